@@ -1,0 +1,264 @@
+//! Ids of agents and messages. Each grammar refuses what a person could mistake for another id.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::ops::Deref;
+use uuid::Uuid;
+
+/// The longest id of an agent, in characters.
+pub const MAX_ID: usize = 256;
+
+/// An agent's id in the grammar of one dialect.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AgentId(Box<str>);
+
+/// Why a text is no id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadId {
+    /// Empty or too long.
+    #[error("an id has 1 to 256 characters")]
+    Length,
+    /// A character nobody can see.
+    #[error("an id has no control, invisible or direction-changing characters")]
+    Invisible,
+    /// White space at an end, or anywhere for a VCP id.
+    #[error("an id neither begins nor ends with white space, and in VCP has none at all")]
+    Space,
+    /// A broken `agent://` URI.
+    #[error("an agent URI is written agent://host/id: a lower-case host, no port, no user, no percent, no `..`")]
+    Uri,
+    /// A character that would make an opaque VCP id look like an address.
+    #[error("an opaque id has no `/`, `%`, `@` or `:`")]
+    Opaque,
+    /// Outside CAP's alphabet.
+    #[error("a CAP id is made of letters, digits, `_` and `-`")]
+    Cap,
+}
+
+impl AgentId {
+    /// VCP (messaging 1.2, section 3.4): `agent://host/id`, or an opaque id.
+    pub fn vcp(text: &str) -> Result<AgentId, BadId> {
+        let id = AgentId::named(text)?;
+        if text.starts_with("agent:") {
+            return if is_agent_uri(text) { Ok(id) } else { Err(BadId::Uri) };
+        }
+        match text.chars().find(|c| c.is_whitespace() || "/%@:".contains(*c)) {
+            None => Ok(id),
+            Some(c) if c.is_whitespace() => Err(BadId::Space),
+            Some(_) => Err(BadId::Opaque),
+        }
+    }
+
+    /// ACL and VLP: a name such as `Jules` or `The Observer`.
+    pub fn named(text: &str) -> Result<AgentId, BadId> {
+        if text.is_empty() || text.chars().nth(MAX_ID).is_some() {
+            return Err(BadId::Length);
+        }
+        if text.chars().any(is_invisible) {
+            return Err(BadId::Invisible);
+        }
+        if text.trim() != text {
+            return Err(BadId::Space);
+        }
+        Ok(AgentId(text.into()))
+    }
+
+    /// CAP (manifest schema): letters, digits, `_` and `-`.
+    pub fn cap(text: &str) -> Result<AgentId, BadId> {
+        if text.is_empty() || text.len() > MAX_ID {
+            return Err(BadId::Length);
+        }
+        if !text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
+            return Err(BadId::Cap);
+        }
+        Ok(AgentId(text.into()))
+    }
+
+    /// Whether this is an `agent://` URI.
+    pub fn is_uri(&self) -> bool {
+        self.0.starts_with("agent://")
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Ids no agent may send under. CAP lets `user` and `orchestrator` speak, nobody else does.
+pub fn is_reserved(id: &str) -> bool {
+    matches!(id, "broadcast" | "user" | "orchestrator" | "broker" | "system" | "exchange" | "*")
+}
+
+fn is_agent_uri(text: &str) -> bool {
+    let Some((host, path)) = text.strip_prefix("agent://").and_then(|rest| rest.split_once('/')) else {
+        return false;
+    };
+    let letters = |text: &str, also: &[u8]| text.bytes().all(|b| b.is_ascii_alphanumeric() || also.contains(&b));
+    let edge = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric());
+    let host_ok = edge(host.bytes().next())
+        && edge(host.bytes().last())
+        && letters(host, b".-")
+        && !host.contains("..")
+        && !host.bytes().any(|b| b.is_ascii_uppercase());
+    host_ok && path.split('/').all(|part| !part.is_empty() && letters(part, b"._~-") && part != "." && part != "..")
+}
+
+/// Control characters, format characters and line separators.
+pub(crate) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
+            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+}
+
+impl Deref for AgentId {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for AgentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl Serialize for AgentId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// A `UUIDv7` in its one spelling: hyphens, lower case (messaging 1.2, section 3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uuid7(Uuid);
+
+/// Why a text is no `UUIDv7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadUuid {
+    /// Not 36 characters of lower-case hex and hyphens.
+    #[error("a message id is a UUID in lower case with hyphens, like 019502a4-7e5c-7000-8000-000000000001")]
+    Form,
+    /// Another version or variant.
+    #[error("a message id is a UUID of version 7; this one has another version or variant")]
+    Version,
+}
+
+impl Uuid7 {
+    /// Reads the one spelling.
+    pub fn parse(text: &str) -> Result<Uuid7, BadUuid> {
+        let id = parse_hyphenated(text).filter(|_| !text.bytes().any(|b| b.is_ascii_uppercase()));
+        Uuid7::try_from(id.ok_or(BadUuid::Form)?)
+    }
+
+    /// The id itself.
+    pub const fn uuid(self) -> Uuid {
+        self.0
+    }
+}
+
+/// A UUID of any version with hyphens, in either case.
+pub fn parse_hyphenated(text: &str) -> Option<Uuid> {
+    if text.len() == 36 { Uuid::try_parse(text).ok() } else { None }
+}
+
+impl TryFrom<Uuid> for Uuid7 {
+    type Error = BadUuid;
+    fn try_from(id: Uuid) -> Result<Self, BadUuid> {
+        let seven = id.get_version_num() == 7 && id.get_variant() == uuid::Variant::RFC4122;
+        if seven { Ok(Uuid7(id)) } else { Err(BadUuid::Version) }
+    }
+}
+
+impl fmt::Display for Uuid7 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+impl Serialize for Uuid7 {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AgentId, BadId, BadUuid, Uuid7};
+
+    #[track_caller]
+    fn check_vcp(text: &str, want: Result<(), BadId>) {
+        assert_eq!(AgentId::vcp(text).map(|_| ()), want, "{text}");
+    }
+
+    #[test]
+    fn an_agent_has_one_spelling() {
+        check_vcp("agent://orchestrator.local/parent-001", Ok(()));
+        check_vcp("agent://h/a/b.c~d_e", Ok(()));
+        check_vcp("parent-001", Ok(()));
+        for uri in [
+            "agent://",
+            "agent://h",
+            "agent://h/",
+            "agent:///x",
+            "agent://H/x",
+            "agent://h:80/x",
+            "agent://u@h/x",
+            "agent://h/../x",
+            "agent://h/./x",
+            "agent://h//x",
+            "agent://h/%2e%2e",
+            "agent://h/x?y",
+            "agent://-h/x",
+            "agent://h..i/x",
+            "agent://h./x",
+            "agent:x",
+            "agent://h/é",
+        ] {
+            check_vcp(uri, Err(BadId::Uri));
+        }
+        check_vcp("", Err(BadId::Length));
+        check_vcp(&"x".repeat(256), Ok(()));
+        check_vcp(&"x".repeat(257), Err(BadId::Length));
+        check_vcp("a b", Err(BadId::Space));
+        check_vcp("a/b", Err(BadId::Opaque));
+        check_vcp("a\u{200b}b", Err(BadId::Invisible));
+        check_vcp("a\u{202e}b", Err(BadId::Invisible));
+        check_vcp("a\0b", Err(BadId::Invisible));
+        assert!(AgentId::named("The Observer").is_ok());
+        assert_eq!(AgentId::named("The Observer "), Err(BadId::Space));
+        assert_eq!(AgentId::named("The\nObserver"), Err(BadId::Invisible));
+        assert!(AgentId::cap("pm-1").is_ok());
+        assert_eq!(AgentId::cap("pm 1"), Err(BadId::Cap));
+        assert_eq!(AgentId::cap("pm‑1"), Err(BadId::Cap));
+    }
+
+    #[track_caller]
+    fn check_id(text: &str, want: Result<(), BadUuid>) {
+        assert_eq!(Uuid7::parse(text).map(|_| ()), want, "{text}");
+    }
+
+    #[test]
+    fn a_message_id_is_a_lower_case_uuid_of_version_7() {
+        check_id("019502a4-7e5c-7000-8000-000000000001", Ok(()));
+        check_id("019502a4-7e5c-7000-b000-0000000000ff", Ok(()));
+        check_id("019502A4-7e5c-7000-8000-000000000001", Err(BadUuid::Form));
+        check_id("019502a47e5c70008000000000000001", Err(BadUuid::Form));
+        check_id("{019502a4-7e5c-7000-8000-0000000001}", Err(BadUuid::Form));
+        check_id("019502a4-7e5c-7000-8000-00000000001", Err(BadUuid::Form));
+        check_id("550e8400-e29b-41d4-a716-446655440000", Err(BadUuid::Version));
+        check_id("019502a4-7e5c-7000-c000-000000000001", Err(BadUuid::Version));
+        check_id("019502a4-7e5c-7000-0000-000000000001", Err(BadUuid::Version));
+        check_id("00000000-0000-0000-0000-000000000000", Err(BadUuid::Version));
+    }
+}

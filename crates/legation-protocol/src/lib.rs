@@ -1,0 +1,21 @@
+//! Five agent messaging specs as Rust types.
+//!
+//! Bytes enter through the [front door](json), are read into the types of their dialect, and keep
+//! their received form for signatures and digests. Nothing here reads a clock, a socket or a disk.
+
+pub mod code;
+pub mod finding;
+pub mod id;
+pub mod json;
+mod names;
+mod read;
+pub mod sign;
+pub mod stamp;
+pub mod vlp;
+mod wire;
+
+pub use code::Code;
+pub use finding::{Findings, Rejection, Severity, Violation};
+pub use read::Extra;
+pub use stamp::Timestamp;
+pub use wire::{Built, Parsed, Wire, build, parse, read};

@@ -1,0 +1,42 @@
+//! The names enums have on the wire.
+
+/// Gives an enum of plain variants its wire names: `ALL`, `as_str`, `named`, `Display`, `Serialize`.
+macro_rules! names {
+    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+        impl $type {
+            /// All values, in the spec's order.
+            pub const ALL: &'static [$type] = &[$($type::$variant),+];
+
+            /// The name on the wire.
+            pub const fn as_str(self) -> &'static str {
+                match self { $($type::$variant => $name),+ }
+            }
+
+            /// The value with this name.
+            pub fn named(name: &str) -> Option<Self> {
+                match name { $($name => Some($type::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl $crate::read::Named for $type {
+            const ALL: &'static [Self] = $type::ALL;
+            fn as_str(self) -> &'static str {
+                $type::as_str(self)
+            }
+        }
+    };
+}
+
+pub(crate) use names;

@@ -1,0 +1,251 @@
+//! Reading typed values out of a checked document: every reader yields the value or enters what
+//! is wrong with it, and goes on, so that one pass finds all that is wrong with a message.
+
+use crate::code::Code;
+use crate::finding::{Entered, Findings};
+use crate::json::{Json, Kind, Node};
+use std::collections::BTreeMap;
+
+/// Members of an object that its spec does not define, kept as they came.
+pub type Extra = BTreeMap<String, Json>;
+
+/// An enum whose values have names on the wire.
+pub(crate) trait Named: Copy + 'static {
+    const ALL: &'static [Self];
+    fn as_str(self) -> &'static str;
+}
+
+/// Where a reader stands: the node, the section of the spec it reads by, and what was found.
+pub(crate) struct At<'d, 'f> {
+    pub(crate) node: Node<'d>,
+    pub(crate) spec: &'static str,
+    pub(crate) out: &'f mut Findings,
+}
+
+impl<'d, 'f> At<'d, 'f> {
+    /// Enters a violation here and yields nothing.
+    pub(crate) fn fail<T>(self, code: Code, message: impl Into<std::borrow::Cow<'static, str>>) -> Option<T> {
+        self.out.at(code, self.node, self.spec, message);
+        None
+    }
+
+    /// The same with a way out.
+    pub(crate) fn fail_with<T>(
+        self,
+        code: Code,
+        message: impl Into<std::borrow::Cow<'static, str>>,
+        help: impl Into<std::borrow::Cow<'static, str>>,
+    ) -> Option<T> {
+        self.out.at(code, self.node, self.spec, message).help(help);
+        None
+    }
+
+    fn mistyped<T>(self, wanted: &str) -> Option<T> {
+        let found = self.node.kind().noun();
+        self.fail(Code::SchemaInvalid, format!("expected {wanted}, found {found}"))
+    }
+
+    /// A string, empty or not.
+    pub(crate) fn any_text(self) -> Option<String> {
+        match self.node.text() {
+            Some(text) => Some(text.into_owned()),
+            None => self.mistyped("a string"),
+        }
+    }
+
+    /// A string with something in it.
+    pub(crate) fn text(self) -> Option<String> {
+        match self.node.text() {
+            Some(text) if text.is_empty() => self.fail(Code::SchemaInvalid, "must not be empty"),
+            Some(text) => Some(text.into_owned()),
+            None => self.mistyped("a string"),
+        }
+    }
+
+    /// A string that `parse` takes; what it refuses is entered under `code`.
+    pub(crate) fn parsed<T, E: std::fmt::Display>(
+        self,
+        code: Code,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        let Some(text) = self.node.text() else { return self.mistyped("a string") };
+        match parse(&text) {
+            Ok(value) => Some(value),
+            Err(error) => self.fail(code, error.to_string()),
+        }
+    }
+
+    /// One of the listed names; another is entered under `code`.
+    pub(crate) fn named<T: Named>(self, code: Code) -> Option<T> {
+        let Some(text) = self.node.text() else { return self.mistyped("a string") };
+        if let Some(value) = T::ALL.iter().find(|value| value.as_str() == text) {
+            return Some(*value);
+        }
+        let close = T::ALL.iter().find(|value| value.as_str().eq_ignore_ascii_case(text.trim()));
+        let listed: Vec<_> = T::ALL.iter().map(|value| value.as_str()).collect();
+        let help = close.map_or_else(|| format!("use {}", or_list(&listed)), |c| format!("write {:?}", c.as_str()));
+        let shown: String = text.chars().take(64).collect();
+        self.fail_with(code, format!("{shown:?} is none of the values this member has"), help)
+    }
+
+    /// `true` or `false`.
+    pub(crate) fn boolean(self) -> Option<bool> {
+        match self.node.boolean() {
+            Some(value) => Some(value),
+            None => self.mistyped("true or false"),
+        }
+    }
+
+    /// A number from `low` to `high`.
+    pub(crate) fn number(self, low: f64, high: f64) -> Option<f64> {
+        match self.node.number() {
+            Some(value) if (low..=high).contains(&value) => Some(value),
+            Some(value) if high.is_infinite() => {
+                self.fail(Code::OutOfRange, format!("must be {low} or more, and is {value}"))
+            }
+            Some(value) => self.fail(Code::OutOfRange, format!("must lie from {low} to {high}, and is {value}")),
+            None => self.mistyped("a number"),
+        }
+    }
+
+    /// A whole number of at least `low`.
+    pub(crate) fn integer(self, low: i64) -> Option<i64> {
+        let Some(value) = self.node.number() else { return self.mistyped("a whole number") };
+        if value.fract() != 0.0 || value.abs() > 9_007_199_254_740_991.0 {
+            return self.fail(Code::SchemaInvalid, format!("expected a whole number, found {value}"));
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
+        let whole = value as i64;
+        if whole < low {
+            return self.fail(Code::OutOfRange, format!("must be {low} or more, and is {whole}"));
+        }
+        Some(whole)
+    }
+
+    /// Any JSON at all.
+    #[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+    pub(crate) fn json(self) -> Option<Json> {
+        Some(Json::from(self.node))
+    }
+
+    /// Any JSON object.
+    pub(crate) fn json_object(self) -> Option<Json> {
+        if self.node.kind() == Kind::Object { Some(Json::from(self.node)) } else { self.mistyped("an object") }
+    }
+
+    /// An array, each element by `read`. Elements that cannot be read are entered and left out.
+    pub(crate) fn list<T>(self, mut read: impl FnMut(At<'d, '_>) -> Option<T>) -> Option<Vec<T>> {
+        if self.node.kind() != Kind::Array {
+            return self.mistyped("an array");
+        }
+        let (spec, out) = (self.spec, self.out);
+        Some(self.node.items().filter_map(|node| read(At { node, spec, out: &mut *out })).collect())
+    }
+
+    /// An object, to be read member by member.
+    pub(crate) fn object(self) -> Option<Object<'d, 'f>> {
+        if self.node.kind() != Kind::Object {
+            return self.mistyped("an object");
+        }
+        Some(Object { node: self.node, spec: self.spec, known: Vec::with_capacity(16), out: self.out })
+    }
+}
+
+/// An object being read. Remembers which members its spec defines.
+pub(crate) struct Object<'d, 'f> {
+    pub(crate) node: Node<'d>,
+    spec: &'static str,
+    known: Vec<&'static str>,
+    pub(crate) out: &'f mut Findings,
+}
+
+impl<'d> Object<'d, '_> {
+    /// A member that must be there.
+    pub(crate) fn required<T>(&mut self, name: &'static str, read: impl FnOnce(At<'d, '_>) -> Option<T>) -> Option<T> {
+        self.required_as(Code::SchemaInvalid, name, read)
+    }
+
+    /// A member that must be there, with the code that says it is not.
+    pub(crate) fn required_as<T>(
+        &mut self,
+        code: Code,
+        name: &'static str,
+        read: impl FnOnce(At<'d, '_>) -> Option<T>,
+    ) -> Option<T> {
+        self.known.push(name);
+        let Some(node) = self.node.get(name) else {
+            self.lacks(code, name);
+            return None;
+        };
+        read(At { node, spec: self.spec, out: self.out })
+    }
+
+    /// A member that may be left out.
+    pub(crate) fn optional<T>(&mut self, name: &'static str, read: impl FnOnce(At<'d, '_>) -> Option<T>) -> Option<T> {
+        self.known.push(name);
+        let node = self.node.get(name)?;
+        read(At { node, spec: self.spec, out: self.out })
+    }
+
+    /// A member that may be left out or null.
+    pub(crate) fn nullable<T>(&mut self, name: &'static str, read: impl FnOnce(At<'d, '_>) -> Option<T>) -> Option<T> {
+        self.optional(name, |at| if at.node.is_null() { None } else { read(at) })
+    }
+
+    /// Enters that `name` is missing.
+    pub(crate) fn lacks(&mut self, code: Code, name: &'static str) {
+        self.out
+            .missing(code, self.node, name, self.spec, format!("the member `{name}` is missing"))
+            .help(format!("add \"{name}\""));
+    }
+
+    /// Enters a violation at a member, or where it would be.
+    pub(crate) fn wrong(
+        &mut self,
+        code: Code,
+        name: &'static str,
+        spec: &'static str,
+        message: impl Into<std::borrow::Cow<'static, str>>,
+    ) -> Entered<'_> {
+        match self.node.get(name) {
+            Some(node) => self.out.at(code, node, spec, message),
+            None => self.out.missing(code, self.node, name, spec, message),
+        }
+    }
+
+    /// A reader for the object itself under another section's rules.
+    pub(crate) fn member(&mut self, name: &str) -> Option<At<'d, '_>> {
+        let node = self.node.get(name)?;
+        Some(At { node, spec: self.spec, out: self.out })
+    }
+
+    /// Ends an object that may have no other members.
+    pub(crate) fn closed(self) {
+        let known = self.known;
+        let unknown = self.node.keyed().filter(|(key, _)| !known.iter().any(|name| key.is_text(name)));
+        for (key, _) in unknown {
+            let name: String = key.text().unwrap_or_default().chars().take(64).collect();
+            let near =
+                known.iter().find(|k| k.eq_ignore_ascii_case(&name) || k.replace('_', "") == name.to_lowercase());
+            let help = near.map_or_else(|| "remove it".to_owned(), |near| format!("did you mean \"{near}\"?"));
+            self.out.at(Code::SchemaInvalid, key, self.spec, format!("no member {name:?} is defined here")).help(help);
+        }
+    }
+
+    /// Ends an object whose other members are kept.
+    pub(crate) fn extra(self) -> Extra {
+        let known = self.known;
+        let unknown = self.node.keyed().filter(|(key, _)| !known.iter().any(|name| key.is_text(name)));
+        unknown.map(|(key, value)| (key.text().unwrap_or_default().into_owned(), Json::from(value))).collect()
+    }
+}
+
+/// "a, b or c", each in quotes.
+fn or_list(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
