@@ -38,7 +38,6 @@ pub struct Violation {
     pub span: Range<usize>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
 fn start_only<S: serde::Serializer>(span: &Range<usize>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(span.start as u64)
 }

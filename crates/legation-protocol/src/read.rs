@@ -45,23 +45,6 @@ impl<'d, 'f> At<'d, 'f> {
         self.fail(Code::SchemaInvalid, format!("expected {wanted}, found {found}"))
     }
 
-    /// A string, empty or not.
-    pub(crate) fn any_text(self) -> Option<String> {
-        match self.node.text() {
-            Some(text) => Some(text.into_owned()),
-            None => self.mistyped("a string"),
-        }
-    }
-
-    /// A string with something in it.
-    pub(crate) fn text(self) -> Option<String> {
-        match self.node.text() {
-            Some(text) if text.is_empty() => self.fail(Code::SchemaInvalid, "must not be empty"),
-            Some(text) => Some(text.into_owned()),
-            None => self.mistyped("a string"),
-        }
-    }
-
     /// A string that `parse` takes; what it refuses is entered under `code`.
     pub(crate) fn parsed<T, E: std::fmt::Display>(
         self,
@@ -86,14 +69,6 @@ impl<'d, 'f> At<'d, 'f> {
         let help = close.map_or_else(|| format!("use {}", or_list(&listed)), |c| format!("write {:?}", c.as_str()));
         let shown: String = text.chars().take(64).collect();
         self.fail_with(code, format!("{shown:?} is none of the values this member has"), help)
-    }
-
-    /// `true` or `false`.
-    pub(crate) fn boolean(self) -> Option<bool> {
-        match self.node.boolean() {
-            Some(value) => Some(value),
-            None => self.mistyped("true or false"),
-        }
     }
 
     /// A number from `low` to `high`.
@@ -122,17 +97,6 @@ impl<'d, 'f> At<'d, 'f> {
         Some(whole)
     }
 
-    /// Any JSON at all.
-    #[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
-    pub(crate) fn json(self) -> Option<Json> {
-        Some(Json::from(self.node))
-    }
-
-    /// Any JSON object.
-    pub(crate) fn json_object(self) -> Option<Json> {
-        if self.node.kind() == Kind::Object { Some(Json::from(self.node)) } else { self.mistyped("an object") }
-    }
-
     /// An array, each element by `read`. Elements that cannot be read are entered and left out.
     pub(crate) fn list<T>(self, mut read: impl FnMut(At<'d, '_>) -> Option<T>) -> Option<Vec<T>> {
         if self.node.kind() != Kind::Array {
@@ -149,6 +113,42 @@ impl<'d, 'f> At<'d, 'f> {
         }
         Some(Object { node: self.node, spec: self.spec, known: Vec::with_capacity(16), out: self.out })
     }
+}
+
+/// A string, empty or not.
+pub(crate) fn any_text(at: At<'_, '_>) -> Option<String> {
+    match at.node.text() {
+        Some(text) => Some(text.into_owned()),
+        None => at.mistyped("a string"),
+    }
+}
+
+/// A string with something in it.
+pub(crate) fn text(at: At<'_, '_>) -> Option<String> {
+    match at.node.text() {
+        Some(text) if text.is_empty() => at.fail(Code::SchemaInvalid, "must not be empty"),
+        Some(text) => Some(text.into_owned()),
+        None => at.mistyped("a string"),
+    }
+}
+
+/// `true` or `false`.
+pub(crate) fn boolean(at: At<'_, '_>) -> Option<bool> {
+    match at.node.boolean() {
+        Some(value) => Some(value),
+        None => at.mistyped("true or false"),
+    }
+}
+
+/// Any JSON at all.
+#[expect(clippy::unnecessary_wraps, clippy::needless_pass_by_value, reason = "a reader like the others")]
+pub(crate) fn json(at: At<'_, '_>) -> Option<Json> {
+    Some(Json::from(at.node))
+}
+
+/// Any JSON object.
+pub(crate) fn json_object(at: At<'_, '_>) -> Option<Json> {
+    if at.node.kind() == Kind::Object { Some(Json::from(at.node)) } else { at.mistyped("an object") }
 }
 
 /// An object being read. Remembers which members its spec defines.

@@ -7,7 +7,7 @@ use crate::finding::Findings;
 use crate::id::{AgentId, is_reserved};
 use crate::json::{Json, Kind as JsonKind, Node};
 use crate::names::names;
-use crate::read::{At, Extra, Object};
+use crate::read::{At, Extra, Object, json, text};
 use crate::stamp::Timestamp;
 use crate::wire::Wire;
 use serde::Serialize;
@@ -103,17 +103,17 @@ impl Wire for Message {
         let mut o = At { node, spec: "VLP III", out }.object()?;
         let protocol = o.required("protocol", |at| at.named(Code::UnsupportedVersion));
         let kind = o.required("type", |at| at.named(Code::UnknownType));
-        let id = o.required("id", At::text);
+        let id = o.required("id", text);
         let sender = o.required("sender", sender);
         let timestamp = o.required("timestamp", |at| at.parsed(Code::BadTimestamp, Timestamp::utc));
         let content = o.required("content", content);
         let confidence = o.required("confidence", |at| at.number(0.0, 1.0));
-        let session_id = o.nullable("session_id", At::text);
+        let session_id = o.nullable("session_id", text);
         let seq = o.nullable("seq", |at| at.integer(0));
         let receiver = o.nullable("receiver", |at| at.parsed(Code::BadAgentId, AgentId::named));
-        let topic = o.nullable("topic", At::text);
+        let topic = o.nullable("topic", text);
         let provenance = o.optional("provenance", |at| at.list(Provenance::read));
-        let constraints = o.optional("constraints", |at| at.list(At::json));
+        let constraints = o.optional("constraints", |at| at.list(json));
         let safety = o.optional("safety", Safety::read);
         refuse_metrics(&mut o);
         let message = Message {
@@ -147,7 +147,7 @@ fn sender(at: At<'_, '_>) -> Option<AgentId> {
 
 fn content(at: At<'_, '_>) -> Option<Json> {
     match at.node.kind() {
-        JsonKind::String | JsonKind::Object => at.json(),
+        JsonKind::String | JsonKind::Object => json(at),
         other => at.fail(Code::SchemaInvalid, format!("expected a string or an object, found {}", other.noun())),
     }
 }

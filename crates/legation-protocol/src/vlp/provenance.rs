@@ -1,7 +1,7 @@
 //! Where a statement comes from (section X).
 
 use crate::code::Code;
-use crate::read::{At, Extra};
+use crate::read::{At, Extra, text};
 use crate::stamp::Timestamp;
 use serde::Serialize;
 
@@ -38,12 +38,12 @@ pub struct Reference {
 impl Provenance {
     pub(super) fn read(at: At<'_, '_>) -> Option<Provenance> {
         if at.node.text().is_some() {
-            return at.text().map(Provenance::Name);
+            return text(at).map(Provenance::Name);
         }
         let mut o = At { spec: "VLP X", ..at }.object()?;
-        let target = o.required("ref", At::text);
-        let kind = o.optional("kind", At::text);
-        let hash = o.optional("hash", At::text);
+        let target = o.required("ref", text);
+        let kind = o.optional("kind", text);
+        let hash = o.optional("hash", text);
         let fetched_at = o.optional("fetched_at", |at| at.parsed(Code::BadTimestamp, Timestamp::utc));
         Some(Provenance::Reference(Reference { target: target?, kind, hash, fetched_at, extra: o.extra() }))
     }

@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::names::names;
-use crate::read::{At, Extra};
+use crate::read::{At, Extra, boolean, text};
 use serde::Serialize;
 
 /// How far a message may go by itself, from the freest to the strictest.
@@ -52,7 +52,7 @@ impl Safety {
         let mut o = At { spec: "VLP V", ..at }.object()?;
         let level = o.required("level", |at| at.named(Code::SchemaInvalid));
         let issues = o.optional("issues", |at| at.list(Issue::read));
-        let requires_human = o.optional("requires_human", At::boolean);
+        let requires_human = o.optional("requires_human", boolean);
         Some(Safety { level: level?, issues, requires_human, extra: o.extra() })
     }
 
@@ -66,8 +66,8 @@ impl Safety {
 impl Issue {
     fn read(at: At<'_, '_>) -> Option<Issue> {
         let mut o = at.object()?;
-        let code = o.required("code", At::text);
-        let detail = o.optional("detail", At::text);
+        let code = o.required("code", text);
+        let detail = o.optional("detail", text);
         Some(Issue { code: code?, detail, extra: o.extra() })
     }
 }

@@ -32,12 +32,12 @@ struct Case {
     schema_silent: Option<String>,
 }
 
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Checks all fixtures below `spec/<dialect>`.
-pub fn check_all<T: Wire>(dialect: &str, schema: &str) {
+pub(crate) fn check_all<T: Wire>(dialect: &str, schema: &str) {
     let dir = root().join("spec").join(dialect);
     let index: Index = toml::from_str(&fs::read_to_string(dir.join("fixtures.toml")).unwrap()).unwrap();
     let schema: serde_json::Value =
