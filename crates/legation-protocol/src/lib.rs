@@ -3,8 +3,10 @@
 //! Bytes enter through the [front door](json), are read into the types of their dialect, and keep
 //! their received form for signatures and digests. Nothing here reads a clock, a socket or a disk.
 
+mod check;
 pub mod code;
 pub mod finding;
+mod format;
 pub mod id;
 pub mod json;
 mod names;
@@ -14,8 +16,10 @@ pub mod stamp;
 pub mod vlp;
 mod wire;
 
+pub use check::{Checked, Content, check, check_doc, unwrapped};
 pub use code::Code;
 pub use finding::{Findings, Rejection, Severity, Violation};
+pub use format::Format;
 pub use read::Extra;
 pub use stamp::Timestamp;
 pub use wire::{Built, Parsed, Wire, build, parse, read};

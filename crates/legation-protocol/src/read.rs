@@ -111,7 +111,8 @@ impl<'d, 'f> At<'d, 'f> {
         if self.node.kind() != Kind::Object {
             return self.mistyped("an object");
         }
-        Some(Object { node: self.node, spec: self.spec, known: Vec::with_capacity(16), out: self.out })
+        let members = self.node.keyed().map(|(key, value)| Member { key, value, known: false }).collect();
+        Some(Object { node: self.node, spec: self.spec, members, next: 0, out: self.out })
     }
 }
 
@@ -155,11 +156,30 @@ pub(crate) fn json_object(at: At<'_, '_>) -> Option<Json> {
 pub(crate) struct Object<'d, 'f> {
     pub(crate) node: Node<'d>,
     spec: &'static str,
-    known: Vec<&'static str>,
+    members: Vec<Member<'d>>,
+    /// Where the search for a member begins: messages mostly have the order of their spec.
+    next: usize,
     pub(crate) out: &'f mut Findings,
 }
 
+struct Member<'d> {
+    key: Node<'d>,
+    value: Node<'d>,
+    known: bool,
+}
+
 impl<'d> Object<'d, '_> {
+    /// Finds a member the spec defines, and marks it as such.
+    fn find(&mut self, name: &str) -> Option<Node<'d>> {
+        let is_it = |member: &Member<'_>| member.key.is_text(name);
+        let later = self.members.iter().skip(self.next).position(is_it).map(|index| index + self.next);
+        let index = later.or_else(|| self.members.iter().take(self.next).position(is_it))?;
+        let member = self.members.get_mut(index)?;
+        member.known = true;
+        self.next = index + 1;
+        Some(member.value)
+    }
+
     /// A member that must be there.
     pub(crate) fn required<T>(&mut self, name: &'static str, read: impl FnOnce(At<'d, '_>) -> Option<T>) -> Option<T> {
         self.required_as(Code::SchemaInvalid, name, read)
@@ -172,8 +192,7 @@ impl<'d> Object<'d, '_> {
         name: &'static str,
         read: impl FnOnce(At<'d, '_>) -> Option<T>,
     ) -> Option<T> {
-        self.known.push(name);
-        let Some(node) = self.node.get(name) else {
+        let Some(node) = self.find(name) else {
             self.lacks(code, name);
             return None;
         };
@@ -182,8 +201,7 @@ impl<'d> Object<'d, '_> {
 
     /// A member that may be left out.
     pub(crate) fn optional<T>(&mut self, name: &'static str, read: impl FnOnce(At<'d, '_>) -> Option<T>) -> Option<T> {
-        self.known.push(name);
-        let node = self.node.get(name)?;
+        let node = self.find(name)?;
         read(At { node, spec: self.spec, out: self.out })
     }
 
@@ -221,22 +239,18 @@ impl<'d> Object<'d, '_> {
 
     /// Ends an object that may have no other members.
     pub(crate) fn closed(self) {
-        let known = self.known;
-        let unknown = self.node.keyed().filter(|(key, _)| !known.iter().any(|name| key.is_text(name)));
-        for (key, _) in unknown {
+        for Member { key, .. } in self.members.iter().filter(|member| !member.known) {
             let name: String = key.text().unwrap_or_default().chars().take(64).collect();
-            let near =
-                known.iter().find(|k| k.eq_ignore_ascii_case(&name) || k.replace('_', "") == name.to_lowercase());
-            let help = near.map_or_else(|| "remove it".to_owned(), |near| format!("did you mean \"{near}\"?"));
-            self.out.at(Code::SchemaInvalid, key, self.spec, format!("no member {name:?} is defined here")).help(help);
+            self.out
+                .at(Code::SchemaInvalid, *key, self.spec, format!("no member {name:?} is defined here"))
+                .help("remove it, or check its spelling");
         }
     }
 
     /// Ends an object whose other members are kept.
     pub(crate) fn extra(self) -> Extra {
-        let known = self.known;
-        let unknown = self.node.keyed().filter(|(key, _)| !known.iter().any(|name| key.is_text(name)));
-        unknown.map(|(key, value)| (key.text().unwrap_or_default().into_owned(), Json::from(value))).collect()
+        let unknown = self.members.into_iter().filter(|member| !member.known);
+        unknown.map(|m| (m.key.text().unwrap_or_default().into_owned(), Json::from(m.value))).collect()
     }
 }
 

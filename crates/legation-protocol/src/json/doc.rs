@@ -169,7 +169,17 @@ impl<'d> Node<'d> {
 
     /// The member of an object with this name.
     pub fn get(self, name: &str) -> Option<Node<'d>> {
-        self.keyed().find(|(key, _)| key.is_text(name)).map(|(_, value)| value)
+        let item = self.item();
+        let end = if item.kind == Kind::Object { item.next } else { 0 };
+        let mut at = self.at + 1;
+        while at < end {
+            let key = self.to(at).item();
+            if same(self.doc.text, key, name) {
+                return Some(self.to(at + 1));
+            }
+            at = self.to(at + 1).item().next;
+        }
+        None
     }
 
     /// The members of an object; nothing for any other kind.
@@ -241,7 +251,12 @@ pub(super) fn inner(text: &str, item: Item) -> &str {
 }
 
 fn same(text: &str, item: Item, other: &str) -> bool {
-    if item.escaped { escape::unescape(inner(text, item)) == other } else { inner(text, item) == other }
+    if item.escaped {
+        return escape::unescape(inner(text, item)) == other;
+    }
+    // Most names differ in length, and bytes need no look at character boundaries.
+    (item.end - item.start) as usize == other.len() + 2
+        && text.as_bytes().get(item.start as usize + 1..item.end as usize - 1) == Some(other.as_bytes())
 }
 
 #[cfg(test)]

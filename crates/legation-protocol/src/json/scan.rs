@@ -216,10 +216,9 @@ impl Scan<'_> {
 
     /// Refuses an object that names a member twice, whatever the escapes.
     fn refuse_twins(&self, open: Open) -> Checked<()> {
-        const PAIRWISE: usize = 16;
         let twin = match open.members as usize {
             0 | 1 => None,
-            few if few <= PAIRWISE => self.twin_among_few(open.item),
+            few if few <= FEW => self.twin_among_few(open.item),
             many => self.twin_among_many(open.item, many),
         };
         twin.map_or(Ok(()), |item| {
@@ -237,22 +236,19 @@ impl Scan<'_> {
         })
     }
 
+    /// Looks back only when a key falls into a bucket that is already taken.
     fn twin_among_few(&self, object: u32) -> Option<Item> {
-        let mut seen: [Option<Item>; 16] = [None; 16];
-        let mut escaped = false;
+        let mut taken: u128 = 0;
         for (index, key) in self.keys(object).enumerate() {
-            escaped |= key.escaped;
-            let same = |other: &Item| {
-                if escaped {
-                    content(self.text, *other) == content(self.text, key)
-                } else {
-                    inner(self.text, *other) == inner(self.text, key)
-                }
-            };
-            if seen.iter().map_while(Option::as_ref).any(same) {
+            if key.escaped {
+                return self.twin_among_many(object, FEW);
+            }
+            let name = inner(self.text, key);
+            let bucket = 1 << bucket(name.as_bytes());
+            if taken & bucket != 0 && self.keys(object).take(index).any(|other| inner(self.text, other) == name) {
                 return Some(key);
             }
-            *seen.get_mut(index)? = Some(key);
+            taken |= bucket;
         }
         None
     }
@@ -433,6 +429,17 @@ impl Scan<'_> {
         }
         pointer
     }
+}
+
+/// Up to this many members, comparing beats sorting.
+const FEW: usize = 32;
+
+/// One of 128 buckets for a key, from its length and its ends.
+fn bucket(name: &[u8]) -> u32 {
+    let ends = [name.first(), name.get(name.len() / 2), name.last()];
+    let mix = |sum: u32, byte: Option<&u8>| sum.wrapping_mul(31).wrapping_add(u32::from(*byte.unwrap_or(&0)));
+    let sum = ends.into_iter().fold(count(name.len()), mix);
+    (sum.wrapping_mul(0x9e37_79b9)) >> 25
 }
 
 /// Lengths fit: no limit lets in four gigabytes.

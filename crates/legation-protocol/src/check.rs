@@ -1,0 +1,91 @@
+//! Judging a document as written, whatever it is: what `legation validate` and every door of an
+//! exchange ask first.
+
+use crate::code::Code;
+use crate::finding::{Findings, Severity, Violation};
+use crate::format::Format;
+use crate::json::{Doc, Kind, Limits, Node};
+use crate::sign::Signature;
+use crate::vlp;
+use crate::wire::Wire;
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// A VLP message.
+    Vlp(Box<vlp::Message>),
+}
+
+/// The judgement of one document.
+#[derive(Debug)]
+pub struct Checked {
+    /// What it is, once that is known.
+    pub format: Option<Format>,
+    /// What it says; nothing unless it is valid.
+    pub content: Option<Content>,
+    /// All that is wrong with it.
+    pub violations: Vec<Violation>,
+}
+
+impl Checked {
+    /// Whether no error was found. Warnings leave a document valid.
+    pub fn is_valid(&self) -> bool {
+        self.violations.iter().all(|v| v.severity == Severity::Warning)
+    }
+}
+
+/// Judges bytes as one document, of the given format or whichever it shows itself to be.
+///
+/// ```
+/// let checked = legation_protocol::check(br#"{"protocol":"VLP/1.1","type":"claim"}"#, None);
+/// assert!(!checked.is_valid());
+/// assert_eq!(checked.violations[0].at.as_deref(), Some("/id"));
+/// ```
+pub fn check(bytes: &[u8], expected: Option<Format>) -> Checked {
+    match Doc::parse(bytes) {
+        Ok(doc) => check_doc(&doc, expected),
+        Err(rejection) => Checked { format: expected, content: None, violations: rejection.into_vec() },
+    }
+}
+
+/// Judges a document that has come through the front door.
+pub fn check_doc(doc: &Doc<'_>, expected: Option<Format>) -> Checked {
+    let mut out = Findings::new();
+    let message = unwrapped(doc.root(), &mut out);
+    let format = expected.or_else(|| Format::detect(message, &mut out));
+    let content = format.and_then(|format| {
+        hold_to_limit(format, message, &mut out);
+        read(format, message, &mut out)
+    });
+    let content = content.filter(|_| !out.has_errors());
+    Checked { format, content, violations: out.into_vec() }
+}
+
+fn read(format: Format, node: Node<'_>, out: &mut Findings) -> Option<Content> {
+    match format {
+        Format::Vlp => vlp::Message::read(node, out).map(Box::new).map(Content::Vlp),
+        _ => None,
+    }
+}
+
+/// A handshake has a limit of its own (negotiation 3.1, section 11).
+fn hold_to_limit(format: Format, node: Node<'_>, out: &mut Findings) {
+    let limit = Limits::HANDSHAKE.bytes;
+    let length = node.span().len();
+    if format == Format::Hello && length > limit {
+        out.at(Code::TooLarge, node, "NEG 11", format!("a handshake has at most {limit} bytes, this one has {length}"));
+    }
+}
+
+/// The message inside `{"message": …, "signature": …}`, the form in which a dialect without a
+/// signature of its own carries one; any other document is its own message.
+pub fn unwrapped<'d>(node: Node<'d>, out: &mut Findings) -> Node<'d> {
+    let (Some(message), Some(signature)) = (node.get("message"), node.get("signature")) else { return node };
+    if message.kind() != Kind::Object || node.keyed().count() != 2 {
+        return node;
+    }
+    if let Err(error) = Signature::parse(&signature.text().unwrap_or_default()) {
+        out.at(Code::SignatureFormat, signature, "Legation detached signatures", error.to_string());
+    }
+    message
+}
