@@ -75,7 +75,9 @@ impl Findings {
         let mut at = parent.pointer();
         at.push('/');
         at.push_str(name);
-        self.enter(code, at, parent.span(), spec, message.into())
+        // Its bracket is where to look: the whole object would hide the place.
+        let bracket = parent.span().start;
+        self.enter(code, at, bracket..bracket + 1, spec, message.into())
     }
 
     fn enter(
