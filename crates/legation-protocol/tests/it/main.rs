@@ -9,4 +9,6 @@
 )]
 
 mod fixtures;
+mod json;
+mod sign;
 mod vlp;
