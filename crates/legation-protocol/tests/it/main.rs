@@ -9,4 +9,5 @@
 )]
 
 mod fixtures;
+mod vcp;
 mod vlp;
