@@ -13,6 +13,7 @@ mod names;
 mod read;
 pub mod sign;
 pub mod stamp;
+pub mod vcp;
 pub mod vlp;
 mod wire;
 

@@ -11,4 +11,5 @@
 mod fixtures;
 mod json;
 mod sign;
+mod vcp;
 mod vlp;
