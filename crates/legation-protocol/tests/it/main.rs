@@ -8,5 +8,6 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod cap;
 mod fixtures;
 mod vlp;
