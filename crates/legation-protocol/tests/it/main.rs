@@ -8,5 +8,6 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod acl;
 mod fixtures;
 mod vlp;
