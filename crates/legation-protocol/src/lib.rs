@@ -3,6 +3,7 @@
 //! Bytes enter through the [front door](json), are read into the types of their dialect, and keep
 //! their received form for signatures and digests. Nothing here reads a clock, a socket or a disk.
 
+pub mod acl;
 pub mod cap;
 mod check;
 pub mod code;

@@ -8,6 +8,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod acl;
 mod cap;
 mod fixtures;
 mod json;
