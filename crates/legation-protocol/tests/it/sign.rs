@@ -36,7 +36,7 @@ fn keys_and_signatures_are_those_of_rfc_8032() {
     assert!(!key().public().verifies(&[0x73], &signature(&hex(SIGNATURE))));
 }
 
-/// Cases 0, 1 and 2 of "Taming the many EdDSAs", table 6: message, key, signature.
+/// Cases 0, 1 and 2 of "Taming the many `EdDSAs`", table 6: message, key, signature.
 const LENIENT: [(&str, &str, &str); 3] = [
     (
         "8c93255d71dcab10e8f379c26200f3c7bd5f09d9bc3068d3ef4edeb4853022b6",
