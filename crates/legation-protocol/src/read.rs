@@ -86,8 +86,11 @@ impl<'d, 'f> At<'d, 'f> {
     /// A whole number of at least `low`.
     pub(crate) fn integer(self, low: i64) -> Option<i64> {
         let Some(value) = self.node.number() else { return self.mistyped("a whole number") };
-        if value.fract() != 0.0 || value.abs() > 9_007_199_254_740_991.0 {
+        if value.fract() != 0.0 {
             return self.fail(Code::SchemaInvalid, format!("expected a whole number, found {value}"));
+        }
+        if value.abs() > 9_007_199_254_740_991.0 {
+            return self.fail(Code::OutOfRange, "beyond 9007199254740991 whole numbers are no longer exact");
         }
         #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
         let whole = value as i64;
