@@ -17,7 +17,8 @@ cargo xtask COMMAND
 ";
 
 /// Every fuzz target, as `fuzz/Cargo.toml` names them.
-const FUZZ_TARGETS: [&str; 8] = ["front_door", "canonical", "vcp", "acl", "cap", "vlp", "hello", "text_forms"];
+const FUZZ_TARGETS: [&str; 10] =
+    ["front_door", "canonical", "vcp", "acl", "cap", "vlp", "hello", "manifest", "text_forms", "lines"];
 
 type Done = Result<(), String>;
 
@@ -50,7 +51,7 @@ fn lint() -> Done {
     run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
     tools::need("cargo-deny")?;
     // Advisories are left out: their database is not a package.
-    run("cargo", &["deny", "--offline", "check", "licenses", "bans", "sources"])
+    run("cargo", &["deny", "check", "licenses", "bans", "sources"])
 }
 
 fn bench() -> Done {

@@ -5,15 +5,20 @@ use crate::code::Code;
 use crate::finding::{Findings, Severity, Violation};
 use crate::format::Format;
 use crate::json::{Doc, Kind, Limits, Node};
+use crate::message::Message;
 use crate::sign::Signature;
-use crate::vlp;
 use crate::wire::Wire;
+use crate::{cap, negotiation};
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// A VLP message.
-    Vlp(Box<vlp::Message>),
+    /// A message of a dialect.
+    Message(Message),
+    /// A part of the VCP 3.1 handshake.
+    Handshake(Box<negotiation::Handshake>),
+    /// A CAP agent manifest.
+    Manifest(Box<cap::Manifest>),
 }
 
 /// The judgement of one document.
@@ -62,9 +67,16 @@ pub fn check_doc(doc: &Doc<'_>, expected: Option<Format>) -> Checked {
 }
 
 fn read(format: Format, node: Node<'_>, out: &mut Findings) -> Option<Content> {
+    fn boxed<T: Wire>(node: Node<'_>, out: &mut Findings) -> Option<Box<T>> {
+        T::read(node, out).map(Box::new)
+    }
     match format {
-        Format::Vlp => vlp::Message::read(node, out).map(Box::new).map(Content::Vlp),
-        _ => None,
+        Format::Vcp => boxed(node, out).map(Message::Vcp).map(Content::Message),
+        Format::Acl => boxed(node, out).map(Message::Acl).map(Content::Message),
+        Format::Cap => boxed(node, out).map(Message::Cap).map(Content::Message),
+        Format::Vlp => boxed(node, out).map(Message::Vlp).map(Content::Message),
+        Format::Hello => boxed(node, out).map(Content::Handshake),
+        Format::Manifest => boxed(node, out).map(Content::Manifest),
     }
 }
 

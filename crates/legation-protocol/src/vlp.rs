@@ -11,7 +11,6 @@ mod keyword;
 mod kind;
 mod message;
 mod metrics;
-pub mod ndjson;
 mod provenance;
 mod refers_to;
 mod safety;

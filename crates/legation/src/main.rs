@@ -2,6 +2,7 @@
 
 mod canon;
 mod cli;
+mod each;
 mod explain;
 mod input;
 mod keygen;

@@ -2,26 +2,23 @@
 
 use crate::Outcome;
 use crate::cli::SignArgs;
-use crate::input::for_each_message;
+use crate::each::{Source, each_message};
 use crate::keygen::read_secret;
-use crate::validate::refused;
-use legation_protocol::json::{Doc, Json};
+use legation_protocol::json::{Doc, Json, Limits};
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Findings, Format, Rejection, check_doc, unwrapped};
 use std::io::{self, Write as _};
 
 pub(crate) fn run(args: &SignArgs) -> anyhow::Result<Outcome> {
     let key = read_secret(&args.key)?;
-    let mut outcome = Outcome::Fine;
-    let mut out = io::stdout().lock();
-    for_each_message(args.file.as_deref(), args.ndjson, |bytes, line| match sign(&key, bytes, args.detached) {
-        Ok(signed) => Ok(writeln!(out, "{signed}")?),
-        Err(rejection) => {
-            outcome = Outcome::Refused;
-            refused(&rejection, bytes, line)
+    let source = Source { file: args.file.as_deref(), lines: args.ndjson, limits: Limits::MESSAGE };
+    each_message(&source, |bytes| {
+        let mut signed = sign(&key, bytes, args.detached)?;
+        if !args.ndjson {
+            signed.push('\n');
         }
-    })?;
-    Ok(outcome)
+        Ok(signed.into_bytes())
+    })
 }
 
 fn sign(key: &SecretKey, bytes: &[u8], detached: bool) -> Result<String, Rejection> {

@@ -13,8 +13,7 @@ use anyhow::Context as _;
 use blocks::{Blocks, Layout};
 use indicatif::{ProgressBar, ProgressStyle};
 use judge::{Judge, Tally};
-use legation_protocol::Rejection;
-use render::Render;
+pub(crate) use render::Render;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
@@ -82,12 +81,4 @@ fn progress(args: &ValidateArgs, length: Option<u64>, name: &str) -> ProgressBar
         }
         _ => ProgressBar::hidden(),
     }
-}
-
-/// Tells on stderr why a message was refused, with the place.
-pub(crate) fn refused(rejection: &Rejection, bytes: &[u8], line: u64) -> anyhow::Result<()> {
-    let render = Render { color: false, name: "message" };
-    let mut text = Vec::new();
-    render.violation(&mut text, rejection.first(), bytes, line)?;
-    Ok(io::stderr().write_all(&text)?)
 }

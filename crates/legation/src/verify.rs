@@ -2,10 +2,10 @@
 
 use crate::Outcome;
 use crate::cli::{SignedForm, VerifyArgs};
-use crate::input::{for_each_message, read_text};
-use crate::validate::refused;
+use crate::each::{Source, each_message};
+use crate::input::read_text;
 use anyhow::Context as _;
-use legation_protocol::json::{Doc, Form, Node};
+use legation_protocol::json::{Doc, Form, Limits, Node};
 use legation_protocol::sign::{PublicKey, Signature, verify, verify_detached};
 use legation_protocol::{Findings, Rejection, unwrapped};
 use std::path::Path;
@@ -17,17 +17,8 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
         SignedForm::Canonical => Form::Canonical,
         SignedForm::PythonSample => Form::PythonSample,
     };
-    let mut outcome = Outcome::Fine;
-    for_each_message(args.file.as_deref(), args.ndjson, |bytes, line| {
-        match check(bytes, &key, detached.as_ref(), form) {
-            Ok(()) => Ok(()),
-            Err(rejection) => {
-                outcome = Outcome::Refused;
-                refused(&rejection, bytes, line)
-            }
-        }
-    })?;
-    Ok(outcome)
+    let source = Source { file: args.file.as_deref(), lines: args.ndjson, limits: Limits::MESSAGE };
+    each_message(&source, |bytes| check(bytes, &key, detached.as_ref(), form).map(|()| Vec::new()))
 }
 
 fn check(bytes: &[u8], key: &PublicKey, detached: Option<&Signature>, form: Form) -> Result<(), Rejection> {

@@ -3,7 +3,7 @@
 use crate::fixtures;
 use legation_protocol::id::AgentId;
 use legation_protocol::json::{Doc, Json, canonical};
-use legation_protocol::vlp::ndjson::{self, Lines};
+use legation_protocol::ndjson::{self, Lines};
 use legation_protocol::vlp::{
     Confidence, Content, Header, Issue, Kind, Level, Message, MessageId, Provenance, RefersTo, Safety, SessionId,
     SourceKind, UNPROVEN,

@@ -99,7 +99,7 @@ fn lines_are_signed_and_verified_one_by_one() {
     assert_eq!(signed.lines().count(), 2);
     assert_eq!(desk.run(&["verify", "--key", &public, "--ndjson"], &signed).code, 0);
     let bad = desk.run(&["verify", "--key", &public, "--ndjson"], &signed.replace("boils", "melts"));
-    assert!(bad.code == 1 && bad.err.contains("message:2:"), "{}", bad.err);
+    assert!(bad.code == 1 && bad.err.contains("stdin:2:"), "{}", bad.err);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Messages on a stream, one a line (section IX).
+//! Messages on a stream, one a line (VLP 1.1, section IX): for every dialect.
 //!
 //! [`Lines`] cuts lines out of chunks of any size that its caller has read. It holds at most one
 //! line, and of a line that is too long nothing but its length, so its memory does not grow with
 //! the stream. A line inside one chunk is not copied. Nothing here reads or writes a stream itself.
 //!
 //! ```
-//! use legation_protocol::vlp::{Message, ndjson::Lines};
+//! use legation_protocol::{ndjson::Lines, vlp::Message};
 //! let mut lines = Lines::default();
 //! let mut valid = 0;
 //! for mut chunk in [&b"{\"id\":\"MSG0"[..], b"01\"}\n\n{\"id\":", b"\"MSG002\"}"] {

@@ -1,0 +1,168 @@
+//! The common view: what a message of any dialect is, who says it to whom, and what it belongs to.
+
+use crate::check::{Content, check_doc};
+use crate::finding::{Findings, Rejection, Severity, Violation};
+use crate::format::Format;
+use crate::json::{Digest, Doc};
+use crate::stamp::Timestamp;
+use crate::{acl, cap, vcp, vlp};
+
+/// A valid message in one of the four dialects.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// VCP messaging 1.2.
+    Vcp(Box<vcp::Envelope>),
+    /// The ElizaOS agent language 0.1.
+    Acl(Box<acl::Message>),
+    /// CAP.
+    Cap(Box<cap::Message>),
+    /// VLP 1.1.
+    Vlp(Box<vlp::Message>),
+}
+
+/// Whom a message is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recipients<'m> {
+    /// One agent, by its name in the message's dialect.
+    One(&'m str),
+    /// All peers of the sender.
+    Peers,
+    /// Nobody in particular: the parties of its thread.
+    Thread,
+}
+
+impl Message {
+    /// The dialect it is in.
+    pub const fn dialect(&self) -> Format {
+        match self {
+            Message::Vcp(_) => Format::Vcp,
+            Message::Acl(_) => Format::Acl,
+            Message::Cap(_) => Format::Cap,
+            Message::Vlp(_) => Format::Vlp,
+        }
+    }
+
+    /// The dialect's name for what it is: a type or a performative.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Message::Vcp(m) => m.kind_name(),
+            Message::Acl(m) => m.kind_name(),
+            Message::Cap(m) => m.kind_name(),
+            Message::Vlp(m) => m.kind_name(),
+        }
+    }
+
+    /// Its id, unless CAP left it without one. One id has one spelling: a UUID's letters are small.
+    pub fn id(&self) -> Option<String> {
+        match self {
+            Message::Vcp(m) => Some(m.message_id.to_string()),
+            Message::Acl(m) => Some(m.message_id.as_str().to_ascii_lowercase()),
+            Message::Cap(m) => m.id().map(str::to_owned),
+            Message::Vlp(m) => Some(m.id().to_owned()),
+        }
+    }
+
+    /// Who says it, by its name in the dialect.
+    pub fn sender(&self) -> &str {
+        match self {
+            Message::Vcp(m) => &m.sender,
+            Message::Acl(m) => &m.sender.agent_id,
+            Message::Cap(m) => m.sender(),
+            Message::Vlp(m) => m.sender(),
+        }
+    }
+
+    /// Whom it is for.
+    pub fn recipients(&self) -> Recipients<'_> {
+        match self {
+            Message::Vcp(m) => m.recipient.agent().map_or(Recipients::Peers, |id| Recipients::One(id)),
+            Message::Acl(m) => Recipients::One(&m.receiver.agent_id),
+            Message::Cap(m) => Recipients::One(m.recipient()),
+            Message::Vlp(m) => m.recipient().map_or(Recipients::Thread, |id| Recipients::One(id)),
+        }
+    }
+
+    /// What it belongs to: a CAP task, a VLP session.
+    pub fn thread(&self) -> Option<&str> {
+        match self {
+            Message::Vcp(_) | Message::Acl(_) => None,
+            Message::Cap(m) => Some(m.thread()),
+            Message::Vlp(m) => m.thread(),
+        }
+    }
+
+    /// The messages it names: what it acknowledges, answers, supports or mends.
+    pub fn refers_to(&self) -> Vec<String> {
+        match self {
+            Message::Vcp(m) => m.refers_to().iter().map(ToString::to_string).collect(),
+            Message::Acl(m) => m.in_reply_to.iter().cloned().collect(),
+            Message::Cap(_) => Vec::new(),
+            Message::Vlp(m) => m.references().map(str::to_owned).collect(),
+        }
+    }
+
+    /// When its sender made it, unless CAP left that out.
+    pub fn time(&self) -> Option<&Timestamp> {
+        match self {
+            Message::Vcp(m) => Some(&m.timestamp),
+            Message::Acl(m) => Some(&m.timestamp),
+            Message::Cap(m) => m.time(),
+            Message::Vlp(m) => Some(m.time()),
+        }
+    }
+}
+
+/// A message beside the bytes it came in. Only reading makes one, so the two always agree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Received {
+    bytes: Box<[u8]>,
+    message: Message,
+    digest: Digest,
+    warnings: Vec<Violation>,
+}
+
+impl Received {
+    /// Reads a message of any dialect.
+    ///
+    /// ```
+    /// use legation_protocol::{Received, Recipients};
+    /// let received = Received::read(br#"{"type":"message","task_id":"T1","sender_id":"pm-1",
+    ///     "recipient_id":"analyst-1","content":"Go on."}"#.as_slice())?;
+    /// let message = received.message();
+    /// assert_eq!((message.kind(), message.sender(), message.thread()), ("message", "pm-1", Some("T1")));
+    /// assert_eq!(message.recipients(), Recipients::One("analyst-1"));
+    /// # Ok::<(), legation_protocol::Rejection>(())
+    /// ```
+    pub fn read(bytes: impl Into<Box<[u8]>>) -> Result<Received, Rejection> {
+        let bytes = bytes.into();
+        let doc = Doc::parse(&bytes)?;
+        let checked = check_doc(&doc, None);
+        let digest = Digest::of_message(crate::check::unwrapped(doc.root(), &mut Findings::new()));
+        match checked.content {
+            Some(Content::Message(message)) => Ok(Received { message, digest, warnings: checked.violations, bytes }),
+            Some(Content::Handshake(_) | Content::Manifest(_)) | None => {
+                Err(Findings::from(checked.violations).into_rejection(doc.root()))
+            }
+        }
+    }
+
+    /// The bytes as received.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What they say.
+    pub fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// SHA-256 of the message's canonical form without its signature.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The SHOULDs it broke.
+    pub fn warnings(&self) -> impl Iterator<Item = &Violation> {
+        self.warnings.iter().filter(|v| v.severity == Severity::Warning)
+    }
+}
