@@ -86,8 +86,11 @@ impl<'d, 'f> At<'d, 'f> {
     /// A whole number of at least `low`.
     pub(crate) fn integer(self, low: i64) -> Option<i64> {
         let Some(value) = self.node.number() else { return self.mistyped("a whole number") };
-        if value.fract() != 0.0 || value.abs() > 9_007_199_254_740_991.0 {
+        if value.fract() != 0.0 {
             return self.fail(Code::SchemaInvalid, format!("expected a whole number, found {value}"));
+        }
+        if value.abs() > 9_007_199_254_740_991.0 {
+            return self.fail(Code::OutOfRange, "beyond 9007199254740991 whole numbers are no longer exact");
         }
         #[expect(clippy::cast_possible_truncation, reason = "whole and within 2^53")]
         let whole = value as i64;
@@ -109,9 +112,13 @@ impl<'d, 'f> At<'d, 'f> {
     /// An object, to be read member by member.
     pub(crate) fn object(self) -> Option<Object<'d, 'f>> {
         if self.node.kind() != Kind::Object {
-            return self.mistyped("an object");
+            let found = self.node.kind().noun();
+            return match self.node.pointer().as_str() {
+                "" => self.fail(Code::NotAnObject, format!("a message is a JSON object, not {found}")),
+                _ => self.mistyped("an object"),
+            };
         }
-        let members = self.node.keyed().map(|(key, value)| Member { key, value, known: false }).collect();
+        let members = self.node.keyed().map(|(key, value)| Member { key, value, known: false, null: false }).collect();
         Some(Object { node: self.node, spec: self.spec, members, next: 0, out: self.out })
     }
 }
@@ -166,6 +173,8 @@ struct Member<'d> {
     key: Node<'d>,
     value: Node<'d>,
     known: bool,
+    /// A known member that may be null, and is.
+    null: bool,
 }
 
 impl<'d> Object<'d, '_> {
@@ -205,9 +214,16 @@ impl<'d> Object<'d, '_> {
         read(At { node, spec: self.spec, out: self.out })
     }
 
-    /// A member that may be left out or null.
+    /// A member that may be left out or null. A null is kept among the extra members.
     pub(crate) fn nullable<T>(&mut self, name: &'static str, read: impl FnOnce(At<'d, '_>) -> Option<T>) -> Option<T> {
-        self.optional(name, |at| if at.node.is_null() { None } else { read(at) })
+        let node = self.find(name)?;
+        if !node.is_null() {
+            return read(At { node, spec: self.spec, out: self.out });
+        }
+        if let Some(member) = self.next.checked_sub(1).and_then(|found| self.members.get_mut(found)) {
+            member.null = true;
+        }
+        None
     }
 
     /// Enters that `name` is missing.
@@ -249,7 +265,7 @@ impl<'d> Object<'d, '_> {
 
     /// Ends an object whose other members are kept.
     pub(crate) fn extra(self) -> Extra {
-        let unknown = self.members.into_iter().filter(|member| !member.known);
+        let unknown = self.members.into_iter().filter(|member| !member.known || member.null);
         unknown.map(|m| (m.key.text().unwrap_or_default().into_owned(), Json::from(m.value))).collect()
     }
 }
