@@ -5,14 +5,17 @@
 
 mod check;
 pub mod code;
+pub mod csm1;
 pub mod finding;
 mod format;
 pub mod id;
 pub mod json;
 mod names;
+pub mod negotiation;
 mod read;
 pub mod sign;
 pub mod stamp;
+pub mod token;
 pub mod vlp;
 mod wire;
 

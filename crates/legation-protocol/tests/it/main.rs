@@ -9,4 +9,5 @@
 )]
 
 mod fixtures;
+mod hello;
 mod vlp;
