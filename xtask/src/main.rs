@@ -1,1 +1,79 @@
-fn main() {}
+//! The project's chores. `cargo xtask test` is the one test command; it installs what the tests
+//! need and says in one line what it could not get.
+#![allow(clippy::print_stderr, reason = "a tool for a terminal")]
+
+mod tools;
+
+use std::env;
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  test             every test of the workspace, documentation included
+  lint             formatting, lints, dependency rules
+  bench            every benchmark, in one run, with ratios
+  fuzz [SECONDS]   every fuzz target for so long (60 by default)
+";
+
+/// Every fuzz target, as `fuzz/Cargo.toml` names them.
+const FUZZ_TARGETS: [&str; 8] = ["front_door", "canonical", "vcp", "acl", "cap", "vlp", "hello", "text_forms"];
+
+type Done = Result<(), String>;
+
+fn main() -> ExitCode {
+    let args: Vec<_> = env::args().skip(1).collect();
+    let args: Vec<_> = args.iter().map(String::as_str).collect();
+    let done = match args.as_slice() {
+        ["test", rest @ ..] => test(rest),
+        ["lint"] => lint(),
+        ["bench"] => bench(),
+        ["fuzz"] => fuzz("60"),
+        ["fuzz", seconds] => fuzz(seconds),
+        _ => Err(HELP.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn test(rest: &[&str]) -> Done {
+    run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())
+}
+
+fn lint() -> Done {
+    run("cargo", &["fmt", "--all", "--check"])?;
+    run("cargo", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])?;
+    tools::need("cargo-deny")?;
+    // Advisories are left out: their database is not a package.
+    run("cargo", &["deny", "--offline", "check", "licenses", "bans", "sources"])
+}
+
+fn bench() -> Done {
+    run("cargo", &["bench", "--workspace", "--locked"])
+}
+
+fn fuzz(seconds: &str) -> Done {
+    tools::need("cargo-fuzz")?;
+    let limit = format!("-max_total_time={seconds}");
+    for target in FUZZ_TARGETS {
+        tools::seed(target)?;
+        run("cargo", &["+nightly", "fuzz", "run", target, "--", &limit, "-max_len=8192", "-print_final_stats=1"])?;
+    }
+    Ok(())
+}
+
+/// Runs a command to its end in the workspace's root.
+fn run(program: &str, args: &[&str]) -> Done {
+    let shown = format!("{program} {}", args.join(" "));
+    eprintln!("> {shown}");
+    match Command::new(program).args(args).current_dir(tools::root()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{shown}` failed: {status}")),
+        Err(error) => Err(format!("`{shown}` cannot be run: {error}")),
+    }
+}

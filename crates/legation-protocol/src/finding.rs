@@ -79,7 +79,9 @@ impl Findings {
         message: impl Into<Cow<'static, str>>,
     ) -> Entered<'_> {
         let at = self.has_room().then(|| parent.pointer() + "/" + name);
-        self.enter(code, at, parent.span(), spec, message.into())
+        // Its bracket is where to look: the whole object would hide the place.
+        let bracket = parent.span().start;
+        self.enter(code, at, bracket..bracket + 1, spec, message.into())
     }
 
     fn enter(

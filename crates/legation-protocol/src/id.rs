@@ -39,8 +39,8 @@ impl AgentId {
     /// VCP (messaging 1.2, section 3.4): `agent://host/id`, or an opaque id.
     pub fn vcp(text: &str) -> Result<AgentId, BadId> {
         let id = AgentId::named(text)?;
-        if text.starts_with("agent:") {
-            return if is_agent_uri(text) { Ok(id) } else { Err(BadId::Uri) };
+        if id.is_uri() {
+            return Ok(id);
         }
         match text.chars().find(|c| c.is_whitespace() || "/%@:".contains(*c)) {
             None => Ok(id),
@@ -49,7 +49,7 @@ impl AgentId {
         }
     }
 
-    /// ACL and VLP: a name such as `Jules` or `The Observer`.
+    /// ACL and VLP: a name such as `Jules` or `The Observer`. What begins like a URI has to be one.
     pub fn named(text: &str) -> Result<AgentId, BadId> {
         if text.is_empty() || text.chars().nth(MAX_ID).is_some() {
             return Err(BadId::Length);
@@ -59,6 +59,9 @@ impl AgentId {
         }
         if text.trim() != text {
             return Err(BadId::Space);
+        }
+        if text.starts_with("agent:") && !is_agent_uri(text) {
+            return Err(BadId::Uri);
         }
         Ok(AgentId(text.into()))
     }
@@ -238,6 +241,8 @@ mod tests {
         assert!(AgentId::named("The Observer").is_ok());
         assert_eq!(AgentId::named("The Observer "), Err(BadId::Space));
         assert_eq!(AgentId::named("The\nObserver"), Err(BadId::Invisible));
+        assert!(AgentId::named("agent://h/x").is_ok());
+        assert_eq!(AgentId::named("agent:x"), Err(BadId::Uri));
         assert!(AgentId::cap("pm-1").is_ok());
         assert_eq!(AgentId::cap("pm 1"), Err(BadId::Cap));
         assert_eq!(AgentId::cap("pm‑1"), Err(BadId::Cap));

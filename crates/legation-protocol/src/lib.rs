@@ -3,6 +3,8 @@
 //! Bytes enter through the [front door](json), are read into the types of their dialect, and keep
 //! their received form for signatures and digests. Nothing here reads a clock, a socket or a disk.
 
+pub mod acl;
+pub mod cap;
 mod check;
 pub mod code;
 pub mod csm1;
@@ -16,6 +18,7 @@ mod read;
 pub mod sign;
 pub mod stamp;
 pub mod token;
+pub mod vcp;
 pub mod vlp;
 mod wire;
 

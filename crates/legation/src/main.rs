@@ -1,1 +1,63 @@
-fn main() {}
+//! The `legation` program: reads arguments, runs one command, says how it went by its exit code.
+
+mod canon;
+mod cli;
+mod explain;
+mod input;
+mod keygen;
+mod shell;
+mod sign;
+mod validate;
+mod verify;
+
+use clap::{CommandFactory as _, Parser as _};
+use cli::{Cli, Command};
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+/// How a command ended, when nothing kept it from running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All is well.
+    Fine,
+    /// Something was invalid or refused.
+    Refused,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Refused) => ExitCode::from(1),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A message that cannot be written leaves the exit code to speak.
+            let _ = writeln!(io::stderr(), "legation: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    if let Some(code) = cli.explain {
+        return explain::run(&code);
+    }
+    match cli.command {
+        Some(Command::Validate(args)) => validate::run(&args),
+        Some(Command::Canon(args)) => canon::run(&args),
+        Some(Command::Keygen(args)) => keygen::run(&args),
+        Some(Command::Sign(args)) => sign::run(&args),
+        Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Completions { shell }) => shell::completions(shell),
+        Some(Command::Man { dir }) => shell::man(dir.as_deref()),
+        None => {
+            Cli::command().print_help()?;
+            Ok(Outcome::Fine)
+        }
+    }
+}
+
+/// Whoever read our output has seen enough, as `head` does.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+    io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

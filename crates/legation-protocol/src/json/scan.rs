@@ -29,7 +29,7 @@ fn decode(bytes: &[u8], limits: Limits) -> Checked<&str> {
         return refuse(
             Code::TooLarge,
             limits.bytes..bytes.len(),
-            format!("a message has at most {} bytes, this one has {}", limits.bytes, bytes.len()),
+            format!("a message has at most {} bytes", limits.bytes),
             "send large content beside the message and refer to it",
         );
     }

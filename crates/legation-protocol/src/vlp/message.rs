@@ -1,61 +1,28 @@
-//! The message (sections III and IV) and the truth rules (section VI).
+//! The message (section III) and how it is read.
 
+use super::confidence::Confidence;
+use super::content::Content;
+use super::id::{MessageId, SessionId};
+use super::keyword;
+use super::kind::{Kind, Version};
 use super::provenance::Provenance;
+use super::refers_to::RefersTo;
 use super::safety::{Level, Safety};
+use super::truth::{self, Facts};
 use crate::code::Code;
 use crate::finding::Findings;
 use crate::id::{AgentId, is_reserved};
 use crate::json::{Json, Kind as JsonKind, Node};
-use crate::names::names;
-use crate::read::{At, Extra, Object, json, text};
+use crate::read::{At, Extra, Object, any_text, json, json_object};
 use crate::stamp::Timestamp;
 use crate::wire::Wire;
 use serde::Serialize;
-
-/// What a message is (section IV).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// A factual assertion or report of action.
-    Claim,
-    /// Sources for an earlier claim.
-    Evidence,
-    /// A question.
-    Query,
-    /// The answer to a query.
-    Response,
-    /// Mends an earlier message.
-    Correction,
-    /// Announces a condition.
-    Notice,
-    /// What a session leaves for the next.
-    SessionContext,
-}
-
-names!(Kind {
-    Claim = "claim",
-    Evidence = "evidence",
-    Query = "query",
-    Response = "response",
-    Correction = "correction",
-    Notice = "notice",
-    SessionContext = "session_context",
-});
-
-/// The one protocol version.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Version {
-    /// `VLP/1.1`
-    #[default]
-    V1_1,
-}
-
-names!(Version { V1_1 = "VLP/1.1" });
 
 /// A VLP message (section III). Members the spec does not define are kept in `extra`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Message {
     /// At least three characters.
-    pub id: String,
+    pub id: MessageId,
     /// Always `VLP/1.1`.
     pub protocol: Version,
     /// What the message is.
@@ -65,13 +32,13 @@ pub struct Message {
     pub timestamp: Timestamp,
     /// Who says it.
     pub sender: AgentId,
-    /// A string or an object.
-    pub content: Json,
-    /// How sure the sender is, 0 to 1.
-    pub confidence: f64,
-    /// The session it belongs to.
+    /// What it says.
+    pub content: Content,
+    /// How sure the sender is.
+    pub confidence: Confidence,
+    /// The session it belongs to (section VIII).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
+    pub session_id: Option<SessionId>,
     /// Place in the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<i64>,
@@ -84,18 +51,30 @@ pub struct Message {
     /// Its sources (section X).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Vec<Provenance>>,
-    /// Behavioural constraints.
+    /// Behavioural constraints, in whatever form the sender has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraints: Option<Vec<Json>>,
     /// What its sender thinks of its risk (section V).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub safety: Option<Safety>,
+    /// The earlier messages it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refers_to: Option<RefersTo>,
+    /// Words to find it by (section XI).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keywords: Option<Vec<String>>,
+    /// Further data, an object.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Json>,
+    /// Extension members, an object.
+    #[serde(rename = "_extras", skip_serializing_if = "Option::is_none")]
+    pub extras: Option<Json>,
     /// Members the spec does not define, kept as they came.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// What only the exchange may compute (section VII).
+/// What only a validator may compute (section VII).
 const METRICS: [&str; 4] = ["context_depth", "context_integrity", "context_debt", "gate"];
 
 impl Wire for Message {
@@ -103,20 +82,27 @@ impl Wire for Message {
         let mut o = At { node, spec: "VLP III", out }.object()?;
         let protocol = o.required("protocol", |at| at.named(Code::UnsupportedVersion));
         let kind = o.required("type", |at| at.named(Code::UnknownType));
-        let id = o.required("id", text);
+        let id = o.required("id", message_id);
         let sender = o.required("sender", sender);
-        let timestamp = o.required("timestamp", |at| at.parsed(Code::BadTimestamp, Timestamp::utc));
-        let content = o.required("content", content);
-        let confidence = o.required("confidence", |at| at.number(0.0, 1.0));
-        let session_id = o.nullable("session_id", text);
+        let timestamp = o.required("timestamp", |at| filled(at, Code::BadTimestamp, Timestamp::utc));
+        let content = o.required("content", Content::read);
+        let confidence = o.required("confidence", Confidence::read);
+        let session_id = o.nullable("session_id", session_id);
         let seq = o.nullable("seq", |at| at.integer(0));
-        let receiver = o.nullable("receiver", |at| at.parsed(Code::BadAgentId, AgentId::named));
-        let topic = o.nullable("topic", text);
+        let receiver = o.nullable("receiver", |at| filled(at, Code::BadAgentId, AgentId::named));
+        let topic = o.nullable("topic", any_text);
         let provenance = o.optional("provenance", |at| at.list(Provenance::read));
         let constraints = o.optional("constraints", |at| at.list(json));
         let safety = o.optional("safety", Safety::read);
+        let refers_to = o.nullable("refers_to", |at| RefersTo::read(at, id.as_deref()));
+        let keywords = o.optional("keywords", keyword::read);
+        let payload = o.nullable("payload", json_object);
+        let extras = o.optional("_extras", json_object);
         refuse_metrics(&mut o);
-        let message = Message {
+        recommend_metadata(&mut o, kind);
+        let declared = declared(&o, safety.as_ref());
+        truth::check(&mut o, &Facts { kind, confidence, declared });
+        Some(Message {
             id: id?,
             protocol: protocol?,
             kind: kind?,
@@ -131,24 +117,100 @@ impl Wire for Message {
             provenance,
             constraints,
             safety,
-            extra: Extra::new(),
-        };
-        message.earns_its_confidence(&mut o);
-        Some(Message { extra: o.extra(), ..message })
+            refers_to,
+            keywords,
+            payload,
+            extras,
+            extra: o.extra(),
+        })
     }
+}
+
+impl Message {
+    /// The id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Who says it.
+    pub fn sender(&self) -> &AgentId {
+        &self.sender
+    }
+
+    /// Whom it is for; without one, the parties of its session.
+    pub fn recipient(&self) -> Option<&AgentId> {
+        self.receiver.as_ref()
+    }
+
+    /// The name of its type.
+    pub fn kind_name(&self) -> &'static str {
+        self.kind.as_str()
+    }
+
+    /// The session it belongs to.
+    pub fn thread(&self) -> Option<&str> {
+        self.session_id.as_deref()
+    }
+
+    /// The ids of the messages it is about.
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        self.refers_to.iter().flat_map(RefersTo::ids)
+    }
+
+    /// When it was made.
+    pub fn time(&self) -> &Timestamp {
+        &self.timestamp
+    }
+}
+
+fn message_id(at: At<'_, '_>) -> Option<MessageId> {
+    let (node, out) = (at.node, at.out);
+    let id = filled(At { node, spec: at.spec, out }, Code::BadMessageId, MessageId::parse)?;
+    if !id.has_usual_form() {
+        out.at(Code::MessageIdForm, node, "VLP VIII", "message ids usually read PREFIX-session-0001")
+            .help("write it like CLM-abc123-0001, or MSG001")
+            .warning();
+    }
+    Some(id)
+}
+
+fn session_id(at: At<'_, '_>) -> Option<SessionId> {
+    let (node, out) = (at.node, at.out);
+    let id = filled(At { node, spec: at.spec, out }, Code::SchemaInvalid, SessionId::parse)?;
+    if !id.has_usual_form() {
+        out.at(Code::SessionIdForm, node, "VLP VIII", "session ids usually read S-date-agent-shortid")
+            .help("write it like S-2025-01-04-observer-abc123")
+            .warning();
+    }
+    Some(id)
 }
 
 fn sender(at: At<'_, '_>) -> Option<AgentId> {
     if at.node.text().is_some_and(|id| is_reserved(&id)) {
-        return at.fail(Code::ReservedId, "no agent may send under this name");
+        let at = At { spec: "Legation reserved names", ..at };
+        return at.fail_with(Code::ReservedId, "no agent may send under this name", "send under the agent's own name");
     }
-    at.parsed(Code::BadAgentId, AgentId::named)
+    filled(at, Code::BadAgentId, AgentId::named)
 }
 
-fn content(at: At<'_, '_>) -> Option<Json> {
-    match at.node.kind() {
-        JsonKind::String | JsonKind::Object => json(at),
-        other => at.fail(Code::SchemaInvalid, format!("expected a string or an object, found {}", other.noun())),
+/// A string with something in it that `parse` takes.
+pub(super) fn filled<T, E: std::fmt::Display>(
+    at: At<'_, '_>,
+    code: Code,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Option<T> {
+    if at.node.is_text("") {
+        return at.fail(Code::SchemaInvalid, "must not be empty");
+    }
+    at.parsed(code, parse)
+}
+
+/// What the sender declares; `None` when its `safety` cannot be read.
+fn declared(o: &Object<'_, '_>, safety: Option<&Safety>) -> Option<Level> {
+    match safety {
+        Some(safety) => Some(safety.declared()),
+        None if o.node.get("safety").is_none() => Some(Level::Safe),
+        None => None,
     }
 }
 
@@ -161,26 +223,19 @@ fn refuse_metrics(o: &mut Object<'_, '_>) {
     }
 }
 
-impl Message {
-    /// Rule 3: high confidence is earned by a source or by review.
-    fn earns_its_confidence(&self, o: &mut Object<'_, '_>) {
-        let sourced = self.provenance.as_ref().is_some_and(|list| !list.is_empty());
-        let declared = self.safety.as_ref().map_or(Level::Safe, Safety::declared);
-        if self.confidence < 0.9 || sourced || declared >= Level::Review {
-            return;
-        }
-        let mut entered = o.wrong(
-            Code::MissingProvenanceHighConfidence,
-            "confidence",
-            "VLP VI.3",
-            "confidence of 0.9 or more needs a source, or review",
-        );
-        entered.help("add provenance, lower the confidence, or set safety.level to \"review\"");
-        match self.kind {
-            Kind::Query | Kind::Notice => {
-                entered.warning();
-            }
-            Kind::Claim | Kind::Evidence | Kind::Response | Kind::Correction | Kind::SessionContext => {}
-        }
+/// Section IV: a session context has its metadata in the payload. A payload of the wrong type has been told so.
+fn recommend_metadata(o: &mut Object<'_, '_>, kind: Option<Kind>) {
+    let payload = o.node.get("payload");
+    let told = payload.is_some_and(|p| !matches!(p.kind(), JsonKind::Object | JsonKind::Null));
+    let empty = payload.is_none_or(|p| p.members().next().is_none());
+    if kind == Some(Kind::SessionContext) && empty && !told {
+        o.wrong(
+            Code::SessionMetadataMissing,
+            "payload",
+            "VLP IV session_context",
+            "a session context has its metadata in payload",
+        )
+        .help("say in payload what was completed and what is pending")
+        .warning();
     }
 }

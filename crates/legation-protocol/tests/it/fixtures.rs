@@ -70,9 +70,9 @@ fn check<T: Wire>(ok: bool, case: &Case, bytes: &[u8], schema: &jsonschema::Vali
             if ok && rewritten(&parsed.value) != canonical(Doc::parse(bytes).unwrap().root()) {
                 wrong.push("is not the same after reading and writing".to_owned());
             }
-            split(parsed.warnings)
+            split(&parsed.warnings)
         }
-        Err(rejection) => split(rejection.into_vec()),
+        Err(rejection) => split(&rejection.into_vec()),
     };
     if ok != errors.is_empty() || errors != case.errors {
         wrong.push(format!("errors {errors:?}, expected {:?}", case.errors));
@@ -92,7 +92,7 @@ fn rewritten<T: Wire>(value: &T) -> Vec<u8> {
     canonical(Doc::parse(text.as_bytes()).unwrap().root())
 }
 
-fn split(violations: Vec<Violation>) -> (BTreeSet<String>, BTreeSet<String>) {
+fn split(violations: &[Violation]) -> (BTreeSet<String>, BTreeSet<String>) {
     let name = |v: &Violation| format!("{} {}", v.code, v.at.clone().unwrap_or_default()).trim_end().to_owned();
     let of = |severity| violations.iter().filter(|v| v.severity == severity).map(name).collect();
     (of(Severity::Error), of(Severity::Warning))

@@ -8,6 +8,11 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod acl;
+mod cap;
 mod fixtures;
 mod hello;
+mod json;
+mod sign;
+mod vcp;
 mod vlp;

@@ -1,0 +1,55 @@
+//! The ElizaOS agent communication language 0.1: ten communicative acts in one wrapper. It calls
+//! itself MCP; here it is ACL, and MCP means the Model Context Protocol.
+//!
+//! Agents speak through a [`Head`], which opens an exchange, and a [`Reply`], which answers a
+//! message and so cannot forget to name it.
+//!
+//! ```
+//! use legation_protocol::acl::{Head, Message, MessageId, TaskAccept, TaskRequest};
+//! use legation_protocol::{Timestamp, build, id::AgentId, parse};
+//! use std::time::Duration;
+//!
+//! let head = Head {
+//!     message_id: MessageId::parse("5b1f0c9e-3a77-4c1d-9a46-0f2d8e6b7c10")?,
+//!     sender: AgentId::named("Eddy")?,
+//!     receiver: AgentId::named("Jules")?,
+//!     timestamp: Timestamp::utc("2025-06-18T09:14:05Z")?,
+//! };
+//! let request = build(&head.open(TaskRequest::new("tidy_up", "Tidy the scratch directory.", Default::default())))?;
+//!
+//! let received: Message = parse(request.text().as_bytes())?.value;
+//! let reply = received.reply(
+//!     MessageId::parse("e07b5d42-91c8-4f6a-b3d1-2c84f9a06e57")?,
+//!     Timestamp::utc("2025-06-18T09:14:06Z")?,
+//! );
+//! let accept = reply.with(TaskAccept::within(Duration::from_mins(5)))?;
+//! assert!(accept.answers(&received).is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod capabilities;
+mod content;
+mod estimate;
+mod language;
+mod message;
+mod ontology;
+mod outcome;
+mod performative;
+mod query;
+mod reply;
+mod task;
+
+pub use capabilities::{
+    Action, ActionDetails, Answer, Capabilities, InformCapabilities, Known, MatchType, Query, QueryCapabilities,
+    QueryType, Specific, Success,
+};
+pub use content::{Answering, Content, Opening};
+pub use estimate::{BadDuration, Estimate, IsoDuration};
+pub use language::{BadLanguage, Language};
+pub use message::{BadMessageId, Message, MessageId, Party, Version};
+pub use ontology::{BadOntology, Ontology, Parts, Term};
+pub use outcome::{Artifact, Failed, Failure, InformResult, Misunderstanding, NotUnderstood, TaskStatus};
+pub use performative::Performative;
+pub use query::{QueryIf, QueryRef};
+pub use reply::{Ambiguous, Head, Misfit, Reply, Tie};
+pub use task::{Accepted, DebugCode, Priority, Rejected, TaskAccept, TaskReject, TaskRequest};

@@ -1,0 +1,42 @@
+//! What the chores need beside the toolchain, and where things lie.
+
+use super::{Done, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The workspace's root.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// Installs a cargo subcommand unless it is there.
+pub(crate) fn need(tool: &str) -> Done {
+    let there = Command::new(tool).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if there.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    run("cargo", &["install", "--locked", tool])
+        .map_err(|why| format!("{tool} is missing and could not be installed ({why})"))
+}
+
+/// Gives a fuzz target the fixtures to start from.
+pub(crate) fn seed(target: &str) -> Done {
+    let corpus = root().join("fuzz/corpus").join(target);
+    let copy = || -> std::io::Result<()> {
+        fs::create_dir_all(&corpus)?;
+        for dialect in fs::read_dir(root().join("spec"))? {
+            for kind in ["ok", "bad"] {
+                let folder = dialect.as_ref().map(|d| d.path().join(kind));
+                let Ok(folder) = folder else { continue };
+                for file in fs::read_dir(folder).into_iter().flatten() {
+                    let file = file?;
+                    let name = format!("{}-{kind}", file.file_name().to_string_lossy());
+                    fs::copy(file.path(), corpus.join(name))?;
+                }
+            }
+        }
+        Ok(())
+    };
+    copy().map_err(|error| format!("cannot seed {}: {error}", corpus.display()))
+}

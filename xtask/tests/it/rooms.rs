@@ -1,0 +1,90 @@
+//! The absences ARCHITECTURE.md promises: which crate may not depend on what, and which words may
+//! not stand in the source of a crate that does no I/O.
+
+use crate::root;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// What runs tasks, opens sockets, serves or stores.
+const RUNTIME: &[&str] = &["tokio", "async-std", "smol", "hyper", "axum", "reqwest", "rustls", "rmcp", "tungstenite"];
+const STORAGE: &[&str] = &["rusqlite", "async-nats", "redb", "sled"];
+
+#[test]
+fn no_crate_depends_on_what_its_room_excludes() {
+    let metadata = metadata();
+    for (krate, excluded) in [("legation-protocol", [RUNTIME, STORAGE].concat()), ("legation", STORAGE.to_vec())] {
+        let reached = reached_from(&metadata, krate);
+        let wrong: Vec<_> = excluded.iter().filter(|name| reached.contains(**name)).collect();
+        assert!(wrong.is_empty(), "{krate} may not depend on {wrong:?}");
+    }
+}
+
+#[test]
+fn every_member_of_the_workspace_has_a_room() {
+    let metadata = metadata();
+    let members: BTreeSet<_> =
+        metadata["workspace_members"].as_array().unwrap().iter().map(|id| name_of(&metadata, id)).collect();
+    assert_eq!(members, BTreeSet::from(["legation", "legation-protocol", "xtask"].map(str::to_owned)));
+}
+
+#[test]
+fn the_protocol_reads_no_clock_no_socket_and_no_disk() {
+    let forbidden =
+        ["std::fs", "std::net", "std::io", "std::env", "std::process", "std::thread", "SystemTime", "Instant"];
+    for (file, text) in sources(&root().join("crates/legation-protocol/src")) {
+        for word in forbidden {
+            assert!(!text.contains(word), "{file} names {word}");
+        }
+    }
+}
+
+fn metadata() -> Value {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let out = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+fn name_of(metadata: &Value, id: &Value) -> String {
+    let mut packages = metadata["packages"].as_array().unwrap().iter();
+    packages.find(|package| package["id"] == *id).unwrap()["name"].as_str().unwrap().to_owned()
+}
+
+/// Every package that `krate` needs to be built, development aside.
+fn reached_from(metadata: &Value, krate: &str) -> BTreeSet<String> {
+    let nodes = metadata["resolve"]["nodes"].as_array().unwrap();
+    let mut todo: Vec<&Value> =
+        nodes.iter().map(|node| &node["id"]).filter(|id| name_of(metadata, id) == krate).collect();
+    assert!(!todo.is_empty(), "there is no crate {krate}");
+    let (mut seen, mut names) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(id) = todo.pop() {
+        if !seen.insert(id.as_str().unwrap()) {
+            continue;
+        }
+        names.insert(name_of(metadata, id));
+        let node = nodes.iter().find(|node| node["id"] == *id).unwrap();
+        let normal = |dep: &&Value| dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"] != "dev");
+        todo.extend(node["deps"].as_array().unwrap().iter().filter(normal).map(|dep| &dep["pkg"]));
+    }
+    names
+}
+
+fn sources(folder: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else {
+            found.push((path.display().to_string(), fs::read_to_string(&path).unwrap()));
+        }
+    }
+    found
+}
