@@ -42,7 +42,12 @@ fn start_only<S: serde::Serializer>(span: &Range<usize>, serializer: S) -> Resul
     serializer.serialize_u64(span.start as u64)
 }
 
-/// The violations found so far in one message.
+/// How many violations of one message are kept. Nobody reads more, and finding the place of each
+/// would let a message of nothing but faults cost the square of its size.
+const MOST: usize = 100;
+
+/// The violations found so far in one message: the first hundred, and one more if only that one is
+/// an error.
 #[derive(Debug, Default)]
 pub struct Findings(Vec<Violation>);
 
@@ -60,7 +65,8 @@ impl Findings {
         spec: &'static str,
         message: impl Into<Cow<'static, str>>,
     ) -> Entered<'_> {
-        self.enter(code, node.pointer(), node.span(), spec, message.into())
+        let at = self.has_room().then(|| node.pointer());
+        self.enter(code, at, node.span(), spec, message.into())
     }
 
     /// Enters an error at the member `name` that `parent` does not have.
@@ -72,9 +78,7 @@ impl Findings {
         spec: &'static str,
         message: impl Into<Cow<'static, str>>,
     ) -> Entered<'_> {
-        let mut at = parent.pointer();
-        at.push('/');
-        at.push_str(name);
+        let at = self.has_room().then(|| parent.pointer() + "/" + name);
         // Its bracket is where to look: the whole object would hide the place.
         let bracket = parent.span().start;
         self.enter(code, at, bracket..bracket + 1, spec, message.into())
@@ -83,21 +87,21 @@ impl Findings {
     fn enter(
         &mut self,
         code: Code,
-        at: String,
+        at: Option<String>,
         span: Range<usize>,
         spec: &'static str,
         message: Cow<'static, str>,
     ) -> Entered<'_> {
-        self.0.push(Violation {
-            code,
-            at: Some(at),
-            message,
-            spec: Some(spec),
-            severity: Severity::Error,
-            help: None,
-            span,
-        });
-        Entered(self.0.last_mut())
+        if !self.has_room() && self.has_errors() {
+            return Entered(None);
+        }
+        let spec = Some(spec);
+        self.0.push(Violation { code, at, message, spec, severity: Severity::Error, help: None, span });
+        Entered(Some(self))
+    }
+
+    fn has_room(&self) -> bool {
+        self.0.len() < MOST
     }
 
     /// Whether an error is among them.
@@ -122,7 +126,7 @@ impl Findings {
 }
 
 /// The violation just entered, to be refined.
-pub struct Entered<'f>(Option<&'f mut Violation>);
+pub struct Entered<'f>(Option<&'f mut Findings>);
 
 impl Entered<'_> {
     /// Adds what would fix it.
@@ -132,11 +136,14 @@ impl Entered<'_> {
 
     /// Makes it a warning.
     pub fn warning(&mut self) -> &mut Self {
+        if let Some(findings) = self.0.take_if(|findings| findings.0.len() > MOST) {
+            findings.0.pop();
+        }
         self.change(|v| v.severity = Severity::Warning)
     }
 
     fn change(&mut self, change: impl FnOnce(&mut Violation)) -> &mut Self {
-        if let Some(violation) = &mut self.0 {
+        if let Some(violation) = self.0.as_mut().and_then(|findings| findings.0.last_mut()) {
             change(violation);
         }
         self
@@ -204,3 +211,35 @@ impl fmt::Display for Rejection {
 }
 
 impl std::error::Error for Rejection {}
+
+#[cfg(test)]
+mod tests {
+    use super::{Findings, MOST, Severity};
+    use crate::code::Code;
+    use crate::json::Doc;
+
+    #[test]
+    fn a_flood_of_warnings_drowns_no_error() {
+        let doc = Doc::parse(b"[1]").unwrap();
+        let mut out = Findings::new();
+        for _ in 0..3 * MOST {
+            out.at(Code::KeywordPractice, doc.root(), "", "odd").warning().help("mend it");
+        }
+        assert_eq!(out.0.len(), MOST);
+        out.missing(Code::SchemaInvalid, doc.root(), "a", "", "wrong").help("mend it");
+        out.at(Code::OutOfRange, doc.root(), "", "wrong too").help("mend it");
+        out.at(Code::KeywordPractice, doc.root(), "", "odd").warning();
+        let errors: Vec<_> = out.into_vec().into_iter().filter(|v| v.severity == Severity::Error).collect();
+        assert!(errors.iter().map(|v| v.code).eq([Code::SchemaInvalid]));
+    }
+
+    #[test]
+    fn a_flood_of_errors_ends() {
+        let doc = Doc::parse(b"[1]").unwrap();
+        let mut out = Findings::new();
+        for _ in 0..3 * MOST {
+            out.at(Code::SchemaInvalid, doc.root(), "", "wrong").help("mend it");
+        }
+        assert_eq!(out.into_vec().len(), MOST);
+    }
+}

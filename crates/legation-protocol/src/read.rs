@@ -112,6 +112,10 @@ impl<'d, 'f> At<'d, 'f> {
     /// An object, to be read member by member.
     pub(crate) fn object(self) -> Option<Object<'d, 'f>> {
         if self.node.kind() != Kind::Object {
+            if self.node.is_root() {
+                let found = self.node.kind().noun();
+                return self.fail(Code::NotAnObject, format!("a message is a JSON object, not {found}"));
+            }
             return self.mistyped("an object");
         }
         let members = self.node.keyed().map(|(key, value)| Member { key, value, known: false, null: false }).collect();

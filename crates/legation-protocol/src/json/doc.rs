@@ -129,6 +129,11 @@ impl<'d> Node<'d> {
         self.item().kind
     }
 
+    /// Whether it is the outermost value.
+    pub fn is_root(self) -> bool {
+        self.at == 0
+    }
+
     /// Its bytes' place in the received text.
     pub fn span(self) -> Range<usize> {
         let item = self.item();

@@ -11,6 +11,7 @@
 mod acl;
 mod cap;
 mod fixtures;
+mod hello;
 mod json;
 mod sign;
 mod vcp;

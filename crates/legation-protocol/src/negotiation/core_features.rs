@@ -1,0 +1,106 @@
+//! The five core features of a server (section 5). What is not named is off.
+
+use super::{Kept, Version};
+use crate::code::Code;
+use crate::read::{self, At, Object};
+use serde::Serialize;
+
+/// Which security features are on (section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "five independent switches, as on the wire")]
+pub struct CoreFeatures {
+    /// Stored context is encrypted.
+    pub encryption: bool,
+    /// Text is searched for prompt injection.
+    pub injection_scanning: bool,
+    /// Keys and identity tokens can be revoked.
+    pub revocation: bool,
+    /// What happens is kept in a hash chain.
+    pub audit_chain: bool,
+    /// Readers without clearance do not learn why constraints apply.
+    pub context_opacity: bool,
+}
+
+const SPEC: &str = "NEG 5";
+const NAMES: [&str; 5] = ["encryption", "injection_scanning", "revocation", "audit_chain", "context_opacity"];
+
+impl CoreFeatures {
+    /// Everything on.
+    pub const ALL: CoreFeatures = CoreFeatures {
+        encryption: true,
+        injection_scanning: true,
+        revocation: true,
+        audit_chain: true,
+        context_opacity: true,
+    };
+
+    /// What of these is advertised at a version (section 6.3). It changes nothing in what is enforced.
+    #[must_use]
+    pub fn advertised_at(self, version: Version) -> CoreFeatures {
+        if version >= Version::V3_0 {
+            return self;
+        }
+        let has_two = version >= Version::V2_0;
+        CoreFeatures {
+            encryption: self.encryption && has_two,
+            injection_scanning: self.injection_scanning && has_two,
+            ..CoreFeatures::default()
+        }
+    }
+
+    /// The names of the features that were on and no longer are: what a client tells its user.
+    pub fn lost_since(self, earlier: CoreFeatures) -> impl Iterator<Item = &'static str> {
+        let pairs = NAMES.into_iter().zip(earlier.in_order().into_iter().zip(self.in_order()));
+        pairs.filter(|(_, (before, now))| *before && !now).map(|(name, _)| name)
+    }
+
+    fn in_order(self) -> [bool; 5] {
+        [self.encryption, self.injection_scanning, self.revocation, self.audit_chain, self.context_opacity]
+    }
+
+    /// Reads the object. From version 3.0 on every feature is named.
+    pub(super) fn read(at: At<'_, '_>, version: Option<Version>) -> Option<Kept<CoreFeatures>> {
+        let mut o = At { spec: SPEC, ..at }.object()?;
+        let must_name = version.is_some_and(|version| version >= Version::V3_0);
+        let mut is_on = |name| feature(&mut o, name, must_name);
+        let features = CoreFeatures {
+            encryption: is_on("encryption"),
+            injection_scanning: is_on("injection_scanning"),
+            revocation: is_on("revocation"),
+            audit_chain: is_on("audit_chain"),
+            context_opacity: is_on("context_opacity"),
+        };
+        Some(Kept::read(features, o.node))
+    }
+
+    /// Enters that the whole object is missing, which only servers older than 3.1 may do.
+    pub(super) fn missing(o: &mut Object<'_, '_>, version: Version) {
+        let name = "core_features";
+        if version >= Version::V3_1 {
+            o.wrong(Code::SchemaInvalid, name, SPEC, "the member `core_features` is missing")
+                .help("add \"core_features\" with its five booleans");
+        } else {
+            o.wrong(Code::CoreFeaturesMissing, name, SPEC, "without `core_features` a client takes all of them as off")
+                .help("add \"core_features\" with its five booleans")
+                .warning();
+        }
+    }
+}
+
+fn feature(o: &mut Object<'_, '_>, name: &'static str, must_name: bool) -> bool {
+    let value = if must_name { o.required(name, read::boolean) } else { o.optional(name, read::boolean) };
+    value.unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CoreFeatures, NAMES};
+
+    #[test]
+    fn what_was_lost_is_named() {
+        let weaker = CoreFeatures { encryption: false, audit_chain: false, ..CoreFeatures::ALL };
+        assert!(weaker.lost_since(CoreFeatures::ALL).eq(["encryption", "audit_chain"]));
+        assert_eq!(CoreFeatures::ALL.lost_since(weaker).count(), 0);
+        assert!(CoreFeatures::default().lost_since(CoreFeatures::ALL).eq(NAMES));
+    }
+}
