@@ -6,8 +6,11 @@ use legation_protocol::ndjson::Lines;
 use legation_protocol::{Content, Format, Message, Received, Wire, acl, cap, check, csm1, token, vcp, vlp};
 use serde_json::Value;
 
+/// What must hold for some bytes.
+pub type Target = fn(&[u8]);
+
 /// All of them, by name.
-pub const ALL: [(&str, fn(&[u8])); 10] = [
+pub const ALL: [(&str, Target); 10] = [
     ("front_door", front_door),
     ("canonical", canonical),
     ("vcp", vcp),

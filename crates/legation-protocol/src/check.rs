@@ -58,10 +58,8 @@ pub fn check_doc(doc: &Doc<'_>, expected: Option<Format>) -> Checked {
     let mut out = Findings::new();
     let message = unwrapped(doc.root(), &mut out);
     let format = expected.or_else(|| Format::detect(message, &mut out));
-    let content = format.and_then(|format| {
-        hold_to_limit(format, message, &mut out);
-        read(format, message, &mut out)
-    });
+    let content =
+        format.filter(|format| fits(*format, doc, &mut out)).and_then(|format| read(format, message, &mut out));
     let content = content.filter(|_| !out.has_errors());
     Checked { format, content, violations: out.into_vec() }
 }
@@ -81,12 +79,13 @@ fn read(format: Format, node: Node<'_>, out: &mut Findings) -> Option<Content> {
 }
 
 /// A handshake has a limit of its own (negotiation 3.1, section 11).
-fn hold_to_limit(format: Format, node: Node<'_>, out: &mut Findings) {
+fn fits(format: Format, doc: &Doc<'_>, out: &mut Findings) -> bool {
     let limit = Limits::HANDSHAKE.bytes;
-    let length = node.span().len();
-    if format == Format::Hello && length > limit {
-        out.at(Code::TooLarge, node, "NEG 11", format!("a handshake has at most {limit} bytes, this one has {length}"));
+    let fits = format != Format::Hello || doc.text().len() <= limit;
+    if !fits {
+        out.at(Code::TooLarge, doc.root(), "NEG 11", format!("a handshake has at most {limit} bytes"));
     }
+    fits
 }
 
 /// The message inside `{"message": …, "signature": …}`, the form in which a dialect without a

@@ -125,6 +125,12 @@ impl Findings {
     }
 }
 
+impl From<Vec<Violation>> for Findings {
+    fn from(violations: Vec<Violation>) -> Self {
+        Findings(violations)
+    }
+}
+
 /// The violation just entered, to be refined.
 pub struct Entered<'f>(Option<&'f mut Findings>);
 

@@ -12,7 +12,9 @@ pub mod finding;
 mod format;
 pub mod id;
 pub mod json;
+mod message;
 mod names;
+pub mod ndjson;
 pub mod negotiation;
 mod read;
 pub mod sign;
@@ -26,6 +28,12 @@ pub use check::{Checked, Content, check, check_doc, unwrapped};
 pub use code::Code;
 pub use finding::{Findings, Rejection, Severity, Violation};
 pub use format::Format;
+pub use message::{Message, Received, Recipients};
 pub use read::Extra;
 pub use stamp::Timestamp;
 pub use wire::{Built, Parsed, Wire, build, parse, read};
+
+/// The guide's examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/messages.md")]
+struct Guide;

@@ -80,5 +80,10 @@ fn signatures() {
         ratio(pair)
     );
     let pair = compare(|| canonical(doc.root()), || serde_json::from_str::<Value>(black_box(&signed)).unwrap());
-    println!("  canonical form alone                 {:5.2} µs / {:5.2} µs = {:.2}", micros(pair.0), micros(pair.1), ratio(pair));
+    println!(
+        "  canonical form alone                 {:5.2} µs / {:5.2} µs = {:.2}",
+        micros(pair.0),
+        micros(pair.1),
+        ratio(pair)
+    );
 }

@@ -1,6 +1,6 @@
 //! One ordinary message a format, padded to 1 KiB where it says `PAD`.
 
-pub const SAMPLES: [(&str, &str); 6] = [
+pub(crate) const SAMPLES: [(&str, &str); 6] = [
     (
         "vcp escalation",
         r#"{"vcp_message":"1.2","type":"escalation","message_id":"019502a4-ad0f-7000-8000-000000000004","sender":"agent://orchestrator.prod/child-007","recipient":"agent://orchestrator.prod/parent-001","timestamp":"2026-02-15T10:33:00Z","payload":{"severity":"critical","reason":"The request conflicts with an active rule. PAD","context":"⏰☀️|📍🏡|👥👶|🧠😰","blocked_action":"generate_response:topic=weapons_detailed","requires_ack":true}}"#,
@@ -28,7 +28,7 @@ pub const SAMPLES: [(&str, &str); 6] = [
 ];
 
 /// The sample with prose in place of `PAD`, 1,024 bytes in all.
-pub fn padded(sample: &str) -> String {
+pub(crate) fn padded(sample: &str) -> String {
     let prose = "Every statement is traceable, every number has a source. ".repeat(20);
     let room = 1024_usize.saturating_sub(sample.len() - "PAD".len());
     sample.replace("PAD", prose.get(..room).unwrap_or_default())

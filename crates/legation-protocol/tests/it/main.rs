@@ -13,6 +13,8 @@ mod cap;
 mod fixtures;
 mod hello;
 mod json;
+mod message;
+mod seeds;
 mod sign;
 mod vcp;
 mod vlp;

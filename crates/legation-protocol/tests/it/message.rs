@@ -1,7 +1,7 @@
 //! The common view over all dialects, and detection on real fixtures.
 
 use crate::fixtures::root;
-use legation_protocol::{Code, Content, Format, Received, Recipients, check};
+use legation_protocol::{Code, Content, Format, Received, Recipients, Timestamp, check};
 use std::fs;
 
 #[test]
@@ -58,47 +58,59 @@ fn check_view(text: &str, want: &View) {
     assert_eq!((message.kind(), message.id().as_deref(), message.sender()), (want.kind, want.id, want.sender));
     assert_eq!((message.recipients(), message.thread()), (want.recipients, want.thread));
     assert_eq!(message.refers_to(), want.refers_to);
-    assert_eq!(message.time().map(|time| time.as_str()), want.time);
+    assert_eq!(message.time().map(Timestamp::as_str), want.time);
 }
 
 #[test]
 fn one_view_serves_all_dialects() {
-    check_view(VCP, &View {
-        kind: "escalation",
-        id: Some("019502a4-ad0f-7000-8000-000000000004"),
-        sender: "agent://o.prod/parent",
-        recipients: Recipients::One("agent://o.prod/child"),
-        thread: None,
-        refers_to: vec!["019502a4-ad0f-7000-8000-000000000001"],
-        time: Some("2026-02-15T10:33:00Z"),
-    });
-    check_view(ACL, &View {
-        kind: "TASK_ACCEPT",
-        id: Some("550e8400-e29b-41d4-a716-446655440000"),
-        sender: "Jules",
-        recipients: Recipients::One("Eddy"),
-        thread: None,
-        refers_to: vec!["r-1"],
-        time: Some("2026-02-15T10:33:00Z"),
-    });
-    check_view(CAP, &View {
-        kind: "delegation_notice",
-        id: None,
-        sender: "pm-1",
-        recipients: Recipients::One("analyst-1"),
-        thread: Some("T1.1"),
-        refers_to: vec![],
-        time: None,
-    });
-    check_view(VLP, &View {
-        kind: "response",
-        id: Some("MSG001"),
-        sender: "The Observer",
-        recipients: Recipients::Thread,
-        thread: Some("S-2026-02-15-observer-abc123"),
-        refers_to: vec!["MSG000"],
-        time: Some("2026-02-15T10:33:00+00:00"),
-    });
+    check_view(
+        VCP,
+        &View {
+            kind: "escalation",
+            id: Some("019502a4-ad0f-7000-8000-000000000004"),
+            sender: "agent://o.prod/parent",
+            recipients: Recipients::One("agent://o.prod/child"),
+            thread: None,
+            refers_to: vec!["019502a4-ad0f-7000-8000-000000000001"],
+            time: Some("2026-02-15T10:33:00Z"),
+        },
+    );
+    check_view(
+        ACL,
+        &View {
+            kind: "TASK_ACCEPT",
+            id: Some("550e8400-e29b-41d4-a716-446655440000"),
+            sender: "Jules",
+            recipients: Recipients::One("Eddy"),
+            thread: None,
+            refers_to: vec!["r-1"],
+            time: Some("2026-02-15T10:33:00Z"),
+        },
+    );
+    check_view(
+        CAP,
+        &View {
+            kind: "delegation_notice",
+            id: None,
+            sender: "pm-1",
+            recipients: Recipients::One("analyst-1"),
+            thread: Some("T1.1"),
+            refers_to: vec![],
+            time: None,
+        },
+    );
+    check_view(
+        VLP,
+        &View {
+            kind: "response",
+            id: Some("MSG001"),
+            sender: "The Observer",
+            recipients: Recipients::Thread,
+            thread: Some("S-2026-02-15-observer-abc123"),
+            refers_to: vec!["MSG000"],
+            time: Some("2026-02-15T10:33:00+00:00"),
+        },
+    );
 }
 
 #[test]

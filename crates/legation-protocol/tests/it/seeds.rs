@@ -1,6 +1,7 @@
 //! The fuzz targets as plain tests: every fixture, every seed, and cheap mutations of both.
 
 #[path = "../../../../fuzz/src/lib.rs"]
+#[allow(unreachable_pub, reason = "public for the fuzz targets")]
 mod targets;
 
 use crate::fixtures::root;
