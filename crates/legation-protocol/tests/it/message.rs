@@ -148,7 +148,7 @@ fn a_signed_wrapper_is_judged_by_what_it_holds() {
 #[test]
 fn faults_are_counted_up_to_a_limit() {
     let many = |open: &str, one: &str, close: &str| {
-        let count = (200 * 1024) / (one.len() + 1);
+        let count = (60 * 1024) / (one.len() + 1);
         format!("{open}{}{close}", vec![one; count].join(","))
     };
     for text in [

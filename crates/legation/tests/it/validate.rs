@@ -100,9 +100,9 @@ fn the_text_points_at_the_place_and_names_the_remedy() {
     assert_eq!(ran.code, 1);
     assert_snapshot!(ran.out, @r#"
     error[missing_provenance_high_confidence]: confidence of 0.9 or more needs a source, or review
-     --> stdin:1:172 at /confidence
-      | …s at 100 °C here.","confidence":0.95}
-      |                                  ^^^^
+     --> stdin:1:173 at /confidence
+      | …boils at 100 °C here.","confidence":0.95}
+      |                                      ^^^^
       = help: add provenance, lower the confidence, or set safety.level to "review"
       = rule: VLP VI.3
     "#);
