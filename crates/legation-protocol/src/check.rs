@@ -91,8 +91,11 @@ fn fits(format: Format, doc: &Doc<'_>, out: &mut Findings) -> bool {
 /// The message inside `{"message": …, "signature": …}`, the form in which a dialect without a
 /// signature of its own carries one; any other document is its own message.
 pub fn unwrapped<'d>(node: Node<'d>, out: &mut Findings) -> Node<'d> {
+    if node.keyed().take(3).count() != 2 {
+        return node;
+    }
     let (Some(message), Some(signature)) = (node.get("message"), node.get("signature")) else { return node };
-    if message.kind() != Kind::Object || node.keyed().count() != 2 {
+    if message.kind() != Kind::Object {
         return node;
     }
     if let Err(error) = Signature::parse(&signature.text().unwrap_or_default()) {

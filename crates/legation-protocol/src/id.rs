@@ -51,10 +51,11 @@ impl AgentId {
 
     /// ACL and VLP: a name such as `Jules` or `The Observer`. What begins like a URI has to be one.
     pub fn named(text: &str) -> Result<AgentId, BadId> {
-        if text.is_empty() || text.chars().nth(MAX_ID).is_some() {
+        // Only a text of more bytes can have more characters.
+        if text.is_empty() || (text.len() > MAX_ID && text.chars().nth(MAX_ID).is_some()) {
             return Err(BadId::Length);
         }
-        if text.chars().any(is_invisible) {
+        if has_invisible(text) {
             return Err(BadId::Invisible);
         }
         if text.trim() != text {
@@ -105,6 +106,11 @@ fn is_agent_uri(text: &str) -> bool {
         && !host.contains("..")
         && !host.bytes().any(|b| b.is_ascii_uppercase());
     host_ok && path.split('/').all(|part| !part.is_empty() && letters(part, b"._~-") && part != "." && part != "..")
+}
+
+/// Whether a text holds anything nobody can see. Plain ASCII, as most ids are, needs one look a byte.
+pub(crate) fn has_invisible(text: &str) -> bool {
+    !text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) && text.chars().any(is_invisible)
 }
 
 /// Control characters, format characters and line separators.

@@ -4,6 +4,7 @@
 use crate::code::Code;
 use crate::finding::{Entered, Findings};
 use crate::json::{Json, Kind, Node};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Members of an object that its spec does not define, kept as they came.
@@ -24,7 +25,7 @@ pub(crate) struct At<'d, 'f> {
 
 impl<'d, 'f> At<'d, 'f> {
     /// Enters a violation here and yields nothing.
-    pub(crate) fn fail<T>(self, code: Code, message: impl Into<std::borrow::Cow<'static, str>>) -> Option<T> {
+    pub(crate) fn fail<T>(self, code: Code, message: impl Into<Cow<'static, str>>) -> Option<T> {
         self.out.at(code, self.node, self.spec, message);
         None
     }
@@ -33,8 +34,8 @@ impl<'d, 'f> At<'d, 'f> {
     pub(crate) fn fail_with<T>(
         self,
         code: Code,
-        message: impl Into<std::borrow::Cow<'static, str>>,
-        help: impl Into<std::borrow::Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+        help: impl Into<Cow<'static, str>>,
     ) -> Option<T> {
         self.out.at(code, self.node, self.spec, message).help(help);
         None
@@ -118,7 +119,11 @@ impl<'d, 'f> At<'d, 'f> {
             }
             return self.mistyped("an object");
         }
-        let members = self.node.keyed().map(|(key, value)| Member { key, value, known: false, null: false }).collect();
+        let mut members = Vec::with_capacity(self.node.len_at_most().min(32));
+        members.extend(self.node.keyed().map(|(key, value)| {
+            let name = key.text().unwrap_or_default();
+            Member { name, key, value, known: false, null: false }
+        }));
         Some(Object { node: self.node, spec: self.spec, members, next: 0, out: self.out })
     }
 }
@@ -170,6 +175,7 @@ pub(crate) struct Object<'d, 'f> {
 }
 
 struct Member<'d> {
+    name: Cow<'d, str>,
     key: Node<'d>,
     value: Node<'d>,
     known: bool,
@@ -180,7 +186,7 @@ struct Member<'d> {
 impl<'d> Object<'d, '_> {
     /// Finds a member the spec defines, and marks it as such.
     fn find(&mut self, name: &str) -> Option<Node<'d>> {
-        let is_it = |member: &Member<'_>| member.key.is_text(name);
+        let is_it = |member: &Member<'_>| member.name == name;
         let later = self.members.iter().skip(self.next).position(is_it).map(|index| index + self.next);
         let index = later.or_else(|| self.members.iter().take(self.next).position(is_it))?;
         let member = self.members.get_mut(index)?;
@@ -226,6 +232,11 @@ impl<'d> Object<'d, '_> {
         None
     }
 
+    /// Whether there is such a member that has not been read.
+    pub(crate) fn has_unknown(&self, name: &str) -> bool {
+        self.members.iter().any(|member| !member.known && member.name == name)
+    }
+
     /// Enters that `name` is missing.
     pub(crate) fn lacks(&mut self, code: Code, name: &'static str) {
         self.out
@@ -239,7 +250,7 @@ impl<'d> Object<'d, '_> {
         code: Code,
         name: &'static str,
         spec: &'static str,
-        message: impl Into<std::borrow::Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
     ) -> Entered<'_> {
         match self.node.get(name) {
             Some(node) => self.out.at(code, node, spec, message),
@@ -255,8 +266,8 @@ impl<'d> Object<'d, '_> {
 
     /// Ends an object that may have no other members.
     pub(crate) fn closed(self) {
-        for Member { key, .. } in self.members.iter().filter(|member| !member.known) {
-            let name: String = key.text().unwrap_or_default().chars().take(64).collect();
+        for Member { name, key, .. } in self.members.iter().filter(|member| !member.known) {
+            let name: String = name.chars().take(64).collect();
             self.out
                 .at(Code::SchemaInvalid, *key, self.spec, format!("no member {name:?} is defined here"))
                 .help("remove it, or check its spelling");
@@ -266,7 +277,7 @@ impl<'d> Object<'d, '_> {
     /// Ends an object whose other members are kept.
     pub(crate) fn extra(self) -> Extra {
         let unknown = self.members.into_iter().filter(|member| !member.known || member.null);
-        unknown.map(|m| (m.key.text().unwrap_or_default().into_owned(), Json::from(m.value))).collect()
+        unknown.map(|member| (member.name.into_owned(), Json::from(member.value))).collect()
     }
 }
 

@@ -205,6 +205,12 @@ impl<'d> Node<'d> {
         })
     }
 
+    /// How many members or elements there are at most, told without looking at them.
+    pub(crate) fn len_at_most(self) -> usize {
+        let inside = self.item().next.saturating_sub(self.at + 1) as usize;
+        if self.kind() == Kind::Object { inside / 2 } else { inside }
+    }
+
     /// The elements of an array; nothing for any other kind.
     pub fn items(self) -> impl Iterator<Item = Node<'d>> {
         let mut at = self.at + 1;

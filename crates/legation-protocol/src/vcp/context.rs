@@ -2,6 +2,7 @@
 //! text is kept as it came; its values are read once and compared by meaning, not by spelling.
 
 mod hint;
+mod plain;
 mod table;
 mod transition;
 
@@ -60,6 +61,13 @@ pub enum BadContext {
 impl Context {
     /// Reads a context in any order of dimensions.
     pub fn parse(text: &str) -> Result<Context, BadContext> {
+        if let Some(values) = plain::values(text) {
+            return Context::assemble(text.into(), values);
+        }
+        Context::parse_at_length(text)
+    }
+
+    fn parse_at_length(text: &str) -> Result<Context, BadContext> {
         let normal = match is_nfc_quick(text.chars()) {
             IsNormalized::Yes => Cow::Borrowed(text),
             IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),

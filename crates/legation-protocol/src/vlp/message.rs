@@ -216,7 +216,7 @@ fn declared(o: &Object<'_, '_>, safety: Option<&Safety>) -> Option<Level> {
 
 fn refuse_metrics(o: &mut Object<'_, '_>) {
     for name in METRICS {
-        if o.node.get(name).is_some() {
+        if o.has_unknown(name) {
             o.wrong(Code::ReadOnlyField, name, "VLP VII", "only a validator sets this; a sender may not")
                 .help("remove it");
         }
