@@ -74,6 +74,16 @@ pub enum BadKey {
     Weak,
 }
 
+impl BadKey {
+    /// The code that says so.
+    pub const fn code(self) -> Code {
+        match self {
+            BadKey::Form | BadKey::Point => Code::BadKey,
+            BadKey::Weak => Code::WeakKey,
+        }
+    }
+}
+
 impl PublicKey {
     /// Reads `ed25519:<base64>`.
     pub fn parse(text: &str) -> Result<PublicKey, BadKey> {

@@ -9,7 +9,7 @@ use legation_protocol::json::{Doc, Form, Limits, canonical, signed_bytes};
 const LIMITS: Limits = Limits { bytes: u32::MAX as usize, depth: Limits::MESSAGE.depth };
 
 pub(crate) fn run(args: &CanonArgs) -> anyhow::Result<Outcome> {
-    let source = Source { file: args.file.as_deref(), lines: args.ndjson, limits: LIMITS };
+    let source = Source { file: args.file.as_deref(), lines: args.ndjson, limits: LIMITS, json: false };
     each_message(&source, |bytes| {
         let doc = Doc::parse_within(bytes, LIMITS)?;
         Ok(if args.unsigned { signed_bytes(doc.root(), Form::Canonical) } else { canonical(doc.root()) })

@@ -71,6 +71,10 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_enum, default_value_t = Report::Text)]
     pub(crate) format: Report,
 
+    /// The same as `--format json`
+    #[arg(long, conflicts_with_all = ["format", "quiet"])]
+    pub(crate) json: bool,
+
     /// Take every line as a message, even where the input looks like one message over many lines
     #[arg(long)]
     pub(crate) ndjson: bool,
@@ -125,6 +129,10 @@ pub(crate) struct KeygenArgs {
     /// Print the public key of a secret key made earlier
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     pub(crate) from: Option<PathBuf>,
+
+    /// Print a JSON object instead of the bare key
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Sign a message
@@ -183,9 +191,13 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_enum, default_value_t = SignedForm::Canonical)]
     pub(crate) form: SignedForm,
 
-    /// One message a line; the first that fails is named
+    /// One message a line; every one that fails is named
     #[arg(long)]
     pub(crate) ndjson: bool,
+
+    /// Print one object a message: line, valid, violations
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -197,6 +209,17 @@ pub(crate) enum Dialect {
     Vlp,
     Hello,
     Manifest,
+}
+
+impl ValidateArgs {
+    /// How to report, by either spelling.
+    pub(crate) fn report(&self) -> Option<Report> {
+        match (self.quiet, self.json) {
+            (true, _) => None,
+            (false, true) => Some(Report::Json),
+            (false, false) => Some(self.format),
+        }
+    }
 }
 
 impl Dialect {

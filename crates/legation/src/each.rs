@@ -5,9 +5,10 @@ use crate::Outcome;
 use crate::input::Input;
 use crate::validate::Render;
 use anyhow::Context as _;
-use legation_protocol::Rejection;
 use legation_protocol::json::Limits;
 use legation_protocol::ndjson::Lines;
+use legation_protocol::{Rejection, Violation};
+use serde::Serialize;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
@@ -18,6 +19,8 @@ pub(crate) struct Source<'a> {
     pub(crate) lines: bool,
     /// How large one may be.
     pub(crate) limits: Limits,
+    /// Whether verdicts go to stdout as JSON instead of refusals to stderr.
+    pub(crate) json: bool,
 }
 
 /// Writes what `turn` makes of every message.
@@ -26,7 +29,7 @@ pub(crate) fn each_message(
     turn: impl FnMut(&[u8]) -> Result<Vec<u8>, Rejection>,
 ) -> anyhow::Result<Outcome> {
     let Input { name, mut bytes, .. } = Input::open(source.file)?;
-    let mut each = Each { turn, name: &name, lines: source.lines, outcome: Outcome::Fine };
+    let mut each = Each { turn, name: &name, lines: source.lines, json: source.json, outcome: Outcome::Fine };
     let mut buffer = vec![0; 1 << 16];
     let mut lines = Lines::up_to(source.limits.bytes);
     if !source.lines {
@@ -52,13 +55,23 @@ struct Each<'a, T> {
     turn: T,
     name: &'a str,
     lines: bool,
+    json: bool,
     outcome: Outcome,
+}
+
+/// One message's verdict for programs.
+#[derive(Serialize)]
+struct Verdict<'a> {
+    line: u64,
+    valid: bool,
+    violations: &'a [Violation],
 }
 
 impl<T: FnMut(&[u8]) -> Result<Vec<u8>, Rejection>> Each<'_, T> {
     fn message(&mut self, bytes: Result<&[u8], Rejection>, line: u64) -> anyhow::Result<()> {
         let seen = *bytes.as_ref().unwrap_or(&&[][..]);
         match bytes.and_then(&mut self.turn) {
+            Ok(_) if self.json => verdict(line, &[]),
             Ok(mut made) => {
                 if self.lines && !made.is_empty() {
                     made.push(b'\n');
@@ -67,6 +80,9 @@ impl<T: FnMut(&[u8]) -> Result<Vec<u8>, Rejection>> Each<'_, T> {
             }
             Err(rejection) => {
                 self.outcome = Outcome::Refused;
+                if self.json {
+                    return verdict(line, &rejection.into_vec());
+                }
                 let mut told = Vec::new();
                 let render = Render { color: false, name: self.name };
                 render.violation(&mut told, rejection.first(), seen, line)?;
@@ -74,4 +90,9 @@ impl<T: FnMut(&[u8]) -> Result<Vec<u8>, Rejection>> Each<'_, T> {
             }
         }
     }
+}
+
+fn verdict(line: u64, violations: &[Violation]) -> anyhow::Result<()> {
+    let verdict = Verdict { line, valid: violations.is_empty(), violations };
+    Ok(writeln!(io::stdout(), "{}", serde_json::to_string(&verdict)?)?)
 }

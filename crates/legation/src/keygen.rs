@@ -16,7 +16,12 @@ pub(crate) fn run(args: &KeygenArgs) -> anyhow::Result<Outcome> {
         (None, Some(path)) => read_secret(path)?,
         (None, None) => return Err(anyhow!("--out FILE is missing")),
     };
-    writeln!(io::stdout(), "{}", key.public())?;
+    let public = key.public();
+    if args.json {
+        writeln!(io::stdout(), r#"{{"public_key":"{public}"}}"#)?;
+    } else {
+        writeln!(io::stdout(), "{public}")?;
+    }
     Ok(Outcome::Fine)
 }
 

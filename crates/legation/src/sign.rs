@@ -11,7 +11,7 @@ use std::io::{self, Write as _};
 
 pub(crate) fn run(args: &SignArgs) -> anyhow::Result<Outcome> {
     let key = read_secret(&args.key)?;
-    let source = Source { file: args.file.as_deref(), lines: args.ndjson, limits: Limits::MESSAGE };
+    let source = Source { file: args.file.as_deref(), lines: args.ndjson, limits: Limits::MESSAGE, json: false };
     each_message(&source, |bytes| {
         let mut signed = sign(&key, bytes, args.detached)?;
         if !args.ndjson {

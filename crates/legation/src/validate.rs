@@ -37,8 +37,11 @@ pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Outcome> {
             }
         }
     }
-    if !args.quiet && args.format == Report::Text && tally.messages > 0 {
+    if args.report() == Some(Report::Text) && tally.messages > 0 {
         writeln!(io::stderr(), "{tally}")?;
+        if let Some(code) = tally.first_error {
+            writeln!(io::stderr(), "`legation --explain {code}` tells more")?;
+        }
     }
     unreadable?;
     Ok(if tally.invalid == 0 { Outcome::Fine } else { Outcome::Refused })
@@ -50,8 +53,8 @@ fn validate(args: &ValidateArgs, file: Option<&Path>, many: bool) -> anyhow::Res
     let bar = progress(args, input.length, &name);
     let judge = Judge {
         expected: args.dialect.expected(),
-        report: if args.quiet { None } else { Some(args.format) },
-        render: Render { color: args.format == Report::Text && colored(), name: &name },
+        report: args.report(),
+        render: Render { color: args.report() == Some(Report::Text) && colored(), name: &name },
         named: many,
     };
     let mut blocks = Blocks::new(bar.wrap_read(input.bytes), args.ndjson.then_some(Layout::Lines));

@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::cli::{SignedForm, VerifyArgs};
 use crate::each::{Source, each_message};
 use crate::input::read_text;
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use legation_protocol::json::{Doc, Form, Limits, Node};
 use legation_protocol::sign::{PublicKey, Signature, verify, verify_detached};
 use legation_protocol::{Findings, Rejection, unwrapped};
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
         SignedForm::Canonical => Form::Canonical,
         SignedForm::PythonSample => Form::PythonSample,
     };
-    let source = Source { file: args.file.as_deref(), lines: args.ndjson, limits: Limits::MESSAGE };
+    let source = Source { file: args.file.as_deref(), lines: args.ndjson, limits: Limits::MESSAGE, json: args.json };
     each_message(&source, |bytes| check(bytes, &key, detached.as_ref(), form).map(|()| Vec::new()))
 }
 
@@ -36,8 +36,12 @@ fn check(bytes: &[u8], key: &PublicKey, detached: Option<&Signature>, form: Form
 
 fn public_key(text: &str) -> anyhow::Result<PublicKey> {
     if text.starts_with("ed25519:") {
-        return PublicKey::parse(text).context("--key");
+        return parse(text).context("--key");
     }
     let held = read_text(Path::new(text)).context("--key is neither ed25519:… nor a file")?;
-    PublicKey::parse(held.trim()).with_context(|| text.to_owned())
+    parse(held.trim()).with_context(|| text.to_owned())
+}
+
+fn parse(text: &str) -> anyhow::Result<PublicKey> {
+    PublicKey::parse(text).map_err(|error| anyhow!("{}: {error}", error.code()))
 }

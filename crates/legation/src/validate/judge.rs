@@ -3,7 +3,7 @@
 use super::blocks::{Block, Layout};
 use super::render::Render;
 use crate::cli::Report;
-use legation_protocol::{Checked, Format, Severity, Violation, check};
+use legation_protocol::{Checked, Code, Format, Severity, Violation, check};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -90,6 +90,7 @@ impl Judge<'_> {
 pub(super) struct Tally {
     pub(super) messages: u64,
     pub(super) invalid: u64,
+    pub(super) first_error: Option<Code>,
     warnings: u64,
     by_format: BTreeMap<Format, u64>,
 }
@@ -98,6 +99,8 @@ impl Tally {
     fn count(&mut self, checked: &Checked) {
         self.messages += 1;
         self.invalid += u64::from(!checked.is_valid());
+        let error = checked.violations.iter().find(|v| v.severity == Severity::Error);
+        self.first_error = self.first_error.or(error.map(|v| v.code));
         self.warnings += checked.violations.iter().filter(|v| v.severity == Severity::Warning).count() as u64;
         if let Some(format) = checked.format {
             *self.by_format.entry(format).or_default() += 1;
@@ -109,6 +112,7 @@ impl AddAssign for Tally {
     fn add_assign(&mut self, more: Tally) {
         self.messages += more.messages;
         self.invalid += more.invalid;
+        self.first_error = self.first_error.or(more.first_error);
         self.warnings += more.warnings;
         for (format, count) in more.by_format {
             *self.by_format.entry(format).or_default() += count;

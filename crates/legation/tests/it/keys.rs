@@ -77,7 +77,11 @@ fn what_was_signed_verifies_and_what_was_changed_does_not() {
     assert!(unsigned.code == 1 && unsigned.err.contains("signature_required"), "{}", unsigned.err);
     fs::write(desk.path().join("key.pub"), format!("{public}\n")).unwrap();
     assert_eq!(desk.run(&["verify", "--key", "key.pub"], &signed.out).code, 0);
-    assert_eq!(desk.run(&["verify", "--key", "ed25519:AAAA"], &signed.out).code, 2);
+    let weak = format!("ed25519:AQ{}=", "A".repeat(41));
+    for (key, code) in [("ed25519:AAAA", "bad_key"), (weak.as_str(), "weak_key")] {
+        let ran = desk.run(&["verify", "--key", key], &signed.out);
+        assert!(ran.code == 2 && ran.err.contains(code), "{}", ran.err);
+    }
 }
 
 #[test]
@@ -90,6 +94,24 @@ fn a_dialect_without_signatures_is_signed_in_a_wrapper() {
     assert_eq!(desk.run(&["verify", "--key", &public], &signed.replace("boils", "melts")).code, 1);
     let alone = desk.run(&["sign", "--key", "key.pem", "--detached"], CLAIM).out;
     assert_eq!(desk.run(&["verify", "--key", &public, "--signature", alone.trim()], CLAIM).code, 0);
+}
+
+#[test]
+fn programs_get_json() {
+    let (desk, public) = Desk::new();
+    let shown = desk.run(&["keygen", "--from", "key.pem", "--json"], "").out;
+    assert_eq!(shown, format!("{{\"public_key\":\"{public}\"}}\n"));
+    let signed = desk.run(&["sign", "--key", "key.pem"], VCP).out;
+    let verify = |text: &str| desk.run(&["verify", "--key", &public, "--json"], text);
+    assert_eq!(verify(&signed).out, "{\"line\":1,\"valid\":true,\"violations\":[]}\n");
+    let bad = verify(VCP);
+    assert_eq!((bad.code, bad.err.as_str()), (1, ""));
+    assert!(
+        bad.out.starts_with("{\"line\":1,\"valid\":false,\"violations\":[{\"code\":\"signature_required\""),
+        "{}",
+        bad.out
+    );
+    assert_eq!(desk.run(&["validate", "--json"], VCP).out, desk.run(&["validate", "--format", "json"], VCP).out);
 }
 
 #[test]

@@ -106,7 +106,10 @@ fn the_text_points_at_the_place_and_names_the_remedy() {
       = help: add provenance, lower the confidence, or set safety.level to "review"
       = rule: VLP VI.3
     "#);
-    assert_snapshot!(ran.err, @"1 message: 0 valid, 1 invalid (vlp 1)");
+    assert_snapshot!(ran.err, @"
+    1 message: 0 valid, 1 invalid (vlp 1)
+    `legation --explain missing_provenance_high_confidence` tells more
+    ");
 }
 
 #[test]
