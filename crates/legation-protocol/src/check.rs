@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::finding::{Findings, Severity, Violation};
 use crate::format::Format;
-use crate::json::{Doc, Kind, Limits, Node};
+use crate::json::{Doc, Limits, Node};
 use crate::message::Message;
 use crate::sign::Signature;
 use crate::wire::Wire;
@@ -57,7 +57,10 @@ pub fn check(bytes: &[u8], expected: Option<Format>) -> Checked {
 pub fn check_doc(doc: &Doc<'_>, expected: Option<Format>) -> Checked {
     let mut out = Findings::new();
     let message = unwrapped(doc.root(), &mut out);
-    let format = expected.or_else(|| Format::detect(message, &mut out));
+    let format = match expected {
+        Some(format) => format.demand(message, &mut out),
+        None => Format::detect(message, &mut out),
+    };
     let content =
         format.filter(|format| fits(*format, doc, &mut out)).and_then(|format| read(format, message, &mut out));
     let content = content.filter(|_| !out.has_errors());
@@ -95,7 +98,10 @@ pub fn unwrapped<'d>(node: Node<'d>, out: &mut Findings) -> Node<'d> {
         return node;
     }
     let (Some(message), Some(signature)) = (node.get("message"), node.get("signature")) else { return node };
-    if message.kind() != Kind::Object {
+    // VCP has a place for its signature, and a handshake or manifest has none at all.
+    let unsigned =
+        matches!(Format::detect(message, &mut Findings::new()), Some(Format::Acl | Format::Cap | Format::Vlp));
+    if !unsigned {
         return node;
     }
     if let Err(error) = Signature::parse(&signature.text().unwrap_or_default()) {

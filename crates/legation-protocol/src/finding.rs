@@ -65,7 +65,7 @@ impl Findings {
         spec: &'static str,
         message: impl Into<Cow<'static, str>>,
     ) -> Entered<'_> {
-        let at = self.has_room().then(|| node.pointer());
+        let at = self.will_keep().then(|| node.pointer());
         self.enter(code, at, node.span(), spec, message.into())
     }
 
@@ -78,7 +78,7 @@ impl Findings {
         spec: &'static str,
         message: impl Into<Cow<'static, str>>,
     ) -> Entered<'_> {
-        let at = self.has_room().then(|| parent.pointer() + "/" + name);
+        let at = self.will_keep().then(|| parent.pointer() + "/" + name);
         // Its bracket is where to look: the whole object would hide the place.
         let bracket = parent.span().start;
         self.enter(code, at, bracket..bracket + 1, spec, message.into())
@@ -92,7 +92,7 @@ impl Findings {
         spec: &'static str,
         message: Cow<'static, str>,
     ) -> Entered<'_> {
-        if !self.has_room() && self.has_errors() {
+        if !self.will_keep() {
             return Entered(None);
         }
         let spec = Some(spec);
@@ -100,8 +100,9 @@ impl Findings {
         Entered(Some(self))
     }
 
-    fn has_room(&self) -> bool {
-        self.0.len() < MOST
+    /// Whether one more finding is kept: while there is room, or as long as no error is among them.
+    fn will_keep(&self) -> bool {
+        self.0.len() < MOST || !self.has_errors()
     }
 
     /// Whether an error is among them.

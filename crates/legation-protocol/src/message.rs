@@ -1,6 +1,7 @@
 //! The common view: what a message of any dialect is, who says it to whom, and what it belongs to.
 
 use crate::check::{Content, check_doc};
+use crate::code::Code;
 use crate::finding::{Findings, Rejection, Severity, Violation};
 use crate::format::Format;
 use crate::json::{Digest, Doc};
@@ -138,12 +139,17 @@ impl Received {
         let doc = Doc::parse(&bytes)?;
         let checked = check_doc(&doc, None);
         let digest = Digest::of_message(crate::check::unwrapped(doc.root(), &mut Findings::new()));
-        match checked.content {
-            Some(Content::Message(message)) => Ok(Received { message, digest, warnings: checked.violations, bytes }),
-            Some(Content::Handshake(_) | Content::Manifest(_)) | None => {
-                Err(Findings::from(checked.violations).into_rejection(doc.root()))
+        let mut out = Findings::from(checked.violations);
+        let what = match checked.content {
+            Some(Content::Message(message)) => {
+                return Ok(Received { message, digest, warnings: out.into_vec(), bytes });
             }
-        }
+            Some(Content::Handshake(_)) => "a part of the handshake",
+            Some(Content::Manifest(_)) => "an agent manifest",
+            None => return Err(out.into_rejection(doc.root())),
+        };
+        out.at(Code::UnknownDialect, doc.root(), "Legation dialects", format!("this is {what}, and no message"));
+        Err(out.into_rejection(doc.root()))
     }
 
     /// The bytes as received.

@@ -169,15 +169,7 @@ impl Scan<'_> {
     }
 
     fn no_value<T>(&self) -> Checked<T> {
-        let rest = self.text.get(self.pos..).unwrap_or_default();
-        let help = match rest.as_bytes() {
-            [b'\'', ..] => "strings stand in double quotes",
-            [b'/' | b'#', ..] => "JSON has no comments",
-            [b'N' | b'I' | b'+' | b'.', ..] => "JSON knows neither NaN nor Infinity, `+` nor a bare decimal point",
-            [b'T' | b'F', ..] => "JSON writes true, false and null in lower case",
-            _ => "strings stand in double quotes; true, false, null and numbers stand alone",
-        };
-        self.unexpected("a JSON value", help)
+        self.unexpected("a JSON value", "strings stand in double quotes; true, false, null and numbers stand alone")
     }
 
     fn literal(&mut self, word: &str, kind: Kind) -> Checked<()> {
@@ -293,13 +285,14 @@ impl Scan<'_> {
     }
 
     fn unexpected<T>(&self, wanted: &str, help: &'static str) -> Checked<T> {
-        let found = self.text.get(self.pos..).unwrap_or_default().chars().next();
+        let rest = self.text.get(self.pos..).unwrap_or_default();
+        let found = rest.chars().next();
         let message = match found {
             None => format!("expected {wanted}, found the end"),
             Some(found) => format!("expected {wanted}, found `{}`", found.escape_debug()),
         };
         let end = self.pos + found.map_or(0, char::len_utf8);
-        refuse(Code::BadJson, self.pos..end, message, help)
+        refuse(Code::BadJson, self.pos..end, message, borrowed_from_elsewhere(rest).unwrap_or(help))
     }
 
     /// The pointer made of the first `depth` open containers' current members.
@@ -320,6 +313,22 @@ impl Scan<'_> {
             }
         }
         pointer
+    }
+}
+
+/// The help for what other languages write and JSON does not.
+fn borrowed_from_elsewhere(rest: &str) -> Option<&'static str> {
+    let begins = |words: &[&str]| words.iter().any(|word| rest.starts_with(word));
+    if begins(&["//", "/*", "#"]) {
+        Some("JSON has no comments")
+    } else if begins(&["NaN", "Infinity", "-Infinity", "+", "."]) {
+        Some("JSON knows neither NaN nor Infinity, a leading `+` nor a bare decimal point")
+    } else if begins(&["None", "True", "False", "undefined", "nil", "NULL"]) {
+        Some("JSON writes true, false and null, in lower case")
+    } else if begins(&["'"]) {
+        Some("strings stand in double quotes")
+    } else {
+        None
     }
 }
 
@@ -378,6 +387,16 @@ mod tests {
         check(b"[1] // one", Err((Code::TrailingBytes, "", 4)));
         check(b"{}{}", Err((Code::TrailingBytes, "", 2)));
         check(b"{}\0", Err((Code::TrailingBytes, "", 2)));
+    }
+
+    #[test]
+    fn habits_from_other_languages_get_fitting_help() {
+        let help = |text: &str| Doc::parse(text.as_bytes()).unwrap_err().first().help.clone().unwrap_or_default();
+        for text in ["[1, // one\n2]", "{\"a\": 1 // one\n}", "{// one\n}", "[/* */]", "[1 # one\n]"] {
+            assert_eq!(help(text), "JSON has no comments", "{text}");
+        }
+        assert!(help("[NaN]").contains("NaN") && help("[-Infinity]").contains("Infinity"));
+        assert!(help("[None]").contains("null") && help("['a']").contains("double quotes"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The common view over all dialects, and detection on real fixtures.
 
 use crate::fixtures::root;
-use legation_protocol::{Code, Content, Format, Received, Recipients, Timestamp, check};
+use legation_protocol::{Code, Content, Format, Received, Recipients, Severity, Timestamp, check};
 use std::fs;
 
 #[test]
@@ -114,10 +114,17 @@ fn one_view_serves_all_dialects() {
 }
 
 #[test]
+fn a_demanded_dialect_does_not_hide_a_second_one() {
+    let both = CAP.replace('{', r#"{"protocol":"VLP/1.1","#);
+    assert_eq!(check(both.as_bytes(), Some(Format::Cap)).violations[0].code, Code::AmbiguousDialect);
+    assert_eq!(check(CAP.as_bytes(), Some(Format::Vlp)).format, Some(Format::Vlp));
+}
+
+#[test]
 fn a_handshake_is_no_message() {
     let hello = br#"{"type":"vcp-hello","version":"3.1"}"#;
     assert!(matches!(check(hello, None).content, Some(Content::Handshake(_))));
-    assert_eq!(Received::read(hello.as_slice()).unwrap_err().code(), Code::SchemaInvalid);
+    assert_eq!(Received::read(hello.as_slice()).unwrap_err().code(), Code::UnknownDialect);
 }
 
 #[test]
@@ -142,6 +149,24 @@ fn a_signed_wrapper_is_judged_by_what_it_holds() {
     assert_eq!(unsigned.violations[0].code, Code::SignatureFormat);
     let inner = Received::read(VLP.as_bytes()).unwrap().digest();
     assert_eq!(Received::read(wrapped(VLP, &signature).into_bytes()).unwrap().digest(), inner);
+}
+
+#[test]
+fn only_a_dialect_without_signatures_is_wrapped() {
+    let signature = format!("base64:{}==", "A".repeat(86));
+    for message in [VCP, r#"{"type":"vcp-hello","version":"3.1"}"#, r#"{"id":"a","allowed_agents":[]}"#, "{}", "[]"] {
+        let checked = check(format!(r#"{{"message":{message},"signature":"{signature}"}}"#).as_bytes(), None);
+        assert_eq!(checked.violations[0].code, Code::UnknownDialect, "{message}");
+    }
+}
+
+#[test]
+fn the_one_error_behind_many_warnings_has_its_place() {
+    let names = vec!["1"; 120].join(",");
+    let hello = format!(r#"{{"type":"vcp-hello","version":"3.1","extensions":[{names}],"identity":7}}"#);
+    let checked = check(hello.as_bytes(), None);
+    let error = checked.violations.iter().find(|v| v.severity == Severity::Error).unwrap();
+    assert_eq!(error.at.as_deref(), Some("/identity"));
 }
 
 /// A message of nothing but faults costs no more than one that is full of content.

@@ -2,7 +2,7 @@
 //! laid out over several lines. Holds one block at a time, whatever the input's length.
 
 use legation_protocol::Code;
-use legation_protocol::json::{Doc, Kind, Limits};
+use legation_protocol::json::{Doc, Limits};
 use std::io::{self, Read};
 
 /// How much is read before it is handed on. Longer than any message may be.
@@ -78,9 +78,11 @@ impl<R: Read> Blocks<R> {
             if let Some(layout) = self.layout {
                 return Ok(layout);
             }
-            let more = self.held.is_empty() || layout_of(&self.held, false).is_none();
-            if !more || !self.read_more()? {
-                self.layout = layout_of(&self.held, true);
+            self.layout = layout_of(&self.held, self.ended);
+            if self.layout.is_none() && !self.read_more()? && !self.ended {
+                // A block without an answer: one endless line, or one message that is too large.
+                let one_line = memchr::memchr(b'\n', &self.held).is_none();
+                self.layout = Some(if one_line { Layout::Lines } else { Layout::Document });
             }
         }
     }
@@ -137,24 +139,32 @@ impl<R: Read> Blocks<R> {
 }
 
 /// How these first bytes of an input are laid out; nothing while that cannot be told. One message
-/// over several lines has a first line that just stops, and a second one that is no message.
+/// over several lines has a first line that just stops, and no later line that is a message by
+/// itself: its lines are indented, or parts.
 fn layout_of(held: &[u8], all: bool) -> Option<Layout> {
-    let mut lines = held.split_inclusive(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    let whole = |line: &&[u8]| all || line.ends_with(b"\n");
-    let Some(first) = lines.next().filter(whole) else { return all.then_some(Layout::Document) };
-    match Doc::parse(first) {
-        Ok(_) => return Some(Layout::Lines),
-        Err(rejection) => {
-            let stops =
-                rejection.code() == Code::BadJson && rejection.first().span.start >= first.trim_ascii_end().len();
-            if !stops && lines.clone().next().is_some() {
-                return Some(Layout::Lines);
-            }
-        }
+    let mut lines = held
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+        .filter(|line| all || line.ends_with(b"\n"));
+    let Some(first) = lines.next() else { return all.then_some(Layout::Document) };
+    if !stops_short(first) && (Doc::parse(first).is_ok() || lines.clone().next().is_some()) {
+        return Some(Layout::Lines);
     }
-    let Some(second) = lines.next().filter(whole) else { return all.then_some(Layout::Document) };
-    let message = Doc::parse(second).is_ok_and(|doc| doc.root().kind() == Kind::Object);
-    Some(if message { Layout::Lines } else { Layout::Document })
+    let is_message = |line: &[u8]| line.starts_with(b"{") && Doc::parse(line).is_ok();
+    if lines.any(is_message) { Some(Layout::Lines) } else { all.then_some(Layout::Document) }
+}
+
+/// Whether a line is the beginning of JSON, and nothing but its end is missing.
+fn stops_short(line: &[u8]) -> bool {
+    let end = line.trim_ascii_end().len();
+    Doc::parse(line).is_err_and(|rejection| match rejection.code() {
+        // A string that never ends is told where it begins.
+        Code::BadJson => {
+            let first = rejection.first();
+            first.span.start >= end || line.get(first.span.start) == Some(&b'"') && first.message.contains("closing")
+        }
+        _ => false,
+    })
 }
 
 #[cfg(test)]
@@ -197,6 +207,7 @@ mod tests {
         check(&["{\"a\":"], &[("{\"a\":", 1, Document)]);
         check(&[], &[("", 1, Document)]);
         check(&["\n \n"], &[("\n \n", 1, Document)]);
+        check(&["[\n  {}\n]\n"], &[("[\n  {}\n]\n", 1, Document)]);
     }
 
     #[test]
@@ -207,6 +218,17 @@ mod tests {
         check(&["{}\n{", "}\n\n", "{}"], &[("{}\n", 1, Lines), ("{}\n\n", 2, Lines), ("{}", 4, Lines)]);
         check(&["nonsense\n{}\n"], &[("nonsense\n{}\n", 1, Lines)]);
         check(&["{\"a\":\n{}\n"], &[("{\"a\":\n{}\n", 1, Lines)]);
+        check(&["{\"a\":\n{\"b\n{}\n"], &[("{\"a\":\n{\"b\n{}\n", 1, Lines)]);
+        check(&["{\"a\n", "{\"b\":1}\n"], &[("{\"a\n{\"b\":1}\n", 1, Lines)]);
+    }
+
+    #[test]
+    fn a_first_line_that_fills_a_block_does_not_hide_the_rest() {
+        let mut input = vec![b'x'; 2 * BLOCK];
+        input.extend(b"\n{}\n");
+        let mut blocks = Blocks::new(&*input, None);
+        let lengths: Vec<_> = std::iter::from_fn(|| blocks.next(Vec::new()).unwrap()).map(|b| b.bytes.len()).collect();
+        assert_eq!(lengths, [KEPT, 3]);
     }
 
     #[test]
