@@ -57,52 +57,48 @@ impl Findings {
         Self::default()
     }
 
-    /// Enters an error at `node`; the returned reference takes help or turns it into a warning.
-    pub fn at(
+    /// Enters an error at `node`; what is returned takes help or turns it into a warning.
+    pub fn at<'d>(
         &mut self,
         code: Code,
-        node: Node<'_>,
+        node: Node<'d>,
         spec: &'static str,
         message: impl Into<Cow<'static, str>>,
-    ) -> Entered<'_> {
-        let at = self.will_keep().then(|| node.pointer());
-        self.enter(code, at, node.span(), spec, message.into())
+    ) -> Entered<'_, 'd> {
+        self.enter(code, node, None, node.span(), spec, message.into())
     }
 
     /// Enters an error at the member `name` that `parent` does not have.
-    pub fn missing(
+    pub fn missing<'d>(
         &mut self,
         code: Code,
-        parent: Node<'_>,
-        name: &str,
+        parent: Node<'d>,
+        name: impl Into<Cow<'static, str>>,
         spec: &'static str,
         message: impl Into<Cow<'static, str>>,
-    ) -> Entered<'_> {
-        let at = self.will_keep().then(|| parent.pointer() + "/" + name);
+    ) -> Entered<'_, 'd> {
         // Its bracket is where to look: the whole object would hide the place.
         let bracket = parent.span().start;
-        self.enter(code, at, bracket..bracket + 1, spec, message.into())
+        self.enter(code, parent, Some(name.into()), bracket..bracket + 1, spec, message.into())
     }
 
-    fn enter(
+    fn enter<'d>(
         &mut self,
         code: Code,
-        at: Option<String>,
+        node: Node<'d>,
+        member: Option<Cow<'static, str>>,
         span: Range<usize>,
         spec: &'static str,
         message: Cow<'static, str>,
-    ) -> Entered<'_> {
-        if !self.will_keep() {
-            return Entered(None);
-        }
-        let spec = Some(spec);
-        self.0.push(Violation { code, at, message, spec, severity: Severity::Error, help: None, span });
-        Entered(Some(self))
+    ) -> Entered<'_, 'd> {
+        let violation =
+            Violation { code, at: None, message, spec: Some(spec), severity: Severity::Error, help: None, span };
+        Entered { findings: self, node, member, violation: Some(violation) }
     }
 
-    /// Whether one more finding is kept: while there is room, or as long as no error is among them.
-    fn will_keep(&self) -> bool {
-        self.0.len() < MOST || !self.has_errors()
+    /// Whether one more is kept. The first error always is, however many warnings came before.
+    fn keeps(&self, severity: Severity) -> bool {
+        self.0.len() < MOST || (severity == Severity::Error && !self.has_errors())
     }
 
     /// Whether an error is among them.
@@ -132,28 +128,43 @@ impl From<Vec<Violation>> for Findings {
     }
 }
 
-/// The violation just entered, to be refined.
-pub struct Entered<'f>(Option<&'f mut Findings>);
+/// The violation being entered, to be refined. It stands once this is dropped: only then is it known
+/// whether it is kept and worth the search for its place.
+pub struct Entered<'f, 'd> {
+    findings: &'f mut Findings,
+    node: Node<'d>,
+    /// The member of `node` that is not there.
+    member: Option<Cow<'static, str>>,
+    violation: Option<Violation>,
+}
 
-impl Entered<'_> {
+impl Entered<'_, '_> {
     /// Adds what would fix it.
     pub fn help(&mut self, help: impl Into<Cow<'static, str>>) -> &mut Self {
-        self.change(|v| v.help = Some(help.into()))
+        if let Some(violation) = &mut self.violation {
+            violation.help = Some(help.into());
+        }
+        self
     }
 
     /// Makes it a warning.
     pub fn warning(&mut self) -> &mut Self {
-        if let Some(findings) = self.0.take_if(|findings| findings.0.len() > MOST) {
-            findings.0.pop();
-        }
-        self.change(|v| v.severity = Severity::Warning)
-    }
-
-    fn change(&mut self, change: impl FnOnce(&mut Violation)) -> &mut Self {
-        if let Some(violation) = self.0.as_mut().and_then(|findings| findings.0.last_mut()) {
-            change(violation);
+        if let Some(violation) = &mut self.violation {
+            violation.severity = Severity::Warning;
         }
         self
+    }
+}
+
+impl Drop for Entered<'_, '_> {
+    fn drop(&mut self) {
+        let Some(violation) = self.violation.take().filter(|v| self.findings.keeps(v.severity)) else { return };
+        let mut at = self.node.pointer();
+        if let Some(member) = &self.member {
+            at.push('/');
+            at.push_str(member);
+        }
+        self.findings.0.push(Violation { at: Some(at), ..violation });
     }
 }
 

@@ -251,7 +251,7 @@ impl<'d> Object<'d, '_> {
         name: &'static str,
         spec: &'static str,
         message: impl Into<Cow<'static, str>>,
-    ) -> Entered<'_> {
+    ) -> Entered<'_, 'd> {
         match self.node.get(name) {
             Some(node) => self.out.at(code, node, spec, message),
             None => self.out.missing(code, self.node, name, spec, message),

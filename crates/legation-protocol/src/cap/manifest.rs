@@ -139,7 +139,13 @@ fn match_rules(o: &mut Object<'_, '_>) {
     }
     for id in lacking {
         o.out
-            .missing(Code::DelegateRulesMismatch, rules, &id, RULE, format!("the allowed agent {id:?} has no rule"))
+            .missing(
+                Code::DelegateRulesMismatch,
+                rules,
+                id.to_string(),
+                RULE,
+                format!("the allowed agent {id:?} has no rule"),
+            )
             .help(format!("add a rule for {id:?}, or remove it from allowed_agents"));
     }
 }

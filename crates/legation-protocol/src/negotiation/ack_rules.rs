@@ -152,7 +152,7 @@ impl Dependency {
         };
         if let Some((parent, name)) = entered {
             let help = format!("add \"{}\": {} to its capabilities", self.member, self.value);
-            o.out.missing(Code::AckInvariant, parent, name, "NEG 7", self.message).help(help);
+            o.out.missing(Code::AckInvariant, parent, name.to_owned(), "NEG 7", self.message).help(help);
         }
     }
 }
