@@ -1,0 +1,1 @@
+//! The record: entries, their hashes, and the tree over them.
