@@ -1,1 +1,15 @@
-//! skeleton
+//! The running exchange. One thread decides and commits; everything else asks it and waits. What
+//! in-process users embed, and what every door of the server stands on.
+
+mod corridor;
+mod decider;
+mod exchange;
+mod mailbox;
+mod open;
+mod tokens;
+
+pub use corridor::{Credential, Submission};
+pub use exchange::{Answer, Error, Exchange, Head};
+pub use mailbox::Delivery;
+pub use open::{Opened, Settings};
+pub use tokens::Token;

@@ -157,9 +157,54 @@ codes! {
     CoreFeaturesMissing = "core_features_missing",
     /// A rate limit that does not say how long to wait.
     RetryAfterMissing = "retry_after_missing",
+    /// Nobody proved who is asking.
+    Unauthenticated = "unauthenticated",
+    /// Who asks may not do this.
+    NotAllowed = "not_allowed",
+    /// The sender is no registered agent.
+    UnknownSender = "unknown_sender",
+    /// The sender named is not the one proven.
+    SenderMismatch = "sender_mismatch",
+    /// The signing key is no longer, or not yet, in use.
+    KeyRevoked = "key_revoked",
+    /// The recipient is no registered agent.
+    UnknownRecipient = "unknown_recipient",
+    /// There is no such agent.
+    UnknownAgent = "unknown_agent",
+    /// There is no such thing.
+    NotFound = "not_found",
+    /// The timestamp lies too far in the past.
+    Stale = "stale",
+    /// The timestamp lies too far in the future.
+    Future = "future",
+    /// The sender used this id for another message.
+    MessageIdConflict = "message_id_conflict",
+    /// The recipient's mailbox is full.
+    MailboxFull = "mailbox_full",
+    /// An agent has this id already.
+    AgentExists = "agent_exists",
+    /// A name that another agent has, or that looks the same.
+    ConfusableId = "confusable_id",
+    /// A parent that cannot be one.
+    BadParent = "bad_parent",
+    /// More live keys than an agent may have.
+    TooManyKeys = "too_many_keys",
+    /// The record has no room.
+    StorageFull = "storage_full",
+    /// Too much at once.
+    Busy = "busy",
+    /// A body of a kind that is not read here.
+    UnsupportedMediaType = "unsupported_media_type",
+    /// A request from a page or for a host that does not belong here.
+    ForbiddenOrigin = "forbidden_origin",
 }
 
 impl Code {
+    /// Whether sending the same again later could succeed.
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Code::MailboxFull | Code::StorageFull | Code::Busy)
+    }
+
     /// The code with this name.
     pub fn named(name: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == name)

@@ -199,9 +199,36 @@ impl Rejection {
         self.first.code
     }
 
-    /// Whether sending the same bytes again could succeed. What is wrong with the bytes stays wrong.
-    pub const fn retryable(&self) -> bool {
-        false
+    /// A refusal for a reason that has no place in the message.
+    pub fn because(code: Code, message: impl Into<Cow<'static, str>>) -> Rejection {
+        Rejection::from(Violation {
+            code,
+            at: None,
+            message: message.into(),
+            spec: None,
+            severity: Severity::Error,
+            help: None,
+            span: 0..0,
+        })
+    }
+
+    /// Says which member is to blame.
+    #[must_use]
+    pub fn at(mut self, pointer: impl Into<String>) -> Self {
+        self.first.at = Some(pointer.into());
+        self
+    }
+
+    /// Says which section has the rule.
+    #[must_use]
+    pub fn by(mut self, spec: &'static str) -> Self {
+        self.first.spec = Some(spec);
+        self
+    }
+
+    /// Whether sending the same again later could succeed.
+    pub fn retryable(&self) -> bool {
+        self.first.code.is_retryable()
     }
 
     /// All violations, the first error first.

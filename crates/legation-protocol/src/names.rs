@@ -30,6 +30,13 @@ macro_rules! names {
             }
         }
 
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let name = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::named(&name).ok_or_else(|| serde::de::Error::custom(format!("{name:?} is no value of this kind")))
+            }
+        }
+
         impl $crate::read::Named for $type {
             const ALL: &'static [Self] = $type::ALL;
             fn as_str(self) -> &'static str {

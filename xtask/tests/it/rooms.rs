@@ -27,10 +27,21 @@ fn every_member_of_the_workspace_has_a_room() {
     let metadata = metadata();
     let members: BTreeSet<_> =
         metadata["workspace_members"].as_array().unwrap().iter().map(|id| name_of(&metadata, id)).collect();
-    assert_eq!(members, BTreeSet::from(
-            ["legation", "legation-engine", "legation-exchange", "legation-protocol", "legation-server", "legation-store", "xtask"]
-                .map(str::to_owned)
-        ));
+    assert_eq!(
+        members,
+        BTreeSet::from(
+            [
+                "legation",
+                "legation-engine",
+                "legation-exchange",
+                "legation-protocol",
+                "legation-server",
+                "legation-store",
+                "xtask"
+            ]
+            .map(str::to_owned)
+        )
+    );
 }
 
 #[test]

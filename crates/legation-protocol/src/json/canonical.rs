@@ -113,6 +113,16 @@ impl Digest {
         Digest::of_bytes(&signed_bytes(node, Form::Canonical))
     }
 
+    /// Reads what `Display` writes.
+    pub fn parse(text: &str) -> Option<Digest> {
+        let hex = text.strip_prefix("sha256:").filter(|hex| hex.len() == 64 && hex.is_ascii())?;
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(Digest(bytes))
+    }
+
     /// The digest of bytes that are canonical already.
     pub fn of_bytes(canonical: &[u8]) -> Digest {
         Digest(Sha256::digest(canonical).into())

@@ -1,0 +1,84 @@
+//! The way of a message, from bytes to verdict, as one function.
+
+use crate::exchange::{Answer, Error, Exchange};
+use legation_exchange::{Input, Proof, Verdict, Verified, Who};
+use legation_protocol::json::{Doc, Form};
+use legation_protocol::sign::{Signature, verify, verify_detached};
+use legation_protocol::{Code, Format, Message, Received, Rejection};
+
+/// Bytes that arrived, and what came with them to prove who sent them.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The bytes as received.
+    pub bytes: Box<[u8]>,
+    /// What came with them.
+    pub credential: Credential,
+}
+
+/// What came with a submission.
+#[derive(Clone, Debug)]
+pub enum Credential {
+    /// A bearer token that was looked up, or none.
+    Bearer(Who),
+    /// A signature beside the message.
+    Detached(Signature),
+    /// The message was handed over inside this process.
+    InProcess,
+}
+
+impl Exchange {
+    /// Takes a submission through the corridor: limit, parse, validate, verify, decide, commit.
+    /// The answer comes after the commit, so what is called accepted is on disk.
+    pub async fn receive(&self, submission: Submission) -> Result<Answer, Error> {
+        // limit, parse, validate: one pass over the bytes, then the rules of the dialect.
+        let received = match Received::read(submission.bytes) {
+            Ok(received) => received,
+            Err(rejection) => return Ok(Answer::refused(rejection)),
+        };
+        // verify: who says this.
+        let proof = match self.prove(&received, submission.credential) {
+            Ok(proof) => proof,
+            Err(rejection) => return Ok(Answer::refused(rejection)),
+        };
+        // decide and commit: serial, and durable before the answer.
+        let spare_id = self.fresh_id();
+        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id }))).await
+    }
+
+    /// Finds out who sent a message. A signature is checked under the keys of the agent the message
+    /// names, and under no other.
+    fn prove(&self, received: &Received, credential: Credential) -> Result<Proof, Rejection> {
+        match credential {
+            Credential::Detached(signature) => self.prove_signature(received, Some(signature)),
+            Credential::Bearer(_) if carries_signature(received.message()) => self.prove_signature(received, None),
+            Credential::Bearer(who) => Ok(Proof::Bearer(who)),
+            Credential::InProcess => Ok(Proof::InProcess),
+        }
+    }
+
+    fn prove_signature(&self, received: &Received, detached: Option<Signature>) -> Result<Proof, Rejection> {
+        let keys = self.live_keys_of(received.message().sender());
+        let doc = Doc::parse(received.bytes())?;
+        let signed_by = keys.into_iter().find(|key| match &detached {
+            Some(signature) => verify_detached(doc.root(), signature, key, Form::Canonical).is_ok(),
+            None => verify(doc.root(), key, Form::Canonical).is_ok(),
+        });
+        signed_by.map(Proof::Signature).ok_or_else(|| {
+            let message = "the signature is not by a key in use of the sender named, or something was changed";
+            Rejection::because(Code::SignatureInvalid, message).at("/signature").by("VCP 7.1")
+        })
+    }
+}
+
+fn carries_signature(message: &Message) -> bool {
+    match message {
+        Message::Vcp(envelope) => envelope.signature.is_some(),
+        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => false,
+    }
+}
+
+impl Answer {
+    pub(crate) fn refused(rejection: Rejection) -> Answer {
+        Answer { verdict: Verdict::Refused(rejection), dialect: None::<Format> }
+    }
+}

@@ -1,0 +1,68 @@
+//! Reading a mailbox: listing, and waiting for something to list.
+
+use crate::exchange::{Error, Exchange};
+use legation_exchange::{Effect, Moment};
+use std::time::Duration;
+
+/// A message in a mailbox.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    /// What to acknowledge.
+    pub position: u64,
+    /// The message as it was sent.
+    pub bytes: Box<[u8]>,
+    /// When it was taken.
+    pub received_at: Moment,
+    /// SHA-256 of its canonical form.
+    pub digest: String,
+}
+
+impl Exchange {
+    /// What waits for an agent beyond `after`, at most `limit` messages. With nothing there yet,
+    /// waits up to `wait` for the next commit that brings something. Listing never acknowledges.
+    pub async fn inbox(
+        &self,
+        agent: &str,
+        after: u64,
+        limit: usize,
+        wait: Duration,
+    ) -> Result<Vec<Delivery>, Error> {
+        let mut head = self.head.clone();
+        let list = || self.listed(agent, after, limit);
+        let found = list();
+        if !found.is_empty() || wait.is_zero() {
+            return self.deliveries(&found);
+        }
+        let arrives = async {
+            while head.changed().await.is_ok() {
+                let found = list();
+                if !found.is_empty() {
+                    return found;
+                }
+            }
+            Vec::new()
+        };
+        let found = tokio::time::timeout(wait, arrives).await.unwrap_or_default();
+        self.deliveries(&found)
+    }
+
+    fn listed(&self, agent: &str, after: u64, limit: usize) -> Vec<(u64, u64)> {
+        let state = self.state();
+        let Some(mailbox) = state.mailbox(agent) else { return Vec::new() };
+        mailbox.after(after).take(limit).map(|(position, item)| (position, item.message)).collect()
+    }
+
+    fn deliveries(&self, found: &[(u64, u64)]) -> Result<Vec<Delivery>, Error> {
+        found.iter().map(|(position, message)| self.delivery(*position, *message)).collect()
+    }
+
+    fn delivery(&self, position: u64, message: u64) -> Result<Delivery, Error> {
+        let frame = self.reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
+        let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
+        let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body) else {
+            return Err(Error::Entry { position: message });
+        };
+        let received_at = Moment::from_micros(frame.at);
+        Ok(Delivery { position, bytes: body.into(), received_at, digest: accepted.digest })
+    }
+}

@@ -1,0 +1,60 @@
+//! Bearer tokens: random, shown once, kept as a hash.
+
+use crate::exchange::{Error, Exchange};
+use legation_exchange::TokenHash;
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use zeroize::Zeroizing;
+
+/// A bearer token. Never shown by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(Zeroizing<String>);
+
+impl Token {
+    /// A new one.
+    pub fn fresh() -> Result<Token, Error> {
+        let mut bytes = Zeroizing::new([0; 32]);
+        getrandom::fill(&mut *bytes).map_err(|_| Error::Random)?;
+        Ok(Token(Zeroizing::new(format!("lgt_{}", hex(&*bytes)))))
+    }
+
+    /// What is kept of it.
+    pub fn hash(&self) -> TokenHash {
+        Token::hash_of(&self.0)
+    }
+
+    /// What is kept of a token with this text.
+    pub fn hash_of(text: &str) -> TokenHash {
+        TokenHash(Sha256::digest(text.trim().as_bytes()).into())
+    }
+
+    /// The text, for the one answer that tells it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl Exchange {
+    /// An id for a message whose sender gave it none.
+    pub(crate) fn fresh_id(&self) -> String {
+        let mut bytes = [0; 16];
+        // Without random bytes the position still tells messages apart; see `Accepted::id`.
+        let _ = getrandom::fill(&mut bytes);
+        format!("msg_{}", hex(&bytes))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        for nibble in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
+        }
+        text
+    })
+}

@@ -1,0 +1,39 @@
+//! What an operator may set. Everything has a value that works.
+
+use std::time::Duration;
+
+/// The settings the rules ask for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether anybody may register an agent: so on loopback with nothing configured.
+    pub open_registration: bool,
+    /// Whether VCP messages must be signed. Only an in-process exchange may do without.
+    pub signed_vcp: bool,
+    /// How old a VCP message may be (messaging 1.2, section 7.4).
+    pub past: Duration,
+    /// How far ahead of our clock it may be.
+    pub future: Duration,
+    /// How long after it can no longer be accepted a message's id is remembered.
+    pub dedup_margin: Duration,
+    /// How long ids of dialects without a freshness rule are remembered.
+    pub dedup_window: Duration,
+    /// How many messages may wait for one agent.
+    pub mailbox_limit: usize,
+    /// How long a message waits.
+    pub time_to_live: Duration,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy {
+            open_registration: false,
+            signed_vcp: true,
+            past: Duration::from_mins(5),
+            future: Duration::from_secs(30),
+            dedup_margin: Duration::from_mins(10),
+            dedup_window: Duration::from_hours(1),
+            mailbox_limit: 100_000,
+            time_to_live: Duration::from_hours(168),
+        }
+    }
+}
