@@ -40,7 +40,11 @@ pub(crate) struct Decider {
 
 impl Decider {
     /// Runs until nobody can ask any more. A record that cannot be written ends it with the error.
-    pub(crate) fn run(mut self, jobs: &mut mpsc::Receiver<Job>, runtime: &tokio::runtime::Handle) -> Result<(), legation_store::Error> {
+    pub(crate) fn run(
+        mut self,
+        jobs: &mut mpsc::Receiver<Job>,
+        runtime: &tokio::runtime::Handle,
+    ) -> Result<(), legation_store::Error> {
         loop {
             let first = runtime.block_on(async { tokio::time::timeout(IDLE, jobs.recv()).await });
             let mut batch = match first {
@@ -133,7 +137,13 @@ fn frame(entry: &Entry) -> Frame {
     let mut salt = [0; 16];
     let _ = getrandom::fill(&mut salt);
     let effect = serde_json::to_vec(&entry.effect).unwrap_or_default();
-    Frame { position: entry.position, at: entry.at.micros(), salt, effect, body: entry.body.as_ref().map(|b| b.to_vec()) }
+    Frame {
+        position: entry.position,
+        at: entry.at.micros(),
+        salt,
+        effect,
+        body: entry.body.as_ref().map(|b| b.to_vec()),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge where the exchange meets the clock")]

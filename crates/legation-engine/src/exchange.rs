@@ -126,9 +126,9 @@ impl Exchange {
         }
         let state = self.state();
         let holder = state.registry().agents().find(|agent| agent.token == Some(hash));
-        holder.map(|agent| Who::Agent(agent.id.clone())).ok_or_else(|| {
-            Rejection::because(Code::Unauthenticated, "this token is not known here")
-        })
+        holder
+            .map(|agent| Who::Agent(agent.id.clone()))
+            .ok_or_else(|| Rejection::because(Code::Unauthenticated, "this token is not known here"))
     }
 
     /// A registered agent.

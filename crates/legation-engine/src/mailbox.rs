@@ -20,13 +20,7 @@ pub struct Delivery {
 impl Exchange {
     /// What waits for an agent beyond `after`, at most `limit` messages. With nothing there yet,
     /// waits up to `wait` for the next commit that brings something. Listing never acknowledges.
-    pub async fn inbox(
-        &self,
-        agent: &str,
-        after: u64,
-        limit: usize,
-        wait: Duration,
-    ) -> Result<Vec<Delivery>, Error> {
+    pub async fn inbox(&self, agent: &str, after: u64, limit: usize, wait: Duration) -> Result<Vec<Delivery>, Error> {
         let mut head = self.head.clone();
         let list = || self.listed(agent, after, limit);
         let found = list();

@@ -63,7 +63,8 @@ impl Exchange {
             .name("decider".to_owned())
             .spawn(move || drop(end.send(decider.run(&mut queue, &runtime))))
             .map_err(|source| Error::File { what: "a thread".to_owned(), source })?;
-        let recovery = cut.map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
+        let recovery =
+            cut.map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
 }
