@@ -13,7 +13,7 @@ pub use checkpoint::{BadCheckpoint, Checkpoint, SignedCheckpoint};
 pub use frame::{Frame, body_commitment, effect_commitment, effect_salt, leaf, leaf_of};
 pub use frontier::{Frontier, empty_root, node};
 pub use hash::{BadHash, Hash};
-pub use proof::{Nodes, consistency, inclusion};
+pub use proof::{Nodes, consistency, inclusion, root};
 pub use verify::{verify_consistency, verify_inclusion};
 
 /// The chain after one more leaf. It starts at [`Hash::ZERO`].

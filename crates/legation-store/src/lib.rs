@@ -1,1 +1,33 @@
-//! skeleton
+//! The record on disk, and the only crate that touches the disk: a segmented, hash-chained log as
+//! the truth, the tree's nodes beside it, snapshots to start from, and an offline verifier that
+//! shares no reading code with the writer. `docs/record.md` describes every file.
+//!
+//! Invariants: what [`Log::append`] returned for is durable; what a [`Reader`] shows is durable;
+//! damage is refused by name, and only a batch whose append never returned may be cut away.
+
+mod cursor;
+mod decode;
+mod disk;
+mod encode;
+mod error;
+mod files;
+mod format;
+mod known;
+mod log;
+mod reader;
+mod scan;
+mod segment;
+mod snapshots;
+mod spare;
+mod tail;
+mod tree;
+pub mod verify;
+
+pub use disk::{Direct, Disk};
+pub use error::Error;
+pub use files::atomic_write;
+pub use format::{BATCH_HEAD, BODY_MAX, EFFECT_MAX, FRAME_HEAD};
+pub use known::Known;
+pub use log::{Appended, Cut, Log, Options, Recovered};
+pub use reader::{Frames, Reader};
+pub use snapshots::{Snapshot, Snapshots};

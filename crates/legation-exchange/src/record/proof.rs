@@ -64,6 +64,11 @@ pub fn consistency<N: Nodes>(nodes: &N, old: u64, new: u64) -> Result<Option<Vec
     Ok(Some(proof))
 }
 
+/// The root of the first `size` leaves.
+pub fn root<N: Nodes>(nodes: &N, size: u64) -> Result<Hash, N::Error> {
+    root_of(nodes, 0, size)
+}
+
 /// How many of `count` leaves (at least two) go to the left: the largest power of two below it.
 fn left_size(count: u64) -> u64 {
     1 << (count - 1).ilog2()

@@ -1,6 +1,6 @@
 //! Prover, verifier and frontier against a tree written straight from the definition.
 
-use super::{Nodes, consistency, inclusion};
+use super::{Nodes, consistency, inclusion, root};
 use crate::record::{Frontier, Hash, empty_root, node, verify_consistency, verify_inclusion};
 use proptest::prelude::*;
 
@@ -39,6 +39,7 @@ fn the_frontier_has_the_root_of_the_definition_at_every_size() {
     for size in 0..=leaves.len() {
         assert_eq!(frontier.root(), naive_root(&leaves[..size]), "at {size}");
         assert_eq!(frontier.size(), size as u64);
+        assert_eq!(root(&Naive(leaves.clone()), size as u64), Ok(frontier.root()));
         let again = Frontier::from_peaks(frontier.size(), frontier.peaks().to_vec());
         assert_eq!(again.as_ref(), Some(&frontier));
         if let Some(leaf) = leaves.get(size) {
