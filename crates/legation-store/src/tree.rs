@@ -5,7 +5,8 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::format::{NODE, node_offset, nodes_of, tree_file};
 use legation_exchange::record::{Frontier, Hash, Nodes};
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,6 +18,8 @@ const WAITING: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Tree {
     path: PathBuf,
+    /// Where the file is until it is known to be whole.
+    unfinished: Option<PathBuf>,
     file: File,
     disk: Arc<dyn Disk>,
     state: RwLock<State>,
@@ -32,17 +35,46 @@ struct State {
 }
 
 impl Tree {
-    pub(crate) fn open(dir: &Path, disk: Arc<dyn Disk>) -> Result<Tree, Error> {
+    /// The nodes on disk, if they have the tree with this edge, without all that come later; else
+    /// none, to be made anew. Until [`Tree::finish`] the old ones stay beside those.
+    pub(crate) fn open(dir: &Path, frontier: &Frontier, disk: Arc<dyn Disk>) -> Result<Option<Tree>, Error> {
         let path = tree_file(dir);
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let file = file.map_err(Error::io("open", &path))?;
+        let file = match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("open", &path)(error)),
+        };
         let written = file.metadata().map_err(Error::io("read", &path))?.len();
-        Ok(Tree { path, file, disk, state: RwLock::new(State { written, waiting: Vec::new() }) })
+        let state = RwLock::new(State { written, waiting: Vec::new() });
+        let tree = Tree { path, unfinished: None, file, disk, state };
+        if !tree.has(frontier) {
+            return Ok(None);
+        }
+        tree.cut(frontier.size())?;
+        Ok(Some(tree))
+    }
+
+    /// A tree without nodes, that takes the place of what is there once it is finished.
+    pub(crate) fn anew(dir: &Path, disk: Arc<dyn Disk>) -> Result<Tree, Error> {
+        let path = tree_file(dir);
+        let unfinished = path.with_extension("tmp");
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(&unfinished);
+        let file = file.map_err(Error::room("make", &unfinished))?;
+        Ok(Tree { path, unfinished: Some(unfinished), file, disk, state: RwLock::default() })
+    }
+
+    /// All nodes of the log are in it.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        self.flush();
+        match self.unfinished.take() {
+            Some(unfinished) => fs::rename(&unfinished, &self.path).map_err(Error::io("name", &self.path)),
+            None => Ok(()),
+        }
     }
 
     /// Whether the file has the tree with this edge.
-    pub(crate) fn has(&self, frontier: &Frontier) -> bool {
+    fn has(&self, frontier: &Frontier) -> bool {
         let mut from = 0;
         frontier.peaks().iter().all(|peak| {
             let level = (frontier.size() - from).ilog2();
@@ -53,7 +85,7 @@ impl Tree {
     }
 
     /// Forgets all nodes that are not of the first `size` leaves.
-    pub(crate) fn cut(&self, size: u64) -> Result<(), Error> {
+    fn cut(&self, size: u64) -> Result<(), Error> {
         let bytes = nodes_of(size).and_then(|nodes| nodes.checked_mul(NODE)).unwrap_or(u64::MAX);
         self.file.set_len(bytes).map_err(Error::io("cut", &self.path))?;
         *self.state.write().unwrap_or_else(PoisonError::into_inner) = State { written: bytes, waiting: Vec::new() };

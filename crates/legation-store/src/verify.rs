@@ -114,7 +114,9 @@ pub fn verify(dir: &Path, options: &Options, progress: &mut dyn FnMut(Progress))
     let segments = segments.get(skipped..).unwrap_or_default();
     let of = segments.iter().map(|segment| segment.length).sum();
     let watched = options.checkpoint.as_ref().map(|checkpoint| checkpoint.size);
-    let mut walk = Walk::new(dir, segments.first().map_or(0, |segment| segment.first), watched);
+    // Where even the first segment begins later, what should come before it is missing.
+    let start = segments.first().map(|segment| segment.first).filter(|first| *first <= from);
+    let mut walk = Walk::new(dir, start.unwrap_or(0), watched);
     let (mut read, mut before, mut stop) = (0, 0, Stop::End);
     for (index, segment) in segments.iter().enumerate() {
         read += 1;

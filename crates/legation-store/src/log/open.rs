@@ -27,13 +27,11 @@ impl Options {
         check_format(dir)?;
         files::create_dir(&log_dir(dir))?;
         let mut spare = Spare::open(dir, Arc::clone(&self.disk))?;
-        let tree = Tree::open(dir, Arc::clone(&self.disk))?;
         if segment::list(&log_dir(dir))?.is_empty() {
             let size = FIRST_SEGMENT.min(self.segment);
             Active::make(dir, spare.take(size, size)?, 0, Hash::ZERO, self.disk.as_ref())?;
         }
-        let found = find(dir, known, &tree)?;
-        tree.flush();
+        let (found, tree) = self.find(dir, known)?;
         let (active, cut) = self.go_on(&found)?;
         let shared = Shared { segments: RwLock::new(found.segments), next: AtomicU64::new(found.next), tree };
         let (chain, frontier) = (found.chain, found.frontier);
@@ -51,6 +49,20 @@ impl Options {
             _lock: lock,
         };
         Ok((log, recovered))
+    }
+
+    fn find(&self, dir: &Path, known: &Known) -> Result<(Found, Tree), Error> {
+        let start = Known::start();
+        let fits = known.position > 0 && known.frontier.size() == known.position;
+        let kept = if fits { Tree::open(dir, &known.frontier, Arc::clone(&self.disk))? } else { None };
+        // Without the nodes of what is known they must be made again, and so everything be read.
+        let (from, mut tree) = match kept {
+            Some(tree) => (known, tree),
+            None => (&start, Tree::anew(dir, Arc::clone(&self.disk))?),
+        };
+        let found = find(dir, from, known, &tree)?;
+        tree.finish()?;
+        Ok((found, tree))
     }
 
     /// Makes the last segment ready for the next batch, without what an append left that never returned.
@@ -85,16 +97,11 @@ struct Found {
     frontier: Frontier,
 }
 
-fn find(dir: &Path, known: &Known, tree: &Tree) -> Result<Found, Error> {
+fn find(dir: &Path, from: &Known, known: &Known, tree: &Tree) -> Result<Found, Error> {
     let mut segments = Vec::new();
     for (first, path) in segment::list(&log_dir(dir))? {
         segments.push(Arc::new(Segment::open(path, first)?));
     }
-    // Without the nodes of what is known they must be made again, and so everything be read.
-    let start = Known::start();
-    let fits = known.frontier.size() == known.position && tree.has(&known.frontier);
-    let from = if fits { known } else { &start };
-    tree.cut(from.position)?;
     let mut scan = Scan::new(from, known, tree);
     let skipped = segments.partition_point(|segment| segment.head.first <= from.position).saturating_sub(1);
     if let Some(segment) = segments.get(skipped).filter(|_| skipped > 0) {

@@ -20,10 +20,6 @@ impl Source {
         Ok(Source { reader: BufReader::with_capacity(1 << 20, file), path: path.to_owned(), offset: 0, length })
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
