@@ -99,9 +99,12 @@ impl Error {
 
     /// Keeps "no room" apart from all other refusals.
     pub(crate) fn room(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
-        move |source| match is_full(&source) {
-            true => Error::Full { dir: path.parent().unwrap_or(path).to_owned(), source },
-            false => Error::Io { action, path: path.to_owned(), source },
+        move |source| {
+            if is_full(&source) {
+                Error::Full { dir: path.parent().unwrap_or(path).to_owned(), source }
+            } else {
+                Error::Io { action, path: path.to_owned(), source }
+            }
         }
     }
 }

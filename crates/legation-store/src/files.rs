@@ -49,9 +49,7 @@ pub(crate) fn create_dir(dir: &Path) -> Result<(), Error> {
 
 /// Makes the names in a directory durable.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
-    File::open(dir)
-        .and_then(|dir| dir.sync_all())
-        .map_err(|source| Error::Sync { file: dir.to_owned(), source })
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(|source| Error::Sync { file: dir.to_owned(), source })
 }
 
 fn parent(path: &Path) -> &Path {

@@ -87,7 +87,9 @@ mod tests {
     #[test]
     fn only_the_names_of_segments_are_read_as_such() {
         assert_eq!(segment_first(&segment_name(42)), Some(42));
-        for other in ["spare.tmp", "42.seg", "0000000000000000004x.seg", "+0000000000000000042.seg", "99999999999999999999.seg"] {
+        for other in
+            ["spare.tmp", "42.seg", "0000000000000000004x.seg", "+0000000000000000042.seg", "99999999999999999999.seg"]
+        {
             assert_eq!(segment_first(other), None, "{other}");
         }
     }

@@ -85,7 +85,9 @@ impl<'a> Scan<'a> {
         }
         let next = self.next + frames.len() as u64;
         if self.next >= self.from {
-            frames.iter().for_each(|(_, frame)| self.hash(frame));
+            for (_, frame) in &frames {
+                self.hash(frame);
+            }
         } else if next > self.from {
             return Err(damaged(format!("the snapshot's position {} is inside this batch", self.from)));
         } else {

@@ -50,7 +50,11 @@ impl Segment {
         let head = decode::segment(cursor.peek(SEGMENT_HEAD)?.unwrap_or_default())
             .map_err(|what| Error::damaged(&path, 0, what))?;
         if head.first != first {
-            return Err(Error::damaged(&path, 0, format!("it begins at position {}, not where its name says", head.first)));
+            return Err(Error::damaged(
+                &path,
+                0,
+                format!("it begins at position {}, not where its name says", head.first),
+            ));
         }
         Ok(Segment { path, head, points: RwLock::default() })
     }

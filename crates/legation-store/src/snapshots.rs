@@ -86,7 +86,7 @@ fn head(known: &Known, length: usize) -> Vec<u8> {
     head.extend(known.chain.0);
     // One for each bit of the size: they are few.
     head.extend(u32::try_from(peaks.len()).unwrap_or(u32::MAX).to_le_bytes());
-    peaks.iter().for_each(|peak| head.extend(peak.0));
+    head.extend(peaks.iter().flat_map(|peak| peak.0));
     head.extend((length as u64).to_le_bytes());
     head
 }

@@ -41,7 +41,7 @@ impl Spare {
     pub(crate) fn open(dir: &Path, disk: Arc<dyn Disk>) -> Result<Spare, Error> {
         let path = log_dir(dir).join("spare.tmp");
         match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &path)(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),
             _ => Ok(Spare { path, disk, stop: Arc::default(), state: State::None }),
         }
     }

@@ -54,5 +54,7 @@ fn last_used(bytes: &[u8]) -> Option<usize> {
 fn headers(bytes: &[u8], id: [u8; 16]) -> impl Iterator<Item = usize> {
     let mark = BATCH_MARK.to_le_bytes();
     let places = bytes.windows(BATCH_HEAD).enumerate();
-    places.filter(move |(_, window)| window.first_chunk() == Some(&mark) && decode::batch(window, id).is_ok()).map(|(at, _)| at)
+    places
+        .filter(move |(_, window)| window.first_chunk() == Some(&mark) && decode::batch(window, id).is_ok())
+        .map(|(at, _)| at)
 }

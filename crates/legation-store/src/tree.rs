@@ -95,7 +95,9 @@ impl Tree {
     /// Adds nodes, in the order leaves complete them.
     pub(crate) fn push(&self, nodes: &[Hash]) {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        nodes.iter().for_each(|node| state.waiting.extend(node.0));
+        for node in nodes {
+            state.waiting.extend(node.0);
+        }
         if state.waiting.len() >= WAITING {
             self.write(&mut state);
         }
@@ -121,7 +123,11 @@ impl Tree {
 
     /// What to say when nodes do not agree with each other.
     pub(crate) fn disagrees(&self) -> Error {
-        Error::damaged(&self.path, 0, "its hashes do not agree; removed, it is made again from the log at the next start")
+        Error::damaged(
+            &self.path,
+            0,
+            "its hashes do not agree; removed, it is made again from the log at the next start",
+        )
     }
 }
 

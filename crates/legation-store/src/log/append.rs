@@ -5,9 +5,7 @@ use crate::decode::SegmentHead;
 use crate::encode;
 use crate::error::{Error, is_full};
 use crate::files;
-use crate::format::{
-    BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, SEGMENT_HEAD, log_dir, segment_name,
-};
+use crate::format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, SEGMENT_HEAD, log_dir, segment_name};
 use crate::segment::Segment;
 use crate::spare::Zeros;
 use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf};

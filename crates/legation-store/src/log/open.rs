@@ -135,7 +135,7 @@ fn check_sealed(segment: &Segment, stop: &Stop) -> Result<(), Error> {
 }
 
 fn erase(file: &File, from: u64, to: u64) -> io::Result<()> {
-    let zeros = [0; 64 << 10];
+    let zeros = vec![0; 64 << 10];
     let mut at = from;
     while at < to {
         let count = usize::try_from(to - at).unwrap_or(zeros.len()).min(zeros.len());

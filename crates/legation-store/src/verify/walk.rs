@@ -7,9 +7,7 @@ use crate::format::{
     BATCH_HEAD, BATCH_MARK, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, FRAME_LEAD, NO_BODY, SEGMENT_HEAD,
     SEGMENT_MAGIC, SEGMENT_VERSION, node_offset, tree_file,
 };
-use legation_exchange::record::{
-    Frontier, Hash, body_commitment, chain, effect_commitment, effect_salt, leaf_of,
-};
+use legation_exchange::record::{Frontier, Hash, body_commitment, chain, effect_commitment, effect_salt, leaf_of};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -157,7 +155,10 @@ impl Walk {
         }
         let head = batch_head(&bytes, self.id).ok_or_else(|| torn("no batch begins here whose header is intact"))?;
         if head.first != first {
-            return Err(Bad::Changed(first, format!("position {first} is next, but here is a batch from {}", head.first)));
+            return Err(Bad::Changed(
+                first,
+                format!("position {first} is next, but here is a batch from {}", head.first),
+            ));
         }
         if head.size > source.left() || head.size > BATCH_MAX as u64 {
             return Err(torn("the batch is not whole"));
@@ -191,7 +192,13 @@ impl Walk {
     }
 
     /// Checks a frame and gives its leaf.
-    fn frame(&mut self, source: &mut Source, end: u64, state: &State, crc: &mut crc32fast::Hasher) -> Result<Hash, Bad> {
+    fn frame(
+        &mut self,
+        source: &mut Source,
+        end: u64,
+        state: &State,
+        crc: &mut crc32fast::Hasher,
+    ) -> Result<Hash, Bad> {
         let position = state.next;
         let torn = |what: &str| Bad::Torn(position, what.to_owned());
         let lead = source.array::<FRAME_LEAD>()?.ok_or_else(|| torn("an entry is not whole"))?;
@@ -277,8 +284,8 @@ fn rest(path: &Path, from: u64, id: [u8; 16]) -> Result<Rest, Error> {
 fn batch_head(bytes: &[u8], id: [u8; 16]) -> Option<Head> {
     let mut crc = seeded(id);
     crc.update(slice(bytes, 0, BATCH_HEAD - 4));
-    let intact = field(bytes, 0) == BATCH_MARK.to_le_bytes()
-        && field(bytes, BATCH_HEAD - 4) == crc.finalize().to_le_bytes();
+    let intact =
+        field(bytes, 0) == BATCH_MARK.to_le_bytes() && field(bytes, BATCH_HEAD - 4) == crc.finalize().to_le_bytes();
     intact.then(|| Head {
         size: u64::from(u32::from_le_bytes(field(bytes, 4))),
         first: u64::from_le_bytes(field(bytes, 8)),

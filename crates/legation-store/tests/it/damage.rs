@@ -3,7 +3,7 @@
 use crate::common::{batches, open, record, segments};
 use legation_store::{Error, verify};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opening and verifying both name this file and a place at or before the damage.
 #[track_caller]
@@ -50,17 +50,24 @@ fn a_bit_flipped_anywhere_in_a_segment_that_is_followed_by_another_is_refused() 
     }
 }
 
+/// What it is called, what it does to the segments, and which of them is named then.
+type Damage = (&'static str, fn(&[PathBuf]), usize);
+
 #[test]
 fn a_segment_that_is_cut_missing_or_elsewhere_is_refused() {
-    let damage: [(&str, fn(&[std::path::PathBuf]), usize); 4] = [
+    let damage: [Damage; 4] = [
         ("cut", |files| fs::OpenOptions::new().write(true).open(&files[1]).unwrap().set_len(1000).unwrap(), 1),
         ("first missing", |files| fs::remove_file(&files[0]).unwrap(), 1),
         ("middle missing", |files| fs::remove_file(&files[1]).unwrap(), 2),
-        ("two swapped", |files| {
-            let (one, two) = (fs::read(&files[1]).unwrap(), fs::read(&files[2]).unwrap());
-            fs::write(&files[1], two).unwrap();
-            fs::write(&files[2], one).unwrap();
-        }, 1),
+        (
+            "two swapped",
+            |files| {
+                let (one, two) = (fs::read(&files[1]).unwrap(), fs::read(&files[2]).unwrap());
+                fs::write(&files[1], two).unwrap();
+                fs::write(&files[2], one).unwrap();
+            },
+            1,
+        ),
     ];
     for (what, happen, named) in damage {
         let dir = record(40, 60);

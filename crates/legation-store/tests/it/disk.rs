@@ -104,9 +104,12 @@ fn room_that_was_reserved_is_there_when_the_disk_has_none_left() {
     assert!(next > 50);
 }
 
+/// What fails, and which error says so.
+type Check = (fn(&Poor) -> &AtomicBool, fn(&Error) -> bool);
+
 #[test]
 fn after_a_failed_sync_or_write_the_log_takes_nothing_more() {
-    let checks: [(fn(&Poor) -> &AtomicBool, fn(&Error) -> bool); 2] = [
+    let checks: [Check; 2] = [
         (|disk| &disk.bad_sync, |error| matches!(error, Error::Sync { .. })),
         (|disk| &disk.bad_write, |error| matches!(error, Error::Io { .. })),
     ];

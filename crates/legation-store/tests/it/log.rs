@@ -129,7 +129,9 @@ fn readers_on_other_threads_see_whole_batches_in_order() {
     for first in (0..600).step_by(5) {
         log.append(&batch(first, 5, 64)).unwrap();
     }
-    readers.into_iter().for_each(|reader| reader.join().unwrap());
+    for reader in readers {
+        reader.join().unwrap();
+    }
 }
 
 #[test]

@@ -4,6 +4,10 @@ use super::{Nodes, consistency, inclusion, root};
 use crate::record::{Frontier, Hash, empty_root, node, verify_consistency, verify_inclusion};
 use proptest::prelude::*;
 
+fn at(index: u64) -> usize {
+    usize::try_from(index).unwrap()
+}
+
 /// RFC 6962's definition, letter by letter.
 fn naive_root(leaves: &[Hash]) -> Hash {
     match leaves {
@@ -22,7 +26,7 @@ impl Nodes for Naive {
     type Error = String;
 
     fn node(&self, level: u32, index: u64) -> Result<Hash, String> {
-        let (from, to) = ((index << level) as usize, ((index + 1) << level) as usize);
+        let (from, to) = (at(index << level), at((index + 1) << level));
         let leaves = self.0.get(from..to).ok_or_else(|| format!("{level} {index} is not complete"))?;
         Ok(naive_root(leaves))
     }
@@ -84,10 +88,10 @@ fn the_roots_of_the_known_test_vectors_come_out() {
 fn every_leaf_of_every_tree_has_a_path_that_verifies() {
     let nodes = leaves(70);
     for size in 0..=70_u64 {
-        let root = naive_root(&nodes.0[..size as usize]);
+        let root = naive_root(&nodes.0[..at(size)]);
         for index in 0..size {
             let path = inclusion(&nodes, index, size).unwrap().unwrap();
-            assert!(verify_inclusion(nodes.0[index as usize], index, size, root, &path), "{index} of {size}");
+            assert!(verify_inclusion(nodes.0[at(index)], index, size, root, &path), "{index} of {size}");
         }
         assert_eq!(inclusion(&nodes, size, size), Ok(None));
     }
@@ -97,9 +101,9 @@ fn every_leaf_of_every_tree_has_a_path_that_verifies() {
 fn every_tree_is_shown_to_begin_with_every_smaller_one() {
     let nodes = leaves(70);
     for new in 0..=70_u64 {
-        let new_root = naive_root(&nodes.0[..new as usize]);
+        let new_root = naive_root(&nodes.0[..at(new)]);
         for old in 0..=new {
-            let old_root = naive_root(&nodes.0[..old as usize]);
+            let old_root = naive_root(&nodes.0[..at(old)]);
             let proof = consistency(&nodes, old, new).unwrap().unwrap();
             assert!(verify_consistency(old, new, old_root, new_root, &proof), "{old} of {new}");
         }
@@ -110,16 +114,16 @@ fn every_tree_is_shown_to_begin_with_every_smaller_one() {
 proptest! {
     #[test]
     fn a_path_verifies_nothing_but_its_own_leaf(
-        size in 1..70_u64, at in 0..70_u64, other in 0..70_u64, grown in 1..70_u64, drop in any::<bool>(), hit in 0..8_usize,
+        size in 1..70_u64, place in 0..70_u64, other in 0..70_u64, grown in 1..70_u64, drop in any::<bool>(), hit in 0..8_usize,
     ) {
         let nodes = leaves(70);
-        let (index, other) = (at % size, other % size);
-        let root = naive_root(&nodes.0[..size as usize]);
+        let (index, other) = (place % size, other % size);
+        let root = naive_root(&nodes.0[..at(size)]);
         let mut path = inclusion(&nodes, index, size).unwrap().unwrap();
-        let leaf = nodes.0[index as usize];
+        let leaf = nodes.0[at(index)];
         prop_assert_eq!(verify_inclusion(leaf, other, size, root, &path), other == index);
-        prop_assert_eq!(verify_inclusion(nodes.0[other as usize], index, size, root, &path), other == index);
-        let grown_root = naive_root(&nodes.0[..grown as usize]);
+        prop_assert_eq!(verify_inclusion(nodes.0[at(other)], index, size, root, &path), other == index);
+        let grown_root = naive_root(&nodes.0[..at(grown)]);
         prop_assert_eq!(verify_inclusion(leaf, index, grown, grown_root, &path), grown == size);
         if drop && path.pop().is_none() || !drop && hit >= path.len() {
             path.push(Hash::ZERO);
@@ -135,9 +139,9 @@ proptest! {
         let changed = changed % old;
         let nodes = leaves(70);
         let proof = consistency(&nodes, old, new).unwrap().unwrap();
-        let new_root = naive_root(&nodes.0[..new as usize]);
-        let mut past = nodes.0[..old as usize].to_vec();
-        past[changed as usize] = Hash::ZERO;
+        let new_root = naive_root(&nodes.0[..at(new)]);
+        let mut past = nodes.0[..at(old)].to_vec();
+        past[at(changed)] = Hash::ZERO;
         prop_assert!(!verify_consistency(old, new, naive_root(&past), new_root, &proof));
     }
 }
