@@ -51,16 +51,7 @@ impl AgentId {
 
     /// ACL and VLP: a name such as `Jules` or `The Observer`. What begins like a URI has to be one.
     pub fn named(text: &str) -> Result<AgentId, BadId> {
-        // Only a text of more bytes can have more characters.
-        if text.is_empty() || (text.len() > MAX_ID && text.chars().nth(MAX_ID).is_some()) {
-            return Err(BadId::Length);
-        }
-        if has_invisible(text) {
-            return Err(BadId::Invisible);
-        }
-        if text.trim() != text {
-            return Err(BadId::Space);
-        }
+        trimmed(text)?;
         if text.starts_with("agent:") && !is_agent_uri(text) {
             return Err(BadId::Uri);
         }
@@ -106,6 +97,21 @@ fn is_agent_uri(text: &str) -> bool {
         && !host.contains("..")
         && !host.bytes().any(|b| b.is_ascii_uppercase());
     host_ok && path.split('/').all(|part| !part.is_empty() && letters(part, b"._~-") && part != "." && part != "..")
+}
+
+/// What every id keeps to, whatever its grammar: 1 to 256 characters, all of them to be seen.
+pub(crate) fn legible(text: &str) -> Result<(), BadId> {
+    // Only a text of more bytes can have more characters.
+    if text.is_empty() || (text.len() > MAX_ID && text.chars().nth(MAX_ID).is_some()) {
+        return Err(BadId::Length);
+    }
+    if has_invisible(text) { Err(BadId::Invisible) } else { Ok(()) }
+}
+
+/// The same without white space at its ends.
+pub(crate) fn trimmed(text: &str) -> Result<(), BadId> {
+    legible(text)?;
+    if text.trim() == text { Ok(()) } else { Err(BadId::Space) }
 }
 
 /// Whether a text holds anything nobody can see. Plain ASCII, as most ids are, needs one look a byte.
