@@ -120,6 +120,18 @@ impl FromStr for ValueToken {
 /// the path, collapses runs of dots and strips dots at both ends of it. Version and namespace are
 /// kept. The outcome may still be no token.
 pub fn canonicalise(text: &str) -> String {
+    // What one step uncovers, such as white space behind dots, is for the same steps again.
+    let mut canonical = canonicalise_once(text);
+    loop {
+        let again = canonicalise_once(&canonical);
+        if again == canonical {
+            return canonical;
+        }
+        canonical = again;
+    }
+}
+
+fn canonicalise_once(text: &str) -> String {
     let text: String = text.trim().nfkc().collect();
     let end = text.find(['@', ':']).unwrap_or(text.len());
     let (path, rest) = text.split_at(end);
