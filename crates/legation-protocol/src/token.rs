@@ -120,15 +120,17 @@ impl FromStr for ValueToken {
 /// the path, collapses runs of dots and strips dots at both ends of it. Version and namespace are
 /// kept. The outcome may still be no token.
 pub fn canonicalise(text: &str) -> String {
-    // What one step uncovers, such as white space behind dots, is for the same steps again.
+    // What one step uncovers, such as white space behind dots, is for the same steps again. Two
+    // rounds do for anything known; a few more end it for certain.
     let mut canonical = canonicalise_once(text);
-    loop {
+    for _ in 0..8 {
         let again = canonicalise_once(&canonical);
         if again == canonical {
-            return canonical;
+            break;
         }
         canonical = again;
     }
+    canonical
 }
 
 fn canonicalise_once(text: &str) -> String {
