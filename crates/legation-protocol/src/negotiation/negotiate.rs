@@ -44,16 +44,21 @@ pub enum Environment {
     /// On somebody's desk.
     Development,
     /// Under test.
-    Test,
+    Testing,
 }
 
-names!(Environment { Production = "production", Staging = "staging", Development = "development", Test = "test" });
+names!(Environment {
+    Production = "production",
+    Staging = "staging",
+    Development = "development",
+    Testing = "testing",
+});
 
 impl Environment {
     const fn needs_encryption(self) -> bool {
         match self {
             Environment::Production | Environment::Staging => true,
-            Environment::Development | Environment::Test => false,
+            Environment::Development | Environment::Testing => false,
         }
     }
 }
