@@ -104,7 +104,8 @@ fn is_identified(hello: &Hello, verify: impl FnOnce(&str) -> bool) -> Result<boo
 }
 
 impl Server {
-    fn is_fit(&self) -> Result<(), Refusal> {
+    /// Whether it may answer a handshake at all; what else is wrong with one matters less.
+    pub(super) fn is_fit(&self) -> Result<(), Refusal> {
         if self.environment.needs_encryption() && !self.core_features.encryption {
             return Err(Refusal::internal_error("encryption is not available"));
         }
