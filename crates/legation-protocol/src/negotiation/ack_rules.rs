@@ -83,6 +83,16 @@ pub(super) fn check_absences(o: &mut Object<'_, '_>, version: Option<Version>) {
     }
 }
 
+/// Extensions are active from version 3.1 on only.
+pub(super) fn check_version(o: &mut Object<'_, '_>, version: Option<Version>, supported: Option<&[ExtensionName]>) {
+    let (Some(version), Some([_, ..])) = (version, supported) else { return };
+    if !version.has_extensions() {
+        let message = format!("no extension is active at version {version}, since they are negotiated from 3.1 on");
+        o.wrong(Code::AckInvariant, "supported", "NEG 6.3", message)
+            .help("move the names to `unsupported` and remove their capabilities, or agree on version 3.1");
+    }
+}
+
 /// No extension is both active and not.
 pub(super) fn check_partition(o: &mut Object<'_, '_>, supported: Option<&[ExtensionName]>) {
     let (Some(supported), Some(unsupported)) = (supported, o.node.get("unsupported")) else { return };
