@@ -23,9 +23,9 @@ pub(super) fn unsupported(at: At<'_, '_>) -> Option<Vec<String>> {
     let name = |item: At<'_, '_>| {
         let At { node, spec, out } = item;
         let name = read::any_text(At { node, spec, out: &mut *out })?;
-        if name.parse::<ExtensionName>().is_err() {
+        if let Err(error) = name.parse::<ExtensionName>() {
             out.at(Code::ExtensionName, node, spec, "no extension can have this name")
-                .help("a server ignores such names, and leaves them out of its answer")
+                .help(format!("{error}; a server ignores others, and leaves them out of its answer"))
                 .warning();
         }
         Some(name)

@@ -87,6 +87,12 @@ impl CoreFeatures {
     }
 }
 
+impl From<CoreFeatures> for Kept<CoreFeatures> {
+    fn from(features: CoreFeatures) -> Self {
+        Kept::written(features, &features)
+    }
+}
+
 fn feature(o: &mut Object<'_, '_>, name: &'static str, must_name: bool) -> bool {
     let value = if must_name { o.required(name, read::boolean) } else { o.optional(name, read::boolean) };
     value.unwrap_or(false)
