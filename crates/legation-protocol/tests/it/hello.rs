@@ -91,6 +91,16 @@ fn acks() -> impl Strategy<Value = (Hello, Server, Ack)> {
     })
 }
 
+/// What an ack is warned of: the features a server of its version should have, and this one has not.
+fn expected_and_off(ack: &Ack, features: CoreFeatures) -> Vec<(Code, &'static str)> {
+    let expected = [
+        (features.encryption, "/core_features/encryption"),
+        (features.injection_scanning, "/core_features/injection_scanning"),
+    ];
+    let off = expected.into_iter().filter(|(is_on, _)| ack.version >= Version::V3_0 && !is_on);
+    off.map(|(_, at)| (Code::CoreFeatureOff, at)).collect()
+}
+
 proptest! {
     #[test]
     fn the_lists_partition_the_request((hello, _, ack) in acks()) {
@@ -137,10 +147,12 @@ proptest! {
         if let Ok(ack) = &answer {
             prop_assert_eq!(ack.answers(&hello), Ok(()));
         }
+        let off = answer.as_ref().map_or_else(|_| Vec::new(), |ack| expected_and_off(ack, server.core_features));
         let answer = Handshake::from(answer);
         let built = build(&answer).unwrap();
         prop_assert_eq!(built.value(), &answer);
-        prop_assert_eq!(built.warnings(), &[]);
+        let warned: Vec<_> = built.warnings().iter().map(|v| (v.code, v.at.as_deref().unwrap())).collect();
+        prop_assert_eq!(warned, off);
     }
 
     #[test]
