@@ -44,16 +44,21 @@ pub enum Environment {
     /// On somebody's desk.
     Development,
     /// Under test.
-    Test,
+    Testing,
 }
 
-names!(Environment { Production = "production", Staging = "staging", Development = "development", Test = "test" });
+names!(Environment {
+    Production = "production",
+    Staging = "staging",
+    Development = "development",
+    Testing = "testing",
+});
 
 impl Environment {
     const fn needs_encryption(self) -> bool {
         match self {
             Environment::Production | Environment::Staging => true,
-            Environment::Development | Environment::Test => false,
+            Environment::Development | Environment::Testing => false,
         }
     }
 }
@@ -99,7 +104,8 @@ fn is_identified(hello: &Hello, verify: impl FnOnce(&str) -> bool) -> Result<boo
 }
 
 impl Server {
-    fn is_fit(&self) -> Result<(), Refusal> {
+    /// Whether it may answer a handshake at all; what else is wrong with one matters less.
+    pub(super) fn is_fit(&self) -> Result<(), Refusal> {
         if self.environment.needs_encryption() && !self.core_features.encryption {
             return Err(Refusal::internal_error("encryption is not available"));
         }
