@@ -2,9 +2,9 @@
 
 use crate::fixtures;
 use legation_protocol::negotiation::{
-    Ack, CoreFeatures, Environment, Extension, ExtensionName, Handshake, Hello, Identity, Registry, Server, Version,
-    negotiate,
+    Ack, CoreFeatures, Extension, ExtensionName, Handshake, Hello, Identity, Registry, Server, Version, negotiate,
 };
+use legation_protocol::vcp::Environment;
 use legation_protocol::{Code, Content, Format, build, check, json::Json, parse};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
