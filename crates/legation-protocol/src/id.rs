@@ -1,5 +1,6 @@
 //! Ids of agents and messages. Each grammar refuses what a person could mistake for another id.
 
+use crate::names::as_text;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
@@ -11,6 +12,8 @@ pub const MAX_ID: usize = 256;
 /// An agent's id in the grammar of one dialect.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(Box<str>);
+
+as_text!(AgentId);
 
 /// Why a text is no id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -159,24 +162,6 @@ impl Deref for AgentId {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for AgentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for AgentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl Serialize for AgentId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 

@@ -10,10 +10,9 @@ mod transition;
 pub use table::Dimension;
 pub use transition::Transition;
 
-use serde::{Serialize, Serializer};
+use crate::names::as_text;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// What helps whoever wrote none.
 pub(super) const EXAMPLE: &str = "write it like ⏰🌅|📍🏡|👥👶, as UTF-8, with the symbols ⏰ 📍 👥 🌍 🎭 🧠 🌡️ 🔷 🔶";
@@ -33,6 +32,8 @@ pub struct Context {
     /// By dimension, each value once.
     values: Vec<(Dimension, Value)>,
 }
+
+as_text!(Context);
 
 /// One value of a dimension: an emoji, in the table's spelling when the table has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -190,24 +191,6 @@ impl Value {
     /// Its name, if the table has it.
     pub fn name(&self, dimension: Dimension) -> Option<&'static str> {
         dimension.table().iter().find(|(emoji, _)| *emoji == self.0).map(|(_, name)| *name)
-    }
-}
-
-impl fmt::Display for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.text, f)
-    }
-}
-
-impl Serialize for Context {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
     }
 }
 

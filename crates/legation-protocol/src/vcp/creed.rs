@@ -1,6 +1,7 @@
 //! Names of constitutions (`creed://` URIs) and the hashes of their manifests. Both are compared,
 //! never fetched.
 
+use crate::names::as_text;
 use crate::token::ValueToken;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -9,6 +10,8 @@ use std::fmt;
 /// also be a VCP/I value token, with a range of versions and a namespace.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CreedUri(Box<str>);
+
+as_text!(CreedUri);
 
 /// The text is no `creed://` URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,24 +107,6 @@ fn is_host(host: &str) -> bool {
         && edge(host.bytes().last())
         && host.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'.' || b == b'-')
         && !host.contains("..")
-}
-
-impl fmt::Display for CreedUri {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for CreedUri {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl Serialize for CreedUri {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
 }
 
 /// The SHA-256 of a constitution's manifest (section 4.2.1).
