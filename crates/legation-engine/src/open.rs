@@ -49,14 +49,13 @@ impl Exchange {
         let reader = log.reader();
         let state = fold(&log)?;
         let committed = Arc::new(RwLock::new(state.clone()));
-        let Recovered { chain, frontier, cut, .. } = recovered;
+        let Recovered { chain, cut, .. } = recovered;
         let (head, heads) = watch::channel(Head { size: state.next(), chain, checkpoint: None });
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         let public = key.public();
         let exchange = Exchange { jobs, committed: Arc::clone(&committed), head: heads, reader, operator, public };
         let signed_at = instant();
-        let decider =
-            Decider { log, state, frontier, chain, committed, head, policy, realm, key, signed: 0, signed_at };
+        let decider = Decider { log, state, committed, head, policy, realm, key, signed: 0, signed_at };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         std::thread::Builder::new()
