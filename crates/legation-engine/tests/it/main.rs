@@ -57,7 +57,7 @@ async fn what_was_accepted_is_there_after_a_restart() {
     let exchange = &opened.exchange;
     assert_eq!((exchange.head().size, exchange.head().chain), (head.size, head.chain));
     assert_eq!(exchange.who(&tokens[0]).unwrap(), Who::Agent("observer".to_owned()));
-    let waiting = exchange.inbox("archivist", 0, 10, Duration::ZERO).await.unwrap();
+    let waiting = exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
     assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [second]);
     assert_eq!(waiting[0].bytes, claim("MSG002").bytes);
     let again = exchange.receive(claim("MSG001")).await.unwrap().verdict;
@@ -70,7 +70,7 @@ async fn a_reader_that_waits_is_woken_by_the_commit() {
     let opened = open(data.path());
     register(&opened.exchange).await;
     let exchange = opened.exchange.clone();
-    let waits = tokio::spawn(async move { exchange.inbox("archivist", 0, 10, Duration::from_secs(60)).await });
+    let waits = tokio::spawn(async move { exchange.inbox("archivist", None, 10, Duration::from_secs(60)).await });
     let position = accepted(&opened.exchange, claim("MSG001")).await;
     let found = waits.await.unwrap().unwrap();
     assert_eq!(found[0].position, position);
@@ -101,7 +101,7 @@ async fn many_senders_at_once_all_get_places_of_their_own() {
     positions.sort_unstable();
     positions.dedup();
     assert_eq!(positions.len(), 500);
-    let waiting = opened.exchange.inbox("archivist", 0, 1000, Duration::ZERO).await.unwrap();
+    let waiting = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
     assert_eq!(waiting.iter().map(|d| d.position).collect::<Vec<_>>(), positions);
     close(opened).await;
     let report = verify::verify(&data.path().join("record"), &verify::Options::default(), &mut |_| {});

@@ -72,7 +72,7 @@ impl Desk {
     pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {
         self.state
             .mailbox(agent)
-            .map(|mailbox| mailbox.after(0).map(|(position, _)| position).collect())
+            .map(|mailbox| mailbox.after(None).map(|(position, _)| position).collect())
             .unwrap_or_default()
     }
 }
