@@ -119,7 +119,7 @@ impl Decider {
             Checkpoint { realm: self.realm.clone(), epoch: 1, size, root, chain, at }.sign(&self.key)
         });
         self.head.send_modify(|head| {
-            (head.size, head.chain) = (size, self.log.chain());
+            (head.size, head.chain, head.known) = (size, self.log.chain(), self.log.known());
             head.checkpoint = checkpoint.or(head.checkpoint.take());
         });
     }
