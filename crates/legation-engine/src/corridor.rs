@@ -1,10 +1,10 @@
 //! The way of a message, from bytes to verdict, as one function.
 
-use crate::exchange::{Answer, Error, Exchange};
-use legation_exchange::{Input, Proof, Verdict, Verified, Who};
+use crate::exchange::{Answer, Error, Exchange, Pending};
+use legation_exchange::{Input, Proof, Verified, Who};
 use legation_protocol::json::{Doc, Form};
 use legation_protocol::sign::{Signature, verify, verify_detached};
-use legation_protocol::{Code, Format, Message, Received, Rejection};
+use legation_protocol::{Code, Message, Received, Rejection};
 
 /// Bytes that arrived, and what came with them to prove who sent them.
 #[derive(Clone, Debug)]
@@ -30,19 +30,25 @@ impl Exchange {
     /// Takes a submission through the corridor: limit, parse, validate, verify, decide, commit.
     /// The answer comes after the commit, so what is called accepted is on disk.
     pub async fn receive(&self, submission: Submission) -> Result<Answer, Error> {
+        self.submit(submission).await?.answer().await
+    }
+
+    /// The same as far as the decider's queue, for whoever has more to submit before the first
+    /// answer: submissions are decided in the order in which this returned.
+    pub async fn submit(&self, submission: Submission) -> Result<Pending, Error> {
         // limit, parse, validate: one pass over the bytes, then the rules of the dialect.
         let received = match Received::read(submission.bytes) {
             Ok(received) => received,
-            Err(rejection) => return Ok(Answer::refused(rejection)),
+            Err(rejection) => return Ok(Pending::refused(rejection)),
         };
         // verify: who says this.
         let proof = match self.prove(&received, submission.credential) {
             Ok(proof) => proof,
-            Err(rejection) => return Ok(Answer::refused(rejection)),
+            Err(rejection) => return Ok(Pending::refused(rejection)),
         };
         // decide and commit: serial, and durable before the answer.
         let spare_id = self.fresh_id();
-        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id }))).await
+        self.enqueue(Input::Message(Box::new(Verified { received, proof, spare_id }))).await
     }
 
     /// Finds out who sent a message. A signature is checked under the keys of the agent the message
@@ -74,11 +80,5 @@ fn carries_signature(message: &Message) -> bool {
     match message {
         Message::Vcp(envelope) => envelope.signature.is_some(),
         Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => false,
-    }
-}
-
-impl Answer {
-    pub(crate) fn refused(rejection: Rejection) -> Answer {
-        Answer { verdict: Verdict::Refused(rejection), dialect: None::<Format> }
     }
 }

@@ -9,7 +9,7 @@ mod open;
 mod tokens;
 
 pub use corridor::{Credential, Submission};
-pub use exchange::{Answer, Error, Exchange, Head};
+pub use exchange::{Answer, Error, Exchange, Head, Pending};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};
 pub use tokens::Token;
