@@ -86,11 +86,7 @@ struct Directory {
 }
 
 /// `GET /v1/agents?capability=`
-pub(crate) async fn list(
-    State(shared): State<Arc<Shared>>,
-    caller: Caller,
-    uri: Uri,
-) -> Result<Response, Refusal> {
+pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
     let Wanted { capability } = query(&uri)?;
     let agents = shared.exchange.agents().into_iter();

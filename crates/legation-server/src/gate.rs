@@ -11,11 +11,7 @@ use axum::response::Response;
 use legation_protocol::Code;
 use std::sync::Arc;
 
-pub(crate) async fn gate(
-    State(shared): State<Arc<Shared>>,
-    request: Request,
-    next: Next,
-) -> Result<Response, Refusal> {
+pub(crate) async fn gate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Result<Response, Refusal> {
     let refuse = |message: &'static str| Err(Refusal::because(Code::ForbiddenOrigin, message));
     let Some(Some(host)) = only(request.headers(), HOST.as_str()) else {
         return refuse("say which host you mean, once");

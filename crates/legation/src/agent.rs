@@ -68,7 +68,8 @@ fn line(agent: &Value) -> String {
     let dialects = agent.get("dialects").and_then(Value::as_array);
     let dialects: Vec<_> = dialects.into_iter().flatten().filter_map(Value::as_str).collect();
     let aliases = agent.get("aliases").and_then(Value::as_object);
-    let aliases = aliases.into_iter().flatten().map(|(dialect, name)| format!("{dialect}={name}"));
+    let aliases =
+        aliases.into_iter().flatten().map(|(dialect, name)| format!("{dialect}={}", name.as_str().unwrap_or_default()));
     let about: Vec<_> = dialects.into_iter().map(str::to_owned).chain(aliases).map(|part| shown(&part)).collect();
     format!("{}\t{}", text(agent, "id"), about.join(" ")).trim_end().to_owned()
 }

@@ -169,7 +169,9 @@ mod tests {
         for near in ["http://127.0.0.1:7400", "http://localhost", "http://[::1]:1", "http://127.9.9.9"] {
             assert!(must_be_near(near).is_ok(), "{near}");
         }
-        for far in ["http://10.0.0.1", "http://localhost.evil.test", "https://localhost", "localhost:7400", "", "http://"] {
+        for far in
+            ["http://10.0.0.1", "http://localhost.evil.test", "https://localhost", "localhost:7400", "", "http://"]
+        {
             assert!(must_be_near(far).is_err(), "{far}");
         }
     }

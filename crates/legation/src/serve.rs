@@ -30,7 +30,8 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
 
 /// The address to listen at, which only this machine can reach.
 fn loopback(listen: &str) -> anyhow::Result<SocketAddr> {
-    let addresses = listen.to_socket_addrs().with_context(|| format!("{listen:?} is no address such as 127.0.0.1:7400"))?;
+    let addresses =
+        listen.to_socket_addrs().with_context(|| format!("{listen:?} is no address such as 127.0.0.1:7400"))?;
     let addresses: Vec<_> = addresses.collect();
     if let Some(address) = addresses.iter().find(|address| !address.ip().is_loopback()) {
         bail!(
@@ -96,7 +97,9 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
-    Ok(async move { tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} } })
+    Ok(async move {
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+    })
 }
 
 #[cfg(not(unix))]

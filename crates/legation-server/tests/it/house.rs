@@ -116,7 +116,8 @@ impl House {
             });
         });
         let (address, operator) = told.recv().unwrap();
-        let config = ureq::Agent::config_builder().http_status_as_error(false).proxy(None).allow_non_standard_methods(true);
+        let config =
+            ureq::Agent::config_builder().http_status_as_error(false).proxy(None).allow_non_standard_methods(true);
         House { address, operator, client: config.build().new_agent(), stop: Some(stop), thread: Some(thread) }
     }
 
@@ -145,7 +146,7 @@ impl House {
     /// Writes bytes to a fresh socket and gives back what comes, until the other side closes or a
     /// whole head of an answer is there.
     pub(crate) fn raw(&self, bytes: &[u8]) -> String {
-        let mut socket = TcpStream::connect(self.address).unwrap();
+        let mut socket = self.connect();
         socket.write_all(bytes).unwrap();
         let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
         while !all.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -154,6 +155,18 @@ impl House {
                 read => all.extend_from_slice(&buffer[..read]),
             }
         }
+        String::from_utf8(all).unwrap()
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).unwrap()
+    }
+
+    /// What comes until the other side closes.
+    pub(crate) fn read_all(mut socket: TcpStream) -> String {
+        let mut all = Vec::new();
+        // A socket that was reset has nothing more to say.
+        drop(socket.read_to_end(&mut all));
         String::from_utf8(all).unwrap()
     }
 

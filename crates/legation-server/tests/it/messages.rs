@@ -26,7 +26,8 @@ fn every_dialect_goes_from_sender_to_mailbox_byte_for_byte() {
         assert!(answer.text.contains(&format!(r#""message":{message},"received_at":"#)), "{message}\n{}", answer.text);
     }
     let listed = answer.ok();
-    let listed: Vec<_> = listed["messages"].as_array().unwrap().iter().map(|m| m["position"].as_u64().unwrap()).collect();
+    let listed: Vec<_> =
+        listed["messages"].as_array().unwrap().iter().map(|m| m["position"].as_u64().unwrap()).collect();
     assert_eq!(listed, positions);
 }
 

@@ -61,7 +61,7 @@ impl Party {
     /// A signed VCP message to all peers.
     pub(crate) fn broadcast(&self) -> String {
         self.signed(&format!(
-            r#"{{"vcp_message":"1.2","type":"context_share","message_id":"{}","sender":"{}","recipient":"broadcast","timestamp":"{}","payload":{{"context":"⏰🌅|📍🏡"}}}}"#,
+            r#"{{"vcp_message":"1.2","type":"context_share","message_id":"{}","sender":"{}","recipient":"broadcast","timestamp":"{}","payload":{{"context":"⏰🌅|📍🏡","constitution_ref":"creed://creed.space/family.safe.guide@1.2.0"}}}}"#,
             fresh_id(),
             self.id,
             time_from_now(0)
