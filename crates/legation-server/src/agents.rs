@@ -47,7 +47,7 @@ pub(crate) async fn put(
     body: Body,
 ) -> Result<Response, Refusal> {
     Media::json(&headers)?;
-    let bytes = body::whole(&shared, body).await?;
+    let bytes = body::whole(body).await?;
     let registration: Registration = body::object(&bytes)?;
     let (exchange, name, by) = (shared.exchange.clone(), id.clone(), who.clone());
     let asked = async move { exchange.register(&name, registration, by).await };

@@ -150,7 +150,7 @@ pub(crate) async fn acknowledge(
     body: Body,
 ) -> Result<Response, Refusal> {
     Media::json(&headers)?;
-    let bytes = body::whole(&shared, body).await?;
+    let bytes = body::whole(body).await?;
     let Done { position, positions } = body::object(&bytes)?;
     if position.is_some() == positions.is_some() {
         let message = "name one position, which takes all up to it, or a list of positions";

@@ -7,6 +7,7 @@ mod caller;
 mod gate;
 mod health;
 mod inbox;
+mod leftover;
 mod lines;
 mod media;
 mod messages;

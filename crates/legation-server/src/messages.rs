@@ -54,7 +54,7 @@ pub(crate) async fn any(
     match Media::of(&headers)? {
         Media::Lines => Ok(lines::answered(&shared, credential, body)),
         Media::Json => {
-            let bytes = body::whole(&shared, body).await?;
+            let bytes = body::whole(body).await?;
             let taken = receive(&shared, &bytes, credential).await?;
             Ok(Json(taken).into_response())
         }
@@ -70,7 +70,7 @@ pub(crate) async fn vcp(
     body: Body,
 ) -> Result<Response, Refusal> {
     Media::json(&headers)?;
-    let bytes = body::whole(&shared, body).await?;
+    let bytes = body::whole(body).await?;
     must_be_vcp(&bytes)?;
     let Taken { status, message_id, position } = receive(&shared, &bytes, credential).await?;
     let mut response = Json(Taken { status, message_id, position: None }).into_response();

@@ -3,11 +3,11 @@
 use crate::gate::gate;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
-use crate::{agents, health, inbox, messages, record};
+use crate::{agents, health, inbox, leftover, messages, record};
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use axum::http::StatusCode;
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
 use axum::response::Response;
 use axum::routing::{get, post, put};
 use legation_protocol::Code;
@@ -33,6 +33,7 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
             refusal.with_status(StatusCode::METHOD_NOT_ALLOWED)
         })
         .layer(from_fn_with_state(Arc::clone(&shared), gate))
+        .layer(map_request(leftover::kept))
         .layer(from_fn(trace))
         .with_state(shared)
 }
