@@ -10,7 +10,7 @@ mod snapshots;
 mod tokens;
 
 pub use corridor::{Credential, Submission};
-pub use exchange::{Answer, Error, Exchange, Head};
+pub use exchange::{Answer, Error, Exchange, Head, Pending};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};
 pub use tokens::Token;
