@@ -1,6 +1,7 @@
 //! The way of a message, from bytes to verdict, as one function.
 
 use crate::exchange::{Answer, Error, Exchange, Pending};
+use crate::tokens::fresh_id;
 use legation_exchange::{Input, Proof, Verified, Who};
 use legation_protocol::json::{Doc, Form};
 use legation_protocol::sign::{Signature, verify, verify_detached};
@@ -47,7 +48,7 @@ impl Exchange {
             Err(rejection) => return Ok(Pending::refused(rejection)),
         };
         // decide and commit: serial, and durable before the answer.
-        let spare_id = self.fresh_id();
+        let spare_id = fresh_id()?;
         self.enqueue(Input::Message(Box::new(Verified { received, proof, spare_id }))).await
     }
 

@@ -2,7 +2,7 @@
 //! written is the next batch: one write and one sync for all of it, then all are answered.
 
 use crate::exchange::Head;
-use legation_exchange::record::{Checkpoint, Frame, Frontier, Hash};
+use legation_exchange::record::{Checkpoint, Frame};
 use legation_exchange::{Entry, Input, Moment, Policy, State, Verdict, decide, tick};
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Code, Rejection};
@@ -27,8 +27,6 @@ const CHECKPOINT_ENTRIES: u64 = 1000;
 pub(crate) struct Decider {
     pub(crate) log: Log,
     pub(crate) state: State,
-    pub(crate) frontier: Frontier,
-    pub(crate) chain: Hash,
     pub(crate) committed: Arc<RwLock<State>>,
     pub(crate) head: watch::Sender<Head>,
     pub(crate) policy: Policy,
@@ -61,22 +59,24 @@ impl Decider {
 
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), legation_store::Error> {
         let size: usize = jobs.iter().map(|job| weight(&job.input)).sum();
-        match self.log.reserve(size) {
+        match self.log.reserve(size as u64) {
             Ok(()) => {}
-            Err(error) if error.is_full() => return Ok(refuse_all(jobs)),
+            Err(legation_store::Error::Full { .. }) => {
+                refuse_all(jobs);
+                return Ok(());
+            }
             Err(error) => return Err(error),
         }
         let now = now();
-        let mut entries = tick(&self.state, now);
-        entries.iter().for_each(|entry| self.state.apply(entry));
+        let mut entries = Vec::with_capacity(jobs.len());
+        self.take_in(tick(&self.state, now), &mut entries);
         let mut answers = Vec::with_capacity(jobs.len());
         for job in jobs {
             let decision = decide(&self.state, &self.policy, job.input, now);
-            decision.entries.iter().for_each(|entry| self.state.apply(entry));
-            entries.extend(decision.entries);
+            self.take_in(decision.entries, &mut entries);
             answers.push((job.answer, decision.verdict));
         }
-        self.commit(entries)?;
+        self.commit(&entries)?;
         for (answer, verdict) in answers {
             // Whoever asked may be gone; what was decided stands all the same.
             let _ = answer.send(verdict);
@@ -84,13 +84,22 @@ impl Decider {
         Ok(())
     }
 
-    fn commit(&mut self, entries: Vec<Entry>) -> Result<(), legation_store::Error> {
+    /// Folds entries into the decider's own state, ahead of their commit.
+    fn take_in(&mut self, new: Vec<Entry>, entries: &mut Vec<Entry>) {
+        for entry in new {
+            self.state.apply(&entry);
+            entries.push(entry);
+        }
+    }
+
+    fn commit(&mut self, entries: &[Entry]) -> Result<(), legation_store::Error> {
         if !entries.is_empty() {
             let frames: Vec<Frame> = entries.iter().map(frame).collect();
-            self.chain = self.log.append(&frames)?.chain;
-            frames.iter().for_each(|frame| self.frontier.append(legation_exchange::record::leaf(frame)));
+            self.log.append(&frames)?;
             let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
-            entries.iter().for_each(|entry| committed.apply(entry));
+            for entry in entries {
+                committed.apply(entry);
+            }
         }
         self.publish(!entries.is_empty());
         Ok(())
@@ -106,11 +115,11 @@ impl Decider {
         let checkpoint = due.then(|| {
             (self.signed, self.signed_at) = (size, instant());
             let at = now().micros();
-            let root = self.frontier.root();
-            Checkpoint { realm: self.realm.clone(), epoch: 1, size, root, chain: self.chain, at }.sign(&self.key)
+            let (root, chain) = (self.log.frontier().root(), self.log.chain());
+            Checkpoint { realm: self.realm.clone(), epoch: 1, size, root, chain, at }.sign(&self.key)
         });
         self.head.send_modify(|head| {
-            (head.size, head.chain) = (size, self.chain);
+            (head.size, head.chain, head.known) = (size, self.log.chain(), self.log.known());
             head.checkpoint = checkpoint.or(head.checkpoint.take());
         });
     }

@@ -6,7 +6,7 @@ use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Registration, State, TokenHash, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Format, Rejection};
-use legation_store::Reader;
+use legation_store::{Known, Reader};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -87,6 +87,8 @@ pub struct Head {
     pub chain: Hash,
     /// The newest signed statement of it.
     pub checkpoint: Option<SignedCheckpoint>,
+    /// The end of the last batch, as a snapshot needs it.
+    pub(crate) known: Known,
 }
 
 /// A running exchange. Cheap to clone.

@@ -6,6 +6,7 @@ mod decider;
 mod exchange;
 mod mailbox;
 mod open;
+mod snapshots;
 mod tokens;
 
 pub use corridor::{Credential, Submission};

@@ -3,10 +3,12 @@
 
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
+use crate::snapshots::{Keeper, WORTH, latest};
 use crate::tokens::Token;
+use legation_exchange::record::Frame;
 use legation_exchange::{Effect, Entry, Moment, Policy, State};
 use legation_protocol::sign::SecretKey;
-use legation_store::{Log, Recovered, atomic_write};
+use legation_store::{Known, Log, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
@@ -21,6 +23,15 @@ pub struct Settings {
     pub realm: String,
     /// What the rules ask for.
     pub policy: Policy,
+    /// After how many entries the state is written down for the next start.
+    pub snapshot_every: u64,
+}
+
+impl Settings {
+    /// What works for an exchange on this directory.
+    pub fn on(data: impl Into<PathBuf>) -> Settings {
+        Settings { data: data.into(), realm: "local".to_owned(), policy: Policy::default(), snapshot_every: WORTH }
+    }
 }
 
 /// A started exchange.
@@ -41,44 +52,59 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy } = settings;
-        let (log, recovered) = Log::open(&data.join("record")).map_err(Error::Record)?;
+        let Settings { data, realm, policy, snapshot_every } = settings;
+        let record = data.join("record");
+        let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
+        let (known, mut state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::default()));
+        let (log, recovered) = Log::open_from(&record, &known).map_err(Error::Record)?;
+        fold_onto(&mut state, log.frames(known.position))?;
         let key = exchange_key(&data.join("exchange.pem"))?;
         let operator_token = data.join("operator.token");
         let operator = operator_hash(&operator_token)?;
         let reader = log.reader();
-        let state = fold(&log)?;
         let committed = Arc::new(RwLock::new(state.clone()));
-        let Recovered { chain, frontier, cut, .. } = recovered;
-        let (head, heads) = watch::channel(Head { size: state.next(), chain, checkpoint: None });
+        let start = Head { size: state.next(), chain: recovered.chain, checkpoint: None, known: log.known() };
+        let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         let public = key.public();
+        let keeper = Keeper {
+            snapshots,
+            reader: reader.clone(),
+            head: heads.clone(),
+            covered: known.position,
+            worth: snapshot_every,
+        };
         let exchange = Exchange { jobs, committed: Arc::clone(&committed), head: heads, reader, operator, public };
-        let signed_at = instant();
-        let decider =
-            Decider { log, state, frontier, chain, committed, head, policy, realm, key, signed: 0, signed_at };
+        let decider = Decider { log, state, committed, head, policy, realm, key, signed: 0, signed_at: instant() };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
-        std::thread::Builder::new()
-            .name("decider".to_owned())
-            .spawn(move || drop(end.send(decider.run(&mut queue, &runtime))))
-            .map_err(|source| Error::File { what: "a thread".to_owned(), source })?;
-        let recovery =
-            cut.map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
+        let keeping = runtime.clone();
+        spawn("snapshots", move || keeper.run(&keeping))?;
+        spawn("decider", move || drop(end.send(decider.run(&mut queue, &runtime))))?;
+        let recovery = recovered
+            .cut
+            .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
 }
 
-/// The state after every entry of the record.
-fn fold(log: &Log) -> Result<State, Error> {
-    let mut state = State::default();
-    for frame in log.frames(0) {
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    spawned.map(drop).map_err(|source| Error::File { what: "a thread".to_owned(), source })
+}
+
+/// Folds entries of the record into a state.
+pub(crate) fn fold_onto(
+    state: &mut State,
+    frames: impl Iterator<Item = Result<Frame, legation_store::Error>>,
+) -> Result<(), Error> {
+    for frame in frames {
         let frame = frame.map_err(Error::Record)?;
         let position = frame.position;
         let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
         state.apply(&Entry { position, at: Moment::from_micros(frame.at), effect, body: None });
     }
-    Ok(state)
+    Ok(())
 }
 
 fn exchange_key(path: &Path) -> Result<SecretKey, Error> {

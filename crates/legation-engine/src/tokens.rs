@@ -1,6 +1,6 @@
 //! Bearer tokens: random, shown once, kept as a hash.
 
-use crate::exchange::{Error, Exchange};
+use crate::exchange::Error;
 use legation_exchange::TokenHash;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
@@ -40,14 +40,11 @@ impl fmt::Debug for Token {
     }
 }
 
-impl Exchange {
-    /// An id for a message whose sender gave it none.
-    pub(crate) fn fresh_id(&self) -> String {
-        let mut bytes = [0; 16];
-        // Without random bytes the position still tells messages apart; see `Accepted::id`.
-        let _ = getrandom::fill(&mut bytes);
-        format!("msg_{}", hex(&bytes))
-    }
+/// An id for a message whose sender gave it none.
+pub(crate) fn fresh_id() -> Result<String, Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| Error::Random)?;
+    Ok(format!("msg_{}", hex(&bytes)))
 }
 
 fn hex(bytes: &[u8]) -> String {

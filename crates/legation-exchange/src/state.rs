@@ -54,7 +54,9 @@ impl State {
             Effect::Acked(acked) => self.acknowledge(acked),
             Effect::Expired { agent, positions } => {
                 let mailbox = self.mailboxes.entry(agent.clone()).or_default();
-                positions.iter().for_each(|position| mailbox.take(*position));
+                for position in positions {
+                    mailbox.take(*position);
+                }
             }
             Effect::Refused(_) => {}
         }
@@ -75,6 +77,8 @@ impl State {
         if let Some(position) = acked.up_to {
             mailbox.take_up_to(position);
         }
-        acked.positions.iter().for_each(|position| mailbox.take(*position));
+        for position in &acked.positions {
+            mailbox.take(*position);
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! message and so cannot forget to name it.
 //!
 //! ```
-//! use legation_protocol::acl::{Head, Message, MessageId, TaskAccept, TaskRequest};
+//! use legation_protocol::acl::{Head, Message, MessageId, Ontology, TaskAccept, TaskRequest};
 //! use legation_protocol::{Timestamp, build, id::AgentId, parse};
 //! use std::time::Duration;
 //!
@@ -15,7 +15,8 @@
 //!     receiver: AgentId::named("Jules")?,
 //!     timestamp: Timestamp::utc("2025-06-18T09:14:05Z")?,
 //! };
-//! let request = build(&head.open(TaskRequest::new("tidy_up", "Tidy the scratch directory.", Default::default())))?;
+//! let tidy = TaskRequest::new("tidy_up", "Tidy the scratch directory.", Default::default());
+//! let request = build(&head.request_about(tidy, Ontology::parse("elizaos:ontology:files/tidy_request")?))?;
 //!
 //! let received: Message = parse(request.text().as_bytes())?.value;
 //! let reply = received.reply(
@@ -30,6 +31,7 @@
 mod capabilities;
 mod content;
 mod estimate;
+mod head;
 mod language;
 mod message;
 mod ontology;
@@ -45,11 +47,12 @@ pub use capabilities::{
 };
 pub use content::{Answering, Content, Opening};
 pub use estimate::{BadDuration, Estimate, IsoDuration};
+pub use head::{Head, NoTerm};
 pub use language::{BadLanguage, Language};
 pub use message::{BadMessageId, Message, MessageId, Party, Version};
 pub use ontology::{BadOntology, Ontology, Parts, Term};
 pub use outcome::{Artifact, Failed, Failure, InformResult, Misunderstanding, NotUnderstood, TaskStatus};
 pub use performative::Performative;
 pub use query::{QueryIf, QueryRef};
-pub use reply::{Ambiguous, Head, Misfit, Reply, Tie};
+pub use reply::{Ambiguous, Misfit, Reply, Tie};
 pub use task::{Accepted, DebugCode, Priority, Rejected, TaskAccept, TaskReject, TaskRequest};

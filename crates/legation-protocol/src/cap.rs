@@ -1,7 +1,7 @@
 //! CAP: agents with declared roles who talk, hand tasks on and review each other.
 //!
 //! The spec numbers no sections; the docs here name them. What it leaves open (ids, times, grants,
-//! decisions) is optional and ours: see `docs/conformance/cap.md`.
+//! decisions) is optional and ours: see `docs/conformance.md`.
 
 mod attachment;
 mod compose;

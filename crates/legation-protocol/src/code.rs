@@ -155,6 +155,8 @@ codes! {
     UnsupportedMissing = "unsupported_missing",
     /// An acknowledgement that does not say which core features are on.
     CoreFeaturesMissing = "core_features_missing",
+    /// An acknowledgement of a server without encryption or injection scanning.
+    CoreFeatureOff = "core_feature_off",
     /// A rate limit that does not say how long to wait.
     RetryAfterMissing = "retry_after_missing",
     /// Nobody proved who is asking.

@@ -65,6 +65,7 @@ impl fmt::Display for Code {
     }
 }
 
+/// Of several faults the leftmost part's is told.
 impl FromStr for Code {
     type Err = CodeError;
 
@@ -75,10 +76,11 @@ impl FromStr for Code {
         let (persona, rest) = persona(text)?;
         let (adherence, rest) = adherence(rest)?;
         let (body, version) = match rest.split_once('@') {
-            Some((body, version)) => (body, Some(checked_version(version)?)),
+            Some((body, version)) => (body, Some(version)),
             None => (rest, None),
         };
         let (scopes, namespace) = scopes_and_namespace(body)?;
+        let version = version.map(checked_version).transpose()?;
         Ok(Code { persona, adherence, scopes, namespace, version })
     }
 }

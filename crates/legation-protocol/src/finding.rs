@@ -177,11 +177,11 @@ pub struct Rejection {
 
 impl Rejection {
     /// A value that has no JSON form.
-    pub(crate) fn unwritable(error: &serde_json::Error) -> Rejection {
+    pub(crate) fn unwritable(why: impl fmt::Display) -> Rejection {
         Rejection::from(Violation {
             code: Code::SchemaInvalid,
             at: None,
-            message: format!("this cannot be written as JSON: {error}").into(),
+            message: format!("this cannot be written as JSON: {why}").into(),
             spec: None,
             severity: Severity::Error,
             help: None,
@@ -232,6 +232,11 @@ impl Rejection {
     }
 
     /// All violations, the first error first.
+    pub fn violations(&self) -> impl Iterator<Item = &Violation> {
+        std::iter::once(&*self.first).chain(&self.rest)
+    }
+
+    /// All violations, the first error first, to keep.
     pub fn into_vec(self) -> Vec<Violation> {
         let mut all = self.rest;
         all.insert(0, *self.first);
@@ -245,13 +250,19 @@ impl From<Violation> for Rejection {
     }
 }
 
-impl fmt::Display for Rejection {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.first.code, self.first.message)?;
-        match &self.first.at {
+        write!(f, "{}: {}", self.code, self.message)?;
+        match &self.at {
             Some(at) if !at.is_empty() => write!(f, " (at {at})"),
             _ => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)
     }
 }
 

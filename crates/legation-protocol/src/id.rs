@@ -1,5 +1,6 @@
 //! Ids of agents and messages. Each grammar refuses what a person could mistake for another id.
 
+use crate::names::as_text;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
@@ -11,6 +12,8 @@ pub const MAX_ID: usize = 256;
 /// An agent's id in the grammar of one dialect.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(Box<str>);
+
+as_text!(AgentId);
 
 /// Why a text is no id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +30,9 @@ pub enum BadId {
     /// A broken `agent://` URI.
     #[error("an agent URI is written agent://host/id: a lower-case host, no port, no user, no percent, no `..`")]
     Uri,
+    /// A broken URI of another scheme.
+    #[error("a URI that serves as an id has letters, digits and . _ ~ : / - after its scheme, and no `.` or `..` part")]
+    OtherUri,
     /// A character that would make an opaque VCP id look like an address.
     #[error("an opaque id has no `/`, `%`, `@` or `:`")]
     Opaque,
@@ -36,31 +42,26 @@ pub enum BadId {
 }
 
 impl AgentId {
-    /// VCP (messaging 1.2, section 3.4): `agent://host/id`, or an opaque id.
+    /// VCP (messaging 1.2, section 3.4): `agent://host/id`, another URI, or an opaque id.
     pub fn vcp(text: &str) -> Result<AgentId, BadId> {
         let id = AgentId::named(text)?;
         if id.is_uri() {
             return Ok(id);
         }
-        match text.chars().find(|c| c.is_whitespace() || "/%@:".contains(*c)) {
+        if text.contains(char::is_whitespace) {
+            return Err(BadId::Space);
+        }
+        match after_scheme(text) {
+            Some(rest) if is_plain_path(rest) => Ok(id),
+            Some(_) => Err(BadId::OtherUri),
+            None if text.contains(['/', '%', '@', ':']) => Err(BadId::Opaque),
             None => Ok(id),
-            Some(c) if c.is_whitespace() => Err(BadId::Space),
-            Some(_) => Err(BadId::Opaque),
         }
     }
 
     /// ACL and VLP: a name such as `Jules` or `The Observer`. What begins like a URI has to be one.
     pub fn named(text: &str) -> Result<AgentId, BadId> {
-        // Only a text of more bytes can have more characters.
-        if text.is_empty() || (text.len() > MAX_ID && text.chars().nth(MAX_ID).is_some()) {
-            return Err(BadId::Length);
-        }
-        if has_invisible(text) {
-            return Err(BadId::Invisible);
-        }
-        if text.trim() != text {
-            return Err(BadId::Space);
-        }
+        trimmed(text)?;
         if text.starts_with("agent:") && !is_agent_uri(text) {
             return Err(BadId::Uri);
         }
@@ -108,43 +109,59 @@ fn is_agent_uri(text: &str) -> bool {
     host_ok && path.split('/').all(|part| !part.is_empty() && letters(part, b"._~-") && part != "." && part != "..")
 }
 
+/// What follows the scheme of `did:web:example.com` or `https://example.com/agents/1`.
+fn after_scheme(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once(':')?;
+    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"+.-".contains(&b);
+    let named = scheme.starts_with(|c: char| c.is_ascii_lowercase()) && scheme.bytes().all(allowed);
+    named.then_some(rest)
+}
+
+/// Whether the rest of a URI is spelled so that it means one thing: no escapes, users, queries or
+/// fragments, and nothing that climbs.
+fn is_plain_path(rest: &str) -> bool {
+    !rest.is_empty()
+        && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"._~:/-".contains(&b))
+        && rest.split('/').all(|part| part != "." && part != "..")
+}
+
+/// What every id keeps to, whatever its grammar: 1 to 256 characters, all of them to be seen.
+pub(crate) fn legible(text: &str) -> Result<(), BadId> {
+    // Only a text of more bytes can have more characters.
+    if text.is_empty() || (text.len() > MAX_ID && text.chars().nth(MAX_ID).is_some()) {
+        return Err(BadId::Length);
+    }
+    if has_invisible(text) { Err(BadId::Invisible) } else { Ok(()) }
+}
+
+/// The same without white space at its ends.
+pub(crate) fn trimmed(text: &str) -> Result<(), BadId> {
+    legible(text)?;
+    if text.trim() == text { Ok(()) } else { Err(BadId::Space) }
+}
+
 /// Whether a text holds anything nobody can see. Plain ASCII, as most ids are, needs one look a byte.
 pub(crate) fn has_invisible(text: &str) -> bool {
     !text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) && text.chars().any(is_invisible)
 }
 
-/// Control characters, format characters and line separators.
+/// Control characters, format characters, line separators, the blank Braille pattern and all that
+/// Unicode lets a display ignore (`Default_Ignorable_Code_Point`).
 pub(crate) fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
-            | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}'
+            | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 impl Deref for AgentId {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for AgentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for AgentId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl Serialize for AgentId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 
@@ -241,6 +258,8 @@ mod tests {
         check_vcp(&"x".repeat(257), Err(BadId::Length));
         check_vcp("a b", Err(BadId::Space));
         check_vcp("a/b", Err(BadId::Opaque));
+        check_vcp("A:b", Err(BadId::Opaque));
+        check_vcp("AGENT://h/x", Err(BadId::Opaque));
         check_vcp("a\u{200b}b", Err(BadId::Invisible));
         check_vcp("a\u{202e}b", Err(BadId::Invisible));
         check_vcp("a\0b", Err(BadId::Invisible));
@@ -252,6 +271,72 @@ mod tests {
         assert!(AgentId::cap("pm-1").is_ok());
         assert_eq!(AgentId::cap("pm 1"), Err(BadId::Cap));
         assert_eq!(AgentId::cap("pm‑1"), Err(BadId::Cap));
+    }
+
+    #[test]
+    fn other_uris_are_ids_when_they_mean_one_thing() {
+        for uri in [
+            "did:web:example.com",
+            "https://example.com/agents/1",
+            "urn:uuid:019502a4-7e5c-7000-8000-000000000001",
+            "x-y.z+1:A_~",
+            "a:.b/c../...",
+            "agents:x",
+        ] {
+            check_vcp(uri, Ok(()));
+            assert!(!AgentId::vcp(uri).unwrap().is_uri(), "{uri}");
+        }
+        for uri in
+            ["did:", "a:.", "a:..", "a:b/../c", "a:b/.", "a:./b", "a:b%20", "a:u@h", "a:b?c", "a:b#c", "a:é", "a:b*"]
+        {
+            check_vcp(uri, Err(BadId::OtherUri));
+        }
+        check_vcp("a: b", Err(BadId::Space));
+        check_vcp(":b", Err(BadId::Opaque));
+        check_vcp("1a:b", Err(BadId::Opaque));
+    }
+
+    #[test]
+    fn nothing_unseen_is_in_an_id() {
+        for hidden in [
+            '\u{0}',
+            '\u{7f}',
+            '\u{85}',
+            '\u{ad}',
+            '\u{34f}',
+            '\u{600}',
+            '\u{61c}',
+            '\u{115f}',
+            '\u{1160}',
+            '\u{17b4}',
+            '\u{180b}',
+            '\u{180f}',
+            '\u{200b}',
+            '\u{200d}',
+            '\u{2028}',
+            '\u{202e}',
+            '\u{2065}',
+            '\u{206f}',
+            '\u{2800}',
+            '\u{3164}',
+            '\u{fe00}',
+            '\u{fe0f}',
+            '\u{feff}',
+            '\u{ffa0}',
+            '\u{fff0}',
+            '\u{fffb}',
+            '\u{110bd}',
+            '\u{1343f}',
+            '\u{1bca0}',
+            '\u{1d173}',
+            '\u{e0000}',
+            '\u{e0fff}',
+        ] {
+            assert_eq!(AgentId::named(&format!("a{hidden}b")), Err(BadId::Invisible), "{hidden:?}");
+        }
+        for seen in ['é', 'ᅡ', '字', '⠓', '￡', '🔥'] {
+            assert!(AgentId::named(&format!("a{seen}b")).is_ok(), "{seen:?}");
+        }
     }
 
     #[track_caller]

@@ -92,11 +92,12 @@ impl Message {
         }
     }
 
-    /// The messages it names: what it acknowledges, answers, supports or mends.
+    /// The messages it names: what it acknowledges, answers, supports or mends. A UUID is spelt as
+    /// [`id`](Message::id) spells it.
     pub fn refers_to(&self) -> Vec<String> {
         match self {
             Message::Vcp(m) => m.refers_to().iter().map(ToString::to_string).collect(),
-            Message::Acl(m) => m.in_reply_to.iter().cloned().collect(),
+            Message::Acl(m) => m.refers_to().into_iter().collect(),
             Message::Cap(_) => Vec::new(),
             Message::Vlp(m) => m.references().map(str::to_owned).collect(),
         }

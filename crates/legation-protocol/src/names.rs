@@ -1,4 +1,4 @@
-//! The names enums have on the wire.
+//! How types look on the wire: the names of enums, the texts of what is checked text.
 
 /// Gives an enum of plain variants its wire names: `ALL`, `as_str`, `named`, `Display`, `Serialize`.
 macro_rules! names {
@@ -46,4 +46,28 @@ macro_rules! names {
     };
 }
 
+/// Shows and writes a type that is a checked text by that text.
+macro_rules! as_text {
+    ($type:ident) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Debug::fmt(self.as_str(), f)
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+pub(crate) use as_text;
 pub(crate) use names;

@@ -1,7 +1,7 @@
 //! Messages on a stream, one a line (VLP 1.1, section IX): for every dialect.
 //!
 //! [`Lines`] cuts lines out of chunks of any size that its caller has read. It holds at most one
-//! line, and of a line that is too long nothing but its length, so its memory does not grow with
+//! line, and of a line that is too long nothing, so its memory does not grow with
 //! the stream. A line inside one chunk is not copied. Nothing here reads or writes a stream itself.
 //!
 //! ```
@@ -25,11 +25,11 @@ use crate::wire::{Built, Parsed, Wire, parse};
 /// Cuts lines out of chunks.
 #[derive(Debug)]
 pub struct Lines {
-    /// The beginning of a line whose end has not come yet; empty while `lost` counts.
+    /// The beginning of a line whose end has not come yet.
     held: Vec<u8>,
-    /// Bytes of the present line that were too many to hold.
-    lost: u64,
-    /// Whether there was more than white space among them.
+    /// Whether the present line was too long to hold.
+    lost: bool,
+    /// Whether there was more than white space in it.
     lost_text: bool,
     /// Lines ended so far.
     ended: u64,
@@ -57,7 +57,7 @@ impl Default for Lines {
 impl Lines {
     /// Lines of at most `limit` bytes; longer ones are refused, each by itself.
     pub fn up_to(limit: usize) -> Lines {
-        Lines { held: Vec::new(), lost: 0, lost_text: false, ended: 0, limit, over: false }
+        Lines { held: Vec::new(), lost: false, lost_text: false, ended: 0, limit, over: false }
     }
 
     /// The next line that ends in `chunk`, whose beginning is then taken off. `None` when the chunk
@@ -73,7 +73,7 @@ impl Lines {
             };
             *chunk = rest.get(1..).unwrap_or_default();
             self.ended += 1;
-            if self.held.is_empty() && self.lost == 0 {
+            if self.held.is_empty() && !self.lost {
                 if !is_blank(line) {
                     return Some(self.line(line));
                 }
@@ -102,7 +102,7 @@ impl Lines {
     fn forget(&mut self) {
         if self.over {
             self.held.clear();
-            (self.lost, self.lost_text, self.over) = (0, false, false);
+            (self.lost, self.lost_text, self.over) = (false, false, false);
         }
     }
 
@@ -114,17 +114,17 @@ impl Lines {
     /// the carriage return of the line's end.
     fn hold(&mut self, more: &[u8]) {
         let length = self.held.len() + more.len();
-        if self.lost == 0 && length <= self.limit.saturating_add(1) {
+        if !self.lost && length <= self.limit.saturating_add(1) {
             return self.held.extend_from_slice(more);
         }
         self.lost_text |= !is_blank(&self.held) || !is_blank(more);
-        self.lost += length as u64;
+        self.lost = true;
         self.held = Vec::new();
     }
 
     fn hand_out(&self) -> Line<'_> {
-        if self.lost > 0 {
-            return Line { number: self.ended, bytes: Err(too_long(self.limit, self.lost)) };
+        if self.lost {
+            return Line { number: self.ended, bytes: Err(too_long(self.limit)) };
         }
         self.line(&self.held)
     }
@@ -132,7 +132,7 @@ impl Lines {
     fn line<'b>(&self, bytes: &'b [u8]) -> Line<'b> {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         let fits = bytes.len() <= self.limit;
-        let bytes = if fits { Ok(bytes) } else { Err(too_long(self.limit, bytes.len() as u64)) };
+        let bytes = if fits { Ok(bytes) } else { Err(too_long(self.limit)) };
         Line { number: self.ended, bytes }
     }
 }
@@ -166,11 +166,11 @@ fn push_text(out: &mut String, checked: &str) {
     out.push('\n');
 }
 
-fn too_long(limit: usize, length: u64) -> Rejection {
+fn too_long(limit: usize) -> Rejection {
     Rejection::from(Violation {
         code: Code::TooLarge,
         at: Some(String::new()),
-        message: format!("a message has at most {limit} bytes, this line has {length}").into(),
+        message: format!("a message has at most {limit} bytes").into(),
         spec: Some("Legation limits"),
         severity: Severity::Error,
         help: Some("send large content beside the message and refer to it".into()),
@@ -265,7 +265,7 @@ mod tests {
             assert!(lines.held.capacity() <= 2048, "{} bytes are held", lines.held.capacity());
         }
         let refused = lines.next(&mut b"x\n".as_slice()).unwrap().bytes.unwrap_err();
-        assert_eq!(refused.first().message, "a message has at most 1024 bytes, this line has 67108865");
+        assert_eq!(refused.first().message, "a message has at most 1024 bytes");
         assert_eq!(lines.next(&mut b"y\n".as_slice()).unwrap().bytes, Ok(b"y".as_slice()));
     }
 

@@ -20,7 +20,7 @@ pub use core_features::CoreFeatures;
 pub use extension::{BadExtensionName, ExtensionName};
 pub use hello::{Hello, Identity, MAX_EXTENSIONS};
 pub use kept::Kept;
-pub use negotiate::{Environment, Server, negotiate};
+pub use negotiate::{Server, negotiate};
 pub use refusal::{ErrorCode, Refusal};
 pub use registry::{Extension, Registry};
 pub use terms::{PersonalState, Terms};

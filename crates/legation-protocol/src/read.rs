@@ -214,10 +214,14 @@ impl<'d> Object<'d, '_> {
         read(At { node, spec: self.spec, out: self.out })
     }
 
-    /// A member that may be left out.
+    /// A member that may be left out. One that is null instead is told so.
     pub(crate) fn optional<T>(&mut self, name: &'static str, read: impl FnOnce(At<'d, '_>) -> Option<T>) -> Option<T> {
         let node = self.find(name)?;
-        read(At { node, spec: self.spec, out: self.out })
+        let value = read(At { node, spec: self.spec, out: self.out });
+        if value.is_none() && node.is_null() {
+            advise(self.out, node, "leave the member out");
+        }
+        value
     }
 
     /// A member that may be left out or null. A null is kept among the extra members.
@@ -281,6 +285,15 @@ impl<'d> Object<'d, '_> {
     }
 }
 
+/// Adds a way out to what was just entered at `node`, if it has none.
+fn advise(out: &mut Findings, node: Node<'_>, help: &'static str) {
+    let mut all = std::mem::take(out).into_vec();
+    if let Some(last) = all.last_mut().filter(|last| last.span == node.span()) {
+        last.help.get_or_insert(help.into());
+    }
+    *out = Findings::from(all);
+}
+
 /// "a, b or c", each in quotes.
 fn or_list(names: &[&str]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
@@ -288,5 +301,45 @@ fn or_list(names: &[&str]) -> String {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
         None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{At, Object, any_text, boolean, json_object, text};
+    use crate::code::Code;
+    use crate::finding::Findings;
+    use crate::json::Doc;
+
+    #[track_caller]
+    fn check<T>(value: &str, read: impl FnOnce(&mut Object<'_, '_>) -> Option<T>, want: Option<&str>) {
+        let source = format!(r#"{{"a":{value}}}"#);
+        let doc = Doc::parse(source.as_bytes()).unwrap();
+        let mut out = Findings::new();
+        assert!(read(&mut At { node: doc.root(), spec: "", out: &mut out }.object().unwrap()).is_none());
+        let help: Vec<_> = out.into_vec().into_iter().map(|v| v.help).collect();
+        assert_eq!(help.iter().map(Option::as_deref).collect::<Vec<_>>(), [want], "{source}");
+    }
+
+    #[test]
+    fn a_null_that_may_not_be_is_better_left_out() {
+        let way_out = Some("leave the member out");
+        check("null", |o| o.optional("a", text), way_out);
+        check("null", |o| o.optional("a", any_text), way_out);
+        check("null", |o| o.optional("a", boolean), way_out);
+        check("null", |o| o.optional("a", json_object), way_out);
+        check("null", |o| o.optional("a", |at| at.number(0.0, 1.0)), way_out);
+        check("null", |o| o.optional("a", |at| at.integer(0)), way_out);
+        check("null", |o| o.optional("a", |at| at.list(text)), way_out);
+        check("null", |o| o.optional("a", |at| at.parsed(Code::OutOfRange, str::parse::<u8>)), way_out);
+    }
+
+    #[test]
+    fn what_is_needed_is_not_to_be_left_out() {
+        check("null", |o| o.required("a", text), None);
+        check("7", |o| o.optional("a", text), None);
+        check("[null]", |o| o.optional("a", |at| at.list(text)).filter(|list| !list.is_empty()), None);
+        let own = |at: At<'_, '_>| at.fail_with::<()>(Code::SchemaInvalid, "no", "write it anew");
+        check("null", |o| o.optional("a", own), Some("write it anew"));
     }
 }

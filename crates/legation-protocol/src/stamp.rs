@@ -18,6 +18,12 @@ pub enum BadTimestamp {
     /// Not of the form.
     #[error("a time is written like 2026-02-15T10:30:00Z, in UTC, with at most 9 digits of fraction")]
     Form,
+    /// A time of the form that does not end in `Z`, where nothing else will do.
+    #[error("the time must end in Z")]
+    Zulu,
+    /// A leap second.
+    #[error("there is no second 60 here")]
+    Second60,
     /// No such day or hour.
     #[error("there is no such day or time of day")]
     Calendar,
@@ -26,10 +32,11 @@ pub enum BadTimestamp {
 impl Timestamp {
     /// Reads a time that ends in `Z`, as VCP messaging 1.2 (section 3.2) asks.
     pub fn zulu(text: &str) -> Result<Timestamp, BadTimestamp> {
-        if !text.ends_with('Z') {
-            return Err(BadTimestamp::Form);
+        if text.ends_with('Z') {
+            return Timestamp::utc(text);
         }
-        Timestamp::utc(text)
+        let timed = text.get(..SECONDS).is_some_and(|local| has_form(local.as_bytes()));
+        Err(if timed { BadTimestamp::Zulu } else { BadTimestamp::Form })
     }
 
     /// Reads a time that ends in `Z` or `+00:00`, as the other dialects allow.
@@ -37,6 +44,9 @@ impl Timestamp {
         let local = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00")).ok_or(BadTimestamp::Form)?;
         if !has_form(local.as_bytes()) {
             return Err(BadTimestamp::Form);
+        }
+        if local.get(17..SECONDS) == Some("60") {
+            return Err(BadTimestamp::Second60);
         }
         let at = OffsetDateTime::parse(text, &Rfc3339).map_err(|_| BadTimestamp::Calendar)?;
         Ok(Timestamp { unix_nanos: at.unix_timestamp_nanos(), text: text.into() })
@@ -53,9 +63,12 @@ impl Timestamp {
     }
 }
 
-/// `YYYY-MM-DDThh:mm:ss[.fraction]`, with no second 60.
+/// The length of `YYYY-MM-DDThh:mm:ss`.
+const SECONDS: usize = 19;
+
+/// `YYYY-MM-DDThh:mm:ss[.fraction]`
 fn has_form(local: &[u8]) -> bool {
-    let Some((seconds, fraction)) = local.split_at_checked(19) else { return false };
+    let Some((seconds, fraction)) = local.split_at_checked(SECONDS) else { return false };
     let shaped = seconds.iter().zip(b"0000-00-00T00:00:00").all(|(byte, form)| match form {
         b'0' => byte.is_ascii_digit(),
         mark => byte == mark,
@@ -65,7 +78,7 @@ fn has_form(local: &[u8]) -> bool {
         [b'.', digits @ ..] => (1..=9).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit),
         _ => false,
     };
-    shaped && fraction_ok && !seconds.ends_with(b"60")
+    shaped && fraction_ok
 }
 
 impl fmt::Display for Timestamp {
@@ -105,7 +118,6 @@ mod tests {
             "2026-02-15T10:30:00-00:00",
             "2026-02-15T10:30:00+01:00",
             "2026-02-15T10:30Z",
-            "2026-02-15T10:30:60Z",
             "2026-02-15T10:30:00.Z",
             "2026-02-15T10:30:00.1234567890Z",
             "+2026-02-15T10:30:00Z",
@@ -116,6 +128,19 @@ mod tests {
         for day in ["2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z", "2026-00-10T00:00:00Z"] {
             check(day, Err(BadTimestamp::Calendar));
         }
-        assert_eq!(Timestamp::zulu("1970-01-01T00:00:01+00:00"), Err(BadTimestamp::Form));
+        for leap in ["2016-12-31T23:59:60Z", "2026-02-15T10:30:60Z", "2016-12-31T23:59:60.5+00:00"] {
+            check(leap, Err(BadTimestamp::Second60));
+        }
+    }
+
+    #[test]
+    fn zulu_is_told_from_other_zones() {
+        assert!(Timestamp::zulu("1970-01-01T00:00:01Z").is_ok());
+        for zone in ["+00:00", "+01:00", "-00:00", "", "z", ".5+02:00"] {
+            assert_eq!(Timestamp::zulu(&format!("1970-01-01T00:00:01{zone}")), Err(BadTimestamp::Zulu), "{zone}");
+        }
+        for form in ["", "1970-01-01", "1970-01-01 00:00:01+00:00", "1970-01-01T00:00+00:00"] {
+            assert_eq!(Timestamp::zulu(form), Err(BadTimestamp::Form), "{form}");
+        }
     }
 }

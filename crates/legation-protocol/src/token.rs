@@ -116,14 +116,19 @@ impl FromStr for ValueToken {
     }
 }
 
-/// Mends what people write into the canonical spelling: trims white space, applies NFKC, lower-cases
-/// the path, collapses runs of dots and strips dots at both ends of it. Version and namespace are
-/// kept. The outcome may still be no token.
+/// Mends what people write into the canonical spelling: applies NFKC, lower-cases the path, collapses
+/// runs of dots, and strips white space and dots at both ends. Version and namespace are kept. The
+/// outcome may still be no token, but mending it again changes nothing.
 pub fn canonicalise(text: &str) -> String {
-    let text: String = text.trim().nfkc().collect();
+    let text: String = text.nfkc().collect();
+    let text = text.trim();
     let end = text.find(['@', ':']).unwrap_or(text.len());
     let (path, rest) = text.split_at(end);
-    let path = path.to_lowercase();
+    // Small letters compose where capitals do not, such as j with a caron.
+    let path: String = path.to_lowercase().nfkc().collect();
+    let is_margin = |c: char| c == '.' || c.is_whitespace();
+    let path = path.trim_start_matches(is_margin);
+    let path = if rest.is_empty() { path.trim_end_matches(is_margin) } else { path };
     let segments: Vec<_> = path.split('.').filter(|segment| !segment.is_empty()).collect();
     segments.join(".") + rest
 }

@@ -26,6 +26,8 @@ pub use scope::{Environment, Scope};
 
 use crate::code::Code;
 use crate::read::{At, any_text};
+use crate::stamp::{BadTimestamp, Timestamp};
+use std::borrow::Cow;
 use std::fmt::Display;
 
 /// A text that is not empty and that `parse` takes, with what helps when it does not.
@@ -35,14 +37,34 @@ fn spelled<T, E: Display>(
     help: &'static str,
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> Option<T> {
+    helped(at, code, help, parse, |_| help.into())
+}
+
+/// The same where each error has a help of its own.
+fn helped<T, E: Display>(
+    at: At<'_, '_>,
+    code: Code,
+    example: &'static str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+    help: impl FnOnce(E) -> Cow<'static, str>,
+) -> Option<T> {
     match at.node.text() {
-        Some(text) if text.is_empty() => at.fail_with(Code::SchemaInvalid, "must not be empty", help),
+        Some(text) if text.is_empty() => at.fail_with(Code::SchemaInvalid, "must not be empty", example),
         Some(text) => match parse(&text) {
             Ok(value) => Some(value),
-            Err(error) => at.fail_with(code, error.to_string(), help),
+            Err(error) => at.fail_with(code, error.to_string(), help(error)),
         },
         None => any_text(at).and(None),
     }
+}
+
+fn timestamp(at: At<'_, '_>) -> Option<Timestamp> {
+    let example = "write it like 2026-02-15T10:30:00Z";
+    helped(at, Code::BadTimestamp, example, Timestamp::zulu, |error| match error {
+        BadTimestamp::Zulu => "convert it to UTC and end it in Z, like 2026-02-15T10:30:00Z".into(),
+        BadTimestamp::Second60 => "write second 59, or second 00 of the next minute".into(),
+        BadTimestamp::Form | BadTimestamp::Calendar => example.into(),
+    })
 }
 
 fn creed_uri(at: At<'_, '_>) -> Option<CreedUri> {
@@ -51,8 +73,7 @@ fn creed_uri(at: At<'_, '_>) -> Option<CreedUri> {
 }
 
 fn context(at: At<'_, '_>) -> Option<Context> {
-    let help = "write it like ⏰🌅|📍🏡|👥👶, as UTF-8, with the symbols ⏰ 📍 👥 🌍 🎭 🧠 🌡️ 🔷 🔶";
-    spelled(at, Code::BadContext, help, Context::parse)
+    helped(at, Code::BadContext, context::EXAMPLE, Context::parse, BadContext::help)
 }
 
 /// A text of `low` to `high` characters.

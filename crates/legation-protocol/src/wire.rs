@@ -6,8 +6,9 @@ use crate::json::{Doc, Limits, Node};
 use crate::sign::SecretKey;
 use serde::Serialize;
 
-/// A type that messages are read into and written from.
-pub trait Wire: Serialize + Sized {
+/// A type that messages are read into and written from. What was read can be compared with what was
+/// meant to be written.
+pub trait Wire: Serialize + PartialEq + Sized {
     /// How large such a message may be.
     const LIMITS: Limits = Limits::MESSAGE;
 
@@ -55,11 +56,16 @@ pub struct Built<T> {
     warnings: Vec<Violation>,
 }
 
-/// Writes a message and reads it back: what comes out is valid and ready to send.
+/// Writes a message and reads it back: what comes out is valid, ready to send, and what was given.
+/// A value that JSON cannot hold, such as a NaN, is refused rather than left out, and so is one that
+/// a reader would have in another form, such as `cap::ErrorCode::Other(404)`.
 pub fn build<T: Wire>(value: &T) -> Result<Built<T>, Rejection> {
-    let text = serde_json::to_string(value).map_err(|error| Rejection::unwritable(&error))?;
-    let Parsed { value, warnings } = parse::<T>(text.as_bytes())?;
-    Ok(Built { text, value, warnings })
+    let text = serde_json::to_string(value).map_err(Rejection::unwritable)?;
+    let read = parse::<T>(text.as_bytes())?;
+    if read.value != *value {
+        return Err(Rejection::unwritable("what reads back is not what was given"));
+    }
+    Ok(Built { text, value: read.value, warnings: read.warnings })
 }
 
 impl<T: Wire> Built<T> {

@@ -84,6 +84,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::IdentityForm
         | Code::UnsupportedMissing
         | Code::CoreFeaturesMissing
+        | Code::CoreFeatureOff
         | Code::RetryAfterMissing
         | Code::Stale
         | Code::Future

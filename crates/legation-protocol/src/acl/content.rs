@@ -52,26 +52,6 @@ impl Content {
         }
     }
 
-    /// The spec's own term for it. Of its two terms for requests, the one for refactoring goes
-    /// with tasks named so.
-    pub fn term(&self) -> Term {
-        match self {
-            Content::TaskRequest(request) if request.task_type.starts_with("refactor") => Term::RefactorRequest,
-            Content::TaskRequest(_) => Term::DebugRequest,
-            Content::TaskAccept(_) => Term::TaskAcceptance,
-            Content::InformResult(result) => match result.task_status {
-                TaskStatus::Success => Term::SolutionProvided,
-                TaskStatus::Failure | TaskStatus::PartialSuccess => Term::DebugAnalysis,
-            },
-            Content::QueryIf(_) | Content::QueryRef(_) => Term::GeneralQuery,
-            Content::TaskReject(_) => Term::TaskRejection,
-            Content::Failure(_) => Term::ActionExecutionFailure,
-            Content::NotUnderstood(_) => Term::MessageNotUnderstood,
-            Content::QueryCapabilities(_) => Term::CapabilityQuery,
-            Content::InformCapabilities(_) => Term::CapabilityInformation,
-        }
-    }
-
     pub(super) fn read(performative: Performative, at: At<'_, '_>) -> Option<Content> {
         Some(match performative {
             Performative::TaskRequest => Content::TaskRequest(TaskRequest::read(at)?),
@@ -88,14 +68,30 @@ impl Content {
     }
 }
 
-/// A payload that opens an exchange.
-pub trait Opening: Into<Content> {}
+/// A question: a payload that opens an exchange. A task opens one too, by
+/// [`Head::request`](super::Head::request), because not every task has a term in the spec.
+pub trait Opening: Into<Content> {
+    /// The spec's own term for it.
+    fn term(&self) -> Term;
+}
 
 /// A payload that answers a message, and has to say which.
-pub trait Answering: Into<Content> {}
+pub trait Answering: Into<Content> {
+    /// The spec's own term for it.
+    fn term(&self) -> Term;
+}
+
+impl Answering for InformResult {
+    fn term(&self) -> Term {
+        match self.task_status {
+            TaskStatus::Success => Term::SolutionProvided,
+            TaskStatus::Failure | TaskStatus::PartialSuccess => Term::DebugAnalysis,
+        }
+    }
+}
 
 macro_rules! payloads {
-    ($role:ident: $($type:ident),+) => {
+    ($($type:ident $(is $role:ident under $term:ident)?),+ $(,)?) => {
         $(
             impl From<$type> for Content {
                 fn from(payload: $type) -> Self {
@@ -103,10 +99,24 @@ macro_rules! payloads {
                 }
             }
 
-            impl $role for $type {}
+            $(impl $role for $type {
+                fn term(&self) -> Term {
+                    Term::$term
+                }
+            })?
         )+
     };
 }
 
-payloads!(Opening: TaskRequest, QueryIf, QueryRef, QueryCapabilities);
-payloads!(Answering: TaskAccept, InformResult, TaskReject, Failure, NotUnderstood, InformCapabilities);
+payloads! {
+    TaskRequest,
+    TaskAccept is Answering under TaskAcceptance,
+    InformResult,
+    QueryIf is Opening under GeneralQuery,
+    QueryRef is Opening under GeneralQuery,
+    TaskReject is Answering under TaskRejection,
+    Failure is Answering under ActionExecutionFailure,
+    NotUnderstood is Answering under MessageNotUnderstood,
+    QueryCapabilities is Opening under CapabilityQuery,
+    InformCapabilities is Answering under CapabilityInformation,
+}

@@ -6,7 +6,7 @@ use super::ontology::Ontology;
 use super::performative::Performative;
 use crate::code::Code;
 use crate::finding::Findings;
-use crate::id::{AgentId, is_reserved, parse_hyphenated};
+use crate::id::{AgentId, is_reserved, legible, parse_hyphenated};
 use crate::json::Node;
 use crate::names::names;
 use crate::read::{At, Extra, Object, json_object, text};
@@ -40,6 +40,11 @@ impl MessageId {
     /// Reads an id.
     pub fn parse(text: &str) -> Result<MessageId, BadMessageId> {
         parse_hyphenated(text).map(|_| MessageId(text.into())).ok_or(BadMessageId)
+    }
+
+    /// Whether `text` is this id, in whichever case.
+    pub fn is(&self, text: &str) -> bool {
+        self.0.eq_ignore_ascii_case(text)
     }
 
     /// The text.
@@ -118,6 +123,13 @@ impl Message {
         self.performative().as_str()
     }
 
+    /// The message it answers: a UUID in lower case, or a `reply_with` as it is.
+    pub fn refers_to(&self) -> Option<String> {
+        let named = self.in_reply_to.as_deref()?;
+        let is_uuid = parse_hyphenated(named).is_some();
+        Some(if is_uuid { named.to_ascii_lowercase() } else { named.to_owned() })
+    }
+
     /// The message under another ontology term.
     #[must_use]
     pub fn about(mut self, ontology: impl Into<Ontology>) -> Self {
@@ -141,8 +153,8 @@ impl Wire for Message {
         let performative = o.required("performative", |at| filled(at, performative));
         let sender = o.required("sender", |at| party(at, sender_id));
         let receiver = o.required("receiver", |at| party(at, agent_id));
-        let in_reply_to = o.nullable("in_reply_to", text);
-        let reply_with = o.nullable("reply_with", text);
+        let in_reply_to = o.nullable("in_reply_to", identifier);
+        let reply_with = o.nullable("reply_with", identifier);
         let language = o.required("language", |at| checked(at, Code::BadLanguage, Language::parse, LANGUAGE));
         let ontology = o.required("ontology", ontology);
         let timestamp = o.required("timestamp", |at| checked(at, Code::BadTimestamp, Timestamp::utc, TIME));
@@ -151,6 +163,7 @@ impl Wire for Message {
             None => json_object(at).and(None),
         });
         says_what_it_answers(performative, &mut o);
+        answers_another(message_id.as_ref(), in_reply_to.as_deref(), &mut o);
         speaks_to_another(sender.as_ref(), receiver.as_ref(), &mut o);
         Some(Message {
             mcp_version: mcp_version?,
@@ -193,8 +206,17 @@ fn checked<T, E: fmt::Display>(
     }
 }
 
+/// An id that its maker may choose freely: it has to be told from others, no more.
+pub(super) fn identifier(at: At<'_, '_>) -> Option<String> {
+    const SHORT: &str = "use a short id that can be seen, such as a UUID or \"debug-1\"";
+    // What is no text, or is empty, breaks the section read by; only the form is a rule of our own.
+    let spec = if at.node.text().is_some_and(|id| !id.is_empty()) { "Legation message ids" } else { at.spec };
+    checked(At { spec, ..at }, Code::BadMessageId, |id| legible(id).map(|()| id.to_owned()), SHORT)
+}
+
 fn performative(at: At<'_, '_>) -> Option<Performative> {
-    at.named(Code::UnknownPerformative)
+    let spec = if at.node.text().is_some() { "ACL 4" } else { at.spec };
+    At { spec, ..at }.named(Code::UnknownPerformative)
 }
 
 fn party(at: At<'_, '_>, id: impl FnOnce(At<'_, '_>) -> Option<AgentId>) -> Option<Party> {
@@ -241,6 +263,14 @@ fn says_what_it_answers(performative: Option<Performative>, o: &mut Object<'_, '
         let (message, answered) = (format!("{act} has to say what it answers"), act.answered_noun());
         o.wrong(Code::InReplyToMissing, "in_reply_to", act.section(), message)
             .help(format!("add \"in_reply_to\" with the message_id of the {answered} it answers"));
+    }
+}
+
+/// Whoever follows replies would never come to an end.
+fn answers_another(own: Option<&MessageId>, answered: Option<&str>, o: &mut Object<'_, '_>) {
+    if own.zip(answered).is_some_and(|(own, answered)| own.is(answered)) {
+        o.wrong(Code::Cycle, "in_reply_to", "Legation replies", "a message does not answer itself")
+            .help("name the message it answers, and make a new message_id for every message");
     }
 }
 

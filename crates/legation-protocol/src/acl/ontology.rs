@@ -1,6 +1,6 @@
 //! Ontology terms (section 5): what field of knowledge a payload belongs to.
 
-use crate::id::is_invisible;
+use crate::id::{MAX_ID, is_invisible};
 use crate::names::names;
 use serde::Serialize;
 use std::fmt;
@@ -16,6 +16,9 @@ pub enum BadOntology {
     /// Nothing there.
     #[error("an ontology term must not be empty")]
     Empty,
+    /// Too long.
+    #[error("an ontology term has at most 256 characters")]
+    Length,
     /// White space, or a character nobody can see.
     #[error("an ontology term has no white space and no invisible characters")]
     Character,
@@ -86,6 +89,10 @@ impl Ontology {
     pub fn parse(text: &str) -> Result<Ontology, BadOntology> {
         if text.is_empty() {
             return Err(BadOntology::Empty);
+        }
+        // Only a text of more bytes can have more characters.
+        if text.len() > MAX_ID && text.chars().nth(MAX_ID).is_some() {
+            return Err(BadOntology::Length);
         }
         if text.chars().any(|c| c.is_whitespace() || is_invisible(c)) {
             return Err(BadOntology::Character);
@@ -178,6 +185,8 @@ mod tests {
             check(text, None);
         }
         assert_eq!(Ontology::parse(""), Err(BadOntology::Empty));
+        assert!(Ontology::parse(&"é".repeat(256)).is_ok());
+        assert_eq!(Ontology::parse(&"e".repeat(257)), Err(BadOntology::Length));
         for text in [" ", "a b", "a\n", "a\u{a0}b", "a\u{200b}b", "a\u{202e}"] {
             assert_eq!(Ontology::parse(text), Err(BadOntology::Character), "{text:?}");
         }

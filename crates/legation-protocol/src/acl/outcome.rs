@@ -141,8 +141,9 @@ impl Failure {
     }
 }
 
-/// Why a message made no sense (section 4.7). The four codes are the spec's examples.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why a message made no sense (section 4.7). The four codes are the spec's examples, the most telling
+/// first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Misunderstanding {
     /// An act nobody knows.
     UnknownPerformative,
@@ -215,15 +216,22 @@ impl NotUnderstood {
 }
 
 impl From<&Rejection> for NotUnderstood {
-    /// What to tell the sender of a message that was refused.
+    /// What to tell the sender of a message that was refused: of several reasons the first of
+    /// [`Misunderstanding`], since what is wrong with a payload means little while the act is unknown.
     fn from(rejection: &Rejection) -> Self {
-        let reason = match rejection.code() {
-            Code::UnknownPerformative => Misunderstanding::UnknownPerformative,
-            Code::BadOntology => Misunderstanding::UnknownOntology,
-            code if is_unreadable(code) => Misunderstanding::ParsingError,
-            _ => Misunderstanding::InvalidPayloadStructure,
-        };
-        NotUnderstood::because(reason, rejection.to_string())
+        let reasons = rejection.violations().map(|violation| (reason(violation.code), violation));
+        let first = reasons.min_by(|(one, _), (other, _)| one.cmp(other));
+        let (reason, violation) = first.unwrap_or((reason(rejection.code()), rejection.first()));
+        NotUnderstood::because(reason, violation.to_string())
+    }
+}
+
+fn reason(code: Code) -> Misunderstanding {
+    match code {
+        Code::UnknownPerformative => Misunderstanding::UnknownPerformative,
+        Code::BadOntology => Misunderstanding::UnknownOntology,
+        code if is_unreadable(code) => Misunderstanding::ParsingError,
+        _ => Misunderstanding::InvalidPayloadStructure,
     }
 }
 

@@ -1,51 +1,11 @@
-//! Who writes to whom, and which message answers which (sections 3 and 4).
+//! Which message answers which (sections 3 and 4).
 
-use super::content::{Answering, Content, Opening};
-use super::language::Language;
-use super::message::{Message, MessageId, Version};
+use super::content::Answering;
+use super::head::Head;
+use super::message::{Message, MessageId};
 use super::ontology::{Ontology, Term};
 use super::performative::Performative;
-use crate::id::AgentId;
-use crate::read::Extra;
 use crate::stamp::Timestamp;
-
-/// What every new message needs besides its content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// A new id.
-    pub message_id: MessageId,
-    /// Who speaks.
-    pub sender: AgentId,
-    /// Who is spoken to.
-    pub receiver: AgentId,
-    /// When.
-    pub timestamp: Timestamp,
-}
-
-impl Head {
-    /// A message that opens an exchange, in JSON and under the spec's own term.
-    pub fn open(self, payload: impl Opening) -> Message {
-        let content = payload.into();
-        let term = content.term();
-        self.write(None, content, term.into())
-    }
-
-    fn write(self, in_reply_to: Option<String>, content: Content, ontology: Ontology) -> Message {
-        Message {
-            mcp_version: Version::V0_1_0,
-            message_id: self.message_id,
-            sender: self.sender.into(),
-            receiver: self.receiver.into(),
-            in_reply_to,
-            reply_with: None,
-            language: Language::json(),
-            ontology,
-            timestamp: self.timestamp,
-            content,
-            extra: Extra::new(),
-        }
-    }
-}
 
 /// An answer about to be written: it knows what it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +42,7 @@ impl Reply {
     /// The answer, in JSON and under the spec's own term. Where section 4 leaves the choice, it
     /// names the `reply_with` that was asked for.
     pub fn with(self, payload: impl Answering) -> Result<Message, Misfit> {
+        let own = payload.term();
         let content = payload.into();
         let answer = content.performative();
         if let Some(asked) = &self.asked
@@ -89,21 +50,21 @@ impl Reply {
         {
             return Err(Misfit { answer, asked: asked.performative });
         }
-        let ontology = term_for(&content, self.asked.as_ref());
+        let ontology = term_for(answer, own, self.asked.as_ref());
         let wanted = self.asked.and_then(|asked| asked.reply_with).filter(|_| takes_reply_with(answer));
         Ok(self.head.write(Some(wanted.unwrap_or(self.message_id)), content, ontology))
     }
 }
 
 /// A result stays in the field it was asked for in; anything else has one term.
-fn term_for(content: &Content, asked: Option<&Asked>) -> Ontology {
-    match (content.performative(), asked) {
+fn term_for(answer: Performative, own: Term, asked: Option<&Asked>) -> Ontology {
+    match (answer, asked) {
         (Performative::InformResult, Some(asked)) => match asked.ontology.term() {
-            Some(Term::DebugRequest) => content.term().into(),
+            Some(Term::DebugRequest) => own.into(),
             Some(Term::RefactorRequest) => Term::RefactorSuggestion.into(),
             _ => asked.ontology.clone(),
         },
-        _ => content.term().into(),
+        _ => own.into(),
     }
 }
 
@@ -143,7 +104,8 @@ impl Message {
     }
 
     /// Whether this message answers `earlier`: between the same two agents, by an act that fits,
-    /// and naming it. A message sent to a group is answered by a member, which is not told here.
+    /// and naming it: a `message_id` in either case, a `reply_with` exactly. A message sent to a group
+    /// is answered by a member, which is not told here.
     pub fn answers(&self, earlier: &Message) -> Option<Tie> {
         let back =
             self.sender.agent_id == earlier.receiver.agent_id && self.receiver.agent_id == earlier.sender.agent_id;
@@ -151,7 +113,7 @@ impl Message {
             return None;
         }
         let named = self.in_reply_to.as_deref()?;
-        if named == earlier.message_id.as_str() {
+        if earlier.message_id.is(named) {
             return Some(Tie::MessageId);
         }
         (earlier.reply_with.as_deref() == Some(named)).then_some(Tie::ReplyWith)
@@ -210,7 +172,7 @@ mod tests {
 
     fn questions() -> [Message; 4] {
         [
-            head(1).open(task()),
+            head(1).request(task()).unwrap(),
             head(2).open(QueryIf::new(Map::from_iter([("busy".to_owned(), json!(false))]))),
             head(3).open(QueryRef::new("latest_commit_hash")),
             head(4).open(QueryCapabilities::summary()),
@@ -258,15 +220,15 @@ mod tests {
     #[test]
     fn not_understood_is_never_answered_with_itself() {
         let baffled = || NotUnderstood::because(Misunderstanding::ParsingError, "What?");
-        let first = head(1).open(task()).reply(id(2), now()).with(baffled()).unwrap();
+        let first = head(1).request(task()).unwrap().reply(id(2), now()).with(baffled()).unwrap();
         let asked = Performative::NotUnderstood;
         assert_eq!(first.reply(id(3), now()).with(baffled()), Err(Misfit { answer: asked, asked }));
     }
 
     #[test]
     fn an_id_wins_over_a_reply_with() {
-        let by_id = head(1).open(task());
-        let by_reply_with = head(2).open(task()).reply_with(by_id.message_id.as_str());
+        let by_id = head(1).request(task()).unwrap();
+        let by_reply_with = head(2).request(task()).unwrap().reply_with(by_id.message_id.as_str());
         let answer = by_id.reply(id(3), now()).with(TaskAccept::default()).unwrap();
         assert_eq!(answer.answers(&by_reply_with), Some(Tie::ReplyWith));
         assert_eq!(answer.answered([&by_reply_with, &by_id]), Ok(Some(&by_id)));
@@ -276,8 +238,27 @@ mod tests {
     }
 
     #[test]
+    fn a_uuid_is_the_same_in_capitals_and_a_reply_with_is_not() {
+        let capitals = |id: &MessageId| id.as_str().to_ascii_uppercase();
+        let question = head(0xabc).request(task()).unwrap();
+        let back = || question.reply(id(2), now()).head;
+        let shouted = Reply::to(back(), capitals(&question.message_id)).with(TaskAccept::default()).unwrap();
+        assert_eq!(shouted.answers(&question), Some(Tie::MessageId));
+        assert_eq!(shouted.answered([&question]), Ok(Some(&question)));
+        let loud =
+            Message { message_id: MessageId::parse(&capitals(&question.message_id)).unwrap(), ..question.clone() };
+        let quiet = Reply::to(back(), question.message_id.as_str()).with(TaskAccept::default()).unwrap();
+        assert_eq!(quiet.answers(&loud), Some(Tie::MessageId));
+        let other = Message { message_id: id(3), ..question.clone() }.reply_with("debug-a");
+        let wanted = Reply::to(back(), "DEBUG-A").with(TaskAccept::default()).unwrap();
+        assert_eq!(wanted.answers(&other), None);
+        let uuid = Message { message_id: id(3), ..question.clone() }.reply_with(question.message_id.as_str());
+        assert_eq!(shouted.answers(&uuid), None, "a reply_with is compared letter by letter, whatever it looks like");
+    }
+
+    #[test]
     fn a_reply_with_is_used_where_the_spec_allows_it() {
-        let question = head(1).open(task()).reply_with("debug-1");
+        let question = head(1).request(task()).unwrap().reply_with("debug-1");
         for answer in answers(&question).into_iter().flatten() {
             let named = answer.in_reply_to.as_deref().unwrap();
             let want = match answer.performative() {
@@ -291,7 +272,7 @@ mod tests {
 
     #[test]
     fn strangers_cannot_answer() {
-        let question = head(1).open(task());
+        let question = head(1).request(task()).unwrap();
         let stranger = Head { sender: AgentId::named("Mallory").unwrap(), ..head(2) };
         let forged = Reply::to(stranger, question.message_id.as_str()).with(TaskAccept::default()).unwrap();
         assert_eq!(forged.answers(&question), None);
@@ -331,13 +312,13 @@ mod tests {
     #[test]
     fn a_result_stays_in_the_field_it_was_asked_for_in() {
         let result = |status| InformResult::new(status, "Looked.", Map::new());
-        let debug = head(1).open(task());
+        let debug = head(1).request(task()).unwrap();
         check_term(&debug.reply(id(2), now()).with(result(TaskStatus::Failure)).unwrap(), Term::DebugAnalysis);
-        let refactor = head(1).open(TaskRequest::new("refactor_code_snippet", "Tidy it.", Map::new()));
+        let refactor = head(1).request(TaskRequest::new("refactor_code_snippet", "Tidy it.", Map::new())).unwrap();
         check_term(&refactor, Term::RefactorRequest);
         check_term(&refactor.reply(id(2), now()).with(result(TaskStatus::Success)).unwrap(), Term::RefactorSuggestion);
         let own = Ontology::parse("acme:billing").unwrap();
-        let billing = head(1).open(task()).about(own.clone());
+        let billing = head(1).request_about(task(), own.clone());
         assert_eq!(billing.reply(id(2), now()).with(result(TaskStatus::Success)).unwrap().ontology, own);
         let blind = Reply::to(head(2), "debug-1").with(result(TaskStatus::PartialSuccess)).unwrap();
         check_term(&blind, Term::DebugAnalysis);

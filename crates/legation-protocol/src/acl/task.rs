@@ -1,6 +1,8 @@
 //! Tasks: asked for, taken on, refused (sections 4.1, 4.2 and 4.5).
 
 use super::estimate::Estimate;
+use super::message::identifier;
+use super::ontology::Term;
 use crate::code::Code;
 use crate::json::Json;
 use crate::names::names;
@@ -52,7 +54,8 @@ pub struct DebugCode {
 }
 
 impl TaskRequest {
-    /// A task of any kind.
+    /// A task of any kind. It is sent by [`Head::request_about`](super::Head::request_about), or by
+    /// [`Head::request`](super::Head::request) if the spec has a term for it.
     pub fn new(kind: impl Into<String>, description: impl Into<String>, parameters: Map<String, Value>) -> Self {
         TaskRequest {
             task_type: kind.into(),
@@ -73,6 +76,20 @@ impl TaskRequest {
         ];
         let given = members.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::String(text?))));
         TaskRequest::new("debug_code", description, given.collect())
+    }
+
+    /// The spec's own term for such a task. It has one for debugging Python (`debug_code`, with
+    /// `python` as programming language or with none) and one for refactoring (a kind that begins
+    /// with `refactor`).
+    pub fn term(&self) -> Option<Term> {
+        if self.task_type.starts_with("refactor") {
+            return Some(Term::RefactorRequest);
+        }
+        let is_python = || match self.task_parameters.to_value().get("programming_language") {
+            None | Some(Value::Null) => true,
+            Some(named) => named.as_str().is_some_and(|named| named.eq_ignore_ascii_case("python")),
+        };
+        (self.task_type == "debug_code" && is_python()).then_some(Term::DebugRequest)
     }
 
     pub(super) fn read(at: At<'_, '_>) -> Option<TaskRequest> {
@@ -129,7 +146,7 @@ impl TaskAccept {
     pub(super) fn read(at: At<'_, '_>) -> Option<TaskAccept> {
         let mut o = At { spec: "ACL 4.2", ..at }.object()?;
         let status = o.required("status", |at| at.named(Code::SchemaInvalid));
-        let task_id_assigned = o.nullable("task_id_assigned", text);
+        let task_id_assigned = o.nullable("task_id_assigned", identifier);
         let estimated_completion_time = o.nullable("estimated_completion_time", Estimate::read);
         let comments = o.nullable("comments", any_text);
         Some(TaskAccept { status: status?, task_id_assigned, estimated_completion_time, comments, extra: o.extra() })

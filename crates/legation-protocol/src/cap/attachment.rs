@@ -1,10 +1,10 @@
 //! Attachments (Message Schema): data that is carried along. Nothing here opens a path, fetches a
 //! URL or unpickles an object.
 
-use super::member::filled;
+use super::member::{filled, name};
 use crate::code::Code;
 use crate::json::Json;
-use crate::read::{At, Extra, Object, json, text};
+use crate::read::{At, Extra, Object, any_text, json, text};
 use serde::Serialize;
 
 /// The most bytes of JSON text a `python_object` may have.
@@ -68,7 +68,7 @@ pub struct PythonObject {
 /// A block of text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TextSnippet {
-    /// The text.
+    /// The text, which may be empty.
     pub text: String,
     /// Members the spec does not define, kept as they came.
     #[serde(flatten)]
@@ -128,8 +128,8 @@ impl Attachment {
 
 impl ToolCallResult {
     fn read(mut o: Object<'_, '_>) -> Option<ToolCallResult> {
-        let server_id = o.required("server_id", text);
-        let tool = o.required("tool", text);
+        let server_id = o.required("server_id", name);
+        let tool = o.required("tool", name);
         let result = o.required("result", json);
         Some(ToolCallResult { server_id: server_id?, tool: tool?, result: result?, extra: o.extra() })
     }
@@ -169,7 +169,7 @@ impl PythonObject {
 
 impl TextSnippet {
     fn read(mut o: Object<'_, '_>) -> Option<TextSnippet> {
-        let text = o.required("text", text);
+        let text = o.required("text", any_text);
         Some(TextSnippet { text: text?, extra: o.extra() })
     }
 }

@@ -1,6 +1,6 @@
 //! The manifest that defines an agent (Agent Definition, Manifest Schema).
 
-use super::member::{agent, names};
+use super::member::{RESERVED, agent, name, names, somebody};
 use crate::code::Code;
 use crate::finding::Findings;
 use crate::id::{AgentId, is_reserved};
@@ -78,9 +78,9 @@ impl Wire for Manifest {
         let mut o = At { node, spec: SPEC, out }.object()?;
         let id = o.required("id", own_id);
         let system_prompt = o.required("system_prompt", text);
-        let allowed_agents = o.required("allowed_agents", |at| at.list(agent));
+        let allowed_agents = o.required("allowed_agents", |at| at.list(allowed_agent));
         let delegate_rules = o.required("delegate_rules", rules);
-        let overseer = o.nullable("overseer", agent);
+        let overseer = o.nullable("overseer", overseer);
         let mcp_bindings = o.required("mcp_bindings", |at| at.list(McpBinding::read));
         match_rules(&mut o);
         if let Some(id) = &id {
@@ -100,11 +100,19 @@ impl Wire for Manifest {
 }
 
 fn own_id(at: At<'_, '_>) -> Option<AgentId> {
-    // `*` is reserved elsewhere; here it is no id to begin with.
-    if at.node.text().is_some_and(|id| id != "*" && is_reserved(&id)) {
+    if at.node.text().is_some_and(|id| is_reserved(&id)) {
+        let at = At { spec: RESERVED, ..at };
         return at.fail_with(Code::ReservedId, "no agent can have this name: it is reserved", "choose another id");
     }
     agent(at)
+}
+
+fn overseer(at: At<'_, '_>) -> Option<AgentId> {
+    somebody(at, "nobody has this name, so that nobody would review", "name an agent or the user, or write null")
+}
+
+fn allowed_agent(at: At<'_, '_>) -> Option<AgentId> {
+    somebody(at, "nobody has this name, so that nothing can be delegated to it", "name agents one by one")
 }
 
 fn rules(at: At<'_, '_>) -> Option<BTreeMap<AgentId, DelegateRule>> {
@@ -178,7 +186,7 @@ impl DelegateRule {
 impl McpBinding {
     fn read(at: At<'_, '_>) -> Option<McpBinding> {
         let mut o = at.object()?;
-        let server_id = o.required("server_id", text);
+        let server_id = o.required("server_id", name);
         let description = o.optional("description", any_text);
         let scopes = o.required("scopes", names);
         let allowed_tools = o.required("allowed_tools", names);

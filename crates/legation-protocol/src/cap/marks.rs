@@ -1,6 +1,10 @@
 //! What Legation adds to CAP where the spec leaves it to prose: what a delegation passes on
 //! (Delegation) and what an overseer decided about which result (Oversight).
 
+mod read;
+
+pub(super) use read::Marks;
+
 use super::member::names;
 use crate::code::Code;
 use crate::json::Digest;
@@ -82,8 +86,8 @@ fn both(above: Option<&[String]>, next: Option<&[String]>) -> Option<Vec<String>
 }
 
 /// `sha256:` and 64 lower-case hex digits.
-pub(super) fn digest(at: At<'_, '_>) -> Option<Digest> {
-    At { spec: "Legation oversight marks", ..at }.parsed(Code::SchemaInvalid, |text| {
+fn digest(at: At<'_, '_>) -> Option<Digest> {
+    at.parsed(Code::SchemaInvalid, |text| {
         parse_digest(text).ok_or("a digest is `sha256:` and 64 hexadecimal digits in lower case")
     })
 }

@@ -2,15 +2,15 @@
 
 use super::attachment::Attachment;
 use super::error_code::ErrorCode;
-use super::marks::{Decision, Grants, digest, write_digest};
-use super::member::{agent, task};
+use super::marks::{Decision, Grants, Marks, write_digest};
+use super::member::{agent, somebody, task, utc};
 use super::task::TaskId;
 use crate::code::Code;
 use crate::finding::Findings;
-use crate::id::AgentId;
+use crate::id::{AgentId, trimmed};
 use crate::json::{Digest, Node};
 use crate::names::names;
-use crate::read::{At, Extra, Object, boolean, text};
+use crate::read::{At, Extra, Object, any_text, text};
 use crate::stamp::Timestamp;
 use crate::wire::Wire;
 use serde::Serialize;
@@ -68,22 +68,22 @@ pub struct Message {
     /// When it was written (Observability).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// The task above this one, for ids whose dots do not say so.
+    /// The task above the one handed on, for ids whose dots do not say so. On delegations only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_task_id: Option<TaskId>,
-    /// When a delegated task must be done.
+    /// When a delegated task must be done. On delegations only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// What a delegation passes on.
+    /// What a delegation passes on. On delegations only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grants: Option<Grants>,
-    /// What an overseer decided.
+    /// What an overseer decided. On plain talk only, and not on a result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// The result that was decided about.
+    /// The result that was decided about. Only beside a decision.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "write_digest")]
     pub digest: Option<Digest>,
-    /// Whether this is the task's result.
+    /// Whether this is the task's result. On plain talk only.
     #[serde(rename = "final", skip_serializing_if = "Option::is_none")]
     pub is_final: Option<bool>,
     /// Members the spec does not define, kept as they came.
@@ -97,7 +97,7 @@ pub struct Message {
 pub enum Body {
     /// Plain talk between any two (Message Schema).
     Message {
-        /// What is said.
+        /// What is said; may be empty, for example beside attachments.
         content: String,
     },
     /// Hands responsibility for a task to the recipient (Delegation Schema).
@@ -130,15 +130,10 @@ impl Wire for Message {
         let body = kind.and_then(|kind| Body::read(kind, &mut o));
         let attachments = o.optional("attachments", |at| at.list(Attachment::read));
         let message_id = o.optional("message_id", message_id);
-        let timestamp = o.optional("timestamp", |at| time(at, "CAP Observability"));
-        let parent_task_id = o.optional("parent_task_id", task);
-        let deadline = o.optional("deadline", |at| time(at, "Legation deadlines"));
-        let grants = o.optional("grants", Grants::read);
-        let decision = o.optional("decision", decision);
-        let digest = o.optional("digest", digest);
-        let is_final = o.optional("final", |at| boolean(At { spec: "Legation oversight marks", ..at }));
+        let timestamp = o.optional("timestamp", |at| utc(At { spec: "CAP Observability", ..at }));
+        let marks = Marks::read(kind, &mut o);
         refuse_talk_to_oneself(&mut o, sender_id.as_ref(), recipient_id.as_ref());
-        refuse_second_lineage(&mut o, task_id.as_ref(), parent_task_id.as_ref());
+        refuse_second_lineage(&mut o, task_id.as_ref(), marks.parent_task_id.as_ref());
         Some(Message {
             body: body?,
             task_id: task_id?,
@@ -147,12 +142,12 @@ impl Wire for Message {
             attachments,
             message_id,
             timestamp,
-            parent_task_id,
-            deadline,
-            grants,
-            decision,
-            digest,
-            is_final,
+            parent_task_id: marks.parent_task_id,
+            deadline: marks.deadline,
+            grants: marks.grants,
+            decision: marks.decision,
+            digest: marks.digest,
+            is_final: marks.is_final,
             extra: o.extra(),
         })
     }
@@ -161,7 +156,7 @@ impl Wire for Message {
 impl Body {
     fn read(kind: Kind, o: &mut Object<'_, '_>) -> Option<Body> {
         match kind {
-            Kind::Message => o.required("content", text).map(|content| Body::Message { content }),
+            Kind::Message => o.required("content", any_text).map(|content| Body::Message { content }),
             Kind::DelegationNotice => {
                 o.required("context_summary", text).map(|context_summary| Body::DelegationNotice { context_summary })
             }
@@ -185,12 +180,8 @@ impl Body {
     }
 }
 
-/// The user and the orchestrator speak CAP; the other reserved names nobody has.
 fn sender(at: At<'_, '_>) -> Option<AgentId> {
-    if ["broadcast", "broker", "system", "exchange"].iter().any(|name| at.node.is_text(name)) {
-        return at.fail_with(Code::ReservedId, "nobody may send under this name", "send under the agent's own id");
-    }
-    agent(at)
+    somebody(at, "nobody may send under this name", "send under the agent's own id")
 }
 
 fn message_id(at: At<'_, '_>) -> Option<String> {
@@ -198,15 +189,7 @@ fn message_id(at: At<'_, '_>) -> Option<String> {
     if at.node.is_text("") {
         return text(at);
     }
-    at.parsed(Code::BadMessageId, |id| AgentId::named(id).map(|_| id.to_owned()))
-}
-
-fn time(at: At<'_, '_>, spec: &'static str) -> Option<Timestamp> {
-    At { spec, ..at }.parsed(Code::BadTimestamp, Timestamp::utc)
-}
-
-fn decision(at: At<'_, '_>) -> Option<Decision> {
-    At { spec: "Legation oversight marks", ..at }.named(Code::SchemaInvalid)
+    at.parsed(Code::BadMessageId, |id| trimmed(id).map(|()| id.to_owned()))
 }
 
 fn error_code(at: At<'_, '_>) -> Option<ErrorCode> {

@@ -1,7 +1,6 @@
 //! Task ids (Delegation): dots name the ancestors, so that a lineage can be read off an id.
 
-use serde::{Serialize, Serializer};
-use std::fmt;
+use crate::names::as_text;
 use std::ops::Deref;
 
 /// The longest task id, in characters.
@@ -10,6 +9,8 @@ const MAX: usize = 256;
 /// Names a task. `T1.1` is a subtask of `T1`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(Box<str>);
+
+as_text!(TaskId);
 
 /// Why a text is no task id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,24 +77,6 @@ impl Deref for TaskId {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for TaskId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl Serialize for TaskId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 

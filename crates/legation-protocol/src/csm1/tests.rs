@@ -82,6 +82,18 @@ fn codes_that_do_not() {
     }
 }
 
+#[test]
+fn the_leftmost_fault_is_told() {
+    refuse("R6+X:elem@bad", "invalid_persona");
+    refuse("N6+X:elem@bad", "adherence_out_of_range");
+    refuse("N5+X:elem@bad", "invalid_scope");
+    refuse("N5+X@bad", "invalid_scope");
+    refuse("N5+FE@bad", "invalid_scope_format");
+    refuse("N5:elem+X@bad", "invalid_namespace");
+    refuse("N5:ABCDEFGHI+X@bad", "namespace_too_long");
+    refuse("N5:ELEM+F@bad", "invalid_version");
+}
+
 proptest! {
     #[test]
     fn canonical_output_is_stable(text in "[NZGAMDC][0-5](:[A-Z]{1,8})?(\\+[AEFHOPRSTVW]){0,4}(@[0-9]{1,3}\\.[0-9]{1,3}\\.[0-9]{1,3})?") {

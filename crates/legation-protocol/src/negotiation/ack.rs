@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Ack {
     /// The negotiated version.
     pub version: Version,
-    /// The requested extensions that are now active.
+    /// The requested extensions that are now active; none below 3.1.
     pub supported: Vec<ExtensionName>,
     /// The others that were requested, as the client wrote them. A server may keep silent about them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +49,7 @@ impl Wire for Ack {
         let server_id = o.optional("server_id", read::any_text);
         let session_id = o.optional("session_id", read::any_text);
         ack_rules::check_absences(&mut o, version);
+        ack_rules::check_version(&mut o, version, supported.as_deref());
         ack_rules::check_partition(&mut o, supported.as_deref());
         ack_rules::check_dependencies(&mut o, supported.as_deref());
         kind?;
@@ -71,15 +72,21 @@ impl Ack {
         self.core_features.as_deref().copied().unwrap_or_default()
     }
 
-    /// The extensions that are active for the client that sent `hello`: requested and supported.
+    /// The extensions this grants: those supported, and none at a version that has no extensions
+    /// (section 6.3).
+    pub fn granted(&self) -> &[ExtensionName] {
+        if self.version.has_extensions() { &self.supported } else { &[] }
+    }
+
+    /// The extensions that are active for the client that sent `hello`: requested and granted.
     pub fn active<'a>(&'a self, hello: &'a Hello) -> impl Iterator<Item = &'a ExtensionName> {
-        hello.requested().iter().filter(|name| self.supported.contains(name))
+        hello.requested().iter().filter(|name| self.granted().contains(name))
     }
 
     /// The extensions that the client asked for and does not get, also when the server is silent about
     /// them (section 10).
     pub fn unsupported_of<'a>(&'a self, hello: &'a Hello) -> impl Iterator<Item = &'a ExtensionName> {
-        hello.requested().iter().filter(|name| !self.supported.contains(name))
+        hello.requested().iter().filter(|name| !self.granted().contains(name))
     }
 
     /// Whether this answers that hello: the version is one the client can speak, and the two lists are
@@ -88,6 +95,9 @@ impl Ack {
         let (lowest, highest) = (hello.lowest(), hello.version);
         if self.version < lowest || self.version > highest {
             return Err(Mismatch::Version { version: self.version, lowest, highest });
+        }
+        if let (Some(extension), []) = (self.supported.first(), self.granted()) {
+            return Err(Mismatch::NotNegotiable { extension: extension.clone(), version: self.version });
         }
         let requested = hello.requested();
         if let Some(name) = self.supported.iter().find(|name| !requested.contains(name)) {
@@ -120,6 +130,14 @@ pub enum Mismatch {
         /// The highest the client offered.
         highest: Version,
     },
+    /// An extension at a version that has none.
+    #[error("the server activated {extension}, and version {version} has no extensions")]
+    NotNegotiable {
+        /// What the server activated.
+        extension: ExtensionName,
+        /// The version it chose.
+        version: Version,
+    },
     /// An extension the client did not ask for.
     #[error("the server answered about {0}, which was not requested")]
     NotRequested(ExtensionName),
@@ -131,7 +149,8 @@ pub enum Mismatch {
 #[cfg(test)]
 mod tests {
     use super::{Ack, CoreFeatures, ExtensionName, Hello, Mismatch, Version};
-    use crate::wire::parse;
+    use crate::negotiation::Terms;
+    use crate::wire::{build, parse};
 
     fn hello() -> Hello {
         let names = [ExtensionName::CONSENSUS, ExtensionName::PERSONAL];
@@ -158,10 +177,11 @@ mod tests {
         check("3.1", good, None);
         check("3.0", r#""supported":[],"unsupported":["VCP-X-Personal","VCP-X-Consensus"]"#, None);
         check("3.1", r#""supported":["VCP-X-Personal","VCP-X-Consensus"],"unsupported":["junk"]"#, None);
-        for version in ["2.0", "3.2"] {
+        let nothing = r#""supported":[],"unsupported":["VCP-X-Consensus","VCP-X-Personal"]"#;
+        for (version, lists) in [("2.0", nothing), ("3.2", good)] {
             let found = version.parse().unwrap();
             let want = Mismatch::Version { version: found, lowest: Version::V3_0, highest: Version::V3_1 };
-            check(version, good, Some(&want));
+            check(version, lists, Some(&want));
         }
         let relational = ExtensionName::RELATIONAL;
         check("3.1", r#""supported":["VCP-X-Relational"]"#, Some(&Mismatch::NotRequested(relational.clone())));
@@ -181,6 +201,19 @@ mod tests {
     fn only_what_both_sides_named_is_active() {
         let ack = ack("3.1", r#""supported":["VCP-X-Relational","VCP-X-Consensus"]"#);
         assert!(ack.active(&hello()).eq([&ExtensionName::CONSENSUS]));
+    }
+
+    #[test]
+    fn below_3_1_nothing_is_granted() {
+        let ack = ack("3.1", r#""supported":["VCP-X-Consensus"],"unsupported":["VCP-X-Personal"]"#);
+        let ack = Ack { version: Version::V3_0, ..ack };
+        let hello = hello();
+        assert_eq!(ack.active(&hello).count(), 0);
+        assert!(ack.unsupported_of(&hello).eq(hello.requested()));
+        assert_eq!(Terms::from(&ack), Terms { version: Version::V3_0, active: vec![] });
+        let extension = ExtensionName::CONSENSUS;
+        assert_eq!(ack.answers(&hello), Err(Mismatch::NotNegotiable { extension, version: Version::V3_0 }));
+        assert!(build(&ack).is_err());
     }
 
     #[test]

@@ -23,9 +23,9 @@ pub(super) fn unsupported(at: At<'_, '_>) -> Option<Vec<String>> {
     let name = |item: At<'_, '_>| {
         let At { node, spec, out } = item;
         let name = read::any_text(At { node, spec, out: &mut *out })?;
-        if name.parse::<ExtensionName>().is_err() {
+        if let Err(error) = name.parse::<ExtensionName>() {
             out.at(Code::ExtensionName, node, spec, "no extension can have this name")
-                .help("a server ignores such names, and leaves them out of its answer")
+                .help(format!("{error}; a server ignores others, and leaves them out of its answer"))
                 .warning();
         }
         Some(name)
@@ -80,6 +80,16 @@ pub(super) fn check_absences(o: &mut Object<'_, '_>, version: Option<Version>) {
     }
     if let (None, Some(version)) = (o.node.get("core_features"), version) {
         CoreFeatures::missing(o, version);
+    }
+}
+
+/// Extensions are active from version 3.1 on only.
+pub(super) fn check_version(o: &mut Object<'_, '_>, version: Option<Version>, supported: Option<&[ExtensionName]>) {
+    let (Some(version), Some([_, ..])) = (version, supported) else { return };
+    if !version.has_extensions() {
+        let message = format!("no extension is active at version {version}, since they are negotiated from 3.1 on");
+        o.wrong(Code::AckInvariant, "supported", "NEG 6.3", message)
+            .help("move the names to `unsupported` and remove their capabilities, or agree on version 3.1");
     }
 }
 

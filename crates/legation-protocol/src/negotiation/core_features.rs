@@ -2,6 +2,7 @@
 
 use super::{Kept, Version};
 use crate::code::Code;
+use crate::json::Node;
 use crate::read::{self, At, Object};
 use serde::Serialize;
 
@@ -62,6 +63,9 @@ impl CoreFeatures {
     pub(super) fn read(at: At<'_, '_>, version: Option<Version>) -> Option<Kept<CoreFeatures>> {
         let mut o = At { spec: SPEC, ..at }.object()?;
         let must_name = version.is_some_and(|version| version >= Version::V3_0);
+        if must_name {
+            warn_of_what_is_off(&mut o);
+        }
         let mut is_on = |name| feature(&mut o, name, must_name);
         let features = CoreFeatures {
             encryption: is_on("encryption"),
@@ -83,6 +87,34 @@ impl CoreFeatures {
             o.wrong(Code::CoreFeaturesMissing, name, SPEC, "without `core_features` a client takes all of them as off")
                 .help("add \"core_features\" with its five booleans")
                 .warning();
+        }
+    }
+}
+
+impl From<CoreFeatures> for Kept<CoreFeatures> {
+    fn from(features: CoreFeatures) -> Self {
+        Kept::written(features, &features)
+    }
+}
+
+/// The two features a server should not go without, and what their absence means.
+const EXPECTED: [(&str, &str, &str); 2] = [
+    (
+        "encryption",
+        "this server stores context unencrypted",
+        "switch encryption on, which production and staging must; a client should warn its user",
+    ),
+    (
+        "injection_scanning",
+        "this server does not scan for prompt injection",
+        "switch injection scanning on, as every environment should",
+    ),
+];
+
+fn warn_of_what_is_off(o: &mut Object<'_, '_>) {
+    for (name, message, help) in EXPECTED {
+        if o.node.get(name).and_then(Node::boolean) == Some(false) {
+            o.wrong(Code::CoreFeatureOff, name, SPEC, message).help(help).warning();
         }
     }
 }

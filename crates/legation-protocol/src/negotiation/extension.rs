@@ -52,8 +52,14 @@ impl Serialize for ExtensionName {
 
 /// The text is no name of an extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an extension is named VCP-X- and a letter, then letters, digits and hyphens, 128 characters at most")]
-pub struct BadExtensionName;
+pub enum BadExtensionName {
+    /// Off the pattern.
+    #[error("an extension is named VCP-X- and a letter, then letters, digits and hyphens")]
+    Form,
+    /// Of the right form and too long.
+    #[error("the name of an extension has 128 characters at most, and this has {0}")]
+    TooLong(usize),
+}
 
 impl FromStr for ExtensionName {
     type Err = BadExtensionName;
@@ -64,15 +70,21 @@ impl FromStr for ExtensionName {
 }
 
 fn check(text: &str) -> Result<(), BadExtensionName> {
-    let own = text.strip_prefix("VCP-X-").ok_or(BadExtensionName)?;
+    let own = text.strip_prefix("VCP-X-").ok_or(BadExtensionName::Form)?;
     let starts_well = own.starts_with(|c: char| c.is_ascii_alphabetic());
     let goes_on_well = own.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    if starts_well && goes_on_well && text.len() <= ExtensionName::MAX { Ok(()) } else { Err(BadExtensionName) }
+    if !(starts_well && goes_on_well) {
+        return Err(BadExtensionName::Form);
+    }
+    if text.len() > ExtensionName::MAX {
+        return Err(BadExtensionName::TooLong(text.len()));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ExtensionName;
+    use super::{BadExtensionName, ExtensionName};
 
     #[test]
     fn names_follow_the_pattern() {
@@ -82,14 +94,16 @@ mod tests {
         for text in
             ["", "VCP-X-", "VCP-X-1", "VCP-X--a", "vcp-x-a", " VCP-X-a", "VCP-X-a ", "VCP-X-a\n", "VCP-X-ä", "VCP-Xa"]
         {
-            assert!(text.parse::<ExtensionName>().is_err(), "{text:?}");
+            assert_eq!(text.parse::<ExtensionName>(), Err(BadExtensionName::Form), "{text:?}");
         }
     }
 
     #[test]
     fn names_have_at_most_128_characters() {
         assert!(format!("VCP-X-{}", "a".repeat(122)).parse::<ExtensionName>().is_ok());
-        assert!(format!("VCP-X-{}", "a".repeat(123)).parse::<ExtensionName>().is_err());
+        let long = format!("VCP-X-{}", "a".repeat(123));
+        assert_eq!(long.parse::<ExtensionName>(), Err(BadExtensionName::TooLong(129)));
+        assert_eq!((long + "ä").parse::<ExtensionName>(), Err(BadExtensionName::Form));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The client's opening message (section 3.1).
 
-use super::{ExtensionName, Kept, Kind, Version, typed};
+use super::{BadExtensionName, ExtensionName, Kept, Kind, Version, typed};
 use crate::code::Code;
 use crate::finding::Findings;
 use crate::json::{Limits, Node};
@@ -42,7 +42,8 @@ impl Hello {
         Hello { version, min_version: None, extensions: None, identity: None, client_id: None, extra: Extra::new() }
     }
 
-    /// A hello that asks for these extensions.
+    /// A hello that asks for these extensions. All are written, but second mentions and what lies past
+    /// the [`MAX_EXTENSIONS`]th are not asked for, as in any hello.
     pub fn asking_for(version: Version, extensions: impl IntoIterator<Item = ExtensionName>) -> Self {
         let extensions: Vec<_> = extensions.into_iter().collect();
         Hello { extensions: Some(extensions.into()), ..Hello::new(version) }
@@ -53,9 +54,22 @@ impl Hello {
         self.min_version.unwrap_or(Version::V1_0)
     }
 
-    /// The extensions asked for, in the client's order.
+    /// The extensions asked for, in the client's order, each once and [`MAX_EXTENSIONS`] at most.
     pub fn requested(&self) -> &[ExtensionName] {
         self.extensions.as_ref().map_or(&[], |kept| kept)
+    }
+}
+
+/// Understands a list just as it is understood when it is read from a message.
+impl From<Vec<ExtensionName>> for Kept<Vec<ExtensionName>> {
+    fn from(said: Vec<ExtensionName>) -> Self {
+        let mut names = Vec::new();
+        for name in said.iter().take(MAX_EXTENSIONS) {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        Kept::written(names, &said)
     }
 }
 
@@ -90,7 +104,7 @@ impl Wire for Hello {
         let mut o = At { node, spec: "NEG 3.1", out }.object()?;
         let kind = o.required("type", |at| typed(at, Kind::Hello));
         let version = o.required("version", Version::read);
-        let min_version = o.optional("min_version", Version::read);
+        let min_version = o.optional("min_version", lowest);
         let extensions = o.optional("extensions", requested);
         let identity = o.nullable("identity", identity);
         let client_id = o.optional("client_id", read::any_text);
@@ -98,6 +112,14 @@ impl Wire for Hello {
         kind?;
         Some(Hello { version: version?, min_version, extensions, identity, client_id, extra: o.extra() })
     }
+}
+
+fn lowest(at: At<'_, '_>) -> Option<Version> {
+    if at.node.is_null() {
+        let message = "a version is a string, and this is null";
+        return at.fail_with(Code::SchemaInvalid, message, "leave it out, which means \"1.0\"");
+    }
+    Version::read(at)
 }
 
 fn check_range(o: &mut Object<'_, '_>, version: Option<Version>, min_version: Option<Version>) {
@@ -122,7 +144,10 @@ fn identity(at: At<'_, '_>) -> Option<Identity> {
     let token = read::any_text(At { node, spec, out: &mut *out })?;
     if token.parse::<IdentityToken>().is_err() {
         out.at(Code::IdentityForm, node, spec, "this has not the form of a VCP/I identity token")
-            .help("the form is vcp:i:<issuer>:<subject>:<expiry>:<signature>; for anonymous access use null")
+            .help(
+                "the form is vcp:i:<issuer>:<subject>:<expiry>:<signature>, and the signature is 64 bytes: \
+                 86 characters of base64url without padding; for anonymous access use null",
+            )
             .warning();
     }
     Some(Identity(token))
@@ -157,7 +182,13 @@ fn take_name(node: Node<'_>, spec: &'static str, out: &mut Findings, names: &mut
                 .warning();
         }
         Some(Ok(name)) => names.push(name),
-        Some(Err(_)) | None => {
+        Some(Err(BadExtensionName::TooLong(length))) => {
+            let message = format!("a name of {length} characters is too long for an extension; a server ignores it");
+            out.at(Code::ExtensionName, node, spec, message)
+                .help("shorten it to the limit of 128 characters, VCP-X- included")
+                .warning();
+        }
+        Some(Err(BadExtensionName::Form)) | None => {
             out.at(Code::ExtensionName, node, spec, "no extension can have this name; a server ignores it")
                 .help("write VCP-X- and a letter, then letters, digits and hyphens, such as \"VCP-X-Personal\"")
                 .warning();
@@ -167,7 +198,8 @@ fn take_name(node: Node<'_>, spec: &'static str, out: &mut Findings, names: &mut
 
 #[cfg(test)]
 mod tests {
-    use super::{ExtensionName, Hello, Identity, Version};
+    use super::{Code, ExtensionName, Hello, Identity, Version};
+    use crate::finding::Rejection;
     use crate::wire::{build, parse};
 
     #[test]
@@ -196,6 +228,37 @@ mod tests {
         let hello = parse::<Hello>(text.as_bytes()).unwrap().value;
         assert_eq!(hello.requested(), [ExtensionName::TORCH]);
         assert_eq!(serde_json::to_string(&hello).unwrap(), text);
+    }
+
+    #[test]
+    fn a_built_request_is_understood_as_a_read_one() {
+        let many = (0..300).map(|number| format!("VCP-X-N{}", number % 250).parse().unwrap());
+        let hello = Hello::asking_for(Version::V3_1, many);
+        assert_eq!(hello.requested().len(), 250);
+        let built = build(&hello).unwrap();
+        assert_eq!(built.value(), &hello);
+        let warned = |code| built.warnings().iter().filter(|warning| warning.code == code).count();
+        assert_eq!((warned(Code::DuplicateExtension), warned(Code::TooManyExtensions)), (6, 1));
+    }
+
+    #[track_caller]
+    fn check_help(member: &str, code: Code, want: &str) {
+        let text = format!(r#"{{"type":"vcp-hello","version":"3.1",{member}}}"#);
+        let found = parse::<Hello>(text.as_bytes()).map_or_else(Rejection::into_vec, |parsed| parsed.warnings);
+        let help = found.first().and_then(|first| first.help.as_deref()).unwrap();
+        assert_eq!((found.len(), found[0].code), (1, code), "{member}");
+        assert!(help.contains(want), "{help}");
+    }
+
+    #[test]
+    fn help_says_what_to_write() {
+        let printed = r#""identity":"vcp:i:creedspace:user_42:1709136000:abc123def456""#;
+        check_help(printed, Code::IdentityForm, "64 bytes: 86 characters of base64url without padding");
+        let long = format!(r#""extensions":["VCP-X-{}"]"#, "a".repeat(123));
+        check_help(&long, Code::ExtensionName, "128 characters");
+        check_help(r#""extensions":["torch"]"#, Code::ExtensionName, "VCP-X- and a letter");
+        check_help(r#""min_version":null"#, Code::SchemaInvalid, "leave it out");
+        check_help(r#""min_version":3.1"#, Code::SchemaInvalid, "in quotes");
     }
 
     #[test]

@@ -16,11 +16,10 @@ impl<T> Kept<T> {
     pub(super) fn read(value: T, node: Node<'_>) -> Self {
         Kept { value, text: Json::from(node) }
     }
-}
 
-impl<T: Serialize> From<T> for Kept<T> {
-    fn from(value: T) -> Self {
-        let text = Json::from(serde_json::to_value(&value).unwrap_or_default());
+    /// What is understood of `said` when it is written and read again.
+    pub(super) fn written(value: T, said: &impl Serialize) -> Self {
+        let text = Json::from(serde_json::to_value(said).unwrap_or_default());
         Kept { value, text }
     }
 }

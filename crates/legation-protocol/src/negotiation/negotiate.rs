@@ -2,8 +2,8 @@
 
 use super::{Ack, CoreFeatures, ExtensionName, Hello, Refusal, Registry, Version};
 use crate::json::Json;
-use crate::names::names;
 use crate::read::Extra;
+use crate::vcp::Environment;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a server brings to a handshake.
@@ -34,27 +34,11 @@ impl Default for Server {
     }
 }
 
-/// Where a server runs (section 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Environment {
-    /// For its users.
-    Production,
-    /// As if for its users.
-    Staging,
-    /// On somebody's desk.
-    Development,
-    /// Under test.
-    Test,
-}
-
-names!(Environment { Production = "production", Staging = "staging", Development = "development", Test = "test" });
-
-impl Environment {
-    const fn needs_encryption(self) -> bool {
-        match self {
-            Environment::Production | Environment::Staging => true,
-            Environment::Development | Environment::Test => false,
-        }
+/// Whether a server there may not run without encryption (section 5).
+const fn needs_encryption(environment: Environment) -> bool {
+    match environment {
+        Environment::Production | Environment::Staging => true,
+        Environment::Development | Environment::Testing => false,
     }
 }
 
@@ -99,8 +83,9 @@ fn is_identified(hello: &Hello, verify: impl FnOnce(&str) -> bool) -> Result<boo
 }
 
 impl Server {
-    fn is_fit(&self) -> Result<(), Refusal> {
-        if self.environment.needs_encryption() && !self.core_features.encryption {
+    /// Whether it may answer a handshake at all; what else is wrong with one matters less.
+    pub(super) fn is_fit(&self) -> Result<(), Refusal> {
+        if needs_encryption(self.environment) && !self.core_features.encryption {
             return Err(Refusal::internal_error("encryption is not available"));
         }
         if self.versions.is_empty() {

@@ -86,6 +86,9 @@ pub struct Refusal {
     pub extra: Extra,
 }
 
+/// How much of a rejection is told to a client, in characters.
+const MAX_SUMMARY: usize = 1_024;
+
 impl Refusal {
     fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Refusal { code, message: message.into(), supported_versions: None, retry_after: None, extra: Extra::new() }
@@ -127,7 +130,11 @@ impl Refusal {
 
     /// The answer to a hello that could not be read.
     pub fn to_unreadable(rejection: Rejection, server: &Server) -> Self {
-        let summary = rejection.to_string();
+        if let Err(fault) = server.is_fit() {
+            return fault;
+        }
+        // A pointer may be as long as the hello, and the answer has the same limit.
+        let summary: String = rejection.to_string().chars().take(MAX_SUMMARY).collect();
         let errors = rejection.into_vec().into_iter().filter(|violation| violation.severity == Severity::Error);
         if errors.map(|violation| violation.code).all(|code| code == Code::VersionRange) {
             let versions = server.versions.iter().copied().collect();
@@ -210,7 +217,7 @@ fn needs_a_wait(o: &mut Object<'_, '_>) {
 #[cfg(test)]
 mod tests {
     use super::{ErrorCode, ExtensionName, Refusal, Server, Version};
-    use crate::negotiation::Hello;
+    use crate::negotiation::{CoreFeatures, Hello, negotiate};
     use crate::wire::{build, parse};
     use std::time::Duration;
 
@@ -254,6 +261,27 @@ mod tests {
         ] {
             check(text, &ErrorCode::HelloInvalid);
         }
+    }
+
+    #[test]
+    fn a_server_that_is_unfit_says_so_whatever_it_was_sent() {
+        let silent = Server { versions: [].into(), ..Server::default() };
+        let open = CoreFeatures { encryption: false, ..CoreFeatures::ALL };
+        let unsafe_one = Server { core_features: open, ..Server::default() };
+        for text in [r#"{"type":"vcp-hello","version":"3.0","min_version":"3.1"}"#, "{}"] {
+            for server in [&silent, &unsafe_one] {
+                let refusal = Refusal::to_unreadable(parse::<Hello>(text.as_bytes()).unwrap_err(), server);
+                assert_eq!(refusal, negotiate(&Hello::new(Version::V3_1), server, |_| true).unwrap_err());
+                assert_eq!((&refusal.code, &refusal.supported_versions), (&ErrorCode::InternalError, &None));
+                build(&refusal).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn the_longest_pointer_still_fits_an_answer() {
+        let text = format!(r#"{{"type":"vcp-hello","version":"3.1","{}":{{"a":1,"a":1}}}}"#, "~".repeat(65_000));
+        check(&text, &ErrorCode::HelloInvalid);
     }
 
     #[test]

@@ -28,10 +28,10 @@ impl Terms {
     }
 }
 
-/// The terms a server has just granted.
+/// The terms a server has just granted: no extensions below 3.1.
 impl From<&Ack> for Terms {
     fn from(ack: &Ack) -> Self {
-        Terms { version: ack.version, active: ack.supported.clone() }
+        Terms { version: ack.version, active: ack.granted().to_vec() }
     }
 }
 

@@ -107,7 +107,7 @@ impl ConstraintPropagate {
 impl Constraint {
     fn read(at: At<'_, '_>) -> Option<Constraint> {
         let mut o = At { spec: "VCP 4.3.2", ..at }.object()?;
-        let name = o.required("type", text);
+        let name = o.required("type", type_name);
         let rule = o.required("value", |at| Rule::read(&name?, at));
         let source = o.required("source_constitution_ref", creed_uri);
         o.closed();
@@ -125,6 +125,22 @@ impl Serialize for Constraint {
     }
 }
 
+/// A type. One that a person would take for a known type must be spelled like it.
+fn type_name(at: At<'_, '_>) -> Option<String> {
+    let At { node, spec, out } = at;
+    let name = text(At { node, spec, out: &mut *out })?;
+    match KNOWN.iter().find(|known| known.eq_ignore_ascii_case(name.trim())) {
+        Some(known) if *known != name => {
+            let shown: String = name.chars().take(64).collect();
+            let message = format!("{shown:?} is no type, but looks like one");
+            At { node, spec, out }.fail_with(Code::BadConstraint, message, format!("write {known:?}"))
+        }
+        _ => Some(name),
+    }
+}
+
+const KNOWN: [&str; 5] = ["topic_block", "token_limit", "audience_restrict", "safety_floor", "resume"];
+
 impl Rule {
     fn read(name: &str, at: At<'_, '_>) -> Option<Rule> {
         let node = at.node;
@@ -135,11 +151,15 @@ impl Rule {
                 (texts(node).map(Rule::AudienceRestrict), "a list of audiences, at least one and none empty")
             }
             "safety_floor" => (Floor::read(node).map(Rule::SafetyFloor), "a number, \"safe\", \"review\" or \"block\""),
-            "resume" => (Resume::read(node).map(Rule::Resume), "{\"escalation_id\": the id of the escalation}"),
+            "resume" => return Resume::read(at).map(Rule::Resume),
             _ => (Other::read(name, node).map(Rule::Other), "anything but null and the empty array"),
         };
         if rule.is_some() {
             return rule;
+        }
+        if name == "token_limit" && node.number().is_some_and(|limit| limit > MAX_TOKENS) {
+            let help = format!("use at most {MAX_TOKENS}");
+            return at.fail_with(Code::BadConstraint, "this token limit is too large to be exact", help);
         }
         let shown: String = name.chars().take(64).collect();
         at.fail_with(
@@ -167,8 +187,11 @@ fn texts(node: Node<'_>) -> Option<Vec<String>> {
     node.items().map(text).collect::<Option<Vec<_>>>().filter(|list| !list.is_empty())
 }
 
+/// The largest whole number that JSON carries exactly everywhere.
+const MAX_TOKENS: f64 = 9_007_199_254_740_991.0;
+
 fn tokens(node: Node<'_>) -> Option<u64> {
-    let number = node.number().filter(|n| n.fract() == 0.0 && (1.0..=9_007_199_254_740_991.0).contains(n))?;
+    let number = node.number().filter(|n| n.fract() == 0.0 && (1.0..=MAX_TOKENS).contains(n))?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, positive and within 2^53")]
     let tokens = number as u64;
     Some(tokens)
@@ -182,8 +205,24 @@ impl Floor {
 }
 
 impl Resume {
-    fn read(node: Node<'_>) -> Option<Resume> {
-        let escalation_id = Uuid7::parse(&node.get("escalation_id")?.text()?).ok()?;
+    fn read(at: At<'_, '_>) -> Option<Resume> {
+        const SPEC: &str = "Legation resume";
+        const HELP: &str = "use {\"escalation_id\": the id of the escalation}";
+        let At { node, out, .. } = at;
+        if node.kind() != Kind::Object {
+            let message = "a resume is an object that names the escalation";
+            return At { node, spec: SPEC, out }.fail_with(Code::BadConstraint, message, HELP);
+        }
+        let Some(named) = node.get("escalation_id") else {
+            let message = "a resume names the escalation that is resolved";
+            out.missing(Code::BadConstraint, node, "escalation_id", SPEC, message).help(HELP);
+            return None;
+        };
+        let Some(escalation_id) = named.text().and_then(|id| Uuid7::parse(&id).ok()) else {
+            let message = "this is no id of an escalation: its message id is a UUIDv7, in lower case with hyphens";
+            let help = "copy the message_id of the escalation as it came";
+            return At { node: named, spec: SPEC, out }.fail_with(Code::BadConstraint, message, help);
+        };
         let others = node.members().filter(|(name, _)| name != "escalation_id");
         let extra = others.map(|(name, value)| (name.into_owned(), Json::from(value))).collect();
         Some(Resume { escalation_id, extra })

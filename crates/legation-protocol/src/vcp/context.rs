@@ -1,6 +1,7 @@
 //! Context strings: a situation in up to nine dimensions, written in emoji (VCP Adaptation). The
 //! text is kept as it came; its values are read once and compared by meaning, not by spelling.
 
+mod emoji;
 mod hint;
 mod plain;
 mod table;
@@ -9,17 +10,12 @@ mod transition;
 pub use table::Dimension;
 pub use transition::Transition;
 
-use crate::id::is_invisible;
-use serde::{Serialize, Serializer};
+use crate::names::as_text;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
-use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
-use unicode_segmentation::UnicodeSegmentation as _;
 
-const JOINER: char = '\u{200d}';
-const EMOJI_STYLE: char = '\u{fe0f}';
-const KEYCAP: char = '\u{20e3}';
+/// What helps whoever wrote none.
+pub(super) const EXAMPLE: &str = "write it like ⏰🌅|📍🏡|👥👶, as UTF-8, with the symbols ⏰ 📍 👥 🌍 🎭 🧠 🌡️ 🔷 🔶";
 
 /// A situation.
 ///
@@ -37,6 +33,8 @@ pub struct Context {
     values: Vec<(Dimension, Value)>,
 }
 
+as_text!(Context);
+
 /// One value of a dimension: an emoji, in the table's spelling when the table has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Value(Cow<'static, str>);
@@ -53,9 +51,27 @@ pub enum BadContext {
     /// No values at all.
     #[error("a context has at least one value")]
     Empty,
-    /// A word, white space or a hidden character where an emoji belongs.
-    #[error("the values of {0} are emoji: no words, no white space, nothing hidden")]
+    /// A word, half a flag, white space or a hidden character where an emoji belongs.
+    #[error("the values of {0} are emoji: no words, no half flags, no white space, nothing hidden")]
     Value(Dimension),
+    /// A symbol among values that are not listed with it.
+    #[error("{} begins the dimension {symbol} and is no value of {within}", symbol.symbol())]
+    Bar {
+        /// The dimension whose symbol it is.
+        symbol: Dimension,
+        /// The dimension whose values it stands among.
+        within: Dimension,
+    },
+}
+
+impl BadContext {
+    /// What would mend it.
+    pub fn help(self) -> Cow<'static, str> {
+        match self {
+            BadContext::Bar { symbol, .. } => format!("is a bar missing before {}?", symbol.symbol()).into(),
+            BadContext::Symbol | BadContext::Twice(_) | BadContext::Empty | BadContext::Value(_) => EXAMPLE.into(),
+        }
+    }
 }
 
 impl Context {
@@ -68,21 +84,18 @@ impl Context {
     }
 
     fn parse_at_length(text: &str) -> Result<Context, BadContext> {
-        let normal = match is_nfc_quick(text.chars()) {
-            IsNormalized::Yes => Cow::Borrowed(text),
-            IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),
-        };
         let mut values = Vec::with_capacity(8);
         let mut seen = Vec::with_capacity(9);
-        for part in normal.split('|') {
-            let mut clusters = part.graphemes(true);
-            let dimension = clusters.next().and_then(Dimension::with_symbol).ok_or(BadContext::Symbol)?;
+        for part in text.split('|') {
+            let (dimension, mut rest) = Dimension::begun(part).ok_or(BadContext::Symbol)?;
             if seen.contains(&dimension) {
                 return Err(BadContext::Twice(dimension));
             }
             seen.push(dimension);
-            for cluster in clusters {
-                values.push((dimension, Value::of(dimension, cluster)?));
+            while !rest.is_empty() {
+                let (emoji, next) = emoji::first(rest).ok_or(BadContext::Value(dimension))?;
+                values.push((dimension, Value::of(dimension, emoji)?));
+                rest = next;
             }
         }
         Context::assemble(text.into(), values)
@@ -90,7 +103,9 @@ impl Context {
 
     /// The context of these values, in canonical form.
     pub fn from_values(values: impl IntoIterator<Item = (Dimension, Value)>) -> Result<Context, BadContext> {
-        let mut context = Context::assemble(Box::default(), values.into_iter().collect())?;
+        // A value may come from another dimension, where it was fine.
+        let values = values.into_iter().map(|(dimension, value)| Ok((dimension, Value::of(dimension, &value.0)?)));
+        let mut context = Context::assemble(Box::default(), values.collect::<Result<_, _>>()?)?;
         context.text = context.canonical().into();
         Ok(context)
     }
@@ -137,7 +152,7 @@ impl Context {
     pub fn is_emergency(&self) -> bool {
         self.values.iter().any(|(dimension, value)| {
             matches!(dimension, Dimension::Occasion | Dimension::Environment | Dimension::Constraints)
-                && ["🚨", "🔥", "🌪"].iter().any(|alarm| same_emoji(alarm, value.as_str()))
+                && ["🚨", "🔥", "🌪"].iter().any(|alarm| emoji::same(alarm, value.as_str()))
         })
     }
 }
@@ -145,11 +160,9 @@ impl Context {
 impl Value {
     /// The value of this emoji, whether the table has it or not.
     pub fn parse(dimension: Dimension, emoji: &str) -> Result<Value, BadContext> {
-        let normal: String = emoji.nfc().collect();
-        let mut clusters = normal.graphemes(true);
-        match (clusters.next(), clusters.next()) {
-            (Some(cluster), None) => Value::of(dimension, cluster),
-            _ => Err(BadContext::Value(dimension)),
+        match emoji::first(emoji) {
+            Some((whole, "")) => Value::of(dimension, whole),
+            Some(_) | None => Err(BadContext::Value(dimension)),
         }
     }
 
@@ -159,12 +172,15 @@ impl Value {
         Some(Value(Cow::Borrowed(emoji)))
     }
 
-    fn of(dimension: Dimension, cluster: &str) -> Result<Value, BadContext> {
-        if let Some((emoji, _)) = dimension.table().iter().find(|(emoji, _)| same_emoji(emoji, cluster)) {
-            return Ok(Value(Cow::Borrowed(emoji)));
+    /// The value of what is known to be one emoji.
+    fn of(dimension: Dimension, emoji: &str) -> Result<Value, BadContext> {
+        if let Some((listed, _)) = dimension.table().iter().find(|(listed, _)| emoji::same(listed, emoji)) {
+            return Ok(Value(Cow::Borrowed(listed)));
         }
-        let fine = is_plain(cluster) && !cluster.trim_end_matches(EMOJI_STYLE).ends_with(JOINER);
-        if fine { Ok(Value(Cow::Owned(cluster.to_owned()))) } else { Err(BadContext::Value(dimension)) }
+        match Dimension::ALL.iter().find(|other| emoji::same(other.symbol(), emoji)) {
+            Some(other) => Err(BadContext::Bar { symbol: *other, within: dimension }),
+            None => Ok(Value(Cow::Owned(emoji::plain(emoji).into_owned()))),
+        }
     }
 
     /// The emoji.
@@ -175,40 +191,6 @@ impl Value {
     /// Its name, if the table has it.
     pub fn name(&self, dimension: Dimension) -> Option<&'static str> {
         dimension.table().iter().find(|(emoji, _)| *emoji == self.0).map(|(_, name)| *name)
-    }
-}
-
-/// Equal but for U+FE0F, which senders write or leave out.
-fn same_emoji(a: &str, b: &str) -> bool {
-    a == b || a.chars().filter(|c| *c != EMOJI_STYLE).eq(b.chars().filter(|c| *c != EMOJI_STYLE))
-}
-
-/// Whether a cluster is something to see: no ASCII but in keycaps, no white space, nothing hidden.
-fn is_plain(cluster: &str) -> bool {
-    let keycap = cluster.ends_with(KEYCAP);
-    cluster.chars().all(|c| match c {
-        JOINER | EMOJI_STYLE | '\u{fe0e}' => true,
-        '0'..='9' | '#' | '*' => keycap,
-        '\u{fe00}'..='\u{fe0d}' | '\u{e0100}'..='\u{e01ef}' => false,
-        _ => !c.is_ascii() && !c.is_whitespace() && !is_invisible(c),
-    })
-}
-
-impl fmt::Display for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.text, f)
-    }
-}
-
-impl Serialize for Context {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
     }
 }
 
@@ -230,8 +212,45 @@ mod tests {
         check("⏰|📍🏡", Ok("📍🏡"));
         check("🌡🌪|⏰\u{fe0f}☀", Ok("⏰☀️|🌡️🌪️"));
         check("⏰⏰|👥👥", Ok("⏰⏰|👥👥"));
-        check("🌍e\u{301}", Ok("🌍é"));
         check("🔷1️⃣", Ok("🔷1️⃣"));
+    }
+
+    #[test]
+    fn style_makes_no_other_value() {
+        check("🌡\u{fe0e}🔥\u{fe0e}☀\u{fe0e}", Ok("🌡️🔥☀️"));
+        check("🎭🔥\u{fe0e}🔥🔥\u{fe0f}", Ok("🎭🔥"));
+        check("🧠❤❤️❤\u{fe0e}", Ok("🧠❤"));
+        check("🧠1⃣1️⃣ℹ️", Ok("🧠1️⃣ℹ️"));
+        assert!(Context::parse("🎭🔥\u{fe0e}").unwrap().is_emergency());
+        let names = |text| Context::parse(text).unwrap().names(Dimension::Environment).collect::<Vec<_>>();
+        assert_eq!(names("🌡🔥\u{fe0e}🌪\u{fe0e}"), ["fire", "dangerous"]);
+    }
+
+    #[test]
+    fn flags_are_values_and_half_flags_are_not() {
+        check("🌍🇩🇪🇫🇷🏴󠁧󠁢󠁳󠁣󠁴󠁿🇩🇪", Ok("🌍🇩🇪🇫🇷🏴󠁧󠁢󠁳󠁣󠁴󠁿"));
+        for text in ["🌍🇩", "🌍🇩🇪🇫", "🌍🇩👋🇪", "🌍🏴\u{e0067}\u{e0062}", "🌍🏴\u{e007f}"]
+        {
+            check(text, Err(BadContext::Value(Dimension::Culture)));
+        }
+    }
+
+    #[test]
+    fn a_symbol_among_values_asks_for_a_bar() {
+        use Dimension::{Company, Environment, Occasion, Space, Time};
+        let bar = |symbol, within| Err(BadContext::Bar { symbol, within });
+        check("⏰🌅🎭🚨", bar(Occasion, Time));
+        check("⏰🌅🎭\u{fe0e}🚨", bar(Occasion, Time));
+        check("⏰🌅🌡", bar(Environment, Time));
+        check("⏰👥👶", bar(Company, Time));
+        check("📍🏡📍🏢", bar(Space, Space));
+        check("🌍👥👤|🔶⏰", Ok("🌍👥👤|🔶⏰"));
+        check("🎭🧠🏽🧠‍🔥", Ok("🎭🧠🏽🧠‍🔥"));
+        assert_eq!(Context::parse("⏰🌅🎭🚨").unwrap_err().help(), "is a bar missing before 🎭?");
+        assert_eq!(Value::parse(Time, "🎭").map(|_| ""), bar(Occasion, Time));
+        let crowd = Value::named(Company, "crowd").unwrap();
+        assert!(Context::from_values([(Company, crowd.clone())]).is_ok());
+        assert_eq!(Context::from_values([(Time, crowd)]).map(|_| ""), bar(Company, Time));
     }
 
     #[test]
@@ -243,9 +262,24 @@ mod tests {
         }
         check("⏰🌅|📍🏡|⏰", Err(BadContext::Twice(Time)));
         check("⏰|📍", Err(BadContext::Empty));
-        for text in
-            ["⏰morning", "⏰🌅 ", "⏰🌅\n", "⏰\u{202e}🌅", "⏰🌅\u{e0069}", "⏰🌅\u{e0141}", "⏰🌅\u{fe01}", "⏰1"]
-        {
+        for text in [
+            "⏰morning",
+            "⏰🌅 ",
+            "⏰🌅\n",
+            "⏰\u{202e}🌅",
+            "⏰🌅\u{e0069}",
+            "⏰🌅\u{e0141}",
+            "⏰🌅\u{fe01}",
+            "⏰1",
+            "⏰e\u{301}",
+            "⏰утро",
+            "⏰朝",
+            "⏰ℹ",
+            "⏰\u{37e}",
+            "⏰=\u{338}",
+            "⏰🌅\u{338}",
+            "⏰\u{2065}",
+        ] {
             check(text, Err(BadContext::Value(Time)));
         }
         check("👥👶\u{200d}", Err(BadContext::Value(Company)));

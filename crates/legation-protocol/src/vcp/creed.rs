@@ -1,12 +1,17 @@
 //! Names of constitutions (`creed://` URIs) and the hashes of their manifests. Both are compared,
 //! never fetched.
 
+use crate::names::as_text;
+use crate::token::ValueToken;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// A constitution's name: `creed://<registry host>/<token path>[@version]` (section 4.1.1).
+/// A constitution's name: `creed://<registry host>/<token path>[@version]` (section 4.1.1). The path may
+/// also be a VCP/I value token, with a range of versions and a namespace.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CreedUri(Box<str>);
+
+as_text!(CreedUri);
 
 /// The text is no `creed://` URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,9 +23,12 @@ pub enum BadCreedUri {
     #[error("the registry host is made of a-z, 0-9, `.` and `-`, without port or empty labels")]
     Host,
     /// An empty or climbing path.
-    #[error("the path has letters, digits and . _ @ - between its slashes, and no empty, `.` or `..` part")]
+    #[error(
+        "the path has letters, digits and . _ @ - between its slashes, and no empty, `.` or `..` part; \
+         or it is a value token, like family.safe.guide@^1.2.0:ELEM"
+    )]
     Path,
-    /// An `@` with nothing before or after it.
+    /// An `@` with nothing after it, or at the end with nothing before it.
     #[error("an `@` stands between a path and its version")]
     Version,
 }
@@ -33,14 +41,9 @@ impl CreedUri {
         if !is_host(host) {
             return Err(BadCreedUri::Host);
         }
-        if !path.split('/').all(is_segment) {
-            return Err(BadCreedUri::Path);
-        }
-        match split_version(path) {
-            (name, _) if name.is_empty() || name.ends_with('/') => Err(BadCreedUri::Version),
-            (_, Some("")) => Err(BadCreedUri::Version),
-            _ => Ok(CreedUri(text.into())),
-        }
+        // A token can have signs that no other path has: `^`, `~` and `:`.
+        check_path(path).or_else(|bad| if path.parse::<ValueToken>().is_ok() { Ok(()) } else { Err(bad) })?;
+        Ok(CreedUri(text.into()))
     }
 
     /// The whole URI.
@@ -53,7 +56,7 @@ impl CreedUri {
         self.parts().0
     }
 
-    /// The token path without its version.
+    /// The token path without version and namespace.
     pub fn path(&self) -> &str {
         split_version(self.parts().1).0
     }
@@ -63,8 +66,18 @@ impl CreedUri {
         split_version(self.parts().1).1
     }
 
-    fn parts(&self) -> (&str, &str) {
-        self.0.strip_prefix("creed://").and_then(|rest| rest.split_once('/')).unwrap_or_default()
+    /// What follows the colon of a value token.
+    pub fn namespace(&self) -> Option<&str> {
+        self.parts().2
+    }
+
+    /// Host, path with version, and namespace.
+    fn parts(&self) -> (&str, &str, Option<&str>) {
+        let (host, path) = self.0.strip_prefix("creed://").and_then(|rest| rest.split_once('/')).unwrap_or_default();
+        match path.split_once(':') {
+            Some((path, namespace)) => (host, path, Some(namespace)),
+            None => (host, path, None),
+        }
     }
 }
 
@@ -76,35 +89,24 @@ fn split_version(path: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// A path of the general form: parts between slashes, an `@` before names and versions only.
+fn check_path(path: &str) -> Result<(), BadCreedUri> {
+    let allowed = |b: u8| b.is_ascii_alphanumeric() || b"._@-".contains(&b);
+    let climbs = |part: &str| part.split('@').any(|name| matches!(name, "." | ".."));
+    if !path.split('/').all(|part| !part.is_empty() && part.bytes().all(allowed) && !climbs(part)) {
+        return Err(BadCreedUri::Path);
+    }
+    let dangling = path.split('/').any(|part| part.split('@').skip(1).any(str::is_empty));
+    let (name, _) = split_version(path);
+    if dangling || name.is_empty() || name.ends_with('/') { Err(BadCreedUri::Version) } else { Ok(()) }
+}
+
 fn is_host(host: &str) -> bool {
     let edge = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric());
     edge(host.bytes().next())
         && edge(host.bytes().last())
         && host.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'.' || b == b'-')
         && !host.contains("..")
-}
-
-fn is_segment(part: &str) -> bool {
-    let climbs = matches!(part.split('@').next(), Some("." | ".."));
-    !part.is_empty() && !climbs && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._@-".contains(&b))
-}
-
-impl fmt::Display for CreedUri {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl fmt::Debug for CreedUri {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl Serialize for CreedUri {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
 }
 
 /// The SHA-256 of a constitution's manifest (section 4.2.1).
@@ -157,7 +159,7 @@ impl Serialize for ManifestHash {
 
 #[cfg(test)]
 mod tests {
-    use super::{BadCreedUri, CreedUri};
+    use super::{BadCreedUri, CreedUri, ValueToken};
 
     #[track_caller]
     fn check(text: &str, want: Result<(&str, &str, Option<&str>), BadCreedUri>) {
@@ -177,6 +179,37 @@ mod tests {
         check("creed://h/..@1", Err(BadCreedUri::Path));
         check("creed://h/@1", Err(BadCreedUri::Version));
         check("creed://h/a/@1", Err(BadCreedUri::Version));
-        check("creed://h/a@", Err(BadCreedUri::Version));
+        for dangling in ["creed://h/a@", "creed://a/@/c", "creed://a/b@/c", "creed://a/b@@1"] {
+            check(dangling, Err(BadCreedUri::Version));
+        }
+        for climbing in ["creed://a/b@..", "creed://a/b@.", "creed://a/@../c", "creed://a/b@../c", "creed://a/b@..@1"] {
+            check(climbing, Err(BadCreedUri::Path));
+        }
+    }
+
+    #[test]
+    fn every_value_token_has_a_uri() {
+        let tokens = [
+            ("family.safe.guide", None, None),
+            ("family.safe.guide@1.2.0", Some("1.2.0"), None),
+            ("family.safe.guide@1.2.0-rc.1", Some("1.2.0-rc.1"), None),
+            ("family.safe.guide@^1.2.0", Some("^1.2.0"), None),
+            ("family.safe.guide@~1.2.0", Some("~1.2.0"), None),
+            ("family.safe.guide@latest:ELEM", Some("latest"), Some("ELEM")),
+            ("family.safe.guide@^1.2.0:ELEM", Some("^1.2.0"), Some("ELEM")),
+            ("family.safe.guide:ELEM", None, Some("ELEM")),
+        ];
+        for (text, version, namespace) in tokens {
+            let token: ValueToken = text.parse().unwrap();
+            let uri = CreedUri::parse(&token.uri()).unwrap();
+            assert_eq!((uri.host(), uri.path()), ("creed.space", "family.safe.guide"), "{text}");
+            assert_eq!((uri.version(), uri.namespace()), (version, namespace), "{text}");
+        }
+        for broken in
+            ["safe.guide:ELEM", "family.safe.guide:elem", "family.safe.guide@^1.2", "Family.safe.guide@~1.2.0"]
+        {
+            check(&format!("creed://creed.space/{broken}"), Err(BadCreedUri::Path));
+        }
+        check("creed://creed.space/x/family.safe.guide:ELEM", Err(BadCreedUri::Path));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::escalation::Role;
 use super::payload::Payload;
-use super::spelled;
+use super::{spelled, timestamp};
 use crate::code::Code;
 use crate::finding::Findings;
 use crate::id::{AgentId, Uuid7, is_reserved};
@@ -142,9 +142,7 @@ impl Wire for Envelope {
         let message_id = o.required("message_id", message_id);
         let sender = o.required("sender", sender);
         let recipient = o.required("recipient", recipient);
-        let timestamp = o.required("timestamp", |at| {
-            spelled(at, Code::BadTimestamp, "write it like 2026-02-15T10:30:00Z", Timestamp::zulu)
-        });
+        let timestamp = o.required("timestamp", timestamp);
         let payload = o.required("payload", |at| match kind {
             Some(kind) => Payload::read(kind, at),
             None => json_object(at).and(None),
@@ -188,19 +186,38 @@ fn sender(at: At<'_, '_>) -> Option<AgentId> {
             help,
         );
     }
-    agent(at)
+    agent(at, EXAMPLE)
 }
 
 fn recipient(at: At<'_, '_>) -> Option<Recipient> {
-    if at.node.is_text("broadcast") { Some(Recipient::Broadcast) } else { agent(at).map(Recipient::Agent) }
+    if at.node.is_text("broadcast") {
+        return Some(Recipient::Broadcast);
+    }
+    let meant = at.node.text().is_some_and(|text| is_nearly_broadcast(&text));
+    let help = if meant { "did you mean \"broadcast\"?" } else { EXAMPLE };
+    if at.node.is_text("*") {
+        let message = "no agent has this name, and it does not stand for all of them";
+        return At { spec: "Legation reserved names", ..at }.fail_with(Code::ReservedId, message, help);
+    }
+    agent(at, help).map(Recipient::Agent)
 }
 
-fn agent(at: At<'_, '_>) -> Option<AgentId> {
+/// What people write for everybody elsewhere. Here it would be the name of one agent.
+fn is_nearly_broadcast(text: &str) -> bool {
+    ["broadcast", "all", "*"].iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+const EXAMPLE: &str = "write it like agent://home.local/kitchen-agent";
+
+fn agent(at: At<'_, '_>, help: &'static str) -> Option<AgentId> {
     let At { node, out, .. } = at;
-    let help = "write it like agent://home.local/kitchen-agent";
-    let id = spelled(At { node, spec: "VCP 3.4", out: &mut *out }, Code::BadAgentId, help, AgentId::vcp)?;
+    let id = spelled(At { node, spec: "VCP 3.4", out: &mut *out }, Code::BadAgentId, EXAMPLE, AgentId::vcp)?;
     if !id.is_uri() {
-        let message = "an opaque id means something only inside one process; an agent URI is better";
+        let message = if id.contains(':') {
+            "a URI, but not agent://host/id"
+        } else {
+            "an opaque id means something only inside one process; an agent URI is better"
+        };
         out.at(Code::OpaqueAgentId, node, "VCP 3.4", message).warning().help(help);
     }
     Some(id)
@@ -230,12 +247,24 @@ fn judge_broadcast(o: &mut Object<'_, '_>, kind: Option<Kind>) {
                 .help("send it to each child by its id");
         }
         Some(Kind::Escalation) => {
+            let help = if is_ack(o) {
+                "an acknowledgement goes to the one who escalated: send it there by its id"
+            } else {
+                "send it to the parent by its id"
+            };
             o.wrong(Code::WrongDirection, "recipient", "VCP 4.4", "escalations go from a child to its parent")
-                .help("send it to the parent by its id");
+                .help(help);
         }
         Some(Kind::ContextShare) => warn_of_private_state(o),
         Some(Kind::ConstitutionAnnounce) | None => {}
     }
+}
+
+/// Whether the payload claims to acknowledge an escalation.
+fn is_ack(o: &Object<'_, '_>) -> bool {
+    let member = |name| o.node.get("payload").and_then(|payload| payload.get(name));
+    let unflagged = member("requires_ack").and_then(Node::boolean) == Some(false);
+    unflagged && member("reason").and_then(Node::text).is_some_and(|reason| reason.starts_with("ACK:"))
 }
 
 fn warn_of_private_state(o: &mut Object<'_, '_>) {

@@ -7,6 +7,7 @@ use crate::id::{AgentId, Uuid7};
 use crate::names::names;
 use crate::read::{At, Object, boolean};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::time::Duration;
 
 const MAX_REASON: usize = 4096;
@@ -113,7 +114,7 @@ pub enum Role {
 
 /// The reason starts like an acknowledgement but names no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an acknowledgement is ACK:, the id of the alarm, and after white space any text")]
+#[error("an acknowledgement is ACK: and the id of the alarm; no letter, digit or hyphen follows the id")]
 pub struct BadAck;
 
 impl Escalation {
@@ -124,8 +125,12 @@ impl Escalation {
         let situation = o.required("context", context);
         let blocked_action = o.optional("blocked_action", |at| lengthy(at, 0, MAX_BLOCKED_ACTION));
         let requires_ack = o.required("requires_ack", boolean);
-        if let (Some(reason), Some(false)) = (&reason, requires_ack) {
-            judge_unflagged(&mut o, severity, reason);
+        if requires_ack == Some(false) {
+            // Also of a reason that is too long: who mends one fault should not meet the next.
+            let said = reason.as_deref().map(Cow::Borrowed).or_else(|| o.node.get("reason")?.text());
+            if let Some(said) = said {
+                judge_unflagged(&mut o, severity, &said);
+            }
         }
         o.closed();
         Some(Escalation {
@@ -165,10 +170,12 @@ fn judge_unflagged(o: &mut Object<'_, '_>, severity: Option<Severity>, reason: &
 fn acked(rest: &str) -> Option<Uuid7> {
     let rest = rest.strip_prefix(' ').unwrap_or(rest);
     let (id, tail) = rest.split_at_checked(UUID_LENGTH)?;
-    tail.chars().next().is_none_or(char::is_whitespace).then(|| Uuid7::parse(id).ok())?
+    let longer = tail.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    if longer { None } else { Uuid7::parse(id).ok() }
 }
 
-/// The reason of an alarm that somebody passes upward: `PROPAGATED:<id>:<child>: <reason>`.
+/// The reason of an alarm that somebody passes upward: `PROPAGATED:<id>:<child>: <reason>`, or without
+/// a child `PROPAGATED:<id>: <reason>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Propagated {
     /// The message id of the child's alarm.
@@ -184,17 +191,19 @@ impl Propagated {
     pub fn parse(reason: &str) -> Option<Propagated> {
         let (id, tail) = reason.strip_prefix("PROPAGATED:")?.split_at_checked(UUID_LENGTH)?;
         let id = Uuid7::parse(id).ok()?;
+        // No id begins with a space, so a space after the colon keeps a reason from being read as a child.
         let named = tail.strip_prefix(':').and_then(|tail| tail.split_once(": "));
-        match named.and_then(|(child, reason)| Some((AgentId::vcp(child).ok()?, reason))) {
-            Some((child, reason)) => Some(Propagated { id, child: Some(child), reason: reason.to_owned() }),
-            None => Some(Propagated { id, child: None, reason: tail.trim_start_matches([':', ' ']).to_owned() }),
-        }
+        let (child, reason) = match named.and_then(|(child, reason)| Some((AgentId::vcp(child).ok()?, reason))) {
+            Some((child, reason)) => (Some(child), reason),
+            None => (None, tail.strip_prefix(": ").or(tail.strip_prefix([':', ' '])).unwrap_or(tail)),
+        };
+        Some(Propagated { id, child, reason: reason.to_owned() })
     }
 
     /// The reason to send, cut to 4096 characters.
     pub fn to_reason(&self) -> String {
-        let child = self.child.as_ref().map(|child| format!("{child}: ")).unwrap_or_default();
-        format!("PROPAGATED:{}:{child}{}", self.id, self.reason).chars().take(MAX_REASON).collect()
+        let child = self.child.as_ref().map(|child| format!("{child}:")).unwrap_or_default();
+        format!("PROPAGATED:{}:{child} {}", self.id, self.reason).chars().take(MAX_REASON).collect()
     }
 }
 
@@ -240,12 +249,14 @@ mod tests {
         let ack = Ok(Role::Ack(id()));
         check(false, &format!("ACK:{ID}"), &ack);
         check(false, &format!("ACK: {ID}"), &ack);
-        check(false, &format!("ACK:{ID}\tseen"), &ack);
+        for tail in ["\tseen", " seen", ": seen", ".", ", on it", "\u{85}", "\u{feff}", "é", "_"] {
+            check(false, &format!("ACK:{ID}{tail}"), &ack);
+        }
         check(true, &format!("ACK:{ID}"), &Ok(Role::Alarm));
         check(false, "no", &Ok(Role::Alarm));
         check(false, &format!("ack:{ID}"), &Ok(Role::Alarm));
-        for broken in ["ACK:", "ACK: é", &format!("ACK:  {ID}"), &format!("ACK:{ID}x"), &format!("ACK:{ID}é")] {
-            check(false, broken, &Err(BadAck));
+        for broken in ["", " é", &format!("  {ID}"), &format!("{ID}x"), &format!("{ID}4"), &format!("{ID}-")] {
+            check(false, &format!("ACK:{broken}"), &Err(BadAck));
         }
         let passed_on = Propagated { id: id(), child: None, reason: "see below".to_owned() };
         check(true, &format!("PROPAGATED:{ID} see below"), &Ok(Role::Propagated(passed_on)));
@@ -254,10 +265,13 @@ mod tests {
 
     #[test]
     fn a_propagated_reason_reads_back() {
-        for child in ["agent://orchestrator.prod/child-007", "child-007"] {
-            let child = Some(AgentId::vcp(child).unwrap());
-            let alarm = Propagated { id: id(), child, reason: "on fire: really".to_owned() };
-            assert_eq!(Propagated::parse(&alarm.to_reason()), Some(alarm));
+        let children = ["agent://orchestrator.prod/child-007", "child-007", "did:web:example.com", "urn:x:"];
+        let children = children.map(|child| Some(AgentId::vcp(child).unwrap()));
+        for child in children.into_iter().chain([None]) {
+            for reason in ["on fire: really", "child-007: x", " : x", ": x", ":x", "", " ", "agent://h/x: y"] {
+                let alarm = Propagated { id: id(), child: child.clone(), reason: reason.to_owned() };
+                assert_eq!(Propagated::parse(&alarm.to_reason()), Some(alarm));
+            }
         }
         assert_eq!(Propagated::parse(&format!("PROPAGATED:{ID}")).unwrap().reason, "");
         assert_eq!(Propagated::parse(&format!("PROPAGATED:{}", ID.to_uppercase())), None);

@@ -4,6 +4,7 @@
 use super::confidence::Confidence;
 use super::content::Content;
 use super::id::{MessageId, SessionId};
+use super::keyword::normalise_all;
 use super::kind::{Kind, Version};
 use super::message::Message;
 use super::provenance::Provenance;
@@ -111,6 +112,26 @@ impl Message {
         Message { session_id: Some(session), payload: Some(metadata), ..message }.escalated()
     }
 
+    /// The message with these words to find it by (section XI), each once and in the one form that is
+    /// searched for. They replace those it had; without any word left it has none.
+    ///
+    /// ```
+    /// # use legation_protocol::{Timestamp, id::AgentId};
+    /// # use legation_protocol::vlp::{Header, Message, MessageId};
+    /// # let header = Header {
+    /// #     id: MessageId::generated("QRY", 7)?,
+    /// #     timestamp: Timestamp::utc("2025-01-04T10:30:00Z")?,
+    /// #     sender: AgentId::named("The Observer")?,
+    /// # };
+    /// let query = Message::query(header, "Is it open?").with_keywords(["Bridge", " the  Harbour ", "bridge"]);
+    /// assert_eq!(query.keywords, Some(vec!["bridge".to_owned(), "the harbour".to_owned()]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_keywords<K: AsRef<str>>(self, keywords: impl IntoIterator<Item = K>) -> Message {
+        Message { keywords: listed(normalise_all(keywords)), ..self }
+    }
+
     fn bare(kind: Kind, header: Header, content: Content, confidence: Confidence) -> Message {
         Message {
             id: header.id,
@@ -136,8 +157,8 @@ impl Message {
     }
 }
 
-fn listed(provenance: Vec<Provenance>) -> Option<Vec<Provenance>> {
-    Some(provenance).filter(|list| !list.is_empty())
+fn listed<T>(list: Vec<T>) -> Option<Vec<T>> {
+    Some(list).filter(|list| !list.is_empty())
 }
 
 fn about(id: &MessageId) -> RefersTo {

@@ -3,7 +3,7 @@
 //! Any visible text names a message or a session. The forms are advice: the spec's own examples
 //! depart from them, so a departure is a warning.
 
-use crate::id::{AgentId, MAX_ID, is_invisible};
+use crate::id::{AgentId, MAX_ID, has_invisible};
 use crate::stamp::Timestamp;
 use serde::Serialize;
 use std::fmt;
@@ -139,7 +139,7 @@ pub(super) fn visible(text: &str) -> Result<(), BadIdentifier> {
     if text.is_empty() || text.chars().nth(MAX_ID).is_some() {
         return Err(BadIdentifier::Length);
     }
-    if text.chars().any(is_invisible) {
+    if has_invisible(text) {
         return Err(BadIdentifier::Invisible);
     }
     if text.trim() != text {

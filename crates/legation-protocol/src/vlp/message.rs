@@ -42,7 +42,7 @@ pub struct Message {
     /// Place in the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<i64>,
-    /// Whom it is for.
+    /// Whom it is for. Never the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receiver: Option<AgentId>,
     /// What it is about.
@@ -99,6 +99,7 @@ impl Wire for Message {
         let payload = o.nullable("payload", json_object);
         let extras = o.optional("_extras", json_object);
         refuse_metrics(&mut o);
+        refuse_talk_to_oneself(&mut o, sender.as_ref(), receiver.as_ref());
         recommend_metadata(&mut o, kind);
         let declared = declared(&o, safety.as_ref());
         truth::check(&mut o, &Facts { kind, confidence, declared });
@@ -187,7 +188,7 @@ fn session_id(at: At<'_, '_>) -> Option<SessionId> {
 
 fn sender(at: At<'_, '_>) -> Option<AgentId> {
     if at.node.text().is_some_and(|id| is_reserved(&id)) {
-        let at = At { spec: "Legation reserved names", ..at };
+        let at = At { spec: "Legation reserved ids", ..at };
         return at.fail_with(Code::ReservedId, "no agent may send under this name", "send under the agent's own name");
     }
     filled(at, Code::BadAgentId, AgentId::named)
@@ -211,6 +212,13 @@ fn declared(o: &Object<'_, '_>, safety: Option<&Safety>) -> Option<Level> {
         Some(safety) => Some(safety.declared()),
         None if o.node.get("safety").is_none() => Some(Level::Safe),
         None => None,
+    }
+}
+
+fn refuse_talk_to_oneself(o: &mut Object<'_, '_>, sender: Option<&AgentId>, receiver: Option<&AgentId>) {
+    if sender.is_some() && sender == receiver {
+        o.wrong(Code::SelfAddressed, "receiver", "Legation self-addressing", "an agent does not speak to itself")
+            .help("name the agent this is for, or leave the receiver out");
     }
 }
 

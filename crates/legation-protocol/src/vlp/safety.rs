@@ -1,6 +1,7 @@
 //! What a message says of its own risk (section V).
 
 use crate::code::Code;
+use crate::id::has_invisible;
 use crate::names::names;
 use crate::read::{At, Extra, any_text, boolean, text};
 use serde::Serialize;
@@ -86,10 +87,20 @@ impl Issue {
 
     fn read(at: At<'_, '_>) -> Option<Issue> {
         let mut o = at.object()?;
-        let code = o.required("code", text);
+        let code = o.required("code", issue_code);
         let detail = o.optional("detail", any_text);
         Some(Issue { code: code?, detail, extra: o.extra() })
     }
+}
+
+/// Programs compare codes and people read them, so what looks alike has to be alike.
+fn issue_code(at: At<'_, '_>) -> Option<String> {
+    if at.node.text().is_some_and(|code| has_invisible(&code)) {
+        let at = At { spec: "Legation identifiers", ..at };
+        let message = "an issue code has no control, invisible or direction-changing characters";
+        return at.fail_with(Code::SchemaInvalid, message, "write it in visible characters only");
+    }
+    text(at)
 }
 
 #[cfg(test)]

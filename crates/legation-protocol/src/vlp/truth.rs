@@ -44,15 +44,21 @@ impl Message {
         Judgement { declared, computed: Level::Review, issues }
     }
 
-    /// The message with its level raised to review when it asserts what it does not prove (section
-    /// XII). For senders: a message that was received is never changed.
+    /// The message with its written level raised to review when it asserts what it does not prove
+    /// (section XII) or requires a human (section V). For senders: a message that was received is
+    /// never changed.
     #[must_use]
     pub fn escalated(mut self) -> Message {
-        let judged = self.judged();
-        if self.kind.asserts() && judged.level() > judged.declared {
-            let safety = self.safety.get_or_insert_with(|| Safety::at(Level::Review));
-            safety.level = judged.level();
-            safety.issues.get_or_insert_default().extend(judged.issues);
+        let Judgement { declared, computed, issues } = self.judged();
+        // A written review holds a message, and queries and notices are not held for want of proof.
+        let computed = if self.kind.asserts() { computed } else { Level::Safe };
+        let written = self.safety.as_ref().map_or(Level::Safe, |safety| safety.level);
+        if declared.max(computed) > written {
+            let safety = self.safety.get_or_insert_with(|| Safety::at(written));
+            safety.level = declared.max(computed);
+            if computed > written {
+                safety.issues.get_or_insert_default().extend(issues);
+            }
         }
         self
     }

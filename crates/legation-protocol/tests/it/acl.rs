@@ -4,7 +4,7 @@ use crate::fixtures;
 use legation_protocol::acl::{
     Action, Answer, Artifact, Capabilities, Content, DebugCode, Estimate, Head, InformCapabilities, InformResult,
     Known, MatchType, Message, MessageId, Misunderstanding, NotUnderstood, Priority, Query, QueryCapabilities,
-    QueryType, TaskAccept, TaskReject, TaskRequest,
+    QueryType, Reply, TaskAccept, TaskReject, TaskRequest,
 };
 use legation_protocol::id::AgentId;
 use legation_protocol::json::Json;
@@ -37,6 +37,11 @@ fn head() -> Head {
         receiver: AgentId::named("Jules").unwrap(),
         timestamp: Timestamp::utc("2025-06-18T09:14:05Z").unwrap(),
     }
+}
+
+/// An answer, under an id that no fixture has.
+fn reply_to(asked: &Message) -> Reply {
+    asked.reply(MessageId::parse("9d3f6a20-5b1e-4f77-8c42-6e0a1b9d7c35").unwrap(), head().timestamp)
 }
 
 fn texts(names: &[&str]) -> Vec<String> {
@@ -86,7 +91,7 @@ fn a_debugging_task_is_built_as_the_spec_describes_it() {
         desired_outcome: "no IndexError".to_owned(),
     };
     let request = TaskRequest { priority: Some(Priority::High), ..TaskRequest::debug_code("Mend it.", code) };
-    let built = build(&head().open(request).reply_with("debug-1")).unwrap();
+    let built = build(&head().request(request).unwrap().reply_with("debug-1")).unwrap();
     insta::assert_snapshot!(built.text(), @r#"{"mcp_version":"0.1.0","message_id":"5b1f0c9e-3a77-4c1d-9a46-0f2d8e6b7c10","sender":{"agent_id":"Eddy"},"receiver":{"agent_id":"Jules"},"reply_with":"debug-1","language":"application/json","ontology":"elizaos:ontology:code/python/debug_request","timestamp":"2025-06-18T09:14:05Z","performative":"TASK_REQUEST","payload":{"task_type":"debug_code","task_description":"Mend it.","task_parameters":{"code_to_debug":"return xs[len(xs)]","desired_outcome":"no IndexError","programming_language":"python"},"priority":"high"}}"#);
 }
 
@@ -99,15 +104,31 @@ fn an_estimate_has_two_forms_and_one_length() {
     assert_eq!(length("estimate-seconds.json"), Some(Duration::from_mins(5)));
     assert_eq!(length("task-accept-full.json"), Some(Duration::from_mins(5)));
     let late = TaskAccept::within(Estimate::Seconds(-1.0));
-    let refused =
-        build(&message("task-request-least.json").reply(head().message_id, head().timestamp).with(late).unwrap());
+    let refused = build(&reply_to(&message("task-request-least.json")).with(late).unwrap());
     assert_eq!(refused.unwrap_err().code(), Code::BadEstimate);
+}
+
+#[test]
+fn what_json_cannot_hold_is_refused_and_not_left_out() {
+    for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let accept = TaskAccept::within(Estimate::Seconds(seconds));
+        let reply = reply_to(&message("task-request-least.json")).with(accept).unwrap();
+        assert_eq!(build(&reply).unwrap_err().code(), Code::SchemaInvalid, "{seconds}");
+    }
+}
+
+#[test]
+fn what_a_reader_would_have_in_another_form_is_refused() {
+    let listed = Misunderstanding::Other("parsing_error".to_owned());
+    let reply = reply_to(&message("task-request-least.json"));
+    let refused = build(&reply.with(NotUnderstood::because(listed, "What?")).unwrap()).unwrap_err();
+    insta::assert_snapshot!(refused, @"schema_invalid: this cannot be written as JSON: what reads back is not what was given");
 }
 
 #[test]
 fn a_query_is_answered_with_a_value() {
     for (query, value) in [("query-if-capacity.json", json!(true)), ("query-ref-commit.json", json!("8f3c2d1"))] {
-        let reply = message(query).reply(head().message_id, head().timestamp);
+        let reply = reply_to(&message(query));
         let built = build(&reply.with(InformResult::answer("Here it is.", value.clone())).unwrap()).unwrap();
         let Content::InformResult(result) = &built.value().content else { panic!("{built:?}") };
         assert_eq!(result.value(), Some(value));
@@ -121,7 +142,7 @@ fn an_artifact_is_described_or_referred_to() {
         Artifact::Reference("/srv/a.py".to_owned()),
         Artifact::Described(Json::from(json!({"type": "log", "content": "2 passed"}))),
     ]);
-    let reply = message("task-request-least.json").reply(head().message_id, head().timestamp);
+    let reply = reply_to(&message("task-request-least.json"));
     assert!(build(&reply.with(result).unwrap()).is_ok());
 }
 
@@ -139,8 +160,45 @@ fn a_refusal_becomes_what_its_sender_is_told() {
     check_refused("elizaos:ontology:code", "elizaos: ontology:code", &Misunderstanding::UnknownOntology);
     check_refused("task_type", "kind", &Misunderstanding::InvalidPayloadStructure);
     check_refused("\"payload\": {", "\"payload\": [", &Misunderstanding::ParsingError);
+    check_refused("\"0.1.0\"", "\"0.2.0\"", &Misunderstanding::InvalidPayloadStructure);
     let own = Misunderstanding::from("too_vague".to_owned());
     assert_eq!((own.as_str(), &own), ("too_vague", &Misunderstanding::Other("too_vague".to_owned())));
+}
+
+#[test]
+fn an_unknown_act_is_told_before_all_else() {
+    let text = String::from_utf8(fixture("task-request-debug.json")).unwrap();
+    let spoil = |changes: &[(&str, &str)]| {
+        let spoilt = changes.iter().fold(text.clone(), |text, (from, to)| text.replacen(from, to, 1));
+        NotUnderstood::from(&parse::<Message>(spoilt.as_bytes()).unwrap_err())
+    };
+    let (version, act) = (("\"0.1.0\"", "\"0.2.0\""), ("TASK_REQUEST", "CANCEL"));
+    let (term, payload) = (("elizaos:", "elizaos: "), ("task_type", "kind"));
+    let told = spoil(&[version, act, term]);
+    assert_eq!(told.reason_code, Misunderstanding::UnknownPerformative);
+    insta::assert_snapshot!(told.reason_text.unwrap(), @r#"unknown_performative: "CANCEL" is none of the values this member has (at /performative)"#);
+    assert_eq!(spoil(&[version, term, payload]).reason_code, Misunderstanding::UnknownOntology);
+    assert_eq!(spoil(&[version, payload]).reason_code, Misunderstanding::InvalidPayloadStructure);
+}
+
+#[test]
+fn rules_are_cited_by_their_section() {
+    let cited = |file: &str| {
+        let bytes = fs::read(fixtures::root().join("spec/acl/bad").join(file)).unwrap();
+        parse::<Message>(&bytes).unwrap_err().first().spec
+    };
+    for (file, want) in [
+        ("performative-cancel.json", "ACL 4"),
+        ("performative-wrong-type.json", "ACL 3"),
+        ("in-reply-to-zero-width.json", "Legation message ids"),
+        ("in-reply-to-empty.json", "ACL 3"),
+        ("in-reply-to-itself.json", "Legation replies"),
+        ("task-accept-task-id-assigned-invisible.json", "Legation message ids"),
+        ("task-accept-task-id-assigned-wrong-type.json", "ACL 4.2"),
+        ("sender-reserved-system.json", "Legation reserved ids"),
+    ] {
+        assert_eq!(cited(file), Some(want), "{file}");
+    }
 }
 
 #[test]
@@ -169,6 +227,17 @@ fn a_flat_match_is_read_like_a_nested_one() {
         let Answer::Specific { matches: true, matched } = inform.answer() else { panic!("{name}") };
         assert_eq!(matched[0], "python");
     }
+}
+
+#[test]
+fn of_two_matches_the_one_in_capabilities_holds() {
+    let Content::InformCapabilities(inform) = message("inform-capabilities-match-in-both-places.json").content else {
+        panic!("not the fixture meant")
+    };
+    assert_eq!(inform.match_result, Some(true));
+    assert_eq!(inform.answer(), Answer::Specific { matches: false, matched: &[] });
+    let outside = InformCapabilities { capabilities: Some(Capabilities::default()), ..inform };
+    assert!(matches!(outside.answer(), Answer::Specific { matches: true, .. }));
 }
 
 fn known() -> Known {
@@ -203,7 +272,7 @@ fn a_list_of_what_is_known_answers_every_question() {
     for (question, kind) in questions {
         let capabilities = question.query.answer_from(&known()).unwrap();
         assert_eq!(question.query.kind(), kind);
-        let reply = ask(question).reply(head().message_id, head().timestamp);
+        let reply = reply_to(&ask(question));
         let built = build(&reply.with(InformCapabilities::from(capabilities)).unwrap()).unwrap();
         let Content::InformCapabilities(inform) = &built.value().content else { panic!("{built:?}") };
         match (kind, inform.answer()) {
@@ -227,7 +296,7 @@ fn nobody_builds_what_nobody_may_send() {
     assert_eq!(build(&to_self.open(QueryCapabilities::summary())).unwrap_err().code(), Code::SelfAddressed);
     let as_user = Head { sender: AgentId::named("user").unwrap(), ..head() };
     assert_eq!(build(&as_user.open(QueryCapabilities::summary())).unwrap_err().code(), Code::ReservedId);
-    let reply = message("task-request-least.json").reply(head().message_id, head().timestamp);
+    let reply = reply_to(&message("task-request-least.json"));
     assert!(build(&reply.with(TaskReject::because("", "No.")).unwrap()).is_err());
 }
 
@@ -285,9 +354,16 @@ proptest! {
             "[ a-z\u{a0}\u{200b}\u{3000}\u{85}\u{2065}\u{e0002}é/:]{0,6}",
             ".{0,8}",
         ],
-        place in prop_oneof![Just("/sender/agent_id"), Just("/receiver/agent_id"), Just("/ontology"), Just("/message_id")],
+        place in prop_oneof![
+            Just("/sender/agent_id"),
+            Just("/receiver/agent_id"),
+            Just("/ontology"),
+            Just("/message_id"),
+            Just("/in_reply_to"),
+            Just("/payload/task_id_assigned"),
+        ],
     ) {
-        let (typed, schema) = judged("task-request-least.json", place, json!(text));
+        let (typed, schema) = judged("task-accept-full.json", place, json!(text));
         prop_assert_eq!(typed, schema, "{:?} at {}", text, place);
     }
 }

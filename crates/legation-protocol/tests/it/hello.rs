@@ -2,13 +2,12 @@
 
 use crate::fixtures;
 use legation_protocol::negotiation::{
-    Ack, CoreFeatures, Environment, Extension, ExtensionName, Handshake, Hello, Identity, Registry, Server, Version,
-    negotiate,
+    Ack, CoreFeatures, Extension, ExtensionName, Handshake, Hello, Identity, Registry, Server, Version, negotiate,
 };
-use legation_protocol::{build, json::Json, parse};
+use legation_protocol::vcp::Environment;
+use legation_protocol::{Code, Content, Format, build, check, json::Json, parse};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
 
 #[test]
 fn fixtures_hold() {
@@ -25,19 +24,36 @@ fn names() -> impl Strategy<Value = ExtensionName> {
     any.prop_map(|own| format!("VCP-X-{own}").parse().unwrap())
 }
 
+/// A list as a client may write it: with second mentions, and sometimes with more than are looked at.
+fn wishes() -> impl Strategy<Value = Vec<ExtensionName>> {
+    let numbered = (0..400).prop_map(|number| format!("VCP-X-N{number}").parse().unwrap());
+    prop_oneof![
+        6 => vec(names(), 0..12),
+        1 => vec(prop_oneof![20 => numbered.boxed(), 1 => names().boxed()], 250..330),
+    ]
+}
+
+/// What is asked for by the text of a hello: its first 256 names, each at its first mention.
+fn wanted(hello: &Hello) -> Vec<String> {
+    let written = serde_json::to_value(hello).unwrap();
+    let names = written["extensions"].as_array().into_iter().flatten().take(256);
+    let mut wanted = Vec::new();
+    for name in names.map(|name| name.as_str().unwrap().to_owned()) {
+        if !wanted.contains(&name) {
+            wanted.push(name);
+        }
+    }
+    wanted
+}
+
 prop_compose! {
     fn hellos()(
         version in versions(),
         min_version in prop::option::of(versions()),
-        extensions in prop::option::of(vec(names(), 0..12)),
+        extensions in prop::option::of(wishes()),
         identity in prop::option::of("[a-z:]{0,9}"),
         client_id in prop::option::of("\\PC{0,9}"),
     ) -> Hello {
-        let mut seen = BTreeSet::new();
-        let mut extensions: Option<Vec<_>> = extensions;
-        if let Some(list) = &mut extensions {
-            list.retain(|name| seen.insert(name.clone()));
-        }
         let extensions = extensions.map(Into::into);
         let identity = identity.map(Identity::from);
         Hello { min_version, extensions, identity, client_id, ..Hello::new(version) }
@@ -75,19 +91,31 @@ fn acks() -> impl Strategy<Value = (Hello, Server, Ack)> {
     })
 }
 
+/// What an ack is warned of: the features a server of its version should have, and this one has not.
+fn expected_and_off(ack: &Ack, features: CoreFeatures) -> Vec<(Code, &'static str)> {
+    let expected = [
+        (features.encryption, "/core_features/encryption"),
+        (features.injection_scanning, "/core_features/injection_scanning"),
+    ];
+    let off = expected.into_iter().filter(|(is_on, _)| ack.version >= Version::V3_0 && !is_on);
+    off.map(|(_, at)| (Code::CoreFeatureOff, at)).collect()
+}
+
 proptest! {
     #[test]
     fn the_lists_partition_the_request((hello, _, ack) in acks()) {
-        let supported: BTreeSet<_> = ack.supported.iter().map(|name| name.as_str().to_owned()).collect();
-        let unsupported: BTreeSet<_> = ack.unsupported.clone().unwrap().into_iter().collect();
-        let requested: BTreeSet<_> = hello.requested().iter().map(|name| name.as_str().to_owned()).collect();
-        prop_assert!(supported.is_disjoint(&unsupported));
-        prop_assert_eq!(&supported | &unsupported, requested);
+        let supported = ack.supported.iter().map(ToString::to_string);
+        let mut answered: Vec<_> = supported.chain(ack.unsupported.unwrap()).collect();
+        let mut wanted = wanted(&hello);
+        answered.sort();
+        wanted.sort();
+        prop_assert_eq!(answered, wanted);
     }
 
     #[test]
     fn the_lists_keep_the_clients_order((hello, _, ack) in acks()) {
-        let place = |name: &str| hello.requested().iter().position(|other| other.as_str() == name);
+        let wanted = wanted(&hello);
+        let place = |name: &str| wanted.iter().position(|other| other == name);
         prop_assert!(ack.supported.iter().map(|name| place(name.as_str())).is_sorted());
         prop_assert!(ack.unsupported.unwrap().iter().map(|name| place(name)).is_sorted());
     }
@@ -119,10 +147,12 @@ proptest! {
         if let Ok(ack) = &answer {
             prop_assert_eq!(ack.answers(&hello), Ok(()));
         }
+        let off = answer.as_ref().map_or_else(|_| Vec::new(), |ack| expected_and_off(ack, server.core_features));
         let answer = Handshake::from(answer);
         let built = build(&answer).unwrap();
         prop_assert_eq!(built.value(), &answer);
-        prop_assert_eq!(built.warnings(), &[]);
+        let warned: Vec<_> = built.warnings().iter().map(|v| (v.code, v.at.as_deref().unwrap())).collect();
+        prop_assert_eq!(warned, off);
     }
 
     #[test]
@@ -143,6 +173,52 @@ fn the_largest_request_is_answered_within_the_limit() {
     assert!(
         matches!(build(&answer).unwrap().value(), Handshake::Ack(ack) if ack.unsupported.as_ref().unwrap().len() == 256)
     );
+}
+
+/// The hello in a text that is auto-detected, as any door of an exchange reads it.
+#[track_caller]
+fn received(text: &str) -> Hello {
+    let checked = check(text.as_bytes(), None);
+    assert_eq!(checked.format, Some(Format::Hello), "{text}");
+    assert_eq!(checked.violations, [], "{text}");
+    match checked.content {
+        Some(Content::Handshake(handshake)) => match *handshake {
+            Handshake::Hello(hello) => hello,
+            other => panic!("{text}: {other:?}"),
+        },
+        other => panic!("{text}: {other:?}"),
+    }
+}
+
+#[test]
+fn unknown_fields_of_a_hello_change_nothing_in_the_answer() {
+    let acked = r#""type":"vcp-hello","version":"3.1","extensions":["VCP-X-Consensus","VCP-X-Future"]"#;
+    let refused = r#""type":"vcp-hello","version":"3.1","extensions":["VCP-X-Personal"]"#;
+    let too_new = r#""type":"vcp-hello","version":"9.1","min_version":"9.0""#;
+    let unknown = [
+        r#""locale":"de-CH""#,
+        r#""Version":"1.0""#,
+        r#""capabilities":{"VCP-X-Personal":{"decay":true}}"#,
+        r#""supported":["VCP-X-Personal"],"session_id":"ses_1""#,
+        r#""code":"INTERNAL_ERROR","message":"no","retry_after":-1"#,
+        // The marks of every other dialect but VCP, whose envelope may not pass for a handshake.
+        r#""protocol":"VLP/1.1""#,
+        r#""mcp_version":"0.1.0","performative":"FAILURE""#,
+        r#""sender_id":"a","recipient_id":"b""#,
+        r#""id":"a","system_prompt":"","allowed_agents":[],"delegate_rules":{},"mcp_bindings":[]"#,
+    ];
+    let server = Server::default();
+    let answer = |text: &str| negotiate(&received(text), &server, |_| true);
+    for hello in [acked, refused, too_new] {
+        let plain = answer(&format!("{{{hello}}}"));
+        assert_eq!(plain.is_ok(), hello == acked);
+        for fields in unknown {
+            assert_eq!(answer(&format!("{{{hello},{fields}}}")), plain, "{fields} after {hello}");
+            assert_eq!(answer(&format!("{{{fields},{hello}}}")), plain, "{fields} before {hello}");
+        }
+    }
+    let envelope = check(format!(r#"{{{acked},"vcp_message":"1.2"}}"#).as_bytes(), None);
+    assert!(envelope.violations.iter().map(|v| v.code).eq([Code::AmbiguousDialect]));
 }
 
 #[test]

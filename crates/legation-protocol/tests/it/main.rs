@@ -9,6 +9,7 @@
 )]
 
 mod acl;
+mod agree;
 mod cap;
 mod fixtures;
 mod hello;

@@ -88,6 +88,18 @@ fn one_view_serves_all_dialects() {
         },
     );
     check_view(
+        &ACL.replace("r-1", "5B1F0C9E-3A77-4C1D-9A46-0F2D8E6B7C10"),
+        &View {
+            kind: "TASK_ACCEPT",
+            id: Some("550e8400-e29b-41d4-a716-446655440000"),
+            sender: "Jules",
+            recipients: Recipients::One("Eddy"),
+            thread: None,
+            refers_to: vec!["5b1f0c9e-3a77-4c1d-9a46-0f2d8e6b7c10"],
+            time: Some("2026-02-15T10:33:00Z"),
+        },
+    );
+    check_view(
         CAP,
         &View {
             kind: "delegation_notice",

@@ -1,5 +1,6 @@
 //! VCP messaging 1.2.
 
+use crate::agree::contexts;
 use crate::fixtures;
 use legation_protocol::id::{AgentId, Uuid7};
 use legation_protocol::json::{Doc, Form};
@@ -9,8 +10,9 @@ use legation_protocol::vcp::{
     Dimension, Effective, Envelope, Escalation, Floor, ManifestHash, Mode, Order, Origin, Other, Payload, Propagated,
     Role, Rule, Rules, Setter, Severity, Value,
 };
-use legation_protocol::{Timestamp, build, parse, vcp, vlp};
+use legation_protocol::{Timestamp, Violation, build, parse, vcp, vlp};
 use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization as _;
 
 #[test]
 fn fixtures_hold() {
@@ -230,6 +232,12 @@ proptest! {
     }
 
     #[test]
+    fn an_alarm_passed_upward_reads_back(named in any::<bool>(), reason in "[a-z: /-]{0,12}|.{0,24}") {
+        let alarm = Propagated { id: id(9), child: named.then(|| agent("child")), reason };
+        prop_assert_eq!(Propagated::parse(&alarm.to_reason()), Some(alarm));
+    }
+
+    #[test]
     fn canonical_contexts_read_back_the_same(
         parts in proptest::collection::vec(
             (proptest::sample::select(Dimension::ALL), proptest::collection::vec(0..14usize, 0..4)), 1..6),
@@ -249,4 +257,113 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn whatever_is_a_context_has_a_canonical_form_that_reads_back(text in prop_oneof![contexts(), odd_contexts()]) {
+        if let Ok(context) = Context::parse(&text) {
+            check_canonical(&context)?;
+            prop_assert!(text.nfc().eq(text.chars()), "what is read is in normal form C");
+        }
+    }
+
+    #[test]
+    fn odd_values_in_any_dimension_read_back(
+        values in proptest::collection::vec(
+            (proptest::sample::select(Dimension::ALL), proptest::sample::select(Dimension::ALL),
+             proptest::sample::select(ODD_VALUES)), 1..6),
+    ) {
+        let values = values.into_iter().filter_map(|(dimension, parsed_for, emoji)| {
+            Some((dimension, Value::parse(parsed_for, emoji).ok()?))
+        });
+        if let Ok(context) = Context::from_values(values) {
+            prop_assert_eq!(context.as_str(), context.canonical());
+            check_canonical(&context)?;
+        }
+    }
+}
+
+/// Values outside the table, and those of the table in unusual spellings.
+const ODD_VALUES: &[&str] = &[
+    "🇩🇪",
+    "🇪🇩",
+    "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+    "🏴",
+    "❤",
+    "❤\u{fe0f}",
+    "❤\u{fe0e}",
+    "ℹ\u{fe0f}",
+    "1\u{20e3}",
+    "1\u{fe0f}\u{20e3}",
+    "👶🏽",
+    "👶",
+    "👁\u{fe0f}\u{200d}🗨\u{fe0f}",
+    "👁\u{200d}🗨",
+    "👨\u{200d}⚕",
+    "☀",
+    "🔥\u{fe0e}",
+    "○",
+    "👥",
+    "⏰\u{fe0f}",
+    "🧠",
+];
+
+/// Contexts of odd values, most of them valid.
+fn odd_contexts() -> impl Strategy<Value = String> {
+    let values = proptest::collection::vec(proptest::sample::select(ODD_VALUES), 0..5);
+    let parts = proptest::collection::vec((proptest::sample::select(Dimension::ALL), values), 1..4);
+    parts.prop_map(|parts| {
+        let part = |(dimension, values): &(Dimension, Vec<&str>)| dimension.symbol().to_owned() + &values.concat();
+        parts.iter().map(part).collect::<Vec<_>>().join("|")
+    })
+}
+
+/// The canonical form has the same values and is its own canonical form.
+fn check_canonical(context: &Context) -> Result<(), TestCaseError> {
+    let canonical = Context::parse(&context.canonical());
+    prop_assert!(canonical.is_ok(), "{context} became {}", context.canonical());
+    let canonical = canonical.unwrap();
+    prop_assert_eq!(canonical.as_str(), canonical.canonical());
+    for dimension in Dimension::ALL {
+        prop_assert!(context.values(*dimension).eq(canonical.values(*dimension)), "{} {}", context, canonical);
+    }
+    Ok(())
+}
+
+/// The findings of a fixture, as people read them.
+fn told(file: &str) -> Vec<Violation> {
+    let bytes = std::fs::read(fixtures::root().join("spec/vcp").join(file)).unwrap();
+    match parse::<Envelope>(&bytes) {
+        Ok(parsed) => parsed.warnings,
+        Err(rejection) => rejection.into_vec(),
+    }
+}
+
+#[test]
+fn each_fault_is_told_with_what_mends_it() {
+    for (file, message, help) in [
+        ("bad/timestamp-leap-second.json", "no second 60 here", "second 00 of the next minute"),
+        ("bad/timestamp-with-offset.json", "must end in Z", "convert it to UTC"),
+        ("bad/timestamp-with-zero-offset.json", "must end in Z", "end it in Z"),
+        ("bad/context-bar-missing.json", "🎭 begins the dimension occasion", "is a bar missing before 🎭?"),
+        ("bad/context-words.json", "begins with the symbol", "⏰🌅|📍🏡|👥👶"),
+        ("bad/recipient-star.json", "no agent has this name", "did you mean \"broadcast\"?"),
+        ("ok/recipient-all.json", "an opaque id", "did you mean \"broadcast\"?"),
+        ("ok/recipient-broadcast-capitalised.json", "an opaque id", "did you mean \"broadcast\"?"),
+        ("ok/recipient-opaque.json", "an opaque id", "agent://home.local/kitchen-agent"),
+        ("ok/other-uri-did.json", "a URI, but not agent://host/id", "agent://home.local/kitchen-agent"),
+        ("bad/escalation-broadcast.json", "from a child to its parent", "send it to the parent"),
+        ("bad/ack-broadcast.json", "from a child to its parent", "goes to the one who escalated"),
+        ("bad/resume-with-broken-id.json", "no id of an escalation", "copy the message_id"),
+        ("bad/token-limit-too-large.json", "too large", "at most 9007199254740991"),
+        ("bad/token-limit-zero.json", "no value of a \"token_limit\"", "at least 1"),
+        ("bad/constraint-type-in-capitals.json", "looks like one", "write \"topic_block\""),
+        ("bad/constraint-type-with-trailing-space.json", "looks like one", "write \"topic_block\""),
+    ] {
+        let findings = told(file);
+        let [finding] = findings.as_slice() else { panic!("{file}: {findings:?}") };
+        let helped = finding.help.as_deref().unwrap_or_default();
+        assert!(finding.message.contains(message), "{file}: {}", finding.message);
+        assert!(helped.contains(help), "{file}: {helped}");
+    }
+    assert_eq!(told("bad/resume-with-broken-id.json")[0].spec, Some("Legation resume"));
 }

@@ -1,5 +1,7 @@
 //! VLP 1.1.
 
+mod agreement;
+
 use crate::fixtures;
 use legation_protocol::id::AgentId;
 use legation_protocol::json::{Doc, Json, canonical};
@@ -8,7 +10,7 @@ use legation_protocol::vlp::{
     Confidence, Content, Header, Issue, Kind, Level, Message, MessageId, Provenance, RefersTo, Safety, SessionId,
     SourceKind, UNPROVEN,
 };
-use legation_protocol::{Code, Severity, Timestamp, build, parse};
+use legation_protocol::{Code, Severity, Timestamp, Violation, build, parse};
 use proptest::prelude::*;
 use serde_json::json;
 use std::fs;
@@ -69,7 +71,7 @@ fn constructors_build_valid_messages() {
         for message in all {
             let built = build(&message).unwrap();
             assert_eq!(built.value(), &message);
-            let proof_only = |w: &&legation_protocol::Violation| w.code != Code::MissingProvenanceHighConfidence;
+            let proof_only = |w: &&Violation| w.code != Code::MissingProvenanceHighConfidence;
             assert_eq!(built.warnings().iter().find(proof_only), None);
         }
     }
@@ -86,6 +88,7 @@ fn what_types_cannot_rule_out_is_refused_when_built() {
     let earlier = MessageId::parse("MSG-abc123-0001").unwrap();
     let claim = || Message::claim(header("CLM-abc123-0002"), "It is done.", sure(0.5), vec![]);
     let check = |message: Message, code| assert_eq!(build(&message).unwrap_err().code(), code);
+    check(Message { receiver: Some(header("MSG001").sender), ..claim() }, Code::SelfAddressed);
     check(Message { content: Content::Object(Json::from(json!([1]))), ..claim() }, Code::SchemaInvalid);
     check(Message { confidence: sure(0.95), ..claim() }, Code::MissingProvenanceHighConfidence);
     check(Message { kind: Kind::Response, ..claim() }, Code::RefersToMissing);
@@ -143,6 +146,49 @@ fn escalation_leaves_block_and_other_issues_alone() {
     assert_eq!(claim(Level::Safe).escalated(), claim(Level::Safe));
     assert_eq!(unproven(Level::Block), safety(Level::Block));
     assert_eq!((unproven(Level::Safe).level, unproven(Level::Safe).issues.unwrap().len()), (Level::Review, 2));
+}
+
+#[test]
+fn requires_human_is_written_as_review() {
+    let human = |level| Safety { requires_human: Some(true), ..Safety::at(level) };
+    let message = |kind, confidence, safety| {
+        let claim = Message::claim(header("CLM-abc123-0002"), "x", sure(confidence), vec![]);
+        Message { kind, safety: Some(safety), ..claim }
+    };
+    let escalated = |kind, confidence, safety| message(kind, confidence, safety).escalated().safety.unwrap();
+    for kind in Kind::ALL {
+        assert_eq!(escalated(*kind, 0.5, human(Level::Safe)), human(Level::Review), "{kind}");
+        assert_eq!(escalated(*kind, 0.95, human(Level::Block)), human(Level::Block), "{kind}");
+        let raised = message(*kind, 0.5, human(Level::Safe));
+        assert_eq!(raised.clone().escalated().judged(), raised.judged(), "{kind}");
+    }
+    let issue = Issue::new(UNPROVEN, "confidence >= 0.9 without provenance");
+    let both = Safety { issues: Some(vec![issue]), ..human(Level::Review) };
+    assert_eq!(escalated(Kind::Claim, 0.95, human(Level::Safe)), both);
+    assert_eq!(escalated(Kind::Query, 0.95, human(Level::Safe)), human(Level::Review));
+    assert_eq!(escalated(Kind::Query, 0.95, Safety::at(Level::Safe)), Safety::at(Level::Safe));
+}
+
+#[test]
+fn keywords_set_on_a_message_are_normalised() {
+    let query = || Message::query(header("QRY-abc123-0004"), "Is it done?");
+    let words = ["Oklahoma", " gas  stations", "oklahoma", "", "Pending:Pricing"];
+    let message = query().with_keywords(words);
+    assert_eq!(message.keywords.as_deref().unwrap(), ["oklahoma", "gas stations", "pending:pricing"]);
+    let built = build(&message).unwrap();
+    assert!(built.warnings().iter().all(|warning| warning.code != Code::KeywordPractice));
+    assert_eq!(message.with_keywords([" "]), query());
+}
+
+#[test]
+fn a_null_where_none_may_be_is_to_be_left_out() {
+    let text = br#"{"id":"MSG001","protocol":"VLP/1.1","type":"claim","timestamp":"2025-01-04T10:30:00Z","sender":null,
+        "content":"x","confidence":0.5,"keywords":null,"safety":{"level":"safe","issues":null},"_extras":null}"#;
+    let found = parse::<Message>(text).unwrap_err().into_vec();
+    let told: Vec<_> = found.iter().map(|v| (v.at.as_deref().unwrap(), v.help.as_deref())).collect();
+    let way_out = Some("leave the member out");
+    let want = [("/sender", None), ("/safety/issues", way_out), ("/keywords", way_out), ("/_extras", way_out)];
+    assert_eq!(told, want);
 }
 
 #[test]
@@ -249,6 +295,20 @@ proptest! {
         let (declared, computed, counts, _) = judge(Kind::ALL[kind], confidence, Some(safety));
         prop_assert!(counts >= Level::ALL[level] && counts >= declared && counts >= computed);
         prop_assert_eq!(computed == Level::Review, confidence >= 0.9);
+    }
+
+    #[test]
+    fn what_is_escalated_says_the_level_that_counts(
+        confidence in 0.0..=1.0f64, level in proptest::option::of(0usize..3), human: Option<bool>, kind in 0usize..7,
+    ) {
+        let safety = level.map(|level| Safety { requires_human: human, ..Safety::at(Level::ALL[level]) });
+        let claim = Message::claim(header("CLM-abc123-0002"), "x", sure(confidence), vec![]);
+        let message = Message { kind: Kind::ALL[kind], safety, ..claim };
+        let judged = message.judged();
+        let raised = message.escalated();
+        let written = raised.safety.as_ref().map_or(Level::Safe, |safety| safety.level);
+        prop_assert_eq!(written, if raised.kind.asserts() { judged.level() } else { judged.declared });
+        prop_assert_eq!(raised.clone().escalated(), raised);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::json::{Json, Kind};
 use crate::names::names;
-use crate::read::{At, Extra, any_text, boolean, json_object, text};
+use crate::read::{At, Extra, Object, any_text, boolean, json_object, text};
 use serde::Serialize;
 
 /// The one status of an answer.
@@ -113,26 +113,28 @@ pub enum Answer<'a> {
 }
 
 impl InformCapabilities {
-    /// The answer, wherever it stands.
+    /// The answer, wherever it stands. Of a match inside `capabilities` and one outside, the one
+    /// inside holds: that is its place in section 4.9.
     pub fn answer(&self) -> Answer<'_> {
-        if let Some(matches) = self.match_result {
-            return Answer::Specific { matches, matched: self.matched_capabilities.as_deref().unwrap_or_default() };
+        let inside = self.capabilities.as_ref().map(Capabilities::answer);
+        match (inside, self.match_result) {
+            (Some(inside @ Answer::Specific { .. }), _) | (Some(inside), None) => inside,
+            (_, Some(matches)) => {
+                Answer::Specific { matches, matched: self.matched_capabilities.as_deref().unwrap_or_default() }
+            }
+            (None, None) => Answer::Summary { topics: &[], actions: &[] },
         }
-        self.capabilities.as_ref().map_or(Answer::Summary { topics: &[], actions: &[] }, Capabilities::answer)
     }
 
     pub(in crate::acl) fn read(at: At<'_, '_>) -> Option<InformCapabilities> {
         let mut o = At { spec: "ACL 4.9", ..at }.object()?;
-        let there = |name| o.node.get(name).is_some_and(|node| !node.is_null());
-        let flat = !there("capabilities") && (there("match_result") || there("matched_capabilities"));
         let status = o.required("status", |at| at.named(Code::SchemaInvalid));
-        let (capabilities, match_result, matched_capabilities) = if flat {
-            let pair = (o.required("match_result", boolean), o.required("matched_capabilities", names_of));
-            (o.nullable("capabilities", Capabilities::read), pair.0, pair.1)
+        let capabilities = if has_match(&o) {
+            o.nullable("capabilities", Capabilities::read)
         } else {
-            let pair = (o.nullable("match_result", boolean), o.nullable("matched_capabilities", names_of));
-            (o.required("capabilities", Capabilities::read), pair.0, pair.1)
+            o.required("capabilities", Capabilities::read)
         };
+        let (match_result, matched_capabilities) = read_match(&mut o);
         Some(InformCapabilities { status: status?, capabilities, match_result, matched_capabilities, extra: o.extra() })
     }
 }
@@ -184,16 +186,31 @@ impl Capabilities {
 
     fn read(at: At<'_, '_>) -> Option<Capabilities> {
         let mut o = at.object()?;
+        let (match_result, matched_capabilities) = read_match(&mut o);
         Some(Capabilities {
             topics: o.nullable("topics", names_of),
             actions: o.nullable("actions", |at| at.list(Action::read)),
-            match_result: o.nullable("match_result", boolean),
-            matched_capabilities: o.nullable("matched_capabilities", names_of),
+            match_result,
+            matched_capabilities,
             action_name: o.nullable("action_name", text),
             description: o.nullable("description", any_text),
             parameters: o.nullable("parameters", json_object),
             extra: o.extra(),
         })
+    }
+}
+
+fn has_match(o: &Object<'_, '_>) -> bool {
+    ["match_result", "matched_capabilities"].iter().any(|name| o.node.get(name).is_some_and(|node| !node.is_null()))
+}
+
+/// Whether there is a match, and of what. Neither says anything without the other, so that where one
+/// is the other has to be, inside `capabilities` as well as outside.
+fn read_match(o: &mut Object<'_, '_>) -> (Option<bool>, Option<Vec<String>>) {
+    if has_match(o) {
+        (o.required("match_result", boolean), o.required("matched_capabilities", names_of))
+    } else {
+        (o.nullable("match_result", boolean), o.nullable("matched_capabilities", names_of))
     }
 }
 

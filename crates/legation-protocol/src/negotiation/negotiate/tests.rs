@@ -1,10 +1,11 @@
 //! The tables and rules of the handshake, one by one.
 
-use super::{Environment, Server, negotiate};
+use super::{Server, negotiate};
 use crate::json::Json;
 use crate::negotiation::{
     Ack, CoreFeatures, ErrorCode, Extension, ExtensionName, Hello, Identity, PersonalState, Refusal, Terms, Version,
 };
+use crate::vcp::Environment;
 use crate::wire::build;
 use serde_json::{Value, json};
 use std::cell::Cell;

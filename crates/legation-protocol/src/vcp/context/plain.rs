@@ -1,7 +1,8 @@
 //! The short way for contexts that hold nothing but the table's own emoji, as almost all do: they are
-//! compared byte by byte, without cutting the text into grapheme clusters.
+//! compared byte by byte, without cutting the text into emoji.
 
-use super::{Dimension, EMOJI_STYLE, Value};
+use super::emoji::{is_style, skip};
+use super::{Dimension, Value};
 use std::borrow::Cow;
 
 /// The values of a plain context; nothing if it has to be read the long way.
@@ -26,12 +27,11 @@ pub(super) fn values(text: &str) -> Option<Vec<(Dimension, Value)>> {
 
 /// What follows `emoji` at the beginning of `text`, if a new emoji begins there for certain.
 fn after<'t>(text: &'t str, emoji: &str) -> Option<&'t str> {
-    let rest = text.strip_prefix(emoji.strip_suffix(EMOJI_STYLE).unwrap_or(emoji))?;
-    let rest = rest.strip_prefix(EMOJI_STYLE).unwrap_or(rest);
+    let rest = skip(text.strip_prefix(emoji.strip_suffix(is_style).unwrap_or(emoji))?, is_style);
     rest.chars().next().is_none_or(begins_an_emoji).then_some(rest)
 }
 
-/// Pictographs that never continue the cluster before them: skin tones, joiners and marks are not
+/// Pictographs that never continue the emoji before them: skin tones, joiners and marks are not
 /// among them.
 fn begins_an_emoji(c: char) -> bool {
     matches!(c, '\u{23f0}' | '\u{25cb}' | '\u{2600}'..='\u{27bf}' | '\u{1f300}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}')
@@ -48,8 +48,10 @@ mod tests {
         let mut pieces: Vec<String> = Dimension::ALL.iter().map(|d| d.symbol().to_owned()).collect();
         let emoji = Dimension::ALL.iter().flat_map(|d| d.table()).map(|(emoji, _)| (*emoji).to_owned());
         pieces.extend(emoji);
-        pieces
-            .extend(["|", "|", "|", "\u{fe0f}", "\u{200d}", "\u{1f3fb}", "\u{301}", "🇩", "x", "🐙"].map(str::to_owned));
+        pieces.extend(
+            ["|", "|", "|", "\u{fe0f}", "\u{fe0e}", "\u{200d}", "\u{1f3fb}", "\u{301}", "🇩", "x", "🐙"]
+                .map(str::to_owned),
+        );
         prop::collection::vec(prop::sample::select(pieces), 0..8).prop_map(|pieces| pieces.concat())
     }
 

@@ -1,5 +1,6 @@
 //! The nine dimensions and the values that have names.
 
+use super::emoji;
 use crate::names::names;
 
 /// What a part of a context is about, in canonical order.
@@ -53,11 +54,14 @@ impl Dimension {
         }
     }
 
-    /// The dimension that begins with this symbol, written with or without U+FE0F.
-    pub(super) fn with_symbol(cluster: &str) -> Option<Dimension> {
-        let bare = |text: &'static str| text.strip_suffix('\u{fe0f}').unwrap_or(text);
-        let cluster = cluster.strip_suffix('\u{fe0f}').unwrap_or(cluster);
-        Dimension::ALL.iter().copied().find(|dimension| bare(dimension.symbol()) == cluster)
+    /// The dimension whose symbol a part begins with, in any style, and what follows the symbol.
+    pub(super) fn begun(part: &str) -> Option<(Dimension, &str)> {
+        let after = |dimension: &Dimension| {
+            let symbol = dimension.symbol();
+            let rest = part.strip_prefix(symbol.strip_suffix(emoji::is_style).unwrap_or(symbol))?;
+            Some((*dimension, emoji::skip(rest, emoji::is_style)))
+        };
+        Dimension::ALL.iter().find_map(after).filter(|(_, rest)| !emoji::continues(rest))
     }
 
     /// Its values that have names: emoji and name.

@@ -1,6 +1,6 @@
 //! How much a situation changed.
 
-use super::{Context, Dimension};
+use super::{Context, Dimension, emoji};
 use std::collections::BTreeSet;
 
 /// The weight of a change, lightest first.
@@ -36,7 +36,10 @@ impl Context {
     }
 
     fn has_children(&self) -> bool {
-        self.names(Dimension::Company).any(|name| name == "children")
+        self.values(Dimension::Company).any(|value| {
+            let untinted: String = value.as_str().chars().filter(|c| !emoji::is_tone(*c)).collect();
+            untinted == "👶"
+        })
     }
 }
 
@@ -62,6 +65,9 @@ mod tests {
         check("⏰🌅|🔶○", "⏰🌅", Transition::Major);
         check("👥👔", "👥👔👶", Transition::Major);
         check("👥👶", "⏰🌅", Transition::Major);
+        check("👥👔", "👥👔👶🏽", Transition::Major);
+        check("👥👶\u{fe0f}🏿", "👥👔", Transition::Major);
+        check("👥👶🏻", "👥👶🏿", Transition::Minor);
         check("👥👔", "👥🤝", Transition::Minor);
         check("⏰🌅", "⏰🌅|🎭🚨", Transition::Emergency);
         check("🎭🚨", "🎭🚨", Transition::Emergency);

@@ -1,0 +1,139 @@
+//! The running exchange on a real disk.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
+
+use legation_engine::{Credential, Exchange, Opened, Settings, Submission};
+use legation_exchange::{Policy, Registration, Verdict, Who};
+use legation_store::verify;
+use std::path::Path;
+use std::time::Duration;
+
+fn open(data: &Path) -> Opened {
+    open_with(data, u64::MAX)
+}
+
+fn open_with(data: &Path, snapshot_every: u64) -> Opened {
+    let policy = Policy { open_registration: true, ..Policy::default() };
+    Exchange::open(Settings { policy, snapshot_every, ..Settings::on(data) }).unwrap()
+}
+
+/// Lets go of an exchange and waits until its decider has let go of the record.
+async fn close(opened: Opened) {
+    let Opened { exchange, ended, .. } = opened;
+    drop(exchange);
+    ended.await.unwrap().unwrap();
+}
+
+fn claim(id: &str) -> Submission {
+    let text = format!(
+        r#"{{"id":"{id}","protocol":"VLP/1.1","type":"claim","timestamp":"2026-02-15T10:30:00Z","sender":"observer","receiver":"archivist","content":"x","confidence":0.5}}"#
+    );
+    Submission { bytes: text.into_bytes().into(), credential: Credential::Bearer(Who::Agent("observer".to_owned())) }
+}
+
+async fn accepted(exchange: &Exchange, submission: Submission) -> u64 {
+    match exchange.receive(submission).await.unwrap().verdict {
+        Verdict::Accepted { position, .. } => position,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn register(exchange: &Exchange) -> Vec<String> {
+    let mut tokens = Vec::new();
+    for id in ["observer", "archivist"] {
+        let (_, token) = exchange.register(id, Registration::default(), Who::Nobody).await.unwrap();
+        tokens.push(token.unwrap().reveal().to_owned());
+    }
+    tokens
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_accepted_is_there_after_a_restart() {
+    let data = tempfile::tempdir().unwrap();
+    let opened = open(data.path());
+    let tokens = register(&opened.exchange).await;
+    let first = accepted(&opened.exchange, claim("MSG001")).await;
+    let second = accepted(&opened.exchange, claim("MSG002")).await;
+    opened.exchange.acknowledge("archivist", Some(first), Vec::new(), Who::Operator).await.unwrap();
+    let head = opened.exchange.head();
+    close(opened).await;
+
+    let opened = open(data.path());
+    let exchange = &opened.exchange;
+    assert_eq!((exchange.head().size, exchange.head().chain), (head.size, head.chain));
+    assert_eq!(exchange.who(&tokens[0]).unwrap(), Who::Agent("observer".to_owned()));
+    let waiting = exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
+    assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [second]);
+    assert_eq!(waiting[0].bytes, claim("MSG002").bytes);
+    let again = exchange.receive(claim("MSG001")).await.unwrap().verdict;
+    assert_eq!(again, Verdict::Duplicate { position: first, id: "MSG001".to_owned() });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_waits_is_woken_by_the_commit() {
+    let data = tempfile::tempdir().unwrap();
+    let opened = open(data.path());
+    register(&opened.exchange).await;
+    let exchange = opened.exchange.clone();
+    let waits = tokio::spawn(async move { exchange.inbox("archivist", None, 10, Duration::from_mins(1)).await });
+    let position = accepted(&opened.exchange, claim("MSG001")).await;
+    let found = waits.await.unwrap().unwrap();
+    assert_eq!(found[0].position, position);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_exchange_on_the_same_directory_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let _first = open(data.path());
+    assert!(Exchange::open(Settings::on(data.path())).is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_senders_at_once_all_get_places_of_their_own() {
+    let data = tempfile::tempdir().unwrap();
+    let opened = open(data.path());
+    register(&opened.exchange).await;
+    let mut sending = Vec::new();
+    for number in 0..500 {
+        let exchange = opened.exchange.clone();
+        sending.push(tokio::spawn(async move { accepted(&exchange, claim(&format!("MSG{number:04}"))).await }));
+    }
+    let mut positions = Vec::new();
+    for sent in sending {
+        positions.push(sent.await.unwrap());
+    }
+    positions.sort_unstable();
+    positions.dedup();
+    assert_eq!(positions.len(), 500);
+    let waiting = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
+    assert_eq!(waiting.iter().map(|d| d.position).collect::<Vec<_>>(), positions);
+    close(opened).await;
+    let report = verify::verify(&data.path().join("record"), &verify::Options::default(), &mut |_| {});
+    assert!(report.unwrap().is_sound());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_from_a_snapshot_is_a_start_from_the_beginning() {
+    let data = tempfile::tempdir().unwrap();
+    let opened = open_with(data.path(), 10);
+    register(&opened.exchange).await;
+    for number in 0..40 {
+        accepted(&opened.exchange, claim(&format!("MSG{number:04}"))).await;
+    }
+    close(opened).await;
+    let opened = open(data.path());
+    let waiting = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
+    assert_eq!(waiting.len(), 40);
+    let again = opened.exchange.receive(claim("MSG0000")).await.unwrap().verdict;
+    assert!(matches!(again, Verdict::Duplicate { .. }), "{again:?}");
+    close(opened).await;
+    // Without its snapshots the same state is folded from the first entry.
+    for file in std::fs::read_dir(data.path().join("record")).unwrap() {
+        let path = file.unwrap().path();
+        if path.file_name().unwrap().to_string_lossy().contains("snapshot") {
+            if path.is_dir() { std::fs::remove_dir_all(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
+        }
+    }
+    let opened = open(data.path());
+    let same = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
+    assert_eq!(same, waiting);
+}

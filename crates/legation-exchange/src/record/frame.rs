@@ -1,0 +1,105 @@
+//! One entry of the record and its leaf. The leaf covers commitments rather than bytes, so that a
+//! body can be erased later and the record still verifies.
+
+use super::hash::Hash;
+
+/// One entry of the record, as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Its place in the record, counted from 0 without gaps.
+    pub position: u64,
+    /// When it was decided, in microseconds since 1970.
+    pub at: u64,
+    /// Random bytes of its own. Erasing a body destroys them: nobody can then try out what it said.
+    pub salt: [u8; 16],
+    /// What it does to the state: the JSON of a typed effect.
+    pub effect: Vec<u8>,
+    /// The bytes as received, where the entry has any.
+    pub body: Option<Vec<u8>>,
+}
+
+/// The leaf of an entry.
+pub fn leaf(frame: &Frame) -> Hash {
+    let effect = effect_commitment(effect_salt(frame.salt), &frame.effect);
+    let body = frame.body.as_deref().map(|body| body_commitment(frame.salt, body));
+    leaf_of(frame.position, frame.at, effect, body)
+}
+
+/// The leaf of an entry of which only the commitments are known.
+///
+/// It is an RFC 6962 leaf hash, so any verifier of such trees can follow a proof from it.
+pub fn leaf_of(position: u64, at: u64, effect: Hash, body: Option<Hash>) -> Hash {
+    let (present, body) = body.map_or((0, Hash::ZERO), |body| (1, body));
+    let parts: [&[u8]; 7] =
+        [&[0], b"legation entry 1\n", &position.to_le_bytes(), &at.to_le_bytes(), &effect.0, &[present], &body.0];
+    Hash::of(&parts)
+}
+
+/// The salt of the effect: derived one way, so that keeping it after an erase tells nothing of the
+/// entry's salt, and the effect can still be checked.
+pub fn effect_salt(salt: [u8; 16]) -> [u8; 16] {
+    let [half, _] = halves(Hash::of(&[b"legation effect salt 1\n", &salt]));
+    half
+}
+
+/// What the leaf says of an effect.
+pub fn effect_commitment(effect_salt: [u8; 16], effect: &[u8]) -> Hash {
+    Hash::of(&[b"legation effect 1\n", &effect_salt, effect])
+}
+
+/// What the leaf says of a body.
+pub fn body_commitment(salt: [u8; 16], body: &[u8]) -> Hash {
+    Hash::of(&[b"legation body 1\n", &salt, body])
+}
+
+fn halves(hash: Hash) -> [[u8; 16]; 2] {
+    let mut halves = [[0; 16]; 2];
+    halves.as_flattened_mut().copy_from_slice(&hash.0);
+    halves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, body_commitment, effect_commitment, effect_salt, leaf, leaf_of};
+
+    fn frame() -> Frame {
+        Frame {
+            position: 7,
+            at: 1_790_000_000_000_000,
+            salt: [9; 16],
+            effect: b"{}".to_vec(),
+            body: Some(b"hi".to_vec()),
+        }
+    }
+
+    #[test]
+    fn the_leaf_follows_from_the_commitments_once_the_body_is_gone() {
+        let frame = frame();
+        let effect = effect_commitment(effect_salt(frame.salt), &frame.effect);
+        assert_eq!(leaf(&frame), leaf_of(7, frame.at, effect, Some(body_commitment(frame.salt, b"hi"))));
+    }
+
+    #[test]
+    fn every_part_of_an_entry_is_in_its_leaf() {
+        let whole = leaf(&frame());
+        let others = [
+            Frame { position: 8, ..frame() },
+            Frame { at: 1, ..frame() },
+            Frame { salt: [8; 16], ..frame() },
+            Frame { effect: b"{ }".to_vec(), ..frame() },
+            Frame { body: Some(b"ho".to_vec()), ..frame() },
+            Frame { body: Some(Vec::new()), ..frame() },
+            Frame { body: None, ..frame() },
+        ];
+        let mut leaves: Vec<_> = others.iter().map(leaf).chain([whole]).collect();
+        leaves.sort();
+        leaves.dedup();
+        assert_eq!(leaves.len(), others.len() + 1);
+    }
+
+    #[test]
+    fn the_leaf_of_a_known_entry_never_changes() {
+        let known = "sha256:312197222fde61fc0099adb3566536af944d80fba7505fdb1dea4f18dc8cdf7c";
+        assert_eq!(leaf(&frame()).to_string(), known);
+    }
+}

@@ -1,0 +1,118 @@
+//! An exchange in a test's hands: asks, commits what was decided, and remembers the record.
+
+use legation_exchange::{
+    Decision, Entry, Input, Moment, Policy, Proof, Registration, State, TokenHash, Verdict, Verified, Who, decide, tick,
+};
+use legation_protocol::sign::SecretKey;
+use legation_protocol::{Code, Received, Timestamp};
+use sha2::{Digest as _, Sha256};
+use std::time::Duration;
+
+pub(crate) struct Desk {
+    pub(crate) state: State,
+    pub(crate) policy: Policy,
+    pub(crate) record: Vec<Entry>,
+    pub(crate) now: Moment,
+}
+
+/// 2026-02-15T10:30:00Z
+pub(crate) const START: u64 = 1_771_151_400_000_000;
+
+pub(crate) fn key(seed: u8) -> SecretKey {
+    SecretKey::from_seed(&[seed; 32])
+}
+
+impl Desk {
+    pub(crate) fn new() -> Desk {
+        Desk { state: State::default(), policy: Policy::default(), record: Vec::new(), now: Moment::from_micros(START) }
+    }
+
+    pub(crate) fn ask(&mut self, input: Input) -> Verdict {
+        let Decision { verdict, entries } = decide(&self.state, &self.policy, input, self.now);
+        self.commit(entries);
+        verdict
+    }
+
+    fn commit(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            self.state.apply(&entry);
+            self.record.push(entry);
+        }
+    }
+
+    pub(crate) fn passes(&mut self, time: Duration) {
+        self.now = self.now.plus(time);
+        let due = tick(&self.state, self.now);
+        self.commit(due);
+    }
+
+    pub(crate) fn register(&mut self, id: &str, wanted: Registration, who: Who) -> Result<bool, Code> {
+        let input = Input::Register {
+            id: id.to_owned(),
+            registration: Box::new(wanted),
+            who,
+            token: TokenHash(Sha256::digest(id).into()),
+        };
+        match self.ask(input) {
+            Verdict::Accepted { new, .. } => Ok(new),
+            Verdict::Refused(rejection) => Err(rejection.code()),
+            Verdict::Duplicate { .. } => panic!("a registration is no duplicate"),
+        }
+    }
+
+    pub(crate) fn agent(&mut self, id: &str) {
+        assert_eq!(self.register(id, Registration::default(), Who::Operator), Ok(true), "{id}");
+    }
+
+    pub(crate) fn signing_agent(&mut self, id: &str, seed: u8) {
+        let wanted = Registration { keys: Some(vec![key(seed).public().to_string()]), ..Registration::default() };
+        assert_eq!(self.register(id, wanted, Who::Operator), Ok(true), "{id}");
+    }
+
+    pub(crate) fn send(&mut self, text: &str, proof: Proof) -> Verdict {
+        let received = Received::read(text.as_bytes()).unwrap();
+        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id: "spare".to_owned() })))
+    }
+
+    pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {
+        self.state
+            .mailbox(agent)
+            .map(|mailbox| mailbox.after(None).map(|(position, _)| position).collect())
+            .unwrap_or_default()
+    }
+}
+
+/// A VLP claim of `sender` to `receiver`.
+pub(crate) fn claim(sender: &str, receiver: &str, id: &str, content: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","protocol":"VLP/1.1","type":"claim","timestamp":"2026-02-15T10:30:00Z","sender":"{sender}","receiver":"{receiver}","content":"{content}","confidence":0.5}}"#
+    )
+}
+
+/// A VCP context of `sender` to `recipient`, made at `time`.
+pub(crate) fn share(sender: &str, recipient: &str, time: &str) -> String {
+    assert!(Timestamp::zulu(time).is_ok());
+    format!(
+        r#"{{"vcp_message":"1.2","type":"context_share","message_id":"019502a4-7e5c-7000-8000-000000000001","sender":"{sender}","recipient":"{recipient}","timestamp":"{time}","payload":{{"context":"⏰🌅|📍🏡","constitution_ref":"creed://creed.space/family.safe.guide@1.2.0"}}}}"#
+    )
+}
+
+pub(crate) fn by(agent: &str) -> Proof {
+    Proof::Bearer(Who::Agent(agent.to_owned()))
+}
+
+#[track_caller]
+pub(crate) fn accepted(verdict: &Verdict) -> u64 {
+    match verdict {
+        Verdict::Accepted { position, .. } => *position,
+        other => panic!("not accepted: {other:?}"),
+    }
+}
+
+#[track_caller]
+pub(crate) fn refused(verdict: &Verdict) -> Code {
+    match verdict {
+        Verdict::Refused(rejection) => rejection.code(),
+        other => panic!("not refused: {other:?}"),
+    }
+}

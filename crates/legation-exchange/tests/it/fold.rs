@@ -1,0 +1,96 @@
+//! The state is what its record folds to, whatever happened.
+
+use crate::desk::{Desk, by, claim};
+use legation_exchange::{Effect, Entry, Input, Registration, State, Verdict, Who};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Send { from: usize, to: usize, id: usize, content: usize },
+    Acknowledge { agent: usize, up_to: u64 },
+    Register(usize),
+    Remove(usize),
+    Pass(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (0..4usize, 0..4usize, 0..6usize, 0..2usize).prop_map(|(from, to, id, content)| Step::Send { from, to, id, content }),
+        2 => (0..4usize, 0..40u64).prop_map(|(agent, up_to)| Step::Acknowledge { agent, up_to }),
+        2 => (0..4usize).prop_map(Step::Register),
+        1 => (0..4usize).prop_map(Step::Remove),
+        1 => (0..90u64).prop_map(Step::Pass),
+    ];
+    prop::collection::vec(step, 0..60)
+}
+
+fn name(index: usize) -> String {
+    ["alpha", "bravo", "charlie", "delta"][index].to_owned()
+}
+
+fn run(steps: &[Step]) -> Desk {
+    let mut desk = Desk::new();
+    for step in steps {
+        match step {
+            Step::Send { from, to, id, content } if from != to => {
+                let text = claim(&name(*from), &name(*to), &format!("MSG00{id}"), &format!("c{content}"));
+                desk.send(&text, by(&name(*from)));
+            }
+            Step::Send { .. } => {}
+            Step::Acknowledge { agent, up_to } => {
+                let who = Who::Agent(name(*agent));
+                desk.ask(Input::Acknowledge { agent: name(*agent), up_to: Some(*up_to), positions: Vec::new(), who });
+            }
+            Step::Register(agent) => {
+                let _ = desk.register(&name(*agent), Registration::default(), Who::Operator);
+            }
+            Step::Remove(agent) => {
+                desk.ask(Input::Remove { id: name(*agent), who: Who::Operator });
+            }
+            Step::Pass(minutes) => desk.passes(Duration::from_mins(*minutes)),
+        }
+    }
+    desk
+}
+
+proptest! {
+    #[test]
+    fn folding_the_record_gives_the_state(steps in steps()) {
+        let desk = run(&steps);
+        let mut folded = State::default();
+        for (position, entry) in (0..).zip(&desk.record) {
+            prop_assert_eq!(entry.position, position);
+            // What is read back from disk has no body, and needs none.
+            let effect: Effect = serde_json::from_slice(&serde_json::to_vec(&entry.effect).unwrap()).unwrap();
+            folded.apply(&Entry { effect, body: None, ..entry.clone() });
+        }
+        prop_assert_eq!(&folded, &desk.state);
+        prop_assert_eq!(State::from_bytes(&folded.to_bytes()), Some(folded));
+    }
+
+    #[test]
+    fn nothing_is_taken_twice_within_its_window(steps in steps()) {
+        let steps: Vec<_> = steps.into_iter().filter(|step| !matches!(step, Step::Pass(_) | Step::Remove(_))).collect();
+        let desk = run(&steps);
+        let mut seen = BTreeSet::new();
+        for entry in &desk.record {
+            if let Effect::Accepted(accepted) = &entry.effect {
+                prop_assert!(seen.insert((accepted.sender.clone(), accepted.id.clone())), "taken twice");
+            }
+        }
+    }
+
+    #[test]
+    fn a_verdict_names_the_entry_that_made_it_so(steps in steps()) {
+        let mut desk = run(&steps);
+        desk.agent("echo");
+        desk.agent("foxtrot");
+        let verdict = desk.send(&claim("echo", "foxtrot", "MSG999", "x"), by("echo"));
+        let Verdict::Accepted { position, .. } = verdict else { panic!("{verdict:?}") };
+        let entry = desk.record.last().unwrap();
+        prop_assert_eq!(entry.position, position);
+        prop_assert!(entry.body.is_some());
+    }
+}

@@ -1,0 +1,25 @@
+//! The two calls durability rests on, as a seam: tests and simulations put failing disks here.
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+/// How bytes reach a file and become durable.
+pub trait Disk: Debug + Send + Sync {
+    /// Writes all bytes at an offset.
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        file.write_all_at(bytes, offset)
+    }
+
+    /// Makes what was written to the file durable.
+    fn sync(&self, file: &File) -> io::Result<()> {
+        file.sync_data()
+    }
+}
+
+/// The disk itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Direct;
+
+impl Disk for Direct {}

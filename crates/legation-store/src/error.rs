@@ -1,0 +1,115 @@
+//! What can go wrong with the record, and what the caller may do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A fault of the store. None of them is a sender's doing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Another process, or another part of this one, has the directory.
+    #[error("the record at {} is in use by another process", dir.display())]
+    Locked {
+        /// The record's directory.
+        dir: PathBuf,
+    },
+    /// Written by something else than this version.
+    #[error("{} says {found:?}, not the format this program knows", file.display())]
+    Format {
+        /// The file that names the format.
+        file: PathBuf,
+        /// What it says.
+        found: String,
+    },
+    /// Bytes are not what was written.
+    #[error("{} is damaged at byte {offset}: {what}", file.display())]
+    Damaged {
+        /// The damaged file.
+        file: PathBuf,
+        /// Where in it.
+        offset: u64,
+        /// What is wrong there.
+        what: String,
+    },
+    /// The record ends before a point that is known to have existed.
+    #[error("the record ends at position {next}, but there was a snapshot at {known}: entries are missing")]
+    Behind {
+        /// Where it ends.
+        next: u64,
+        /// Where it must reach.
+        known: u64,
+    },
+    /// No room. Nothing was written; the same call may succeed later.
+    #[error("no room for the record in {}", dir.display())]
+    Full {
+        /// The record's directory.
+        dir: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What was written may or may not be durable. Only a new start can tell: end the process.
+    #[error("{} could not be made durable", file.display())]
+    Sync {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An earlier append left it open whether its entries are durable.
+    #[error("the record takes no more entries since an append failed")]
+    Broken,
+    /// An entry out of order.
+    #[error("the next position is {expected}, not {found}")]
+    Sequence {
+        /// The position that is next.
+        expected: u64,
+        /// The position that came.
+        found: u64,
+    },
+    /// An entry or a batch beyond the format's limits.
+    #[error("entry {position} makes {bytes} bytes where {limit} are the most")]
+    TooLarge {
+        /// The entry.
+        position: u64,
+        /// How many bytes it, or the batch up to it, has.
+        bytes: u64,
+        /// How many it may have.
+        limit: u64,
+    },
+    /// Anything else the system refused.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::Io { action, path: path.to_owned(), source }
+    }
+
+    pub(crate) fn damaged(file: &Path, offset: u64, what: impl Into<String>) -> Error {
+        Error::Damaged { file: file.to_owned(), offset, what: what.into() }
+    }
+
+    /// Keeps "no room" apart from all other refusals.
+    pub(crate) fn room(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |source| {
+            if is_full(&source) {
+                Error::Full { dir: path.parent().unwrap_or(path).to_owned(), source }
+            } else {
+                Error::Io { action, path: path.to_owned(), source }
+            }
+        }
+    }
+}
+
+/// Whether the system said that there is no room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
+}

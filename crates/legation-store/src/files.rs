@@ -1,0 +1,57 @@
+//! Directories and small files that appear whole or not at all.
+
+use crate::error::Error;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+/// Writes a file that is there whole, durable and with this mode, or not at all: for keys and tokens.
+pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
+    atomic_write_parts(path, &[bytes], mode)
+}
+
+pub(crate) fn atomic_write_parts(path: &Path, parts: &[&[u8]], mode: u32) -> Result<(), Error> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".tmp");
+    let tmp = path.with_file_name(name);
+    let written = write_new(&tmp, parts, mode).and_then(|()| fs::rename(&tmp, path));
+    if let Err(error) = written {
+        // What is left of the attempt helps nobody; that it cannot be removed says nothing new.
+        let _ = fs::remove_file(&tmp);
+        return Err(Error::room("write", path)(error));
+    }
+    sync_dir(parent(path))
+}
+
+fn write_new(path: &Path, parts: &[&[u8]], mode: u32) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => (),
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    // The mode at creation is less the process's umask; this is not.
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    for part in parts {
+        file.write_all(part)?;
+    }
+    file.sync_all()
+}
+
+/// Makes a directory (0700) with those above it, durably. One that is there stays as it is.
+pub(crate) fn create_dir(dir: &Path) -> Result<(), Error> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(Error::room("create", dir))?;
+    sync_dir(parent(dir))
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(|source| Error::Sync { file: dir.to_owned(), source })
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,139 @@
+//! The log: one writer, batches in, durable entries out.
+
+mod append;
+mod open;
+
+use crate::disk::{Direct, Disk};
+use crate::error::Error;
+use crate::known::Known;
+use crate::reader::{Frames, Reader, Shared};
+use crate::segment::Segment;
+use crate::spare::Spare;
+use legation_exchange::record::{Frame, Frontier, Hash};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use append::Appended;
+
+/// The size of a realm's first segment; each is twice the one before, up to [`Options::segment`].
+const FIRST_SEGMENT: u64 = 4 << 20;
+
+/// How a log is kept.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Most bytes of a segment, unless one batch needs more.
+    pub segment: u64,
+    /// The disk.
+    pub disk: Arc<dyn Disk>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { segment: 64 << 20, disk: Arc::new(Direct) }
+    }
+}
+
+/// The record's log, open for appending. There is one per directory at a time.
+#[derive(Debug)]
+pub struct Log {
+    dir: PathBuf,
+    options: Options,
+    reader: Reader,
+    active: Active,
+    chain: Hash,
+    frontier: Frontier,
+    /// Kept from batch to batch for its room.
+    buffer: Vec<u8>,
+    /// Set when an append failed so that nobody knows what is on the disk.
+    broken: bool,
+    // Dropped in this order: nothing may write to the directory once the lock is gone.
+    spare: Spare,
+    _lock: File,
+}
+
+/// The segment that batches go to.
+#[derive(Debug)]
+struct Active {
+    segment: Arc<Segment>,
+    file: File,
+    /// Where the next batch goes.
+    end: u64,
+    size: u64,
+}
+
+/// What a log had when it was opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// The position after the last entry.
+    pub next: u64,
+    /// The chain after it.
+    pub chain: Hash,
+    /// The edge of the tree over all entries.
+    pub frontier: Frontier,
+    /// What an append that never returned had left behind, and is gone.
+    pub cut: Option<Cut>,
+}
+
+/// Bytes that were cut from the end of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// From which file.
+    pub file: PathBuf,
+    /// From where on.
+    pub offset: u64,
+    /// How many.
+    pub bytes: u64,
+}
+
+impl Log {
+    /// Opens the record in a directory, or begins one there, and goes through all of it.
+    pub fn open(dir: &Path) -> Result<(Log, Recovered), Error> {
+        Options::default().open(dir, &Known::start())
+    }
+
+    /// The same, going through what comes after a known point only: before it, the headers of the
+    /// segments are read and nothing else, unless the tree on disk is not that of the known point.
+    pub fn open_from(dir: &Path, known: &Known) -> Result<(Log, Recovered), Error> {
+        Options::default().open(dir, known)
+    }
+
+    /// The position of the next entry.
+    pub fn next(&self) -> u64 {
+        self.frontier.size()
+    }
+
+    /// The chain after the last entry.
+    pub fn chain(&self) -> Hash {
+        self.chain
+    }
+
+    /// The edge of the tree over all entries.
+    pub fn frontier(&self) -> &Frontier {
+        &self.frontier
+    }
+
+    /// All that a later start needs to know of the record up to here.
+    pub fn known(&self) -> Known {
+        Known { position: self.next(), chain: self.chain, frontier: self.frontier.clone() }
+    }
+
+    /// A view of what is durable, for other threads.
+    pub fn reader(&self) -> Reader {
+        self.reader.clone()
+    }
+
+    /// The entry at a position, if there is one.
+    pub fn read(&self, position: u64) -> Result<Option<Frame>, Error> {
+        self.reader.read(position)
+    }
+
+    /// The entries from a position on.
+    pub fn frames(&self, from: u64) -> Frames {
+        self.reader.frames(from)
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.reader.shared
+    }
+}

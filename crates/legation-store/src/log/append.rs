@@ -1,0 +1,203 @@
+//! Appending: one write and one fdatasync for each batch.
+
+use super::{Active, FIRST_SEGMENT, Log};
+use crate::decode::SegmentHead;
+use crate::encode;
+use crate::error::{Error, is_full};
+use crate::files;
+use crate::format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, SEGMENT_HEAD, log_dir, segment_name};
+use crate::segment::Segment;
+use crate::spare::Zeros;
+use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+/// What an append made durable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The position after the batch.
+    pub next: u64,
+    /// The chain after it.
+    pub chain: Hash,
+    /// The root of the tree with it.
+    pub root: Hash,
+    /// The leaves of its entries, in order.
+    pub leaves: Vec<Hash>,
+}
+
+/// A batch that is ready to be written.
+struct Prepared {
+    chain: Hash,
+    frontier: Frontier,
+    leaves: Vec<Hash>,
+    nodes: Vec<Hash>,
+    /// Position and place in the batch of each frame.
+    places: Vec<(u64, u64)>,
+}
+
+impl Log {
+    /// Appends entries as one batch; when it returns, they are durable and readers see them.
+    ///
+    /// [`Error::Full`] leaves the log as it was. After [`Error::Sync`] or another error of the system
+    /// it is unknown whether the batch is there: the log takes no more, and the process must end.
+    pub fn append(&mut self, frames: &[Frame]) -> Result<Appended, Error> {
+        if self.broken {
+            return Err(Error::Broken);
+        }
+        let size = self.check(frames)?;
+        if frames.is_empty() {
+            let (next, chain, root) = (self.next(), self.chain, self.frontier.root());
+            return Ok(Appended { next, chain, root, leaves: Vec::new() });
+        }
+        self.make_room(size)?;
+        let prepared = self.prepare(frames);
+        self.write()?;
+        Ok(self.publish(prepared))
+    }
+
+    /// Makes sure that batches of together this many bytes can be appended, or says that they
+    /// cannot: then nothing changed. An entry takes [`FRAME_HEAD`], its effect and its body, a batch
+    /// [`BATCH_HEAD`] more.
+    pub fn reserve(&mut self, bytes: u64) -> Result<(), Error> {
+        if self.broken {
+            return Err(Error::Broken);
+        }
+        if self.active.end.saturating_add(bytes) <= self.active.size {
+            return Ok(());
+        }
+        let size = self.next_size();
+        self.spare.ensure(segment_for(bytes), size)
+    }
+
+    /// Checks order and limits, and gives the size of the batch.
+    fn check(&self, frames: &[Frame]) -> Result<u64, Error> {
+        let mut size = 0;
+        for (frame, expected) in frames.iter().zip(self.next()..) {
+            let position = frame.position;
+            if position != expected {
+                return Err(Error::Sequence { expected, found: position });
+            }
+            let body = frame.body.as_ref().map_or(0, Vec::len);
+            size += FRAME_HEAD + frame.effect.len() + body;
+            for (bytes, limit) in [(frame.effect.len(), EFFECT_MAX), (body, BODY_MAX), (size, BATCH_MAX)] {
+                if bytes > limit {
+                    return Err(Error::TooLarge { position, bytes: bytes as u64, limit: limit as u64 });
+                }
+            }
+        }
+        Ok((size + BATCH_HEAD) as u64)
+    }
+
+    fn make_room(&mut self, size: u64) -> Result<(), Error> {
+        if self.active.end + size > self.active.size {
+            let next_size = self.next_size();
+            let zeros = self.spare.take(segment_for(size), next_size)?;
+            self.roll(zeros)?;
+        } else if self.active.end > self.active.size / 2 {
+            self.spare.start(self.next_size());
+        }
+        Ok(())
+    }
+
+    fn next_size(&self) -> u64 {
+        self.active.size.saturating_mul(2).max(FIRST_SEGMENT).min(self.options.segment)
+    }
+
+    /// Goes on in a new segment. The one before is whole and durable: each append saw to that.
+    fn roll(&mut self, zeros: Zeros) -> Result<(), Error> {
+        let first = self.next();
+        let made = Active::make(&self.dir, zeros, first, self.chain, self.options.disk.as_ref());
+        // Where it failed otherwise, a file with the new name may or may not be there.
+        let active = made.inspect_err(|error| self.broken = !matches!(error, Error::Full { .. }))?;
+        let before = std::mem::replace(&mut self.active, active);
+        let mut segments = self.shared().segments.write().unwrap_or_else(PoisonError::into_inner);
+        if before.segment.head.first == first {
+            // It was empty and too small, and is now replaced under its name.
+            segments.pop();
+        } else {
+            // Its unused end is of no use any more; that it stays would do no harm.
+            let _ = before.file.set_len(before.end);
+        }
+        segments.push(Arc::clone(&self.active.segment));
+        Ok(())
+    }
+
+    fn prepare(&mut self, frames: &[Frame]) -> Prepared {
+        let (mut now, mut frontier) = (self.chain, self.frontier.clone());
+        let (mut leaves, mut nodes) = (Vec::with_capacity(frames.len()), Vec::with_capacity(2 * frames.len()));
+        let mut places = Vec::with_capacity(frames.len());
+        let mut batch = encode::Batch::begin(&mut self.buffer, self.active.segment.head.id);
+        for frame in frames {
+            let leaf = leaf(frame);
+            now = chain(now, leaf);
+            frontier.append_with(leaf, |node| nodes.push(node));
+            leaves.push(leaf);
+            places.push((frame.position, batch.push(frame) as u64));
+        }
+        batch.end(self.frontier.size(), frames.len(), now);
+        Prepared { chain: now, frontier, leaves, nodes, places }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
+        let Active { segment, file, end, .. } = &self.active;
+        let disk = self.options.disk.as_ref();
+        if let Err(source) = disk.write_at(file, &self.buffer, *end) {
+            // Where part of it was written, zeros say again that nothing is there; a start would
+            // cut it away too, since it is no whole batch.
+            let erased = disk.write_at(file, &vec![0; self.buffer.len()], *end);
+            if is_full(&source) && (erased.is_ok() || erased.is_err_and(|error| is_full(&error))) {
+                return Err(Error::Full { dir: self.dir.clone(), source });
+            }
+            self.broken = true;
+            return Err(Error::io("write", &segment.path)(source));
+        }
+        if let Err(source) = disk.sync(file) {
+            self.broken = true;
+            return Err(Error::Sync { file: segment.path.clone(), source });
+        }
+        Ok(())
+    }
+
+    /// Shows readers what is durable now.
+    fn publish(&mut self, prepared: Prepared) -> Appended {
+        let Prepared { chain, frontier, leaves, nodes, places } = prepared;
+        let start = self.active.end;
+        self.active.segment.add(places.into_iter().map(|(position, at)| (position, start + at)));
+        self.active.end += self.buffer.len() as u64;
+        (self.chain, self.frontier) = (chain, frontier);
+        self.shared().tree.push(&nodes);
+        self.shared().tree.flush();
+        self.shared().next.store(self.next(), Ordering::Release);
+        Appended { next: self.next(), chain, root: self.frontier.root(), leaves }
+    }
+}
+
+impl Active {
+    /// Makes a segment of zeros that are durable: header, name, directory.
+    pub(super) fn make(
+        dir: &Path,
+        zeros: Zeros,
+        first: u64,
+        chain: Hash,
+        disk: &dyn crate::Disk,
+    ) -> Result<Active, Error> {
+        let mut id = [0; 16];
+        let path = log_dir(dir).join(segment_name(first));
+        getrandom::fill(&mut id).map_err(|error| Error::io("draw a number for", &path)(io::Error::other(error)))?;
+        let Zeros { file, path: unnamed, size } = zeros;
+        disk.write_at(&file, &encode::segment(id, first, chain), 0).map_err(Error::room("write", &path))?;
+        disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
+        fs::rename(&unnamed, &path).map_err(Error::io("name", &path))?;
+        files::sync_dir(&log_dir(dir))?;
+        let segment = Arc::new(Segment::fresh(path, SegmentHead { id, first, chain }));
+        Ok(Active { segment, file, end: SEGMENT_HEAD as u64, size })
+    }
+}
+
+/// The size of a segment that has room for this many bytes.
+fn segment_for(bytes: u64) -> u64 {
+    bytes.saturating_add(SEGMENT_HEAD as u64).checked_next_multiple_of(4096).unwrap_or(u64::MAX)
+}

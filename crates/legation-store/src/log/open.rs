@@ -1,0 +1,174 @@
+//! Opening: lock, format, every segment in order, and what is to be done about the last one's end.
+
+use super::{Active, Cut, FIRST_SEGMENT, Log, Options, Recovered};
+use crate::error::Error;
+use crate::files;
+use crate::format::{FORMAT, format_file, log_dir};
+use crate::known::Known;
+use crate::reader::{Reader, Shared};
+use crate::scan::{Scan, Stop};
+use crate::segment::{self, Segment};
+use crate::spare::Spare;
+use crate::tail;
+use crate::tree::Tree;
+use legation_exchange::record::{Frontier, Hash};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, RwLock};
+
+impl Options {
+    /// Opens the record in a directory, or begins one there; see [`Log::open_from`].
+    pub fn open(&self, dir: &Path, known: &Known) -> Result<(Log, Recovered), Error> {
+        files::create_dir(dir)?;
+        let lock = lock(dir)?;
+        check_format(dir)?;
+        files::create_dir(&log_dir(dir))?;
+        let mut spare = Spare::open(dir, Arc::clone(&self.disk))?;
+        if segment::list(&log_dir(dir))?.is_empty() {
+            let size = FIRST_SEGMENT.min(self.segment);
+            Active::make(dir, spare.take(size, size)?, 0, Hash::ZERO, self.disk.as_ref())?;
+        }
+        let (found, tree) = self.find(dir, known)?;
+        let (active, cut) = self.go_on(&found)?;
+        let shared = Shared { segments: RwLock::new(found.segments), next: AtomicU64::new(found.next), tree };
+        let (chain, frontier) = (found.chain, found.frontier);
+        let recovered = Recovered { next: found.next, chain, frontier: frontier.clone(), cut };
+        let log = Log {
+            dir: dir.to_owned(),
+            options: self.clone(),
+            reader: Reader { shared: Arc::new(shared) },
+            active,
+            chain,
+            frontier,
+            buffer: Vec::new(),
+            broken: false,
+            spare,
+            _lock: lock,
+        };
+        Ok((log, recovered))
+    }
+
+    fn find(&self, dir: &Path, known: &Known) -> Result<(Found, Tree), Error> {
+        let start = Known::start();
+        let fits = known.position > 0 && known.frontier.size() == known.position;
+        let kept = if fits { Tree::open(dir, &known.frontier, Arc::clone(&self.disk))? } else { None };
+        // Without the nodes of what is known they must be made again, and so everything be read.
+        let (from, mut tree) = match kept {
+            Some(tree) => (known, tree),
+            None => (&start, Tree::anew(dir, Arc::clone(&self.disk))?),
+        };
+        let found = find(dir, from, known, &tree)?;
+        tree.finish()?;
+        Ok((found, tree))
+    }
+
+    /// Makes the last segment ready for the next batch, without what an append left that never returned.
+    fn go_on(&self, found: &Found) -> Result<(Active, Option<Cut>), Error> {
+        let segment = Arc::clone(&found.last);
+        let path = &segment.path;
+        let end = found.stop.offset;
+        let tail = tail::look(&segment, end)?;
+        if let Some(batch) = tail.batch {
+            let what = found.stop.what.unwrap_or("bytes that are no batch");
+            return Err(Error::damaged(path, end, format!("{what}, and a batch follows at byte {batch}")));
+        }
+        let file = OpenOptions::new().read(true).write(true).open(path).map_err(Error::io("open", path))?;
+        let bytes = tail.used - end;
+        let cut = (bytes > 0).then(|| Cut { file: path.clone(), offset: end, bytes });
+        if cut.is_some() {
+            erase(&file, end, tail.used).map_err(Error::io("cut", path))?;
+            self.disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
+        }
+        let size = file.metadata().map_err(Error::io("read", path))?.len();
+        Ok((Active { segment, file, end, size }, cut))
+    }
+}
+
+/// What the segments came to.
+struct Found {
+    segments: Vec<Arc<Segment>>,
+    last: Arc<Segment>,
+    stop: Stop,
+    next: u64,
+    chain: Hash,
+    frontier: Frontier,
+}
+
+fn find(dir: &Path, from: &Known, known: &Known, tree: &Tree) -> Result<Found, Error> {
+    let mut segments = Vec::new();
+    for (first, path) in segment::list(&log_dir(dir))? {
+        segments.push(Arc::new(Segment::open(path, first)?));
+    }
+    let mut scan = Scan::new(from, known, tree);
+    let skipped = segments.partition_point(|segment| segment.head.first <= from.position).saturating_sub(1);
+    if let Some(segment) = segments.get(skipped).filter(|_| skipped > 0) {
+        scan.begin_at(segment);
+    }
+    let mut end: Option<(Arc<Segment>, Stop)> = None;
+    for slot in segments.iter_mut().skip(skipped) {
+        if let Some((last, stop)) = &end {
+            check_sealed(last, stop)?;
+        }
+        let segment = Arc::new(Segment::fresh(slot.path.clone(), slot.head));
+        let stop = scan.segment(&segment)?;
+        *slot = Arc::clone(&segment);
+        end = Some((segment, stop));
+    }
+    let Some((last, stop)) = end else { return Err(Error::Behind { next: 0, known: known.position }) };
+    let Scan { next, chain, frontier, .. } = scan;
+    if next < known.position {
+        return Err(Error::Behind { next, known: known.position });
+    }
+    Ok(Found { segments, last, stop, next, chain, frontier })
+}
+
+/// After the last batch of a segment that is followed by another there is nothing.
+fn check_sealed(segment: &Segment, stop: &Stop) -> Result<(), Error> {
+    if stop.what.is_none() && tail::look(segment, stop.offset)?.used == stop.offset {
+        return Ok(());
+    }
+    let what = stop.what.unwrap_or("bytes that are no batch");
+    Err(Error::damaged(&segment.path, stop.offset, format!("{what}, and another segment follows")))
+}
+
+fn erase(file: &File, from: u64, to: u64) -> io::Result<()> {
+    let zeros = vec![0; 64 << 10];
+    let mut at = from;
+    while at < to {
+        let count = usize::try_from(to - at).unwrap_or(zeros.len()).min(zeros.len());
+        file.write_all_at(zeros.get(..count).unwrap_or_default(), at)?;
+        at += count as u64;
+    }
+    Ok(())
+}
+
+fn lock(dir: &Path) -> Result<File, Error> {
+    let path = dir.join("lock");
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let file = file.map_err(Error::room("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked { dir: dir.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(Error::io("lock", &path)(error)),
+    }
+}
+
+fn check_format(dir: &Path) -> Result<(), Error> {
+    let file = format_file(dir);
+    match fs::read(&file) {
+        Ok(found) if found == FORMAT.as_bytes() => Ok(()),
+        Ok(found) => Err(Error::Format { file, found: String::from_utf8_lossy(&found).trim_end().to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let log = log_dir(dir);
+            if log.is_dir() && !segment::list(&log)?.is_empty() {
+                return Err(Error::Format { file, found: String::new() });
+            }
+            files::atomic_write(&file, FORMAT.as_bytes(), 0o600)
+        }
+        Err(error) => Err(Error::io("read", &file)(error)),
+    }
+}

@@ -1,0 +1,159 @@
+//! Reading what is durable, from any thread, while the log goes on.
+
+use crate::cursor::Cursor;
+use crate::decode;
+use crate::error::Error;
+use crate::format::{BATCH_HEAD, FRAME_HEAD};
+use crate::segment::{self, Item, Segment};
+use crate::tree::Tree;
+use legation_exchange::record::{self, Frame, Hash, Nodes as _, verify_consistency, verify_inclusion};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// What the log shows its readers.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) segments: RwLock<Vec<Arc<Segment>>>,
+    /// The position after the last durable entry.
+    pub(crate) next: AtomicU64,
+    pub(crate) tree: Tree,
+}
+
+impl Shared {
+    /// The last segment that begins at or before a position.
+    fn segment(&self, position: u64) -> Option<Arc<Segment>> {
+        let segments = self.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let after = segments.partition_point(|segment| segment.head.first <= position);
+        after.checked_sub(1).and_then(|at| segments.get(at)).map(Arc::clone)
+    }
+}
+
+/// A view of the record that costs nothing to clone and can go to any thread.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Reader {
+    /// The position after the last durable entry.
+    pub fn next(&self) -> u64 {
+        self.shared.next.load(Ordering::Acquire)
+    }
+
+    /// The entry at a position, if there is one yet.
+    pub fn read(&self, position: u64) -> Result<Option<Frame>, Error> {
+        self.within(position, self.next(), 16 << 10).next().transpose()
+    }
+
+    /// The entries from a position on, up to the last that is durable now.
+    pub fn frames(&self, from: u64) -> Frames {
+        self.within(from, self.next(), 256 << 10)
+    }
+
+    /// The path from an entry's leaf to the root over the first `size` entries; `None` if there are
+    /// not so many, or the entry is not among them.
+    pub fn inclusion(&self, position: u64, size: u64) -> Result<Option<Vec<Hash>>, Error> {
+        let tree = &self.shared.tree;
+        if size > self.next() {
+            return Ok(None);
+        }
+        let Some(path) = record::inclusion(tree, position, size)? else { return Ok(None) };
+        let (leaf, root) = (tree.node(0, position)?, record::root(tree, size)?);
+        if verify_inclusion(leaf, position, size, root, &path) { Ok(Some(path)) } else { Err(tree.disagrees()) }
+    }
+
+    /// The proof that the first `old` entries are what the first `new` begin with; `None` if there
+    /// are not so many.
+    pub fn consistency(&self, old: u64, new: u64) -> Result<Option<Vec<Hash>>, Error> {
+        let tree = &self.shared.tree;
+        if new > self.next() {
+            return Ok(None);
+        }
+        let Some(proof) = record::consistency(tree, old, new)? else { return Ok(None) };
+        let (from, to) = (record::root(tree, old)?, record::root(tree, new)?);
+        if verify_consistency(old, new, from, to, &proof) { Ok(Some(proof)) } else { Err(tree.disagrees()) }
+    }
+
+    /// The root over the first `size` entries; `None` if there are not so many.
+    pub fn root(&self, size: u64) -> Result<Option<Hash>, Error> {
+        if size > self.next() {
+            return Ok(None);
+        }
+        record::root(&self.shared.tree, size).map(Some)
+    }
+
+    /// Makes the tree's nodes durable. Called before a snapshot is written, it spares the start
+    /// after a power failure a walk through the whole log; no append waits for it.
+    pub fn sync_tree(&self) -> Result<(), Error> {
+        self.shared.tree.sync()
+    }
+
+    fn within(&self, from: u64, to: u64, window: usize) -> Frames {
+        Frames { shared: Arc::clone(&self.shared), next: from, to, window, place: None }
+    }
+}
+
+/// Entries in order. Ends after the first error, and at what was durable when it was made.
+#[derive(Debug)]
+pub struct Frames {
+    shared: Arc<Shared>,
+    next: u64,
+    to: u64,
+    window: usize,
+    place: Option<(Arc<Segment>, Cursor)>,
+}
+
+impl Iterator for Frames {
+    type Item = Result<Frame, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.next >= self.to {
+            return None;
+        }
+        let found = self.find();
+        self.next = if found.is_ok() { self.next + 1 } else { self.to };
+        Some(found)
+    }
+}
+
+impl Frames {
+    /// The frame of the next position, from where the cursor is or near it.
+    fn find(&mut self) -> Result<Frame, Error> {
+        let moved = self.shared.segment(self.next).ok_or(Error::Broken)?;
+        let (segment, mut cursor) = match self.place.take() {
+            Some((segment, cursor)) if segment.head.first == moved.head.first => (segment, cursor),
+            _ => {
+                let near = moved.near(self.next)?;
+                let cursor = Cursor::open(&moved.path, near, self.window)?;
+                (moved, cursor)
+            }
+        };
+        let frame = seek(&segment, &mut cursor, self.next)?;
+        self.place = Some((segment, cursor));
+        Ok(frame)
+    }
+}
+
+fn seek(segment: &Segment, cursor: &mut Cursor, position: u64) -> Result<Frame, Error> {
+    loop {
+        let offset = cursor.offset();
+        let damaged = |what: &str| Error::damaged(&segment.path, offset, what);
+        match segment::item(cursor)? {
+            Item::End => return Err(damaged(&format!("position {position} is missing"))),
+            Item::Batch => cursor.skip(BATCH_HEAD),
+            Item::Frame(size) => {
+                let at = cursor.peek(FRAME_HEAD)?.and_then(decode::frame_position);
+                if at == Some(position) {
+                    let bytes = cursor.peek(size)?.ok_or_else(|| damaged("a frame is not whole"))?;
+                    let frame = decode::frame(bytes, segment.head.id).map_err(damaged)?;
+                    cursor.skip(size);
+                    return Ok(frame);
+                }
+                if at.is_none_or(|at| at > position) {
+                    return Err(damaged(&format!("position {position} is missing")));
+                }
+                cursor.skip(size);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The next segment, made ahead on a thread of its own: zeros written once, so that a commit
+//! changes no metadata and its fdatasync is one write to the disk.
+
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::format::log_dir;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// A file of zeros without a name of its own yet.
+#[derive(Debug)]
+pub(crate) struct Zeros {
+    pub(crate) file: File,
+    pub(crate) path: PathBuf,
+    pub(crate) size: u64,
+}
+
+/// The next segment: none, in the making, or there.
+#[derive(Debug)]
+pub(crate) struct Spare {
+    path: PathBuf,
+    disk: Arc<dyn Disk>,
+    stop: Arc<AtomicBool>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    None,
+    Making(JoinHandle<io::Result<Zeros>>),
+    Ready(Zeros),
+}
+
+impl Spare {
+    /// Removes what an earlier process left.
+    pub(crate) fn open(dir: &Path, disk: Arc<dyn Disk>) -> Result<Spare, Error> {
+        let path = log_dir(dir).join("spare.tmp");
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),
+            _ => Ok(Spare { path, disk, stop: Arc::default(), state: State::None }),
+        }
+    }
+
+    /// Begins to make one, if there is none.
+    pub(crate) fn start(&mut self, size: u64) {
+        if matches!(self.state, State::None) {
+            let (path, disk, stop) = (self.path.clone(), Arc::clone(&self.disk), Arc::clone(&self.stop));
+            let made = thread::Builder::new().name("record-spare".to_owned());
+            // Without a thread it is made when it is needed.
+            if let Ok(handle) = made.spawn(move || zeros(path, size, disk.as_ref(), &stop)) {
+                self.state = State::Making(handle);
+            }
+        }
+    }
+
+    /// Makes sure that one of at least this size is there; a new one has the other size.
+    pub(crate) fn ensure(&mut self, at_least: u64, size: u64) -> Result<(), Error> {
+        self.state = match std::mem::replace(&mut self.state, State::None) {
+            State::Making(handle) => match handle.join() {
+                Ok(Ok(zeros)) => State::Ready(zeros),
+                // What went wrong behind the scenes shows itself again, or has passed.
+                Ok(Err(_)) | Err(_) => State::None,
+            },
+            other => other,
+        };
+        if !matches!(&self.state, State::Ready(zeros) if zeros.size >= at_least) {
+            self.state = State::None;
+            let made = zeros(self.path.clone(), size.max(at_least), self.disk.as_ref(), &self.stop);
+            self.state = State::Ready(made.map_err(Error::room("make", &self.path))?);
+        }
+        Ok(())
+    }
+
+    /// Takes one of at least this size.
+    pub(crate) fn take(&mut self, at_least: u64, size: u64) -> Result<Zeros, Error> {
+        self.ensure(at_least, size)?;
+        match std::mem::replace(&mut self.state, State::None) {
+            State::Ready(zeros) => Ok(zeros),
+            State::None | State::Making(_) => Err(Error::Broken),
+        }
+    }
+}
+
+impl Drop for Spare {
+    /// Nothing may write to the directory once its lock is gone.
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let State::Making(handle) = std::mem::replace(&mut self.state, State::None) {
+            let _ = handle.join();
+        }
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn zeros(path: PathBuf, size: u64, disk: &dyn Disk, stop: &AtomicBool) -> io::Result<Zeros> {
+    let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+    let filled = fill(&file, size, disk, stop);
+    if let Err(error) = filled {
+        drop(file);
+        // The room it took is wanted back at once.
+        let _ = fs::remove_file(&path);
+        return Err(error);
+    }
+    Ok(Zeros { file, path, size })
+}
+
+fn fill(file: &File, size: u64, disk: &dyn Disk, stop: &AtomicBool) -> io::Result<()> {
+    const BLOCK: usize = 1 << 20;
+    let block = vec![0; BLOCK.min(usize::try_from(size).unwrap_or(BLOCK))];
+    let mut at = 0;
+    while at < size {
+        if stop.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let left = usize::try_from(size - at).unwrap_or(BLOCK);
+        let part = block.get(..left.min(block.len())).unwrap_or_default();
+        disk.write_at(file, part, at)?;
+        at += part.len() as u64;
+        // In portions, so that commits on the same disk never queue behind all of it.
+        if at.is_multiple_of(4 << 20) {
+            disk.sync(file)?;
+        }
+    }
+    disk.sync(file)
+}

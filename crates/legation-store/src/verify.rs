@@ -1,0 +1,180 @@
+//! Checking a record without trusting the program that wrote it: offline, read-only, without the
+//! lock, on the record itself or a copy. It shares types and constants with the writer, and has its
+//! own reading; memory does not grow with the record.
+
+mod source;
+mod walk;
+
+use crate::error::Error;
+use crate::format::{FORMAT, format_file, log_dir, segment_first};
+use legation_exchange::record::{Checkpoint, Hash};
+use std::fs;
+use std::path::{Path, PathBuf};
+use walk::{State, Stop, Walk};
+
+/// What to check.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The first entry. Checking begins with the segment it is in, from the chain that segment says
+    /// it continues. With a checkpoint everything is read.
+    pub from: u64,
+    /// The entry to stop before; checking ends with the batch that reaches it.
+    pub to: Option<u64>,
+    /// A checkpoint from elsewhere, its signature verified: the record must begin with what it covers.
+    pub checkpoint: Option<Checkpoint>,
+}
+
+/// How far it got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The position reached.
+    pub position: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Bytes there are.
+    pub of: u64,
+}
+
+/// What was covered and what was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The first position covered.
+    pub from: u64,
+    /// The position after the last good entry.
+    pub to: u64,
+    /// How many segments were read.
+    pub segments: u64,
+    /// The chain after the last good entry.
+    pub chain: Hash,
+    /// The root over all entries up to there, if everything from the first was covered.
+    pub root: Option<Hash>,
+    /// The first thing wrong.
+    pub fault: Option<Fault>,
+    /// What an append that never returned left at the end, or one that was under way when a copy was made.
+    pub unfinished: Option<Unfinished>,
+    /// Whether the record begins with what the checkpoint covers.
+    pub checkpoint: Option<Agreement>,
+}
+
+/// The first thing wrong with a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// In which file.
+    pub file: PathBuf,
+    /// At which byte.
+    pub offset: u64,
+    /// The first entry that is not as it was.
+    pub position: u64,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Bytes after the last batch that are no batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// In which file.
+    pub file: PathBuf,
+    /// From which byte on.
+    pub offset: u64,
+}
+
+/// How the record stands to a checkpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// It begins with exactly what the checkpoint covers.
+    Prefix,
+    /// It ends before: entries were cut off.
+    Truncated {
+        /// How many entries there are.
+        size: u64,
+    },
+    /// It has other entries than the checkpoint covers.
+    Rewritten {
+        /// The root over as many entries as the checkpoint covers.
+        root: Hash,
+    },
+    /// Checking ended before the entries the checkpoint covers did.
+    NotReached,
+}
+
+impl Report {
+    /// Whether nothing is wrong with what was covered.
+    pub fn is_sound(&self) -> bool {
+        self.fault.is_none() && matches!(self.checkpoint, None | Some(Agreement::Prefix))
+    }
+}
+
+/// Checks the record in a directory. What is wrong with the record is in the report; an error means
+/// that it could not be read.
+pub fn verify(dir: &Path, options: &Options, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
+    check_format(dir)?;
+    let segments = list(&log_dir(dir))?;
+    let from = if options.checkpoint.is_some() { 0 } else { options.from };
+    let skipped = segments.iter().take_while(|segment| segment.first <= from).count().saturating_sub(1);
+    let segments = segments.get(skipped..).unwrap_or_default();
+    let of = segments.iter().map(|segment| segment.length).sum();
+    let watched = options.checkpoint.as_ref().map(|checkpoint| checkpoint.size);
+    // Where even the first segment begins later, what should come before it is missing.
+    let start = segments.first().map(|segment| segment.first).filter(|first| *first <= from);
+    let mut walk = Walk::new(dir, start.unwrap_or(0), watched);
+    let (mut read, mut before, mut stop) = (0, 0, Stop::End);
+    for (index, segment) in segments.iter().enumerate() {
+        read += 1;
+        let last = index + 1 == segments.len();
+        stop = walk.segment(&segment.path, last, options.to, &mut |position, bytes| {
+            progress(Progress { position, bytes: before + bytes, of });
+        })?;
+        if !matches!(stop, Stop::End) {
+            break;
+        }
+        before += segment.length;
+    }
+    Ok(report(walk, stop, read, options.checkpoint.as_ref()))
+}
+
+fn report(walk: Walk, stop: Stop, segments: u64, checkpoint: Option<&Checkpoint>) -> Report {
+    let (from, State { next, chain, frontier, seen }) = walk.finish();
+    let ended = matches!(stop, Stop::End | Stop::Unfinished(_));
+    let checkpoint = checkpoint.map(|checkpoint| match seen {
+        Some((root, chain)) if (root, chain) == (checkpoint.root, checkpoint.chain) => Agreement::Prefix,
+        Some((root, _)) => Agreement::Rewritten { root },
+        None if ended => Agreement::Truncated { size: next },
+        None => Agreement::NotReached,
+    });
+    let root = (from == 0).then(|| frontier.root());
+    let (fault, unfinished) = match stop {
+        Stop::End | Stop::Reached => (None, None),
+        Stop::Unfinished(unfinished) => (None, Some(unfinished)),
+        Stop::Fault(fault) => (Some(fault), None),
+    };
+    Report { from, to: next, segments, chain, root, fault, unfinished, checkpoint }
+}
+
+fn check_format(dir: &Path) -> Result<(), Error> {
+    let file = format_file(dir);
+    let found = fs::read(&file).map_err(Error::io("read", &file))?;
+    if found == FORMAT.as_bytes() {
+        return Ok(());
+    }
+    Err(Error::Format { file, found: String::from_utf8_lossy(&found).trim_end().to_owned() })
+}
+
+struct SegmentFile {
+    first: u64,
+    path: PathBuf,
+    length: u64,
+}
+
+fn list(dir: &Path) -> Result<Vec<SegmentFile>, Error> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(Error::io("read", dir))? {
+        let path = entry.map_err(Error::io("read", dir))?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if let Some(first) = segment_first(name) {
+            let length = fs::metadata(&path).map_err(Error::io("read", &path))?.len();
+            found.push(SegmentFile { first, path, length });
+        }
+    }
+    found.sort_by_key(|segment| segment.first);
+    Ok(found)
+}

@@ -1,0 +1,326 @@
+//! The verifier's way through the segments: frame by frame, hashing everything.
+
+use super::source::Source;
+use super::{Fault, Unfinished};
+use crate::error::Error;
+use crate::format::{
+    BATCH_HEAD, BATCH_MARK, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, FRAME_LEAD, NO_BODY, SEGMENT_HEAD,
+    SEGMENT_MAGIC, SEGMENT_VERSION, node_offset, tree_file,
+};
+use legation_exchange::record::{Frontier, Hash, body_commitment, chain, effect_commitment, effect_salt, leaf_of};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+/// What the entries came to so far.
+#[derive(Clone)]
+pub(super) struct State {
+    pub(super) next: u64,
+    pub(super) chain: Hash,
+    pub(super) frontier: Frontier,
+    /// Root and chain at the size a checkpoint has.
+    pub(super) seen: Option<(Hash, Hash)>,
+}
+
+/// Why the walk ended.
+pub(super) enum Stop {
+    /// There is no more.
+    End,
+    /// It got as far as was asked.
+    Reached,
+    /// The last segment ends in something that is no batch.
+    Unfinished(Unfinished),
+    /// Something is wrong.
+    Fault(Fault),
+}
+
+/// What is wrong with a batch.
+enum Bad {
+    /// What an interrupted write leaves too.
+    Torn(u64, String),
+    /// What only a hand can have done.
+    Changed(u64, String),
+    System(Error),
+}
+
+impl From<Error> for Bad {
+    fn from(error: Error) -> Bad {
+        Bad::System(error)
+    }
+}
+
+/// Goes from segment to segment.
+pub(super) struct Walk {
+    tree: PathBuf,
+    from: u64,
+    watched: Option<u64>,
+    state: State,
+    id: [u8; 16],
+    begun: bool,
+    buffer: Vec<u8>,
+}
+
+struct Head {
+    size: u64,
+    first: u64,
+    count: u32,
+    crc: u32,
+    chain: Hash,
+}
+
+impl Walk {
+    pub(super) fn new(dir: &Path, from: u64, watched: Option<u64>) -> Walk {
+        let state = State { next: from, chain: Hash::ZERO, frontier: Frontier::default(), seen: None };
+        let mut walk =
+            Walk { tree: tree_file(dir), from, watched, state, id: [0; 16], begun: from == 0, buffer: Vec::new() };
+        let State { chain, frontier, .. } = walk.state.clone();
+        walk.state.seen = (watched == Some(0)).then(|| (frontier.root(), chain));
+        walk
+    }
+
+    pub(super) fn finish(self) -> (u64, State) {
+        (self.from, self.state)
+    }
+
+    /// Checks one segment; `progress` hears of each batch.
+    pub(super) fn segment(
+        &mut self,
+        path: &Path,
+        last: bool,
+        to: Option<u64>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Stop, Error> {
+        let mut source = Source::open(path)?;
+        if let Err(what) = self.open(&mut source)? {
+            return Ok(Stop::Fault(Fault { file: path.to_owned(), offset: 0, position: self.state.next, what }));
+        }
+        loop {
+            if to.is_some_and(|to| self.state.next >= to) {
+                return Ok(Stop::Reached);
+            }
+            let offset = source.offset();
+            let bad = match self.batch(&mut source) {
+                Ok(true) => {
+                    progress(self.state.next, source.offset());
+                    continue;
+                }
+                Ok(false) => None,
+                Err(Bad::System(error)) => return Err(error),
+                Err(Bad::Changed(position, what)) => {
+                    return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
+                }
+                Err(Bad::Torn(position, what)) => Some((position, what)),
+            };
+            return self.end(path, offset, bad, last);
+        }
+    }
+
+    /// Reads a segment's header.
+    fn open(&mut self, source: &mut Source) -> Result<Result<(), String>, Error> {
+        let Some(head) = source.array::<SEGMENT_HEAD>()? else {
+            return Ok(Err("the segment's header is not whole".to_owned()));
+        };
+        let crc = crc32fast::hash(slice(&head, 0, SEGMENT_HEAD - 4));
+        if field(&head, 0) != SEGMENT_MAGIC || field(&head, 8) != SEGMENT_VERSION.to_le_bytes() {
+            return Ok(Err("this is no segment of this version".to_owned()));
+        }
+        if field(&head, SEGMENT_HEAD - 4) != crc.to_le_bytes() {
+            return Ok(Err("the segment's header does not match its checksum".to_owned()));
+        }
+        let (first, chain) = (u64::from_le_bytes(field(&head, 32)), Hash(field(&head, 40)));
+        self.id = field(&head, 16);
+        if first != self.state.next {
+            return Ok(Err(format!("entries are missing: position {} is next, but here is {first}", self.state.next)));
+        }
+        if !self.begun {
+            self.begun = true;
+            self.state.chain = chain;
+        }
+        if chain != self.state.chain {
+            return Ok(Err("the segment does not go on from the chain before it".to_owned()));
+        }
+        Ok(Ok(()))
+    }
+
+    /// Checks a batch; `false` if none begins here.
+    fn batch(&mut self, source: &mut Source) -> Result<bool, Bad> {
+        let first = self.state.next;
+        let torn = |what: &str| Bad::Torn(first, what.to_owned());
+        if source.left() == 0 {
+            return Ok(false);
+        }
+        let Some(bytes) = source.array::<BATCH_HEAD>()? else { return Err(torn("the batch's header is not whole")) };
+        if field(&bytes, 0) == [0; 4] {
+            return Ok(false);
+        }
+        let head = batch_head(&bytes, self.id).ok_or_else(|| torn("no batch begins here whose header is intact"))?;
+        if head.first != first {
+            return Err(Bad::Changed(
+                first,
+                format!("position {first} is next, but here is a batch from {}", head.first),
+            ));
+        }
+        if head.size > source.left() || head.size > BATCH_MAX as u64 {
+            return Err(torn("the batch is not whole"));
+        }
+        let mut state = self.state.clone();
+        let mut leaves = Vec::new();
+        let mut crc = seeded(self.id);
+        let end = source.offset() + head.size;
+        while source.offset() < end {
+            let leaf = self.frame(source, end, &state, &mut crc)?;
+            state.next += 1;
+            state.chain = chain(state.chain, leaf);
+            state.frontier.append(leaf);
+            leaves.push(leaf);
+            if self.watched == Some(state.next) {
+                state.seen = Some((state.frontier.root(), state.chain));
+            }
+        }
+        if crc.finalize() != head.crc {
+            return Err(torn("the batch does not match its checksum"));
+        }
+        if state.next - first != u64::from(head.count) {
+            return Err(Bad::Changed(first, "the batch has not as many entries as it says".to_owned()));
+        }
+        if state.chain != head.chain {
+            let what = "the entries of this batch do not lead to the chain it says: one was changed";
+            return Err(Bad::Changed(self.suspect(first, &leaves), what.to_owned()));
+        }
+        self.state = state;
+        Ok(true)
+    }
+
+    /// Checks a frame and gives its leaf.
+    fn frame(
+        &mut self,
+        source: &mut Source,
+        end: u64,
+        state: &State,
+        crc: &mut crc32fast::Hasher,
+    ) -> Result<Hash, Bad> {
+        let position = state.next;
+        let torn = |what: &str| Bad::Torn(position, what.to_owned());
+        let lead = source.array::<FRAME_LEAD>()?.ok_or_else(|| torn("an entry is not whole"))?;
+        crc.update(&lead);
+        let (size, sum) = (u32::from_le_bytes(field(&lead, 0)), u32::from_le_bytes(field(&lead, 4)));
+        let left = end.saturating_sub(source.offset());
+        let size = usize::try_from(size).ok().filter(|size| *size as u64 <= left);
+        let size = size.filter(|size| (FRAME_HEAD - FRAME_LEAD..=FRAME_HEAD + EFFECT_MAX + BODY_MAX).contains(size));
+        self.buffer.resize(size.ok_or_else(|| torn("an entry has a length it cannot have"))?, 0);
+        if !source.read(&mut self.buffer)? {
+            return Err(torn("an entry is not whole"));
+        }
+        crc.update(&self.buffer);
+        let mut own = seeded(self.id);
+        own.update(&self.buffer);
+        if own.finalize() != sum {
+            return Err(torn("an entry does not match its checksum"));
+        }
+        let found = u64::from_le_bytes(field(&self.buffer, 0));
+        if found != position {
+            return Err(Bad::Changed(position, format!("position {position} is next, but here is {found}")));
+        }
+        hashed(&self.buffer).ok_or_else(|| Bad::Changed(position, "an entry's parts have not its length".to_owned()))
+    }
+
+    /// The first entry of a changed batch whose leaf is not the one in the tree's file, if that
+    /// file still has them; else the first.
+    fn suspect(&self, first: u64, leaves: &[Hash]) -> u64 {
+        let Ok(tree) = File::open(&self.tree) else { return first };
+        let mut kept = [0; 32];
+        let differs = |(position, leaf): &(u64, &Hash)| {
+            let read = node_offset(0, *position).is_some_and(|offset| tree.read_exact_at(&mut kept, offset).is_ok());
+            read && kept != leaf.0
+        };
+        (first..).zip(leaves).find(differs).map_or(first, |(position, _)| position)
+    }
+
+    /// Judges what lies after the last good batch of a segment.
+    fn end(&self, path: &Path, offset: u64, bad: Option<(u64, String)>, last: bool) -> Result<Stop, Error> {
+        let rest = rest(path, offset, self.id)?;
+        let (position, what) = bad.unwrap_or((self.state.next, "bytes that are no batch".to_owned()));
+        let behind = match rest {
+            Rest::Empty => return Ok(Stop::End),
+            Rest::Batch(at) => format!("{what}, and a batch follows at byte {at}"),
+            Rest::Used if last => return Ok(Stop::Unfinished(Unfinished { file: path.to_owned(), offset })),
+            Rest::Used => format!("{what}, and another segment follows"),
+        };
+        Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what: behind }))
+    }
+}
+
+/// What is in the rest of a segment.
+enum Rest {
+    Empty,
+    Used,
+    Batch(u64),
+}
+
+fn rest(path: &Path, from: u64, id: [u8; 16]) -> Result<Rest, Error> {
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    let mut window = vec![0; 1 << 20];
+    let (mut at, mut used) = (from, false);
+    loop {
+        let read = file.read_at(&mut window, at).map_err(Error::io("read", path))?;
+        let bytes = window.get(..read).unwrap_or_default();
+        if bytes.iter().any(|byte| *byte != 0) {
+            used = true;
+            for (index, head) in bytes.windows(BATCH_HEAD).enumerate() {
+                let offset = at + index as u64;
+                if offset > from && field(head, 0) == BATCH_MARK.to_le_bytes() && batch_head(head, id).is_some() {
+                    return Ok(Rest::Batch(offset));
+                }
+            }
+        }
+        if read < BATCH_HEAD {
+            return Ok(if used { Rest::Used } else { Rest::Empty });
+        }
+        // So that no header falls between two windows.
+        at += (read + 1 - BATCH_HEAD) as u64;
+    }
+}
+
+fn batch_head(bytes: &[u8], id: [u8; 16]) -> Option<Head> {
+    let mut crc = seeded(id);
+    crc.update(slice(bytes, 0, BATCH_HEAD - 4));
+    let intact =
+        field(bytes, 0) == BATCH_MARK.to_le_bytes() && field(bytes, BATCH_HEAD - 4) == crc.finalize().to_le_bytes();
+    intact.then(|| Head {
+        size: u64::from(u32::from_le_bytes(field(bytes, 4))),
+        first: u64::from_le_bytes(field(bytes, 8)),
+        count: u32::from_le_bytes(field(bytes, 16)),
+        crc: u32::from_le_bytes(field(bytes, 20)),
+        chain: Hash(field(bytes, 24)),
+    })
+}
+
+/// The leaf of an entry, from its bytes after length and checksum.
+fn hashed(bytes: &[u8]) -> Option<Hash> {
+    let (position, at) = (u64::from_le_bytes(field(bytes, 0)), u64::from_le_bytes(field(bytes, 8)));
+    let salt: [u8; 16] = field(bytes, 16);
+    let (effect, body) = (u32::from_le_bytes(field(bytes, 32)), u32::from_le_bytes(field(bytes, 36)));
+    let parts = bytes.get(FRAME_HEAD - FRAME_LEAD..)?;
+    let (effect, rest) = parts.split_at_checked(usize::try_from(effect).ok()?)?;
+    let body = match body {
+        NO_BODY if rest.is_empty() => None,
+        size if usize::try_from(size) == Ok(rest.len()) => Some(body_commitment(salt, rest)),
+        _ => return None,
+    };
+    Some(leaf_of(position, at, effect_commitment(effect_salt(salt), effect), body))
+}
+
+fn seeded(id: [u8; 16]) -> crc32fast::Hasher {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&id);
+    crc
+}
+
+fn slice(bytes: &[u8], from: usize, to: usize) -> &[u8] {
+    bytes.get(from..to).unwrap_or_default()
+}
+
+/// `N` bytes at a place the layout says; zeros where there are none, which no check lets pass.
+fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+}

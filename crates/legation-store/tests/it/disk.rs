@@ -1,0 +1,144 @@
+//! Disks that are full or fail.
+
+use crate::common::{all, batch, frame, on, open};
+use legation_store::{BATCH_HEAD, Disk, Error, FRAME_HEAD, Known, atomic_write};
+use std::fs::{self, File};
+use std::io::{Error as IoError, ErrorKind, Result as IoResult};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+
+/// A disk with so much room for growing files, whose writes and syncs fail when told to.
+#[derive(Debug, Default)]
+struct Poor {
+    room: AtomicU64,
+    full: AtomicBool,
+    bad_write: AtomicBool,
+    bad_sync: AtomicBool,
+}
+
+impl Disk for Poor {
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> IoResult<()> {
+        if self.bad_write.load(SeqCst) {
+            return Err(IoError::other("EIO"));
+        }
+        if self.full.load(SeqCst) && bytes.iter().any(|byte| *byte != 0) {
+            // Half of it gets there, as with a real disk.
+            file.write_all_at(&bytes[..bytes.len() / 2], offset)?;
+            return Err(ErrorKind::StorageFull.into());
+        }
+        let grown = (offset + bytes.len() as u64).saturating_sub(file.metadata()?.len());
+        let took = self.room.fetch_update(SeqCst, SeqCst, |room| room.checked_sub(grown));
+        took.map_err(|_| ErrorKind::StorageFull)?;
+        file.write_all_at(bytes, offset)
+    }
+
+    fn sync(&self, file: &File) -> IoResult<()> {
+        if self.bad_sync.load(SeqCst) { Err(IoError::other("EIO")) } else { file.sync_data() }
+    }
+}
+
+fn poor(room: u64) -> Arc<Poor> {
+    Arc::new(Poor { room: AtomicU64::new(room), ..Poor::default() })
+}
+
+#[test]
+fn a_full_disk_refuses_appends_loses_nothing_and_goes_on_when_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = poor(40 << 10);
+    let (mut log, _) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
+    let mut next = 0;
+    let error = loop {
+        match log.append(&batch(next, 5, 200)) {
+            Ok(appended) => next = appended.next,
+            Err(error) => break error,
+        }
+        assert!(next < 1000, "the disk never filled");
+    };
+    assert!(matches!(error, Error::Full { .. }), "{error:?}");
+    assert!(next > 50);
+    for _ in 0..3 {
+        assert!(matches!(log.append(&batch(next, 5, 200)), Err(Error::Full { .. })));
+        assert_eq!(all(&log), batch(0, next, 200));
+    }
+    disk.room.store(1 << 20, SeqCst);
+    log.append(&batch(next, 5, 200)).unwrap();
+    drop(log);
+    let (log, found) = open(dir.path()).unwrap();
+    assert_eq!((all(&log), found.cut), (batch(0, next + 5, 200), None));
+}
+
+#[test]
+fn a_write_that_fails_half_way_for_want_of_room_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = poor(1 << 20);
+    let (mut log, _) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
+    log.append(&batch(0, 5, 200)).unwrap();
+    disk.full.store(true, SeqCst);
+    assert!(matches!(log.append(&batch(5, 5, 200)), Err(Error::Full { .. })));
+    disk.full.store(false, SeqCst);
+    log.append(&[frame(5, 3)]).unwrap();
+    drop(log);
+    let (log, found) = open(dir.path()).unwrap();
+    assert_eq!((found.next, found.cut, all(&log)[5].clone()), (6, None, frame(5, 3)));
+}
+
+#[test]
+fn room_that_was_reserved_is_there_when_the_disk_has_none_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = poor(60 << 10);
+    let (mut log, _) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
+    let mut next = 0;
+    let frames = |next| batch(next, 7, 300);
+    let bytes: usize = frames(1000).iter().map(|frame| FRAME_HEAD + frame.effect.len() + 300).sum();
+    let error = loop {
+        if let Err(error) = log.reserve((BATCH_HEAD + bytes) as u64) {
+            break error;
+        }
+        let room = disk.room.swap(0, SeqCst);
+        next = log.append(&frames(next)).unwrap().next;
+        disk.room.fetch_add(room, SeqCst);
+    };
+    assert!(matches!(error, Error::Full { .. }), "{error:?}");
+    assert_eq!(all(&log), batch(0, next, 300));
+    assert!(next > 50);
+}
+
+/// What fails, and which error says so.
+type Check = (fn(&Poor) -> &AtomicBool, fn(&Error) -> bool);
+
+#[test]
+fn after_a_failed_sync_or_write_the_log_takes_nothing_more() {
+    let checks: [Check; 2] = [
+        (|disk| &disk.bad_sync, |error| matches!(error, Error::Sync { .. })),
+        (|disk| &disk.bad_write, |error| matches!(error, Error::Io { .. })),
+    ];
+    for (fault, expected) in checks {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = poor(1 << 20);
+        let (mut log, _) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
+        log.append(&batch(0, 3, 10)).unwrap();
+        fault(&disk).store(true, SeqCst);
+        let error = log.append(&batch(3, 3, 10)).unwrap_err();
+        assert!(expected(&error), "{error:?}");
+        fault(&disk).store(false, SeqCst);
+        assert!(matches!(log.append(&batch(3, 3, 10)), Err(Error::Broken)));
+        assert!(matches!(log.reserve(1), Err(Error::Broken)));
+        assert_eq!(all(&log), batch(0, 3, 10), "nobody sees what may not be durable");
+        drop(log);
+        assert!(open(dir.path()).unwrap().1.next >= 3);
+    }
+}
+
+#[test]
+fn a_small_file_is_written_whole_with_its_mode_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("operator.token");
+    for (text, mode) in [("one", 0o600), ("two", 0o644)] {
+        atomic_write(&path, text.as_bytes(), mode).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode);
+    }
+    assert!(atomic_write(&dir.path().join("no/such"), b"", 0o600).is_err());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}

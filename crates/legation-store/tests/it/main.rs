@@ -1,0 +1,17 @@
+//! The record on real files: what survives a crash, what is refused, and what a verifier says.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests stop at the first surprise"
+)]
+
+mod common;
+mod crash;
+mod damage;
+mod disk;
+mod log;
+mod proofs;
+mod snapshots;
+mod verify;
