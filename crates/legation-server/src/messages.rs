@@ -61,7 +61,7 @@ pub(crate) async fn any(
     }
 }
 
-/// `POST /.well-known/vcp/messages`: the VCP binding (messaging 1.2, section 5), whose answer has
+/// `POST /.well-known/vcp/messages`: the VCP binding (messaging 1.2, section 8.2), whose answer has
 /// exactly two members.
 pub(crate) async fn vcp(
     State(shared): State<Arc<Shared>>,

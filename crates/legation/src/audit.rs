@@ -12,12 +12,8 @@ pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<Outcome> {
             remote.report(&reply, |head, out| {
                 writeln!(out, "size        {}", text(head, "size"))?;
                 writeln!(out, "chain       {}", text(head, "chain"))?;
-                let checkpoint = head.get("checkpoint").and_then(serde_json::Value::as_str);
-                let checkpoint = checkpoint.unwrap_or("none signed yet");
-                checkpoint.lines().enumerate().try_for_each(|(number, line)| {
-                    let name = if number == 0 { "checkpoint" } else { "" };
-                    writeln!(out, "{name:<11} {}", crate::validate::shown(line))
-                })
+                let checkpoint = text(head, "checkpoint");
+                writeln!(out, "checkpoint  {}", if checkpoint.is_empty() { "none signed yet" } else { &checkpoint })
             })
         }
     }

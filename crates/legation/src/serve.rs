@@ -59,7 +59,7 @@ async fn serve(args: &ServeArgs, address: SocketAddr) -> anyhow::Result<()> {
     let told_to_stop = stop_signal()?;
     create(&data)?;
     let policy = Policy { open_registration: true, ..Policy::default() };
-    let settings = Settings { data: data.clone(), realm: args.realm.clone(), policy };
+    let settings = Settings { realm: args.realm.clone(), policy, ..Settings::on(&data) };
     let opened = Exchange::open(settings).with_context(|| format!("cannot open {}", data.display()))?;
     let Opened { exchange, operator_token, mut ended, recovery } = opened;
     announce(args, address, &data, &operator_token, recovery.as_deref())?;

@@ -105,7 +105,7 @@ impl House {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
                 let data = tempfile::tempdir().unwrap();
-                let settings = Settings { data: data.path().to_owned(), realm: "test".to_owned(), policy };
+                let settings = Settings { policy, ..Settings::on(data.path()) };
                 let opened = Exchange::open(settings).unwrap();
                 let operator = std::fs::read_to_string(&opened.operator_token).unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
