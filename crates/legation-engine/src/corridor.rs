@@ -3,9 +3,9 @@
 use crate::exchange::{Answer, Error, Exchange, Pending};
 use crate::tokens::fresh_id;
 use legation_exchange::{Input, Proof, Verified, Who};
-use legation_protocol::json::{Doc, Form};
-use legation_protocol::sign::{Signature, verify, verify_detached};
-use legation_protocol::{Code, Message, Received, Rejection};
+use legation_protocol::json::{Doc, Form, Node, signed_bytes};
+use legation_protocol::sign::Signature;
+use legation_protocol::{Code, Findings, Message, Received, Rejection, unwrapped};
 
 /// Bytes that arrived, and what came with them to prove who sent them.
 #[derive(Clone, Debug)]
@@ -55,21 +55,27 @@ impl Exchange {
     /// Finds out who sent a message. A signature is checked under the keys of the agent the message
     /// names, and under no other.
     fn prove(&self, received: &Received, credential: Credential) -> Result<Proof, Rejection> {
-        match credential {
-            Credential::Detached(signature) => self.prove_signature(received, Some(signature)),
-            Credential::Bearer(_) if carries_signature(received.message()) => self.prove_signature(received, None),
-            Credential::Bearer(who) => Ok(Proof::Bearer(who)),
-            Credential::InProcess => Ok(Proof::InProcess),
+        let doc = Doc::parse(received.bytes())?;
+        let message = unwrapped(doc.root(), &mut Findings::new());
+        let carried = match &credential {
+            Credential::Detached(signature) => Some(*signature),
+            // In a VCP message, or in the wrapper of a dialect that has no place for it.
+            Credential::Bearer(_) => {
+                let text = doc.root().get("signature").and_then(Node::text);
+                text.filter(|_| may_carry_signature(received)).and_then(|text| Signature::parse(&text).ok())
+            }
+            Credential::InProcess => None,
+        };
+        match (carried, credential) {
+            (Some(signature), _) => self.prove_signature(received.message().sender(), message, &signature),
+            (None, Credential::Bearer(who)) => Ok(Proof::Bearer(who)),
+            (None, Credential::InProcess | Credential::Detached(_)) => Ok(Proof::InProcess),
         }
     }
 
-    fn prove_signature(&self, received: &Received, detached: Option<Signature>) -> Result<Proof, Rejection> {
-        let keys = self.live_keys_of(received.message().sender());
-        let doc = Doc::parse(received.bytes())?;
-        let signed_by = keys.into_iter().find(|key| match &detached {
-            Some(signature) => verify_detached(doc.root(), signature, key, Form::Canonical).is_ok(),
-            None => verify(doc.root(), key, Form::Canonical).is_ok(),
-        });
+    fn prove_signature(&self, sender: &str, message: Node<'_>, signature: &Signature) -> Result<Proof, Rejection> {
+        let bytes = signed_bytes(message, Form::Canonical);
+        let signed_by = self.live_keys_of(sender).into_iter().find(|key| key.verifies(&bytes, signature));
         signed_by.map(Proof::Signature).ok_or_else(|| {
             let message = "the signature is not by a key in use of the sender named, or something was changed";
             Rejection::because(Code::SignatureInvalid, message).at("/signature").by("VCP 7.1")
@@ -77,9 +83,11 @@ impl Exchange {
     }
 }
 
-fn carries_signature(message: &Message) -> bool {
-    match message {
-        Message::Vcp(envelope) => envelope.signature.is_some(),
-        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => false,
+/// A VLP, ACL or CAP message by itself may have a member of this name that is its own business; the
+/// wrapper around one is told by having nothing else.
+fn may_carry_signature(received: &Received) -> bool {
+    match received.message() {
+        Message::Vcp(_) => true,
+        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => received.is_wrapped(),
     }
 }
