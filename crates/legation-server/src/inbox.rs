@@ -31,14 +31,14 @@ const ENOUGH: usize = 8 << 20;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Wanted {
-    after: u64,
+    after: Option<u64>,
     limit: usize,
     wait: u64,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Wanted { after: 0, limit: 100, wait: 0 }
+        Wanted { after: None, limit: 100, wait: 0 }
     }
 }
 
@@ -102,16 +102,21 @@ pub(crate) async fn list(
         found = fetch(&shared, &id, after, limit, wait) => found?,
         () = shared.stopping.cancelled() => Vec::new(),
     };
-    let next = found.last().map_or(after, |last| last.position);
+    let next = found.last().map(|last| last.position).or(after).unwrap_or_default();
     let messages = found.iter().map(Item::of).collect::<Result<_, _>>()?;
     let text = serde_json::to_vec(&Listing { messages, next }).map_err(|_| Error::Entry { position: next })?;
     Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
 }
 
 /// What waits, a page at a time, until there is enough of it.
-async fn fetch(shared: &Shared, id: &str, after: u64, limit: usize, wait: Duration) -> Result<Vec<Delivery>, Error> {
-    // No message stands at the record's very beginning: somebody was registered before.
-    let page = |after, left: usize, wait| shared.exchange.inbox(id, Some(after), left.min(PAGE), wait);
+async fn fetch(
+    shared: &Shared,
+    id: &str,
+    after: Option<u64>,
+    limit: usize,
+    wait: Duration,
+) -> Result<Vec<Delivery>, Error> {
+    let page = |after, left: usize, wait| shared.exchange.inbox(id, after, left.min(PAGE), wait);
     let mut found = page(after, limit, wait).await?;
     let mut bytes = 0;
     let mut counted = 0;
@@ -119,7 +124,7 @@ async fn fetch(shared: &Shared, id: &str, after: u64, limit: usize, wait: Durati
         bytes += found.iter().skip(counted).map(|delivery| delivery.bytes.len()).sum::<usize>();
         counted = found.len();
         let Some(last) = found.last().filter(|_| counted % PAGE == 0 && bytes < ENOUGH) else { break };
-        let more = page(last.position, limit - counted, Duration::ZERO).await?;
+        let more = page(Some(last.position), limit - counted, Duration::ZERO).await?;
         if more.is_empty() {
             break;
         }

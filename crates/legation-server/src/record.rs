@@ -5,21 +5,21 @@ use crate::shared::Shared;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use legation_protocol::json::Json as Raw;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Head {
     size: u64,
     chain: String,
-    checkpoint: Option<Raw>,
+    checkpoint: Option<Box<RawValue>>,
 }
 
 /// `GET /v1/audit/head`
 pub(crate) async fn head(State(shared): State<Arc<Shared>>) -> Response {
     let head = shared.exchange.head();
-    let checkpoint = head.checkpoint.and_then(|signed| Raw::parse(&signed.to_json()).ok());
+    let checkpoint = head.checkpoint.and_then(|signed| RawValue::from_string(signed.to_json()).ok());
     Json(Head { size: head.size, chain: head.chain.to_string(), checkpoint }).into_response()
 }
 
