@@ -81,6 +81,6 @@ impl FromRequestParts<Arc<Shared>> for Proven {
             Header::Unclear => Err(BadSignature),
         };
         let signature = signature.map_err(|bad| Refusal::because(Code::SignatureFormat, bad.to_string()))?;
-        Ok(Proven(Credential::Detached(signature)))
+        Ok(Proven(Credential::Detached(signature, who)))
     }
 }
