@@ -21,8 +21,8 @@ pub struct Submission {
 pub enum Credential {
     /// A bearer token that was looked up, or none.
     Bearer(Who),
-    /// A signature beside the message.
-    Detached(Signature),
+    /// A signature beside the message, and a bearer token that was looked up, or none.
+    Detached(Signature, Who),
     /// The message was handed over inside this process.
     InProcess,
 }
@@ -55,10 +55,11 @@ impl Exchange {
     /// Finds out who sent a message. A signature is checked under the keys of the agent the message
     /// names, and under no other.
     fn prove(&self, received: &Received, credential: Credential) -> Result<Proof, Rejection> {
+        self.must_be_its_own(received.message().sender(), &credential)?;
         let doc = Doc::parse(received.bytes())?;
         let message = unwrapped(doc.root(), &mut Findings::new());
         let carried = match &credential {
-            Credential::Detached(signature) => Some(*signature),
+            Credential::Detached(signature, _) => Some(*signature),
             // In a VCP message, or in the wrapper of a dialect that has no place for it.
             Credential::Bearer(_) => {
                 let text = doc.root().get("signature").and_then(Node::text);
@@ -69,7 +70,22 @@ impl Exchange {
         match (carried, credential) {
             (Some(signature), _) => self.prove_signature(received.message().sender(), message, &signature),
             (None, Credential::Bearer(who)) => Ok(Proof::Bearer(who)),
-            (None, Credential::InProcess | Credential::Detached(_)) => Ok(Proof::InProcess),
+            (None, Credential::InProcess | Credential::Detached(..)) => Ok(Proof::InProcess),
+        }
+    }
+
+    /// An agent that says who it is sends nothing in another's name, whoever signed it.
+    fn must_be_its_own(&self, sender: &str, credential: &Credential) -> Result<(), Rejection> {
+        let (Credential::Bearer(Who::Agent(id)) | Credential::Detached(_, Who::Agent(id))) = credential else {
+            return Ok(());
+        };
+        match self.state().registry().resolve(sender) {
+            Some(agent) if agent.id != *id => {
+                let message = "the sender named is not the one who is connected";
+                Err(Rejection::because(Code::SenderMismatch, message))
+            }
+            // A sender that is not registered is refused by the rules.
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -2,15 +2,26 @@
 
 use crate::refusal::Refusal;
 use axum::body::{Body, BodyDataStream, Bytes, HttpBody as _};
+use axum::http::StatusCode;
 use futures_util::StreamExt as _;
 use legation_protocol::json::{Doc, Kind, Limits};
 use legation_protocol::{Code, Rejection};
 use serde::de::DeserializeOwned;
+use std::time::Duration;
 
 const LIMIT: usize = Limits::MESSAGE.bytes;
+/// How long a body may take to come.
+const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The whole body, unless it is larger than a message may be.
+/// The whole body, unless it is larger than a message may be, or too slow in coming.
 pub(crate) async fn whole(body: Body) -> Result<Bytes, Refusal> {
+    tokio::time::timeout(PATIENCE, collect(body)).await.unwrap_or_else(|_| {
+        let refusal = Refusal::because(Code::BadJson, "the body did not come to its end in time");
+        Err(refusal.with_status(StatusCode::REQUEST_TIMEOUT))
+    })
+}
+
+async fn collect(body: Body) -> Result<Bytes, Refusal> {
     let announced = body.size_hint().lower();
     let mut stream = body.into_data_stream();
     if announced > LIMIT as u64 {

@@ -1,19 +1,20 @@
 //! Who asks: what a request brings along to prove it.
 
-use crate::gate::only;
+use crate::header::Header;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::extract::FromRequestParts;
+use axum::http::HeaderName;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use legation_engine::Credential;
 use legation_exchange::Who;
 use legation_protocol::Code;
-use legation_protocol::sign::Signature;
+use legation_protocol::sign::{BadSignature, Signature};
 use std::sync::Arc;
 
 /// The header that carries a signature beside its message.
-const SIGNATURE: &str = "legation-signature";
+const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
 
 /// Who asks. A request without a token is nobody's; one with a token that is not known is refused.
 #[derive(Debug)]
@@ -47,14 +48,21 @@ impl FromRequestParts<Arc<Shared>> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
-        let Some(header) = only(&parts.headers, AUTHORIZATION.as_str()) else { return Ok(Caller(Who::Nobody)) };
-        let token = header.and_then(|header| header.split_once(' ')).and_then(|(scheme, token)| {
-            let token = token.trim();
-            (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
-        });
+        let token = match Header::of(&parts.headers, &AUTHORIZATION) {
+            Header::Absent => return Ok(Caller(Who::Nobody)),
+            Header::Once(text) => bearer(text),
+            Header::Unclear => None,
+        };
         let Some(token) = token else { return Err(unauthenticated("write `Authorization: Bearer …`, once")) };
         Ok(Caller(shared.exchange.who(token)?))
     }
+}
+
+/// The token in `Bearer TOKEN`.
+fn bearer(text: &str) -> Option<&str> {
+    let (scheme, token) = text.split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
 /// How a message proves its sender.
@@ -67,9 +75,12 @@ impl FromRequestParts<Arc<Shared>> for Proven {
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
         // A token that is not known is refused even where a signature would do.
         let Caller(who) = Caller::from_request_parts(parts, shared).await?;
-        let Some(header) = only(&parts.headers, SIGNATURE) else { return Ok(Proven(Credential::Bearer(who))) };
-        let signature = Signature::parse(header.unwrap_or_default().trim());
+        let signature = match Header::of(&parts.headers, &SIGNATURE) {
+            Header::Absent => return Ok(Proven(Credential::Bearer(who))),
+            Header::Once(text) => Signature::parse(text.trim()),
+            Header::Unclear => Err(BadSignature),
+        };
         let signature = signature.map_err(|bad| Refusal::because(Code::SignatureFormat, bad.to_string()))?;
-        Ok(Proven(Credential::Detached(signature)))
+        Ok(Proven(Credential::Detached(signature, who)))
     }
 }

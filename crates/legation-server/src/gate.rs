@@ -2,10 +2,12 @@
 //! machine, neither by its own origin nor by a name it has pointed here; so both are checked before
 //! anything of the request is read.
 
+use crate::header::Header;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::extract::{Request, State};
-use axum::http::header::{HOST, HeaderMap, ORIGIN};
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::uri::Authority;
 use axum::middleware::Next;
 use axum::response::Response;
 use legation_protocol::Code;
@@ -13,25 +15,18 @@ use std::sync::Arc;
 
 pub(crate) async fn gate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Result<Response, Refusal> {
     let refuse = |message: &'static str| Err(Refusal::because(Code::ForbiddenOrigin, message));
-    let Some(Some(host)) = only(request.headers(), HOST.as_str()) else {
+    let Header::Once(host) = Header::of(request.headers(), &HOST) else {
         return refuse("say which host you mean, once");
     };
-    let authority = request.uri().authority().map(|authority| authority.as_str());
+    let authority = request.uri().authority().map(Authority::as_str);
     if !is_known(host, &shared.hosts) || authority.is_some_and(|name| !is_known(name, &shared.hosts)) {
         return refuse("this exchange does not answer to that host name");
     }
-    match only(request.headers(), ORIGIN.as_str()) {
-        None => Ok(next.run(request).await),
-        Some(Some(origin)) if is_known_origin(origin, &shared.hosts) => Ok(next.run(request).await),
-        Some(_) => refuse("pages of that origin may not speak to this exchange"),
+    match Header::of(request.headers(), &ORIGIN) {
+        Header::Absent => Ok(next.run(request).await),
+        Header::Once(origin) if is_known_origin(origin, &shared.hosts) => Ok(next.run(request).await),
+        Header::Once(_) | Header::Unclear => refuse("pages of that origin may not speak to this exchange"),
     }
-}
-
-/// The text of a header that stands there once; `Some(None)` if it is there in any other way.
-pub(crate) fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<Option<&'h str>> {
-    let mut values = headers.get_all(name).iter();
-    let first = values.next()?;
-    Some(first.to_str().ok().filter(|_| values.next().is_none()))
 }
 
 fn is_known_origin(origin: &str, hosts: &[String]) -> bool {

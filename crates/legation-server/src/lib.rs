@@ -5,6 +5,7 @@ mod agents;
 mod body;
 mod caller;
 mod gate;
+mod header;
 mod health;
 mod inbox;
 mod leftover;

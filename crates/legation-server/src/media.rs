@@ -1,6 +1,6 @@
 //! What kind of body a request has. Only kinds that a web page cannot send unasked are read.
 
-use crate::gate::only;
+use crate::header::Header;
 use crate::refusal::Refusal;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use legation_protocol::Code;
@@ -23,8 +23,11 @@ impl Media {
         if headers.contains_key(CONTENT_ENCODING) {
             return Err(refuse("bodies are sent as they are, without Content-Encoding"));
         }
-        let text = only(headers, CONTENT_TYPE.as_str()).flatten().unwrap_or_default();
-        named(text).ok_or_else(|| refuse("send application/json in UTF-8, or application/x-ndjson for many messages"))
+        let media = match Header::of(headers, &CONTENT_TYPE) {
+            Header::Once(text) => named(text),
+            Header::Absent | Header::Unclear => None,
+        };
+        media.ok_or_else(|| refuse("send application/json in UTF-8, or application/x-ndjson for many messages"))
     }
 
     /// Makes sure that they announce one JSON object.

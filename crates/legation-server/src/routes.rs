@@ -6,7 +6,8 @@ use crate::shared::Shared;
 use crate::{agents, health, inbox, leftover, messages, record};
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
-use axum::http::StatusCode;
+use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
 use axum::response::Response;
 use axum::routing::{get, post, put};
@@ -42,7 +43,9 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
 async fn trace(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str);
     let span = tracing::info_span!("request", method = %request.method(), route, status = tracing::field::Empty);
-    let response = next.run(request).instrument(span.clone()).await;
+    let mut response = next.run(request).instrument(span.clone()).await;
+    // Answers hold tokens and messages: no cache on the way may keep them.
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     span.record("status", response.status().as_u16());
     tracing::debug!(parent: &span, "answered");
     response

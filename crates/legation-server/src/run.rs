@@ -41,7 +41,7 @@ pub async fn run(
     settings: Settings,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
-    let shared = Arc::new(Shared::new(exchange, settings.hosts));
+    let shared = Arc::new(Shared::new(exchange, &settings.hosts));
     let stopping = shared.stopping.clone();
     // Answers are small and waited for. A socket that cannot be told so still works.
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
@@ -59,11 +59,9 @@ pub async fn run(
         shared.tasks.wait().await;
         ended
     };
-    match tokio::time::timeout(settings.drain, drained).await {
-        Ok(ended) => ended.map_err(Error::Accept),
-        Err(_) => {
-            tracing::warn!("some requests were not over in time");
-            Ok(())
-        }
-    }
+    let Ok(ended) = tokio::time::timeout(settings.drain, drained).await else {
+        tracing::warn!("some requests were not over in time");
+        return Ok(());
+    };
+    ended.map_err(Error::Accept)
 }

@@ -17,7 +17,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(exchange: Exchange, hosts: Vec<String>) -> Shared {
+    pub(crate) fn new(exchange: Exchange, hosts: &[String]) -> Shared {
         let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         let hosts = own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect();
         Shared { exchange, hosts, tasks: TaskTracker::new(), stopping: CancellationToken::new() }

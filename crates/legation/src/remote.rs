@@ -132,14 +132,9 @@ pub(crate) fn refused(body: &Value) -> String {
 
 /// A text as one part of a path.
 pub(crate) fn encoded(part: &str) -> String {
-    part.bytes().fold(String::new(), |mut path, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            path.push_str(&format!("%{byte:02X}"));
-        }
-        path
-    })
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let encode = |byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    part.bytes().map(encode).collect::<Vec<_>>().concat()
 }
 
 /// Tokens and messages do not cross a network in the clear.

@@ -131,7 +131,7 @@ impl House {
         let body = format!(r#"{{"keys":["{}"]}}"#, party.key.public());
         let answer = self.ask("PUT", path_of(id)).json(body);
         assert_eq!(answer.status, 201, "{answer:?}");
-        party.token = answer.json()["token"].as_str().unwrap().to_owned();
+        answer.json()["token"].as_str().unwrap().clone_into(&mut party.token);
         party
     }
 
@@ -191,6 +191,6 @@ impl Drop for House {
 
 /// The path of an agent's own resource.
 pub(crate) fn path_of(id: &str) -> String {
-    let encoded: String = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    format!("/v1/agents/{encoded}")
+    let encoded: Vec<_> = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    format!("/v1/agents/{}", encoded.concat())
 }

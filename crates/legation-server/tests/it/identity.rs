@@ -41,7 +41,10 @@ fn nobody_sends_in_another_agents_name() {
         house.ask("POST", "/v1/messages").by(&house.operator).json(&message).refused(403, "sender_mismatch");
     }
     let forged = eve.signed(&ann.unsigned_vcp("bob", "x", &fresh_id(), 0));
-    house.send(&eve, &forged).refused(401, "signature_invalid");
+    house.send(&eve, &forged).refused(403, "sender_mismatch");
+    house.send(&ann, &forged).refused(401, "signature_invalid");
+    // Not even what was truly signed is passed on in one's own name.
+    house.send(&eve, &ann.vcp("bob", "captured")).refused(403, "sender_mismatch");
     house.ask("POST", "/.well-known/vcp/messages").json(&forged).refused(401, "signature_invalid");
     assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 0);
 }
@@ -80,6 +83,8 @@ fn a_signature_beside_a_message_proves_its_sender() {
     for bad in ["", "x", "base64:====", &sign(&ann)[7..]] {
         post(bad).refused(422, "signature_format");
     }
+    let passed_on = house.ask("POST", "/v1/messages").by(&eve.token).header("legation-signature", &sign(&ann));
+    passed_on.json(&message).refused(403, "sender_mismatch");
     assert_eq!(post(&sign(&ann)).ok()["status"], "accepted");
     assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 1);
 }
@@ -107,4 +112,22 @@ fn a_mailbox_is_its_agents_and_the_operators() {
         let listed = house.ask("GET", &inbox).by(token).get().ok();
         assert_eq!(listed["messages"].as_array().unwrap().len(), 1);
     }
+}
+
+#[test]
+fn a_signature_in_a_wrapper_proves_the_sender_of_what_is_inside() {
+    let house = House::open();
+    let (ann, bob, eve) = (house.admit("ann"), house.admit("bob"), house.admit("eve"));
+    let message = ann.vlp("bob");
+    let wrap = |party: &crate::words::Party, message: &str| {
+        let signature = party.key.sign(Doc::parse(message.as_bytes()).unwrap().root());
+        format!(r#"{{"message":{message},"signature":"{signature}"}}"#)
+    };
+    let post = |body: String| house.ask("POST", "/v1/messages").json(body);
+    post(wrap(&eve, &message)).refused(401, "signature_invalid");
+    post(wrap(&ann, &message).replace("boils", "melts")).refused(401, "signature_invalid");
+    assert_eq!(post(wrap(&ann, &message)).ok()["status"], "accepted");
+    // Wrapped or not, it is the same message.
+    assert_eq!(house.send(&ann, &message).ok()["status"], "duplicate");
+    assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 1);
 }

@@ -175,3 +175,44 @@ fn the_log_holds_no_message_and_no_token() {
     assert!(spans >= 2, "{log}");
     assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
 }
+
+#[test]
+fn what_was_answered_outlives_the_process() {
+    let mut served = Served::start();
+    let (ann, bob) = (served.admit(&["ann"]), served.admit(&["bob"]));
+    let message = cap("ann", "bob", "Go on.").replace('{', r#"{"message_id":"m-1","#);
+    let sent = served.run_as(Some(&ann), &["send"], &message).out;
+    assert!(sent.starts_with("accepted m-1 "), "{sent}");
+    served.crash();
+    // Tokens, mailboxes and the memory of what was taken are all still there.
+    assert_eq!(served.run_as(Some(&bob), &["inbox", "bob", "--ack"], "").out, format!("2\t{message}\n"));
+    assert_eq!(served.run_as(Some(&ann), &["send"], &message).out, sent.replace("accepted", "duplicate"));
+    served.crash();
+    assert_eq!(served.run_as(Some(&bob), &["inbox", "bob"], "").out, "");
+}
+
+#[test]
+fn two_processes_do_not_share_a_data_directory() {
+    let served = Served::start();
+    let second = served.run(&["serve", "--listen", "127.0.0.1:0"], "");
+    assert_eq!((second.code, second.out.as_str()), (2, ""));
+    assert!(second.err.contains("cannot open "), "{}", second.err);
+    assert_eq!(served.run(&["agent", "list"], "").code, 0);
+}
+
+#[test]
+fn a_signed_checkpoint_follows_what_was_recorded() {
+    let served = Served::start();
+    served.admit(&["ann"]);
+    let checkpoint = (0..1000).find_map(|_| {
+        let head = served.run(&["audit", "head", "--json"], "");
+        Some(serde_json::from_str::<Value>(&head.out).unwrap()["checkpoint"].take()).filter(|found| !found.is_null())
+    });
+    let checkpoint = checkpoint.unwrap();
+    assert_eq!((&checkpoint["size"], &checkpoint["realm"]), (&1.into(), &"local".into()));
+    let keys = served.beside("bash", "curl -sS --fail-with-body $LEGATION_URL/.well-known/legation/keys");
+    let keys: Value = serde_json::from_str(&keys.out).unwrap();
+    let public = keys["keys"][0]["public"].as_str().unwrap();
+    let verified = served.run(&["verify", "--key", public], &checkpoint.to_string());
+    assert_eq!(verified.code, 0, "{}", verified.err);
+}

@@ -28,6 +28,16 @@ fn isolate(command: &mut Command, folder: &Path) {
     }
 }
 
+/// Starts an exchange, and waits until it has said where it is.
+fn launch(command: &mut Command) -> (Child, String, String) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let banner: Vec<_> = lines.by_ref().map(Result::unwrap).take_while(|line| !line.starts_with("Ctrl-C")).collect();
+    let url = banner.first().and_then(|line| line.strip_prefix("Legation listens at "));
+    let url = url.unwrap_or_else(|| panic!("{banner:?}")).to_owned();
+    (child, banner.join("\n"), url)
+}
+
 impl Served {
     pub(crate) fn start() -> Served {
         Served::with(&[], |_| {})
@@ -36,15 +46,18 @@ impl Served {
     pub(crate) fn with(args: &[&str], prepare: impl FnOnce(&mut Command)) -> Served {
         let folder = tempfile::tempdir().unwrap();
         let mut command = program(folder.path());
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
         prepare(&mut command);
-        let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let banner: Vec<_> =
-            lines.by_ref().map(Result::unwrap).take_while(|line| !line.starts_with("Ctrl-C")).collect();
-        let url = banner.first().and_then(|line| line.strip_prefix("Legation listens at "));
-        let url = url.unwrap_or_else(|| panic!("{banner:?}")).to_owned();
-        Served { url, banner: banner.join("\n"), folder, child }
+        let (child, banner, url) = launch(&mut command);
+        Served { url, banner, folder, child }
+    }
+
+    /// Kills it without a word, and starts it again on the same data.
+    pub(crate) fn crash(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let mut command = program(self.folder());
+        (self.child, self.banner, self.url) = launch(command.args(["serve", "--listen", "127.0.0.1:0"]));
     }
 
     pub(crate) fn folder(&self) -> &Path {
