@@ -3,7 +3,8 @@
 mod exchange;
 
 pub(crate) use exchange::{
-    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, InboxArgs, LogFormat, RemoteArgs, SendArgs, ServeArgs,
+    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, InboxArgs, LogFormat, RemoteArgs,
+    SendArgs, ServeArgs,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -1,5 +1,6 @@
 //! The arguments of the commands that run an exchange or speak to one.
 
+use crate::places;
 use clap::{Args, Subcommand, ValueEnum};
 use legation_protocol::Format;
 use std::path::PathBuf;
@@ -208,4 +209,38 @@ pub(crate) struct AuditArgs {
 pub(crate) enum AuditCommand {
     /// Show how far the record goes, and the newest signed checkpoint
     Head,
+    Verify(AuditVerifyArgs),
+}
+
+/// Verify a record, with the exchange running or not
+///
+/// Reads the files by itself, needs no server and changes nothing: checks every checksum, every hash
+/// of the chain and the tree over all entries, and names the first entry that is not as it was. A chain
+/// alone cannot tell that its end was cut off or all of it rewritten; a checkpoint kept elsewhere can.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation audit verify
+  legation audit verify --data /backup/legation --json
+  legation audit verify --checkpoint kept.json --key ed25519:11qY…")]
+pub(crate) struct AuditVerifyArgs {
+    /// The data directory, or a copy of it
+    #[arg(long, value_name = "DIR", default_value_os_t = places::data())]
+    pub(crate) data: PathBuf,
+
+    /// The first entry to check
+    #[arg(long, value_name = "POSITION", default_value_t = 0)]
+    pub(crate) from: u64,
+
+    /// The entry to stop before
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) to: Option<u64>,
+
+    /// A signed checkpoint kept elsewhere, as `audit head --json` gives it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+
+    /// The exchange's public key; without it, the one in the data directory
+    #[arg(long, value_name = "ed25519:…")]
+    pub(crate) key: Option<String>,
 }
