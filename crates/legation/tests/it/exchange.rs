@@ -216,3 +216,16 @@ fn a_signed_checkpoint_follows_what_was_recorded() {
     let verified = served.run(&["verify", "--key", public], &checkpoint.to_string());
     assert_eq!(verified.code, 0, "{}", verified.err);
 }
+
+#[test]
+fn a_record_that_cannot_be_written_ends_the_process_at_once() {
+    let mut served = Served::start();
+    let (ann, _) = (served.admit(&["ann"]), served.admit(&["bob"]));
+    fs::remove_dir_all(served.data().join("record/log")).unwrap();
+    let large = cap("ann", "bob", &"x".repeat(200_000)) + "\n";
+    let sent = served.run_as(Some(&ann), &["send", "--ndjson"], &large.repeat(100));
+    assert_ne!(sent.code, 0);
+    let (code, log) = served.wait();
+    assert_eq!(code, 2);
+    assert!(log.contains("legation: the record can no longer be written: "), "{log}");
+}

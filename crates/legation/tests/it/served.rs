@@ -104,6 +104,11 @@ impl Served {
     pub(crate) fn stop(&mut self) -> (i32, String) {
         let told = Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
         assert!(told.success());
+        self.wait()
+    }
+
+    /// Waits until it has ended, and gives back its exit code and log.
+    pub(crate) fn wait(&mut self) -> (i32, String) {
         let code = self.child.wait().unwrap().code().unwrap();
         let mut log = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
