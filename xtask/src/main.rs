@@ -43,6 +43,8 @@ fn main() -> ExitCode {
 }
 
 fn test(rest: &[&str]) -> Done {
+    tools::need_program("curl", "curl")?;
+    tools::need_program("python3", "python3")?;
     run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())
 }
 

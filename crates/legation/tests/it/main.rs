@@ -7,6 +7,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod audit;
 mod exchange;
 mod guide;
 mod keys;
