@@ -52,7 +52,7 @@ fn a_changed_byte_is_named_with_its_entry() {
 fn a_checkpoint_kept_elsewhere_tells_what_the_chain_cannot() {
     let mut served = Served::start();
     served.admit(&["ann"]);
-    let early = served.data().join("early");
+    let early = served.folder().join("early");
     // A copy of the record as it was, made while the exchange runs.
     let copied = std::process::Command::new("cp").arg("-r").arg(served.data()).arg(&early).status().unwrap();
     assert!(copied.success());
