@@ -4,12 +4,14 @@
 mod corridor;
 mod decider;
 mod exchange;
+mod ledger;
 mod mailbox;
 mod open;
 mod tokens;
 
 pub use corridor::{Credential, Submission};
 pub use exchange::{Answer, Error, Exchange, Head};
+pub use ledger::{Batch, Ledger};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};
 pub use tokens::Token;

@@ -3,13 +3,13 @@
 
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
+use crate::ledger::Ledger;
 use crate::tokens::Token;
-use legation_exchange::{Effect, Entry, Moment, Policy, State};
+use legation_exchange::{Policy, State};
 use legation_protocol::sign::SecretKey;
 use legation_store::{Log, Recovered, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// What an exchange needs to start.
@@ -46,16 +46,15 @@ impl Exchange {
         let key = exchange_key(&data.join("exchange.pem"))?;
         let operator_token = data.join("operator.token");
         let operator = operator_hash(&operator_token)?;
-        let reader = log.reader();
-        let state = fold(&log)?;
-        let committed = Arc::new(RwLock::new(state.clone()));
-        let Recovered { chain, cut, .. } = recovered;
-        let (head, heads) = watch::channel(Head { size: state.next(), chain, checkpoint: None });
+        let ledger = Ledger::open(log, State::default(), policy)?;
+        let Recovered { next, chain, cut, .. } = recovered;
+        let (head, heads) = watch::channel(Head { size: next, chain, checkpoint: None });
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         let public = key.public();
-        let exchange = Exchange { jobs, committed: Arc::clone(&committed), head: heads, reader, operator, public };
+        let (committed, reader) = (ledger.committed(), ledger.reader());
+        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public };
         let signed_at = instant();
-        let decider = Decider { log, state, committed, head, policy, realm, key, signed: 0, signed_at };
+        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         std::thread::Builder::new()
@@ -66,18 +65,6 @@ impl Exchange {
             cut.map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
-}
-
-/// The state after every entry of the record.
-fn fold(log: &Log) -> Result<State, Error> {
-    let mut state = State::default();
-    for frame in log.frames(0) {
-        let frame = frame.map_err(Error::Record)?;
-        let position = frame.position;
-        let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
-        state.apply(&Entry { position, at: Moment::from_micros(frame.at), effect, body: None });
-    }
-    Ok(state)
 }
 
 fn exchange_key(path: &Path) -> Result<SecretKey, Error> {
