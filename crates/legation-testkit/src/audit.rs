@@ -47,6 +47,8 @@ struct Audit<'a> {
     /// The last letter from one agent to another.
     last: BTreeMap<(String, String), usize>,
     seen: BTreeSet<usize>,
+    /// Digests of what was refused: who sends that again cannot expect it to keep its place.
+    refused: BTreeSet<String>,
     /// What waits for whom.
     waiting: BTreeMap<String, BTreeSet<u64>>,
     /// Roots and chains by size, at the sizes that were stated.
@@ -67,6 +69,7 @@ impl<'a> Audit<'a> {
             ids: BTreeMap::new(),
             last: BTreeMap::new(),
             seen: BTreeSet::new(),
+            refused: BTreeSet::new(),
             waiting: BTreeMap::new(),
             roots: BTreeMap::new(),
             leaves: Vec::new(),
@@ -98,7 +101,10 @@ impl<'a> Audit<'a> {
                 self.waiting.remove(&agent);
                 ensure(self.asked.removals.contains(agent.as_str()), || format!("nobody wanted {agent} removed"))
             }
-            Effect::Refused(_) => Ok(()),
+            Effect::Refused(refused) => {
+                self.refused.extend(refused.digest);
+                Ok(())
+            }
         }
     }
 
@@ -140,7 +146,8 @@ impl<'a> Audit<'a> {
 
     /// What one agent sends to another arrives in the order it was sent.
     fn in_order(&mut self, letter: &Letter, to: &[String]) -> Check {
-        if !letter.ordered || self.seen.contains(&letter.number) {
+        let refused = self.refused.contains(&letter.received.digest().to_string());
+        if !letter.ordered || refused || self.seen.contains(&letter.number) {
             return Ok(());
         }
         for agent in to {
