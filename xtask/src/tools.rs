@@ -20,6 +20,16 @@ pub(crate) fn need(tool: &str) -> Done {
         .map_err(|why| format!("{tool} is missing and could not be installed ({why})"))
 }
 
+/// Installs a program the tests run beside ours unless it is there.
+pub(crate) fn need_program(program: &str, package: &str) -> Done {
+    let there = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if there.is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    run("apt-get", &["install", "-y", package])
+        .map_err(|why| format!("{program} is missing and {package} could not be installed ({why})"))
+}
+
 /// Gives a fuzz target the fixtures to start from.
 pub(crate) fn seed(target: &str) -> Done {
     let corpus = root().join("fuzz/corpus").join(target);

@@ -1,11 +1,11 @@
 //! The way of a message, from bytes to verdict, as one function.
 
-use crate::exchange::{Answer, Error, Exchange};
+use crate::exchange::{Answer, Error, Exchange, Pending};
 use crate::tokens::fresh_id;
-use legation_exchange::{Input, Proof, Verdict, Verified, Who};
-use legation_protocol::json::{Doc, Form};
-use legation_protocol::sign::{Signature, verify, verify_detached};
-use legation_protocol::{Code, Format, Message, Received, Rejection};
+use legation_exchange::{Input, Proof, Verified, Who};
+use legation_protocol::json::{Doc, Form, Node, signed_bytes};
+use legation_protocol::sign::Signature;
+use legation_protocol::{Code, Findings, Message, Received, Rejection, unwrapped};
 
 /// Bytes that arrived, and what came with them to prove who sent them.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct Submission {
 pub enum Credential {
     /// A bearer token that was looked up, or none.
     Bearer(Who),
-    /// A signature beside the message.
-    Detached(Signature),
+    /// A signature beside the message, and a bearer token that was looked up, or none.
+    Detached(Signature, Who),
     /// The message was handed over inside this process.
     InProcess,
 }
@@ -31,39 +31,67 @@ impl Exchange {
     /// Takes a submission through the corridor: limit, parse, validate, verify, decide, commit.
     /// The answer comes after the commit, so what is called accepted is on disk.
     pub async fn receive(&self, submission: Submission) -> Result<Answer, Error> {
+        self.submit(submission).await?.answer().await
+    }
+
+    /// The same as far as the decider's queue, for whoever has more to submit before the first
+    /// answer: submissions are decided in the order in which this returned.
+    pub async fn submit(&self, submission: Submission) -> Result<Pending, Error> {
         // limit, parse, validate: one pass over the bytes, then the rules of the dialect.
         let received = match Received::read(submission.bytes) {
             Ok(received) => received,
-            Err(rejection) => return Ok(Answer::refused(rejection)),
+            Err(rejection) => return Ok(Pending::refused(rejection)),
         };
         // verify: who says this.
         let proof = match self.prove(&received, submission.credential) {
             Ok(proof) => proof,
-            Err(rejection) => return Ok(Answer::refused(rejection)),
+            Err(rejection) => return Ok(Pending::refused(rejection)),
         };
         // decide and commit: serial, and durable before the answer.
         let spare_id = fresh_id()?;
-        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id }))).await
+        self.enqueue(Input::Message(Box::new(Verified { received, proof, spare_id }))).await
     }
 
     /// Finds out who sent a message. A signature is checked under the keys of the agent the message
     /// names, and under no other.
     fn prove(&self, received: &Received, credential: Credential) -> Result<Proof, Rejection> {
-        match credential {
-            Credential::Detached(signature) => self.prove_signature(received, Some(signature)),
-            Credential::Bearer(_) if carries_signature(received.message()) => self.prove_signature(received, None),
-            Credential::Bearer(who) => Ok(Proof::Bearer(who)),
-            Credential::InProcess => Ok(Proof::InProcess),
+        self.must_be_its_own(received.message().sender(), &credential)?;
+        let doc = Doc::parse(received.bytes())?;
+        let message = unwrapped(doc.root(), &mut Findings::new());
+        let carried = match &credential {
+            Credential::Detached(signature, _) => Some(*signature),
+            // In a VCP message, or in the wrapper of a dialect that has no place for it.
+            Credential::Bearer(_) => {
+                let text = doc.root().get("signature").and_then(Node::text);
+                text.filter(|_| may_carry_signature(received)).and_then(|text| Signature::parse(&text).ok())
+            }
+            Credential::InProcess => None,
+        };
+        match (carried, credential) {
+            (Some(signature), _) => self.prove_signature(received.message().sender(), message, &signature),
+            (None, Credential::Bearer(who)) => Ok(Proof::Bearer(who)),
+            (None, Credential::InProcess | Credential::Detached(..)) => Ok(Proof::InProcess),
         }
     }
 
-    fn prove_signature(&self, received: &Received, detached: Option<Signature>) -> Result<Proof, Rejection> {
-        let keys = self.live_keys_of(received.message().sender());
-        let doc = Doc::parse(received.bytes())?;
-        let signed_by = keys.into_iter().find(|key| match &detached {
-            Some(signature) => verify_detached(doc.root(), signature, key, Form::Canonical).is_ok(),
-            None => verify(doc.root(), key, Form::Canonical).is_ok(),
-        });
+    /// An agent that says who it is sends nothing in another's name, whoever signed it.
+    fn must_be_its_own(&self, sender: &str, credential: &Credential) -> Result<(), Rejection> {
+        let (Credential::Bearer(Who::Agent(id)) | Credential::Detached(_, Who::Agent(id))) = credential else {
+            return Ok(());
+        };
+        match self.state().registry().resolve(sender) {
+            Some(agent) if agent.id != *id => {
+                let message = "the sender named is not the one who is connected";
+                Err(Rejection::because(Code::SenderMismatch, message))
+            }
+            // A sender that is not registered is refused by the rules.
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn prove_signature(&self, sender: &str, message: Node<'_>, signature: &Signature) -> Result<Proof, Rejection> {
+        let bytes = signed_bytes(message, Form::Canonical);
+        let signed_by = self.live_keys_of(sender).into_iter().find(|key| key.verifies(&bytes, signature));
         signed_by.map(Proof::Signature).ok_or_else(|| {
             let message = "the signature is not by a key in use of the sender named, or something was changed";
             Rejection::because(Code::SignatureInvalid, message).at("/signature").by("VCP 7.1")
@@ -71,15 +99,11 @@ impl Exchange {
     }
 }
 
-fn carries_signature(message: &Message) -> bool {
-    match message {
-        Message::Vcp(envelope) => envelope.signature.is_some(),
-        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => false,
-    }
-}
-
-impl Answer {
-    pub(crate) fn refused(rejection: Rejection) -> Answer {
-        Answer { verdict: Verdict::Refused(rejection), dialect: None::<Format> }
+/// A VLP, ACL or CAP message by itself may have a member of this name that is its own business; the
+/// wrapper around one is told by having nothing else.
+fn may_carry_signature(received: &Received) -> bool {
+    match received.message() {
+        Message::Vcp(_) => true,
+        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => received.is_wrapped(),
     }
 }

@@ -79,7 +79,7 @@ impl Decider {
             self.ledger.checkpoint(&self.realm, now()).sign(&self.key)
         });
         self.head.send_modify(|head| {
-            (head.size, head.chain) = (size, self.ledger.chain());
+            (head.size, head.chain, head.known) = (size, self.ledger.chain(), self.ledger.log().known());
             head.checkpoint = checkpoint.or(head.checkpoint.take());
         });
     }

@@ -6,7 +6,7 @@ use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Registration, State, TokenHash, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Format, Rejection};
-use legation_store::Reader;
+use legation_store::{Known, Reader};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -50,6 +50,34 @@ pub struct Answer {
     pub dialect: Option<Format>,
 }
 
+/// Something asked that has its place in the order of decisions. What has been asked will be
+/// decided whether or not anybody waits for the answer.
+#[derive(Debug)]
+pub struct Pending(Stage);
+
+#[derive(Debug)]
+enum Stage {
+    Answered(Answer),
+    Asked { dialect: Option<Format>, answered: oneshot::Receiver<Verdict> },
+}
+
+impl Pending {
+    pub(crate) fn refused(rejection: Rejection) -> Pending {
+        Pending(Stage::Answered(Answer { verdict: Verdict::Refused(rejection), dialect: None }))
+    }
+
+    /// Waits until the answer is durable.
+    pub async fn answer(self) -> Result<Answer, Error> {
+        match self.0 {
+            Stage::Answered(answer) => Ok(answer),
+            Stage::Asked { dialect, answered } => {
+                let verdict = answered.await.map_err(|_| Error::Closed)?;
+                Ok(Answer { verdict, dialect })
+            }
+        }
+    }
+}
+
 /// Where the record stands.
 #[derive(Clone, Debug)]
 pub struct Head {
@@ -59,6 +87,8 @@ pub struct Head {
     pub chain: Hash,
     /// The newest signed statement of it.
     pub checkpoint: Option<SignedCheckpoint>,
+    /// The end of the last batch, as a snapshot needs it.
+    pub(crate) known: Known,
 }
 
 /// A running exchange. Cheap to clone.
@@ -77,14 +107,23 @@ pub struct Exchange {
 impl Exchange {
     /// Asks the decider and waits until its answer is durable.
     pub(crate) async fn ask(&self, input: Input) -> Result<Answer, Error> {
+        self.enqueue(input).await?.answer().await
+    }
+
+    /// Takes a place in the decider's queue. What is enqueued first is decided first.
+    pub(crate) async fn enqueue(&self, input: Input) -> Result<Pending, Error> {
         let dialect = match &input {
             Input::Message(verified) => Some(verified.received.message().dialect()),
             Input::Register { .. } | Input::Remove { .. } | Input::Acknowledge { .. } => None,
         };
         let (answer, answered) = oneshot::channel();
         self.jobs.send(Job { input, answer }).await.map_err(|_| Error::Closed)?;
-        let verdict = answered.await.map_err(|_| Error::Closed)?;
-        Ok(Answer { verdict, dialect })
+        Ok(Pending(Stage::Asked { dialect, answered }))
+    }
+
+    /// Whether anything can still be decided: false once the decider has ended.
+    pub fn is_running(&self) -> bool {
+        !self.jobs.is_closed()
     }
 
     /// Registers or changes an agent. A new one gets a token, which is told here and never again.

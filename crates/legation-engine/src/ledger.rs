@@ -32,12 +32,8 @@ impl Ledger {
     /// Goes on with a record from a state that it led to, folding in what came after; from
     /// [`State::default`], all of it.
     pub fn open(log: Log, mut state: State, policy: Policy) -> Result<Ledger, Error> {
-        for frame in log.frames(state.next()) {
-            let frame = frame.map_err(Error::Record)?;
-            let position = frame.position;
-            let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
-            state.apply(&Entry { position, at: Moment::from_micros(frame.at), effect, body: None });
-        }
+        let frames = log.frames(state.next());
+        fold_onto(&mut state, frames)?;
         let committed = Arc::new(RwLock::new(state.clone()));
         Ok(Ledger { log, policy, state, committed })
     }
@@ -135,6 +131,20 @@ impl Ledger {
         let (size, root, chain) = (self.size(), self.log.frontier().root(), self.chain());
         Checkpoint { realm: realm.to_owned(), epoch: 1, size, root, chain, at: at.micros() }
     }
+}
+
+/// Folds entries of the record into a state.
+pub(crate) fn fold_onto(
+    state: &mut State,
+    frames: impl Iterator<Item = Result<Frame, legation_store::Error>>,
+) -> Result<(), Error> {
+    for frame in frames {
+        let frame = frame.map_err(Error::Record)?;
+        let position = frame.position;
+        let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
+        state.apply(&Entry { position, at: Moment::from_micros(frame.at), effect, body: None });
+    }
+    Ok(())
 }
 
 /// About as many bytes as an input adds to the record, and rather more than less.

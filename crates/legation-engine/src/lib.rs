@@ -7,10 +7,11 @@ mod exchange;
 mod ledger;
 mod mailbox;
 mod open;
+mod snapshots;
 mod tokens;
 
 pub use corridor::{Credential, Submission};
-pub use exchange::{Answer, Error, Exchange, Head};
+pub use exchange::{Answer, Error, Exchange, Head, Pending};
 pub use ledger::{Batch, Ledger};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};

@@ -20,7 +20,13 @@ pub struct Delivery {
 impl Exchange {
     /// What waits for an agent beyond `after`, at most `limit` messages. With nothing there yet,
     /// waits up to `wait` for the next commit that brings something. Listing never acknowledges.
-    pub async fn inbox(&self, agent: &str, after: u64, limit: usize, wait: Duration) -> Result<Vec<Delivery>, Error> {
+    pub async fn inbox(
+        &self,
+        agent: &str,
+        after: Option<u64>,
+        limit: usize,
+        wait: Duration,
+    ) -> Result<Vec<Delivery>, Error> {
         let mut head = self.head.clone();
         let list = || self.listed(agent, after, limit);
         let found = list();
@@ -40,7 +46,7 @@ impl Exchange {
         self.deliveries(&found)
     }
 
-    fn listed(&self, agent: &str, after: u64, limit: usize) -> Vec<(u64, u64)> {
+    fn listed(&self, agent: &str, after: Option<u64>, limit: usize) -> Vec<(u64, u64)> {
         let state = self.state();
         let Some(mailbox) = state.mailbox(agent) else { return Vec::new() };
         mailbox.after(after).take(limit).map(|(position, item)| (position, item.message)).collect()

@@ -4,10 +4,11 @@
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
 use crate::ledger::Ledger;
+use crate::snapshots::{Keeper, WORTH, latest};
 use crate::tokens::Token;
 use legation_exchange::{Policy, State};
 use legation_protocol::sign::SecretKey;
-use legation_store::{Log, Recovered, atomic_write};
+use legation_store::{Known, Log, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -21,6 +22,15 @@ pub struct Settings {
     pub realm: String,
     /// What the rules ask for.
     pub policy: Policy,
+    /// After how many entries the state is written down for the next start.
+    pub snapshot_every: u64,
+}
+
+impl Settings {
+    /// What works for an exchange on this directory.
+    pub fn on(data: impl Into<PathBuf>) -> Settings {
+        Settings { data: data.into(), realm: "local".to_owned(), policy: Policy::default(), snapshot_every: WORTH }
+    }
 }
 
 /// A started exchange.
@@ -41,30 +51,44 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy } = settings;
-        let (log, recovered) = Log::open(&data.join("record")).map_err(Error::Record)?;
+        let Settings { data, realm, policy, snapshot_every } = settings;
+        let record = data.join("record");
+        let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
+        let (known, state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::default()));
+        let (log, recovered) = Log::open_from(&record, &known).map_err(Error::Record)?;
+        let ledger = Ledger::open(log, state, policy)?;
         let key = exchange_key(&data.join("exchange.pem"))?;
         let operator_token = data.join("operator.token");
         let operator = operator_hash(&operator_token)?;
-        let ledger = Ledger::open(log, State::default(), policy)?;
-        let Recovered { next, chain, cut, .. } = recovered;
-        let (head, heads) = watch::channel(Head { size: next, chain, checkpoint: None });
+        let (reader, committed) = (ledger.reader(), ledger.committed());
+        let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
+        let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         let public = key.public();
-        let (committed, reader) = (ledger.committed(), ledger.reader());
+        let keeper = Keeper {
+            snapshots,
+            reader: reader.clone(),
+            head: heads.clone(),
+            covered: known.position,
+            worth: snapshot_every,
+        };
         let exchange = Exchange { jobs, committed, head: heads, reader, operator, public };
-        let signed_at = instant();
-        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at };
+        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
-        std::thread::Builder::new()
-            .name("decider".to_owned())
-            .spawn(move || drop(end.send(decider.run(&mut queue, &runtime))))
-            .map_err(|source| Error::File { what: "a thread".to_owned(), source })?;
-        let recovery =
-            cut.map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
+        let keeping = runtime.clone();
+        spawn("snapshots", move || keeper.run(&keeping))?;
+        spawn("decider", move || drop(end.send(decider.run(&mut queue, &runtime))))?;
+        let recovery = recovered
+            .cut
+            .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    spawned.map(drop).map_err(|source| Error::File { what: "a thread".to_owned(), source })
 }
 
 fn exchange_key(path: &Path) -> Result<SecretKey, Error> {

@@ -3,6 +3,7 @@
 
 use crate::moment::Moment;
 use legation_protocol::json::Digest;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
@@ -24,11 +25,40 @@ impl Taken {
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<WireTaken>", into = "Vec<WireTaken>")]
 pub(crate) struct Dedup {
     taken: BTreeMap<Fingerprint, Taken>,
     /// By the minute in which they may be forgotten.
     until: BTreeMap<u64, Vec<Fingerprint>>,
+}
+
+/// Minute, fingerprint, digest, position.
+#[derive(Serialize, Deserialize)]
+struct WireTaken(u64, u128, u128, u64);
+
+impl From<Dedup> for Vec<WireTaken> {
+    fn from(dedup: Dedup) -> Self {
+        let minutes = dedup.until.iter().flat_map(|(minute, keys)| keys.iter().map(move |key| (*minute, key)));
+        let wire = minutes.filter_map(|(minute, key)| {
+            let taken = dedup.taken.get(key)?;
+            let number = u128::from_be_bytes;
+            Some(WireTaken(minute, number(*key), number(taken.digest), taken.position))
+        });
+        wire.collect()
+    }
+}
+
+impl From<Vec<WireTaken>> for Dedup {
+    fn from(wire: Vec<WireTaken>) -> Self {
+        let mut dedup = Dedup::default();
+        for WireTaken(minute, key, digest, position) in wire {
+            let key = key.to_be_bytes();
+            dedup.taken.insert(key, Taken { position, digest: digest.to_be_bytes() });
+            dedup.until.entry(minute).or_default().push(key);
+        }
+        dedup
+    }
 }
 
 const MINUTE: u64 = 60_000_000;

@@ -13,6 +13,7 @@ mod moment;
 mod policy;
 pub mod record;
 mod registry;
+mod snapshot;
 mod state;
 
 pub use agent::{Agent, Key, KeyState, Registration, TokenHash};

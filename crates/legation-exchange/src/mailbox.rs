@@ -2,6 +2,7 @@
 
 use crate::moment::Moment;
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// A message that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,10 +20,10 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// What waits beyond `after`, oldest first.
-    pub fn after(&self, after: u64) -> impl Iterator<Item = (u64, Item)> {
-        let from = (std::ops::Bound::Excluded(after), std::ops::Bound::Unbounded);
-        self.items.range(from).map(|(position, item)| (*position, *item))
+    /// What waits beyond `after`, oldest first; everything without one.
+    pub fn after(&self, after: Option<u64>) -> impl Iterator<Item = (u64, Item)> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.items.range((from, Bound::Unbounded)).map(|(position, item)| (*position, *item))
     }
 
     /// How many messages wait.

@@ -1,6 +1,6 @@
 //! Who is registered. Each name leads to one agent, and no two agents' names look alike.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, TokenHash};
 use legation_protocol::id::{AgentId, is_reserved};
 use legation_protocol::{Code, Rejection};
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ pub struct Registry {
     agents: BTreeMap<String, Agent>,
     /// What a name looks like, to the agent that has it and the name itself.
     looks: BTreeMap<String, (String, String)>,
+    /// Whose a token is.
+    tokens: BTreeMap<TokenHash, String>,
 }
 
 impl Registry {
@@ -27,6 +29,11 @@ impl Registry {
     pub fn resolve(&self, name: &str) -> Option<&Agent> {
         let (id, exact) = self.looks.get(&look(name))?;
         (exact == name).then(|| self.agents.get(id)).flatten()
+    }
+
+    /// The agent that holds a token.
+    pub fn holder(&self, token: &TokenHash) -> Option<&Agent> {
+        self.agents.get(self.tokens.get(token)?)
     }
 
     /// All of them, by id.
@@ -79,12 +86,20 @@ impl Registry {
         for name in agent.names() {
             self.looks.insert(look(name), (agent.id.clone(), name.to_owned()));
         }
+        if let Some(token) = agent.token {
+            self.tokens.insert(token, agent.id.clone());
+        }
         self.agents.insert(agent.id.clone(), agent);
     }
 
     pub(crate) fn remove(&mut self, id: &str) {
-        self.looks.retain(|_, (owner, _)| owner != id);
-        self.agents.remove(id);
+        let Some(agent) = self.agents.remove(id) else { return };
+        for name in agent.names() {
+            self.looks.remove(&look(name));
+        }
+        if let Some(token) = agent.token {
+            self.tokens.remove(&token);
+        }
     }
 }
 

@@ -120,6 +120,7 @@ pub struct Received {
     bytes: Box<[u8]>,
     message: Message,
     digest: Digest,
+    wrapped: bool,
     warnings: Vec<Violation>,
 }
 
@@ -139,11 +140,12 @@ impl Received {
         let bytes = bytes.into();
         let doc = Doc::parse(&bytes)?;
         let checked = check_doc(&doc, None);
-        let digest = Digest::of_message(crate::check::unwrapped(doc.root(), &mut Findings::new()));
+        let inside = crate::check::unwrapped(doc.root(), &mut Findings::new());
+        let (digest, wrapped) = (Digest::of_message(inside), !inside.is_root());
         let mut out = Findings::from(checked.violations);
         let what = match checked.content {
             Some(Content::Message(message)) => {
-                return Ok(Received { message, digest, warnings: out.into_vec(), bytes });
+                return Ok(Received { message, digest, wrapped, warnings: out.into_vec(), bytes });
             }
             Some(Content::Handshake(_)) => "a part of the handshake",
             Some(Content::Manifest(_)) => "an agent manifest",
@@ -156,6 +158,11 @@ impl Received {
     /// The bytes as received.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Whether the message came in a wrapper with its signature.
+    pub fn is_wrapped(&self) -> bool {
+        self.wrapped
     }
 
     /// What they say.

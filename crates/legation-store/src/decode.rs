@@ -72,7 +72,7 @@ pub(crate) fn matches(bytes: &[u8], head: &BatchHead, id: [u8; 16]) -> bool {
     seeded(id, bytes) == head.crc
 }
 
-/// Reads the frames of a batch and where in it they lie. They are exactly these bytes.
+/// Reads the frames of a batch, which are exactly these bytes, and where in it they lie.
 pub(crate) fn frames(bytes: &[u8], head: &BatchHead, id: [u8; 16]) -> Result<Vec<(usize, Frame)>, Wrong> {
     let mut frames = Vec::new();
     let mut rest = bytes;

@@ -84,12 +84,13 @@ impl<'a> Scan<'a> {
             }
         }
         let next = self.next + frames.len() as u64;
+        if self.next < self.through.position && self.through.position < next {
+            return Err(damaged(format!("the snapshot's position {} is inside this batch", self.through.position)));
+        }
         if self.next >= self.from {
             for (_, frame) in &frames {
                 self.hash(frame);
             }
-        } else if next > self.from {
-            return Err(damaged(format!("the snapshot's position {} is inside this batch", self.from)));
         } else {
             self.chain = head.chain;
         }

@@ -121,6 +121,10 @@ fn fill(file: &File, size: u64, disk: &dyn Disk, stop: &AtomicBool) -> io::Resul
         let part = block.get(..left.min(block.len())).unwrap_or_default();
         disk.write_at(file, part, at)?;
         at += part.len() as u64;
+        // In portions, so that commits on the same disk never queue behind all of it.
+        if at.is_multiple_of(4 << 20) {
+            disk.sync(file)?;
+        }
     }
     disk.sync(file)
 }

@@ -204,7 +204,8 @@ impl<'a> Audit<'a> {
         let agents: Vec<_> = state.registry().agents().map(|agent| &agent.id).collect();
         ensure(agents.iter().copied().eq(self.waiting.keys()), || format!("registered are {agents:?}"))?;
         for (agent, waiting) in &self.waiting {
-            let found: BTreeSet<u64> = state.mailbox(agent).into_iter().flat_map(|m| m.after(0)).map(|i| i.0).collect();
+            let found: BTreeSet<u64> =
+                state.mailbox(agent).into_iter().flat_map(|m| m.after(None)).map(|i| i.0).collect();
             ensure(found == *waiting, || format!("for {agent} wait {found:?}, and {waiting:?} should"))?;
             let due = |at: Moment| at.plus(self.policy.time_to_live) <= self.at;
             let stale = waiting.iter().find(|at| self.accepted.get(at).is_some_and(|(_, at)| due(*at)));

@@ -76,11 +76,13 @@ impl Letter {
 }
 
 /// The input that registers an agent, or registers it again.
-pub(crate) fn registration(name: &'static str) -> Input {
+pub(crate) fn registration(name: &'static str, rng: &mut Rng) -> Input {
+    let mut token = [0; 32];
+    token.as_chunks_mut::<8>().0.iter_mut().for_each(|part| *part = rng.next().to_le_bytes());
     let aliases = BTreeMap::from([(Format::Vcp, uri(name))]);
     let keys = Some(vec![key(name).to_string()]);
     let registration = Box::new(Registration { aliases: Some(aliases), keys, ..Registration::default() });
-    Input::Register { id: name.to_owned(), registration, who: Who::Operator, token: TokenHash([0; 32]) }
+    Input::Register { id: name.to_owned(), registration, who: Who::Operator, token: TokenHash(token) }
 }
 
 fn correspondents(rng: &mut Rng) -> (&'static str, &'static str) {

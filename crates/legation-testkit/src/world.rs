@@ -13,14 +13,13 @@ use asking::Ask;
 use legation_engine::{Batch, Ledger};
 use legation_exchange::{Moment, Policy, State, Verdict};
 use legation_protocol::Code;
-use legation_store::Known;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
 
 /// How many batches a run has before its agents come to rest.
-const ROUNDS: u64 = 24;
+const ROUNDS: u64 = 16;
 /// 2026-02-15T10:30:00Z
 const START: u64 = 1_771_151_400_000_000;
 
@@ -85,8 +84,6 @@ struct World {
     latest: Moment,
     /// The exchange, while it runs.
     ledger: Option<Ledger>,
-    /// A state from which a later start may go on.
-    snapshot: Option<(Known, State)>,
     asked: Asked,
     /// Letters that wait for an answer, in the order they were written.
     outboxes: BTreeMap<&'static str, VecDeque<usize>>,
@@ -104,8 +101,7 @@ impl World {
         let clock = Moment::from_micros(START);
         let outboxes = NAMES.iter().map(|name| (*name, VecDeque::new())).collect();
         let (asked, summary) = (Asked::default(), Summary::default());
-        let (ledger, snapshot) = (None, None);
-        Ok(World { rng, dir, disk, segment, policy, clock, latest: clock, ledger, snapshot, asked, outboxes, summary })
+        Ok(World { rng, dir, disk, segment, policy, clock, latest: clock, ledger: None, asked, outboxes, summary })
     }
 
     fn ledger(&mut self) -> Result<&mut Ledger, String> {

@@ -1,5 +1,12 @@
 //! The arguments, and the help that teaches them.
 
+mod exchange;
+
+pub(crate) use exchange::{
+    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, InboxArgs, LogFormat, RemoteArgs,
+    SendArgs, ServeArgs,
+};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
 use std::path::PathBuf;
@@ -8,10 +15,11 @@ use std::path::PathBuf;
 ///
 /// Checks, canonicalises, signs and verifies agent messages in four dialects: VCP messaging 1.2
 /// (`vcp`), the ElizaOS agent language 0.1 (`acl`), CAP (`cap`) and VLP 1.1 (`vlp`), with the VCP
-/// 3.1 handshake (`hello`) and CAP agent manifests (`manifest`).
+/// 3.1 handshake (`hello`) and CAP agent manifests (`manifest`). `serve` runs the exchange that
+/// agents send them through; `agent`, `send`, `inbox` and `audit` speak to it.
 ///
 /// Data goes to stdout, everything else to stderr.
-/// Exit codes: 0 fine, 1 invalid or refused, 2 wrong usage or unreadable input.
+/// Exit codes: 0 fine, 1 invalid or refused, 2 wrong usage or unreadable input, 3 exchange not reached.
 #[derive(Debug, Parser)]
 #[command(name = "legation", version, max_term_width = 100, args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
@@ -30,6 +38,11 @@ pub(crate) enum Command {
     Keygen(KeygenArgs),
     Sign(SignArgs),
     Verify(VerifyArgs),
+    Serve(ServeArgs),
+    Agent(AgentArgs),
+    Send(SendArgs),
+    Inbox(InboxArgs),
+    Audit(AuditArgs),
     /// Print the completion script for a shell
     Completions {
         /// Which shell

@@ -1,11 +1,18 @@
 //! The `legation` program: reads arguments, runs one command, says how it went by its exit code.
 
+mod agent;
+mod audit;
 mod canon;
 mod cli;
 mod each;
 mod explain;
+mod inbox;
 mod input;
 mod keygen;
+mod places;
+mod remote;
+mod send;
+mod serve;
 mod shell;
 mod sign;
 mod validate;
@@ -33,7 +40,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // A message that cannot be written leaves the exit code to speak.
             let _ = writeln!(io::stderr(), "legation: {error:#}");
-            ExitCode::from(2)
+            ExitCode::from(if error.is::<remote::Unreachable>() { 3 } else { 2 })
         }
     }
 }
@@ -48,6 +55,11 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Keygen(args)) => keygen::run(&args),
         Some(Command::Sign(args)) => sign::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Agent(args)) => agent::run(&args),
+        Some(Command::Send(args)) => send::run(&args),
+        Some(Command::Inbox(args)) => inbox::run(&args),
+        Some(Command::Audit(args)) => audit::run(&args),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { dir }) => shell::man(dir.as_deref()),
         None => {

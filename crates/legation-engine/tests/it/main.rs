@@ -8,8 +8,12 @@ use std::path::Path;
 use std::time::Duration;
 
 fn open(data: &Path) -> Opened {
+    open_with(data, u64::MAX)
+}
+
+fn open_with(data: &Path, snapshot_every: u64) -> Opened {
     let policy = Policy { open_registration: true, ..Policy::default() };
-    Exchange::open(Settings { data: data.to_owned(), realm: "test".to_owned(), policy }).unwrap()
+    Exchange::open(Settings { policy, snapshot_every, ..Settings::on(data) }).unwrap()
 }
 
 /// Lets go of an exchange and waits until its decider has let go of the record.
@@ -57,7 +61,7 @@ async fn what_was_accepted_is_there_after_a_restart() {
     let exchange = &opened.exchange;
     assert_eq!((exchange.head().size, exchange.head().chain), (head.size, head.chain));
     assert_eq!(exchange.who(&tokens[0]).unwrap(), Who::Agent("observer".to_owned()));
-    let waiting = exchange.inbox("archivist", 0, 10, Duration::ZERO).await.unwrap();
+    let waiting = exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
     assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [second]);
     assert_eq!(waiting[0].bytes, claim("MSG002").bytes);
     let again = exchange.receive(claim("MSG001")).await.unwrap().verdict;
@@ -70,7 +74,7 @@ async fn a_reader_that_waits_is_woken_by_the_commit() {
     let opened = open(data.path());
     register(&opened.exchange).await;
     let exchange = opened.exchange.clone();
-    let waits = tokio::spawn(async move { exchange.inbox("archivist", 0, 10, Duration::from_secs(60)).await });
+    let waits = tokio::spawn(async move { exchange.inbox("archivist", None, 10, Duration::from_mins(1)).await });
     let position = accepted(&opened.exchange, claim("MSG001")).await;
     let found = waits.await.unwrap().unwrap();
     assert_eq!(found[0].position, position);
@@ -80,8 +84,7 @@ async fn a_reader_that_waits_is_woken_by_the_commit() {
 async fn a_second_exchange_on_the_same_directory_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let _first = open(data.path());
-    let settings = Settings { data: data.path().to_owned(), realm: "test".to_owned(), policy: Policy::default() };
-    assert!(Exchange::open(settings).is_err());
+    assert!(Exchange::open(Settings::on(data.path())).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,9 +104,36 @@ async fn many_senders_at_once_all_get_places_of_their_own() {
     positions.sort_unstable();
     positions.dedup();
     assert_eq!(positions.len(), 500);
-    let waiting = opened.exchange.inbox("archivist", 0, 1000, Duration::ZERO).await.unwrap();
+    let waiting = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
     assert_eq!(waiting.iter().map(|d| d.position).collect::<Vec<_>>(), positions);
     close(opened).await;
     let report = verify::verify(&data.path().join("record"), &verify::Options::default(), &mut |_| {});
     assert!(report.unwrap().is_sound());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_from_a_snapshot_is_a_start_from_the_beginning() {
+    let data = tempfile::tempdir().unwrap();
+    let opened = open_with(data.path(), 10);
+    register(&opened.exchange).await;
+    for number in 0..40 {
+        accepted(&opened.exchange, claim(&format!("MSG{number:04}"))).await;
+    }
+    close(opened).await;
+    let opened = open(data.path());
+    let waiting = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
+    assert_eq!(waiting.len(), 40);
+    let again = opened.exchange.receive(claim("MSG0000")).await.unwrap().verdict;
+    assert!(matches!(again, Verdict::Duplicate { .. }), "{again:?}");
+    close(opened).await;
+    // Without its snapshots the same state is folded from the first entry.
+    for file in std::fs::read_dir(data.path().join("record")).unwrap() {
+        let path = file.unwrap().path();
+        if path.file_name().unwrap().to_string_lossy().contains("snapshot") {
+            if path.is_dir() { std::fs::remove_dir_all(path).unwrap() } else { std::fs::remove_file(path).unwrap() }
+        }
+    }
+    let opened = open(data.path());
+    let same = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
+    assert_eq!(same, waiting);
 }

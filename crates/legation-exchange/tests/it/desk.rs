@@ -5,6 +5,7 @@ use legation_exchange::{
 };
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Code, Received, Timestamp};
+use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
 pub(crate) struct Desk {
@@ -46,8 +47,12 @@ impl Desk {
     }
 
     pub(crate) fn register(&mut self, id: &str, wanted: Registration, who: Who) -> Result<bool, Code> {
-        let input =
-            Input::Register { id: id.to_owned(), registration: Box::new(wanted), who, token: TokenHash([1; 32]) };
+        let input = Input::Register {
+            id: id.to_owned(),
+            registration: Box::new(wanted),
+            who,
+            token: TokenHash(Sha256::digest(id).into()),
+        };
         match self.ask(input) {
             Verdict::Accepted { new, .. } => Ok(new),
             Verdict::Refused(rejection) => Err(rejection.code()),
@@ -72,7 +77,7 @@ impl Desk {
     pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {
         self.state
             .mailbox(agent)
-            .map(|mailbox| mailbox.after(0).map(|(position, _)| position).collect())
+            .map(|mailbox| mailbox.after(None).map(|(position, _)| position).collect())
             .unwrap_or_default()
     }
 }

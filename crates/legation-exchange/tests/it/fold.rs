@@ -66,7 +66,8 @@ proptest! {
             let effect: Effect = serde_json::from_slice(&serde_json::to_vec(&entry.effect).unwrap()).unwrap();
             folded.apply(&Entry { effect, body: None, ..entry.clone() });
         }
-        prop_assert_eq!(folded, desk.state);
+        prop_assert_eq!(&folded, &desk.state);
+        prop_assert_eq!(State::from_bytes(&folded.to_bytes()), Some(folded));
     }
 
     #[test]

@@ -110,8 +110,8 @@ impl Log {
     fn roll(&mut self, zeros: Zeros) -> Result<(), Error> {
         let first = self.next();
         let made = Active::make(&self.dir, zeros, first, self.chain, self.options.disk.as_ref());
-        // Where it failed, a file with the new name may or may not be there.
-        let active = made.inspect_err(|_| self.broken = true)?;
+        // Where it failed otherwise, a file with the new name may or may not be there.
+        let active = made.inspect_err(|error| self.broken = !matches!(error, Error::Full { .. }))?;
         let before = std::mem::replace(&mut self.active, active);
         let mut segments = self.shared().segments.write().unwrap_or_else(PoisonError::into_inner);
         if before.segment.head.first == first {
@@ -188,7 +188,7 @@ impl Active {
         let path = log_dir(dir).join(segment_name(first));
         getrandom::fill(&mut id).map_err(|error| Error::io("draw a number for", &path)(io::Error::other(error)))?;
         let Zeros { file, path: unnamed, size } = zeros;
-        disk.write_at(&file, &encode::segment(id, first, chain), 0).map_err(Error::io("write", &path))?;
+        disk.write_at(&file, &encode::segment(id, first, chain), 0).map_err(Error::room("write", &path))?;
         disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
         fs::rename(&unnamed, &path).map_err(Error::io("name", &path))?;
         files::sync_dir(&log_dir(dir))?;

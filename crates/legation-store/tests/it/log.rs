@@ -169,6 +169,8 @@ fn a_known_point_of_another_record_is_refused() {
     drop(log);
     let elsewhere = Known { chain: Hash::ZERO, ..known.clone() };
     assert!(matches!(options().open(dir.path(), &elsewhere), Err(Error::Damaged { .. })));
+    let inside = Known { position: 10, ..known.clone() };
+    assert!(matches!(options().open(dir.path(), &inside), Err(Error::Damaged { .. })));
     let longer = record(5, 20);
     let further = open(longer.path()).unwrap().0.known();
     let behind = options().open(dir.path(), &further);

@@ -35,7 +35,7 @@ impl World {
                 let who = if *honest { Who::Agent((*agent).to_owned()) } else { Who::Nobody };
                 Input::Acknowledge { agent: (*agent).to_owned(), up_to: *up_to, positions: positions.clone(), who }
             }
-            Ask::Register(name) => registration(name),
+            Ask::Register(name) => registration(name, &mut self.rng),
             Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::Operator },
         })
     }
@@ -127,7 +127,8 @@ impl World {
     fn acknowledge(&mut self) -> Result<Ask, String> {
         let agent = self.rng.pick(&NAMES).copied().unwrap_or_default();
         let mailbox = self.ledger()?.state().mailbox(agent);
-        let waiting: Vec<u64> = mailbox.into_iter().flat_map(|mailbox| mailbox.after(0)).map(|item| item.0).collect();
+        let waiting: Vec<u64> =
+            mailbox.into_iter().flat_map(|mailbox| mailbox.after(None)).map(|item| item.0).collect();
         let honest = self.rng.chance(90);
         let ack = if self.rng.chance(50) {
             let up_to = self.rng.pick(&waiting).copied().or(Some(self.rng.below(1000)));

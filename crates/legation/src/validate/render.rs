@@ -104,7 +104,7 @@ fn columns(text: &str) -> usize {
 }
 
 /// Text from a message, with whatever could move the cursor or hide itself made visible.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let visible = |c: char| if is_safe(c) { c } else { '\u{fffd}' };
     text.chars().map(|c| if c == '\t' { ' ' } else { visible(c) }).collect()
 }

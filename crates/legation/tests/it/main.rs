@@ -7,7 +7,12 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod audit;
+mod crash;
+mod exchange;
+mod guide;
 mod keys;
+mod served;
 mod stream;
 mod validate;
 
@@ -27,14 +32,12 @@ fn legation(args: &[&str], input: &[u8]) -> Ran {
 }
 
 fn legation_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_legation"))
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    run(Command::new(env!("CARGO_BIN_EXE_legation")).args(args).current_dir(folder), input)
+}
+
+/// Runs a command to its end.
+fn run(command: &mut Command, input: &[u8]) -> Ran {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     // A program may end before it has read all; that is its business.

@@ -1,0 +1,123 @@
+//! The registry and its directory.
+
+use crate::body;
+use crate::caller::Caller;
+use crate::inbox::query;
+use crate::media::Media;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use crate::view::{View, can};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use legation_exchange::{Registration, Verdict};
+use legation_protocol::Code;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The agent's id in the path, percent-decoded.
+pub(crate) struct AgentPath(pub(crate) String);
+
+impl FromRequestParts<Arc<Shared>> for AgentPath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
+        let path = Path::<String>::from_request_parts(parts, shared).await;
+        let bad = |_| Refusal::because(Code::BadUnicode, "the agent's id in the path is not UTF-8, percent-encoded");
+        path.map(|Path(id)| AgentPath(id)).map_err(bad)
+    }
+}
+
+#[derive(Serialize)]
+struct Registered {
+    agent: View,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+}
+
+/// `PUT /v1/agents/{id}`
+pub(crate) async fn put(
+    State(shared): State<Arc<Shared>>,
+    AgentPath(id): AgentPath,
+    Caller(who): Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    Media::json(&headers)?;
+    let bytes = body::whole(body).await?;
+    let registration: Registration = body::object(&bytes)?;
+    let (exchange, name, by) = (shared.exchange.clone(), id.clone(), who.clone());
+    let asked = async move { exchange.register(&name, registration, by).await };
+    let (answer, token) = shared.apart(asked).await?;
+    let status = match answer.verdict {
+        Verdict::Accepted { new: true, .. } => StatusCode::CREATED,
+        Verdict::Accepted { new: false, .. } | Verdict::Duplicate { .. } => StatusCode::OK,
+        Verdict::Refused(rejection) => return Err(rejection.into()),
+    };
+    // A removal may have come between.
+    let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
+    let agent = View::of(agent, &who);
+    Ok((status, Json(Registered { agent, token: token.map(|token| token.reveal().to_owned()) })).into_response())
+}
+
+/// `GET /v1/agents/{id}`
+pub(crate) async fn get(
+    State(shared): State<Arc<Shared>>,
+    AgentPath(id): AgentPath,
+    caller: Caller,
+) -> Result<Response, Refusal> {
+    caller.must_be_somebody()?;
+    let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
+    Ok(Json(View::of(agent, &caller.0)).into_response())
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    capability: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Directory {
+    agents: Vec<View>,
+}
+
+/// `GET /v1/agents?capability=`
+pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
+    caller.must_be_somebody()?;
+    let Wanted { capability } = query(&uri)?;
+    let agents = shared.exchange.agents().into_iter();
+    let fitting = agents.filter(|agent| capability.as_ref().is_none_or(|name| can(agent, name)));
+    let agents = fitting.map(|agent| View::of(agent, &caller.0)).collect();
+    Ok(Json(Directory { agents }).into_response())
+}
+
+#[derive(Serialize)]
+struct Removed {
+    removed: String,
+    position: u64,
+}
+
+/// `DELETE /v1/agents/{id}`
+pub(crate) async fn delete(
+    State(shared): State<Arc<Shared>>,
+    AgentPath(id): AgentPath,
+    caller: Caller,
+) -> Result<Response, Refusal> {
+    caller.must_be_somebody()?;
+    let exchange = shared.exchange.clone();
+    let asked = async move { exchange.remove(&id, caller.0).await };
+    match shared.apart(asked).await?.verdict {
+        Verdict::Accepted { position, id, .. } | Verdict::Duplicate { position, id } => {
+            Ok(Json(Removed { removed: id, position }).into_response())
+        }
+        Verdict::Refused(rejection) => Err(rejection.into()),
+    }
+}
+
+fn unknown() -> Refusal {
+    Refusal::because(Code::UnknownAgent, "there is no such agent")
+}

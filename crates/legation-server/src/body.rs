@@ -1,0 +1,64 @@
+//! Reading a body: never more of it than a message may have, and JSON only through the front door.
+
+use crate::refusal::Refusal;
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody as _};
+use axum::http::StatusCode;
+use futures_util::StreamExt as _;
+use legation_protocol::json::{Doc, Kind, Limits};
+use legation_protocol::{Code, Rejection};
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+const LIMIT: usize = Limits::MESSAGE.bytes;
+/// How long a body may take to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The whole body, unless it is larger than a message may be, or too slow in coming.
+pub(crate) async fn whole(body: Body) -> Result<Bytes, Refusal> {
+    tokio::time::timeout(PATIENCE, collect(body)).await.unwrap_or_else(|_| {
+        let refusal = Refusal::because(Code::BadJson, "the body did not come to its end in time");
+        Err(refusal.with_status(StatusCode::REQUEST_TIMEOUT))
+    })
+}
+
+async fn collect(body: Body) -> Result<Bytes, Refusal> {
+    let announced = body.size_hint().lower();
+    let mut stream = body.into_data_stream();
+    if announced > LIMIT as u64 {
+        return Err(too_large());
+    }
+    let Some(first) = next(&mut stream).await? else { return Ok(Bytes::new()) };
+    if first.len() as u64 == announced {
+        return Ok(first);
+    }
+    let mut all = Vec::with_capacity(usize::try_from(announced).unwrap_or(0).max(first.len()));
+    let mut more = Some(first);
+    while let Some(chunk) = more {
+        if all.len() + chunk.len() > LIMIT {
+            return Err(too_large());
+        }
+        all.extend_from_slice(&chunk);
+        more = next(&mut stream).await?;
+    }
+    Ok(all.into())
+}
+
+/// The next piece of a body; nothing at its end. A body that breaks off is no body.
+pub(crate) async fn next(stream: &mut BodyDataStream) -> Result<Option<Bytes>, Refusal> {
+    let chunk = stream.next().await.transpose();
+    chunk.map_err(|_| Refusal::because(Code::BadJson, "the body broke off before its end"))
+}
+
+fn too_large() -> Refusal {
+    Refusal::because(Code::TooLarge, format!("a body has at most {LIMIT} bytes"))
+}
+
+/// Reads a JSON object that is not a message.
+pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
+    let doc = Doc::parse(bytes)?;
+    if doc.root().kind() != Kind::Object {
+        let message = format!("this takes a JSON object, not {}", doc.root().kind().noun());
+        return Err(Rejection::because(Code::NotAnObject, message).at(""));
+    }
+    serde_json::from_str(doc.text()).map_err(|error| Rejection::because(Code::SchemaInvalid, error.to_string()))
+}

@@ -1,0 +1,86 @@
+//! Who asks: what a request brings along to prove it.
+
+use crate::header::Header;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::extract::FromRequestParts;
+use axum::http::HeaderName;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use legation_engine::Credential;
+use legation_exchange::Who;
+use legation_protocol::Code;
+use legation_protocol::sign::{BadSignature, Signature};
+use std::sync::Arc;
+
+/// The header that carries a signature beside its message.
+const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
+
+/// Who asks. A request without a token is nobody's; one with a token that is not known is refused.
+#[derive(Debug)]
+pub(crate) struct Caller(pub(crate) Who);
+
+impl Caller {
+    /// Lets the agent itself and operators through.
+    pub(crate) fn must_be(&self, agent: &str) -> Result<(), Refusal> {
+        match &self.0 {
+            Who::Operator => Ok(()),
+            Who::Agent(id) if id == agent => Ok(()),
+            Who::Agent(_) => Err(Refusal::because(Code::NotAllowed, "this is another agent's")),
+            Who::Nobody => Err(unauthenticated("this takes the agent's token, or the operator's")),
+        }
+    }
+
+    /// Lets everybody through who has proven to be somebody.
+    pub(crate) fn must_be_somebody(&self) -> Result<(), Refusal> {
+        match self.0 {
+            Who::Operator | Who::Agent(_) => Ok(()),
+            Who::Nobody => Err(unauthenticated("this takes a token: an agent's, or the operator's")),
+        }
+    }
+}
+
+fn unauthenticated(message: &'static str) -> Refusal {
+    Refusal::because(Code::Unauthenticated, message)
+}
+
+impl FromRequestParts<Arc<Shared>> for Caller {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
+        let token = match Header::of(&parts.headers, &AUTHORIZATION) {
+            Header::Absent => return Ok(Caller(Who::Nobody)),
+            Header::Once(text) => bearer(text),
+            Header::Unclear => None,
+        };
+        let Some(token) = token else { return Err(unauthenticated("write `Authorization: Bearer …`, once")) };
+        Ok(Caller(shared.exchange.who(token)?))
+    }
+}
+
+/// The token in `Bearer TOKEN`.
+fn bearer(text: &str) -> Option<&str> {
+    let (scheme, token) = text.split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+/// How a message proves its sender.
+#[derive(Debug)]
+pub(crate) struct Proven(pub(crate) Credential);
+
+impl FromRequestParts<Arc<Shared>> for Proven {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
+        // A token that is not known is refused even where a signature would do.
+        let Caller(who) = Caller::from_request_parts(parts, shared).await?;
+        let signature = match Header::of(&parts.headers, &SIGNATURE) {
+            Header::Absent => return Ok(Proven(Credential::Bearer(who))),
+            Header::Once(text) => Signature::parse(text.trim()),
+            Header::Unclear => Err(BadSignature),
+        };
+        let signature = signature.map_err(|bad| Refusal::because(Code::SignatureFormat, bad.to_string()))?;
+        Ok(Proven(Credential::Detached(signature, who)))
+    }
+}

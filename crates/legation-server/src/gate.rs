@@ -1,0 +1,87 @@
+//! Who may knock at all. A page on another site must not reach an exchange through a browser on this
+//! machine, neither by its own origin nor by a name it has pointed here; so both are checked before
+//! anything of the request is read.
+
+use crate::header::Header;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::extract::{Request, State};
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::uri::Authority;
+use axum::middleware::Next;
+use axum::response::Response;
+use legation_protocol::Code;
+use std::sync::Arc;
+
+pub(crate) async fn gate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Result<Response, Refusal> {
+    let refuse = |message: &'static str| Err(Refusal::because(Code::ForbiddenOrigin, message));
+    let Header::Once(host) = Header::of(request.headers(), &HOST) else {
+        return refuse("say which host you mean, once");
+    };
+    let authority = request.uri().authority().map(Authority::as_str);
+    if !is_known(host, &shared.hosts) || authority.is_some_and(|name| !is_known(name, &shared.hosts)) {
+        return refuse("this exchange does not answer to that host name");
+    }
+    match Header::of(request.headers(), &ORIGIN) {
+        Header::Absent => Ok(next.run(request).await),
+        Header::Once(origin) if is_known_origin(origin, &shared.hosts) => Ok(next.run(request).await),
+        Header::Once(_) | Header::Unclear => refuse("pages of that origin may not speak to this exchange"),
+    }
+}
+
+fn is_known_origin(origin: &str, hosts: &[String]) -> bool {
+    let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    host.is_some_and(|host| is_known(host, hosts))
+}
+
+/// Whether a host, with any port or none, is one of these.
+fn is_known(host: &str, hosts: &[String]) -> bool {
+    let end = if host.starts_with('[') { host.find(']').map(|at| at + 1) } else { host.find(':') };
+    let (name, port) = host.split_at_checked(end.unwrap_or(host.len())).unwrap_or((host, ""));
+    let number = port.strip_prefix(':').unwrap_or(port);
+    let port_fits = port.is_empty() || number.parse::<u16>().is_ok();
+    port_fits && hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_known, is_known_origin};
+
+    #[track_caller]
+    fn check(host: &str, want: bool) {
+        let hosts = ["localhost", "127.0.0.1", "[::1]", "exchange.example"].map(str::to_owned);
+        assert_eq!(is_known(host, &hosts), want, "{host}");
+        assert_eq!(is_known_origin(&format!("http://{host}"), &hosts), want, "{host}");
+    }
+
+    #[test]
+    fn a_host_is_known_with_any_port() {
+        for host in ["localhost", "LOCALHOST:7400", "127.0.0.1:1", "[::1]", "[::1]:7400", "exchange.example"] {
+            check(host, true);
+        }
+    }
+
+    #[test]
+    fn what_only_resembles_a_host_is_not_it() {
+        for host in [
+            "",
+            "evil.test",
+            "localhost.evil.test",
+            "localhost.",
+            "localhost:",
+            "localhost:x",
+            "localhost:70000",
+            "user@localhost",
+            "localhost:1:2",
+            "[::1",
+            "[::1]x",
+            "::1",
+            "127.0.0.1/",
+            "127.1",
+        ] {
+            check(host, false);
+        }
+        assert!(!is_known_origin("null", &["localhost".to_owned()]));
+        assert!(!is_known_origin("file://localhost", &["localhost".to_owned()]));
+    }
+}

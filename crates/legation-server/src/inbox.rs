@@ -1,0 +1,173 @@
+//! A mailbox: what waits for an agent, and taking it out.
+
+use crate::agents::AgentPath;
+use crate::body;
+use crate::caller::Caller;
+use crate::media::Media;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Response};
+use legation_engine::{Delivery, Error};
+use legation_exchange::Verdict;
+use legation_protocol::{Code, Rejection};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use std::time::Duration;
+
+const MOST: usize = 1000;
+const LONGEST: u64 = 60;
+/// How many messages are fetched at once, and how many bytes of them make an answer that is large
+/// enough: the rest is listed by the next request.
+const PAGE: usize = 32;
+const ENOUGH: usize = 8 << 20;
+
+/// What of a mailbox is asked for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    after: Option<u64>,
+    limit: usize,
+    wait: u64,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Wanted { after: None, limit: 100, wait: 0 }
+    }
+}
+
+impl Wanted {
+    fn of(uri: &Uri) -> Result<Wanted, Refusal> {
+        let wanted = query::<Wanted>(uri)?;
+        let refuse = |message: String| Err(Refusal::because(Code::OutOfRange, message));
+        if wanted.limit == 0 || wanted.limit > MOST {
+            return refuse(format!("limit is 1 to {MOST}"));
+        }
+        if wanted.wait > LONGEST {
+            return refuse(format!("wait is at most {LONGEST} seconds"));
+        }
+        Ok(wanted)
+    }
+}
+
+/// Reads what stands behind the question mark.
+pub(crate) fn query<T: serde::de::DeserializeOwned>(uri: &Uri) -> Result<T, Refusal> {
+    let read = Query::<T>::try_from_uri(uri);
+    read.map(|Query(wanted)| wanted).map_err(|bad| Refusal::because(Code::SchemaInvalid, bad.body_text()))
+}
+
+#[derive(Serialize)]
+struct Listing<'d> {
+    messages: Vec<Item<'d>>,
+    next: u64,
+}
+
+#[derive(Serialize)]
+struct Item<'d> {
+    position: u64,
+    message: &'d RawValue,
+    received_at: String,
+    digest: &'d str,
+}
+
+impl<'d> Item<'d> {
+    /// The bytes go out as they came in.
+    fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
+        let Delivery { position, bytes, received_at, digest } = delivery;
+        let message = serde_json::from_slice(bytes).map_err(|_| Error::Entry { position: *position })?;
+        Ok(Item { position: *position, message, received_at: received_at.to_string(), digest })
+    }
+}
+
+/// `GET /v1/agents/{id}/inbox`
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    AgentPath(id): AgentPath,
+    caller: Caller,
+    uri: Uri,
+) -> Result<Response, Refusal> {
+    let Wanted { after, limit, wait } = Wanted::of(&uri)?;
+    caller.must_be(&id)?;
+    if shared.exchange.agent(&id).is_none() {
+        return Err(Refusal::because(Code::UnknownAgent, "there is no such agent"));
+    }
+    let wait = Duration::from_secs(wait);
+    let found = tokio::select! {
+        found = fetch(&shared, &id, after, limit, wait) => found?,
+        () = shared.stopping.cancelled() => Vec::new(),
+    };
+    let next = found.last().map(|last| last.position).or(after).unwrap_or_default();
+    let messages = found.iter().map(Item::of).collect::<Result<_, _>>()?;
+    let text = serde_json::to_vec(&Listing { messages, next }).map_err(|_| Error::Entry { position: next })?;
+    Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
+}
+
+/// What waits, a page at a time, until there is enough of it.
+async fn fetch(
+    shared: &Shared,
+    id: &str,
+    after: Option<u64>,
+    limit: usize,
+    wait: Duration,
+) -> Result<Vec<Delivery>, Error> {
+    let page = |after, left: usize, wait| shared.exchange.inbox(id, after, left.min(PAGE), wait);
+    let mut found = page(after, limit, wait).await?;
+    let mut bytes = 0;
+    let mut counted = 0;
+    while found.len() < limit {
+        bytes += found.iter().skip(counted).map(|delivery| delivery.bytes.len()).sum::<usize>();
+        counted = found.len();
+        let Some(last) = found.last().filter(|_| counted % PAGE == 0 && bytes < ENOUGH) else { break };
+        let more = page(Some(last.position), limit - counted, Duration::ZERO).await?;
+        if more.is_empty() {
+            break;
+        }
+        found.extend(more);
+    }
+    Ok(found)
+}
+
+/// What of a mailbox is done with.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Done {
+    position: Option<u64>,
+    positions: Option<Vec<u64>>,
+}
+
+#[derive(Serialize)]
+struct Acked {
+    status: &'static str,
+    position: u64,
+}
+
+/// `POST /v1/agents/{id}/ack`
+pub(crate) async fn acknowledge(
+    State(shared): State<Arc<Shared>>,
+    AgentPath(id): AgentPath,
+    Caller(who): Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    Media::json(&headers)?;
+    let bytes = body::whole(body).await?;
+    let Done { position, positions } = body::object(&bytes)?;
+    if position.is_some() == positions.is_some() {
+        let message = "name one position, which takes all up to it, or a list of positions";
+        return Err(Rejection::because(Code::SchemaInvalid, message).at("/position").into());
+    }
+    let exchange = shared.exchange.clone();
+    let asked = async move { exchange.acknowledge(&id, position, positions.unwrap_or_default(), who).await };
+    match shared.apart(asked).await?.verdict {
+        Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => {
+            Ok(Json(Acked { status: "accepted", position }).into_response())
+        }
+        Verdict::Refused(rejection) => Err(rejection.into()),
+    }
+}

@@ -1,0 +1,90 @@
+//! What a request gets that gets nothing else: the error body, the same everywhere.
+
+use crate::status::{retry_after, status};
+use axum::Json;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use legation_engine::Error;
+use legation_protocol::{Code, Rejection};
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// Why a request is refused.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    rejection: Rejection,
+    /// Another status than the code's own.
+    status: Option<StatusCode>,
+}
+
+/// The error body.
+#[derive(Debug, Serialize)]
+pub(crate) struct Body<'r> {
+    error: Code,
+    message: &'r str,
+    retryable: bool,
+    at: Option<&'r str>,
+    spec: Option<&'static str>,
+}
+
+impl Refusal {
+    pub(crate) fn because(code: Code, message: impl Into<Cow<'static, str>>) -> Refusal {
+        Refusal::from(Rejection::because(code, message))
+    }
+
+    /// With another status than the code's own.
+    pub(crate) fn with_status(mut self, status: StatusCode) -> Refusal {
+        self.status = Some(status);
+        self
+    }
+
+    pub(crate) fn body(&self) -> Body<'_> {
+        let first = self.rejection.first();
+        Body {
+            error: first.code,
+            message: &first.message,
+            retryable: self.rejection.retryable(),
+            at: first.at.as_deref(),
+            spec: first.spec,
+        }
+    }
+}
+
+impl From<Rejection> for Refusal {
+    fn from(rejection: Rejection) -> Self {
+        Refusal { rejection, status: None }
+    }
+}
+
+impl From<Error> for Refusal {
+    /// A fault of ours is told to the log, and to the client only that it may come again.
+    fn from(error: Error) -> Self {
+        if let Error::Closed = error {
+            return Refusal::because(Code::Busy, "the exchange is shutting down");
+        }
+        tracing::error!(error = %chain(&error), "a request failed");
+        Refusal::because(Code::Busy, "the exchange cannot do this now; its log says why")
+    }
+}
+
+/// An error with all that caused it.
+fn chain(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |cause| cause.source())
+        .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let code = self.rejection.code();
+        let status = self.status.unwrap_or(status(code));
+        let mut response = (status, Json(self.body())).into_response();
+        if let Some(wait) = retry_after(code) {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"legation\""));
+        }
+        response
+    }
+}

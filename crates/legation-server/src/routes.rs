@@ -1,0 +1,52 @@
+//! Which path leads where, and what every request passes on its way.
+
+use crate::gate::gate;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use crate::{agents, health, inbox, leftover, messages, record};
+use axum::Router;
+use axum::extract::{MatchedPath, Request};
+use axum::http::header::CACHE_CONTROL;
+use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
+use axum::response::Response;
+use axum::routing::{get, post, put};
+use legation_protocol::Code;
+use std::sync::Arc;
+use tracing::Instrument as _;
+
+pub(crate) fn router(shared: Arc<Shared>) -> Router {
+    let agent = put(agents::put).get(agents::get).delete(agents::delete);
+    Router::new()
+        .route("/.well-known/vcp/messages", post(messages::vcp))
+        .route("/.well-known/legation/keys", get(record::keys))
+        .route("/v1/messages", post(messages::any))
+        .route("/v1/agents", get(agents::list))
+        .route("/v1/agents/{id}", agent)
+        .route("/v1/agents/{id}/inbox", get(inbox::list))
+        .route("/v1/agents/{id}/ack", post(inbox::acknowledge))
+        .route("/v1/audit/head", get(record::head))
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .fallback(async || Refusal::because(Code::NotFound, "there is nothing at this path"))
+        .method_not_allowed_fallback(async || {
+            let refusal = Refusal::because(Code::NotFound, "this path takes another method");
+            refusal.with_status(StatusCode::METHOD_NOT_ALLOWED)
+        })
+        .layer(from_fn_with_state(Arc::clone(&shared), gate))
+        .layer(map_request(leftover::kept))
+        .layer(from_fn(trace))
+        .with_state(shared)
+}
+
+/// One span a request. The route as it is written here, never the path or anything that was sent.
+async fn trace(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str);
+    let span = tracing::info_span!("request", method = %request.method(), route, status = tracing::field::Empty);
+    let mut response = next.run(request).instrument(span.clone()).await;
+    // Answers hold tokens and messages: no cache on the way may keep them.
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    span.record("status", response.status().as_u16());
+    tracing::debug!(parent: &span, "answered");
+    response
+}

@@ -1,0 +1,40 @@
+//! An agent as others may see it.
+
+use legation_exchange::{Agent, Who};
+use serde::Serialize;
+use serde_json::Value;
+
+/// An agent, less what is not for the one who looks: its token never, its prompt only for itself and
+/// for operators.
+#[derive(Debug, Serialize)]
+pub(crate) struct View {
+    #[serde(flatten)]
+    agent: Value,
+    state: &'static str,
+}
+
+impl View {
+    pub(crate) fn of(agent: Agent, who: &Who) -> View {
+        let sees_all = match who {
+            Who::Operator => true,
+            Who::Agent(id) => *id == agent.id,
+            Who::Nobody => false,
+        };
+        let mut agent = Agent { token: None, ..agent };
+        if let (false, Some(Value::Object(manifest))) = (sees_all, &mut agent.manifest) {
+            manifest.remove("system_prompt");
+        }
+        let mut agent = serde_json::to_value(&agent).unwrap_or_default();
+        if let Value::Object(members) = &mut agent {
+            members.remove("token");
+        }
+        View { agent, state: "running" }
+    }
+}
+
+/// Whether an agent told the directory that it has a topic or an action of this name.
+pub(crate) fn can(agent: &Agent, name: &str) -> bool {
+    let listed = |kind| agent.capabilities.as_ref().and_then(|all| all.get(kind)).and_then(Value::as_array);
+    let is_it = |item: &Value| item.as_str().or_else(|| item.get("name")?.as_str()) == Some(name);
+    ["topics", "actions"].into_iter().filter_map(listed).flatten().any(is_it)
+}

@@ -1,0 +1,196 @@
+//! An exchange behind a server on a port of its own, and somebody to speak to it.
+
+use crate::words::Party;
+use legation_engine::{Exchange, Settings};
+use legation_exchange::Policy;
+use serde_json::Value;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::thread::JoinHandle;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+/// A running server. It ends, in good order, when this is dropped.
+pub(crate) struct House {
+    pub(crate) address: SocketAddr,
+    pub(crate) operator: String,
+    client: ureq::Agent,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: ureq::http::HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    #[track_caller]
+    pub(crate) fn ok(self) -> Value {
+        assert!((200..300).contains(&self.status), "{self:?}");
+        self.json()
+    }
+
+    /// Makes sure it is the error body, whole, with this status and code.
+    #[track_caller]
+    pub(crate) fn refused(self, status: u16, code: &str) -> Value {
+        let body = self.json();
+        assert_eq!((self.status, body["error"].as_str()), (status, Some(code)), "{self:?}");
+        let members: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(members, ["at", "error", "message", "retryable", "spec"]);
+        assert_eq!(self.headers.contains_key("www-authenticate"), status == 401);
+        body
+    }
+}
+
+/// A request in the making.
+pub(crate) struct Ask<'h> {
+    house: &'h House,
+    method: &'static str,
+    path: String,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl Ask<'_> {
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    pub(crate) fn by(self, token: &str) -> Self {
+        self.header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub(crate) fn json(self, body: impl AsRef<[u8]>) -> Answer {
+        self.header("content-type", "application/json").send(body.as_ref())
+    }
+
+    pub(crate) fn lines(self, body: impl AsRef<[u8]>) -> Answer {
+        self.header("content-type", "application/x-ndjson").send(body.as_ref())
+    }
+
+    pub(crate) fn get(self) -> Answer {
+        self.send(b"")
+    }
+
+    pub(crate) fn send(self, body: &[u8]) -> Answer {
+        let url = format!("http://{}{}", self.house.address, self.path);
+        let mut request = ureq::http::Request::builder().method(self.method).uri(url);
+        for (name, value) in self.headers {
+            request = request.header(name, value);
+        }
+        let mut response = self.house.client.run(request.body(body).unwrap()).unwrap();
+        let text = response.body_mut().with_config().limit(64 << 20).read_to_string().unwrap();
+        Answer { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+}
+
+impl House {
+    /// With open registration, as on loopback with nothing configured.
+    pub(crate) fn open() -> House {
+        House::under(Policy { open_registration: true, ..Policy::default() })
+    }
+
+    pub(crate) fn under(policy: Policy) -> House {
+        let (ready, told) = std::sync::mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let data = tempfile::tempdir().unwrap();
+                let settings = Settings { policy, ..Settings::on(data.path()) };
+                let opened = Exchange::open(settings).unwrap();
+                let operator = std::fs::read_to_string(&opened.operator_token).unwrap();
+                let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+                ready.send((listener.local_addr().unwrap(), operator.trim().to_owned())).unwrap();
+                let shutdown = async { drop(stopped.await) };
+                let settings = legation_server::Settings::default();
+                legation_server::run(listener, opened.exchange, settings, shutdown).await.unwrap();
+            });
+        });
+        let (address, operator) = told.recv().unwrap();
+        let config =
+            ureq::Agent::config_builder().http_status_as_error(false).proxy(None).allow_non_standard_methods(true);
+        House { address, operator, client: config.build().new_agent(), stop: Some(stop), thread: Some(thread) }
+    }
+
+    pub(crate) fn ask(&self, method: &'static str, path: impl Into<String>) -> Ask<'_> {
+        Ask { house: self, method, path: path.into(), headers: Vec::new() }
+    }
+
+    /// Registers an agent of this name with its key, and remembers its token.
+    pub(crate) fn admit(&self, id: &str) -> Party {
+        let mut party = Party::new(id);
+        let body = format!(r#"{{"keys":["{}"]}}"#, party.key.public());
+        let answer = self.ask("PUT", path_of(id)).json(body);
+        assert_eq!(answer.status, 201, "{answer:?}");
+        answer.json()["token"].as_str().unwrap().clone_into(&mut party.token);
+        party
+    }
+
+    pub(crate) fn send(&self, party: &Party, message: &str) -> Answer {
+        self.ask("POST", "/v1/messages").by(&party.token).json(message)
+    }
+
+    pub(crate) fn inbox(&self, party: &Party, query: &str) -> Value {
+        self.ask("GET", format!("{}/inbox{query}", path_of(&party.id))).by(&party.token).get().ok()
+    }
+
+    /// Writes bytes to a fresh socket and gives back what comes, until the other side closes or a
+    /// whole head of an answer is there.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> String {
+        let mut socket = self.connect();
+        socket.write_all(bytes).unwrap();
+        let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
+        while !all.windows(4).any(|end| end == b"\r\n\r\n") {
+            match socket.read(&mut buffer).unwrap() {
+                0 => break,
+                read => all.extend_from_slice(&buffer[..read]),
+            }
+        }
+        String::from_utf8(all).unwrap()
+    }
+
+    pub(crate) fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).unwrap()
+    }
+
+    /// What comes until the other side closes.
+    pub(crate) fn read_all(mut socket: TcpStream) -> String {
+        let mut all = Vec::new();
+        // A socket that was reset has nothing more to say.
+        drop(socket.read_to_end(&mut all));
+        String::from_utf8(all).unwrap()
+    }
+
+    /// Tells the server to stop, and waits until it has.
+    pub(crate) fn stop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic in the server's thread has been printed already.
+            drop(thread.join());
+        }
+    }
+}
+
+/// The path of an agent's own resource.
+pub(crate) fn path_of(id: &str) -> String {
+    let encoded: Vec<_> = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    format!("/v1/agents/{}", encoded.concat())
+}

@@ -1,0 +1,84 @@
+//! `legation agent`: the registry of a running exchange.
+
+use crate::Outcome;
+use crate::cli::{AddArgs, AgentArgs, AgentCommand};
+use crate::remote::{Parcel, Remote, encoded, text};
+use crate::validate::shown;
+use legation_protocol::Format;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+
+pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
+    let remote = Remote::new(&args.remote)?;
+    match &args.command {
+        AgentCommand::Add(add) => self::add(&remote, add),
+        AgentCommand::List { capability } => list(&remote, capability.as_deref()),
+        AgentCommand::Show { id } => {
+            let reply = remote.ask("GET", &path(id), &Parcel::default())?;
+            remote.report(&reply, |agent, out| writeln!(out, "{}", laid_out(agent)))
+        }
+        AgentCommand::Remove { id } => {
+            let reply = remote.ask("DELETE", &path(id), &Parcel::default())?;
+            remote.report(&reply, |gone, _| writeln!(io::stderr(), "{} is removed", text(gone, "removed")))
+        }
+    }
+}
+
+/// What is registered. What was not named stays out, and so stays as it is.
+#[derive(Serialize)]
+struct Wanted<'a> {
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    keys: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    dialects: &'a [Format],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    aliases: BTreeMap<&'static str, &'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
+}
+
+fn add(remote: &Remote, args: &AddArgs) -> anyhow::Result<Outcome> {
+    let aliases = args.aliases.iter().map(|(dialect, name)| (dialect.as_str(), name.as_str())).collect();
+    let wanted = Wanted { keys: &args.keys, dialects: &args.dialects, aliases, parent: args.parent.as_deref() };
+    let body = serde_json::to_vec(&wanted)?;
+    let reply = remote.ask("PUT", &path(&args.id), &Parcel::json(&body))?;
+    remote.report(&reply, |made, out| {
+        let id = made.get("agent").map(|agent| text(agent, "id")).unwrap_or_default();
+        if made.get("token").is_none() {
+            return writeln!(io::stderr(), "{id} is changed");
+        }
+        writeln!(io::stderr(), "{id} is registered; its token follows and is not shown again")?;
+        writeln!(out, "{}", text(made, "token"))
+    })
+}
+
+fn list(remote: &Remote, capability: Option<&str>) -> anyhow::Result<Outcome> {
+    let query = capability.map(|name| format!("?capability={}", encoded(name))).unwrap_or_default();
+    let reply = remote.ask("GET", &format!("/v1/agents{query}"), &Parcel::default())?;
+    remote.report(&reply, |found, out| {
+        let agents = found.get("agents").and_then(Value::as_array);
+        agents.into_iter().flatten().try_for_each(|agent| writeln!(out, "{}", line(agent)))
+    })
+}
+
+/// An agent in one line: its id, then what else is known of it.
+fn line(agent: &Value) -> String {
+    let dialects = agent.get("dialects").and_then(Value::as_array);
+    let dialects: Vec<_> = dialects.into_iter().flatten().filter_map(Value::as_str).collect();
+    let aliases = agent.get("aliases").and_then(Value::as_object);
+    let aliases =
+        aliases.into_iter().flatten().map(|(dialect, name)| format!("{dialect}={}", name.as_str().unwrap_or_default()));
+    let about: Vec<_> = dialects.into_iter().map(str::to_owned).chain(aliases).map(|part| shown(&part)).collect();
+    format!("{}\t{}", text(agent, "id"), about.join(" ")).trim_end().to_owned()
+}
+
+fn laid_out(agent: &Value) -> String {
+    let lines = serde_json::to_string_pretty(agent).unwrap_or_default();
+    lines.lines().map(shown).collect::<Vec<_>>().join("\n")
+}
+
+fn path(id: &str) -> String {
+    format!("/v1/agents/{}", encoded(id))
+}

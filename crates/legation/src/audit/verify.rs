@@ -1,0 +1,111 @@
+//! `legation audit verify`: whether a record is what it was, with the exchange running, stopped or
+//! gone, on the record itself or a copy.
+
+use crate::Outcome;
+use crate::cli::AuditVerifyArgs;
+use crate::input::read_text;
+use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressStyle};
+use legation_exchange::record::{Checkpoint, SignedCheckpoint};
+use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_store::verify::{Agreement, Options, Report, verify};
+use std::io::{self, IsTerminal as _, Write as _};
+
+pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome> {
+    let checkpoint = args.checkpoint.is_some().then(|| kept_checkpoint(args)).transpose()?;
+    let options = Options { from: args.from, to: args.to, checkpoint };
+    let bar = progress();
+    let report = verify(&args.data.join("record"), &options, &mut |so_far| {
+        bar.set_length(so_far.of);
+        bar.set_position(so_far.bytes);
+    });
+    bar.finish_and_clear();
+    let report = report.context("the record cannot be read")?;
+    if json {
+        tell_programs(&report)?;
+    } else {
+        tell_people(&report)?;
+    }
+    Ok(if report.is_sound() { Outcome::Fine } else { Outcome::Refused })
+}
+
+/// A checkpoint kept elsewhere, once its signature has been checked.
+fn kept_checkpoint(args: &AuditVerifyArgs) -> anyhow::Result<Checkpoint> {
+    let file = args.checkpoint.as_deref().context("--checkpoint FILE is missing")?;
+    let signed = SignedCheckpoint::parse(read_text(file)?.trim()).with_context(|| file.display().to_string())?;
+    let key = if let Some(text) = &args.key {
+        PublicKey::parse(text).context("--key")?
+    } else {
+        let path = args.data.join("exchange.pem");
+        let pem = read_text(&path).context("without --key the exchange's own key is needed")?;
+        SecretKey::from_pem(&pem).with_context(|| path.display().to_string())?.public()
+    };
+    Ok(signed.verify(&key).with_context(|| file.display().to_string())?.clone())
+}
+
+fn progress() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
+    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+fn tell_people(report: &Report) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let entries = report.to.saturating_sub(report.from);
+    writeln!(out, "covered     {entries} entries from {} on, in {} segments", report.from, report.segments)?;
+    writeln!(out, "chain       {}", report.chain)?;
+    if let Some(root) = report.root {
+        writeln!(out, "root        {root}")?;
+    }
+    if let Some(unfinished) = &report.unfinished {
+        let (file, offset) = (unfinished.file.display(), unfinished.offset);
+        writeln!(out, "unfinished  {file} from byte {offset} on: a write that never returned, or is under way")?;
+    }
+    match report.checkpoint {
+        None => {}
+        Some(Agreement::Prefix) => writeln!(out, "checkpoint  the record begins with exactly what it covers")?,
+        Some(Agreement::Truncated { size }) => {
+            writeln!(out, "checkpoint  entries were cut off: there are only {size}")?;
+        }
+        Some(Agreement::Rewritten { root }) => {
+            writeln!(out, "checkpoint  the record was rewritten: its root there is {root}")?;
+        }
+        Some(Agreement::NotReached) => writeln!(out, "checkpoint  not reached: check more of the record")?,
+    }
+    match &report.fault {
+        Some(fault) => {
+            let (file, offset) = (fault.file.display(), fault.offset);
+            writeln!(out, "broken      entry {}, {file} byte {offset}: {}", fault.position, fault.what)?;
+        }
+        None if report.is_sound() => writeln!(out, "sound")?,
+        None => {}
+    }
+    Ok(())
+}
+
+fn tell_programs(report: &Report) -> anyhow::Result<()> {
+    let checkpoint = report.checkpoint.map(|agreement| match agreement {
+        Agreement::Prefix => "prefix",
+        Agreement::Truncated { .. } => "truncated",
+        Agreement::Rewritten { .. } => "rewritten",
+        Agreement::NotReached => "not_reached",
+    });
+    let fault = report.fault.as_ref().map(|fault| {
+        let file = fault.file.display().to_string();
+        serde_json::json!({"position": fault.position, "file": file, "offset": fault.offset, "what": fault.what})
+    });
+    let told = serde_json::json!({
+        "sound": report.is_sound(),
+        "from": report.from,
+        "to": report.to,
+        "segments": report.segments,
+        "chain": report.chain.to_string(),
+        "root": report.root.map(|root| root.to_string()),
+        "unfinished": report.unfinished.is_some(),
+        "checkpoint": checkpoint,
+        "fault": fault,
+    });
+    Ok(writeln!(io::stdout(), "{told}")?)
+}

@@ -1,0 +1,246 @@
+//! The arguments of the commands that run an exchange or speak to one.
+
+use crate::places;
+use clap::{Args, Subcommand, ValueEnum};
+use legation_protocol::Format;
+use std::path::PathBuf;
+
+/// Run the exchange
+///
+/// Takes messages from agents over HTTP, checks and records each one, and keeps it for its
+/// recipient. Creates its data directory, keys and operator token when they are not there. Listens on
+/// this machine only; anybody here may register agents. Ends on SIGTERM or Ctrl-C once all it has
+/// taken is answered, within ten seconds.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation serve
+  legation serve --data ./exchange --listen 127.0.0.1:7401
+  RUST_LOG=debug legation serve --log-format json")]
+pub(crate) struct ServeArgs {
+    /// Where everything is kept [default: ~/.local/share/legation]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Where to listen
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7400")]
+    pub(crate) listen: String,
+
+    /// The name of this exchange's record
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    pub(crate) realm: String,
+
+    /// How the log on stderr is written; `RUST_LOG` says how much of it
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people
+    Text,
+    /// For programs: one object a line
+    Json,
+}
+
+/// Which exchange to speak to, as whom, and how to report.
+#[derive(Args, Debug)]
+pub(crate) struct RemoteArgs {
+    /// The exchange
+    #[arg(long, global = true, env = "LEGATION_URL", default_value = "http://127.0.0.1:7400")]
+    pub(crate) url: String,
+
+    /// The token to show [default: the operator's, from the default data directory]
+    #[arg(long, global = true, env = "LEGATION_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+
+    /// Print what the exchange answers, as JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// Register agents and look them up
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation agent add pm-1                                   prints the agent's token, once
+  legation agent add planner --key \"$(legation keygen --out planner.pem)\" --dialect vcp
+  legation agent add observer --alias \"vlp=The Observer\"
+  legation agent list
+  legation agent show pm-1
+  legation agent remove pm-1")]
+pub(crate) struct AgentArgs {
+    #[command(subcommand)]
+    pub(crate) command: AgentCommand,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    Add(AddArgs),
+    /// List all agents
+    List {
+        /// Only those that have told of this topic or action
+        #[arg(long, value_name = "NAME")]
+        capability: Option<String>,
+    },
+    /// Show an agent
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Remove an agent and its mailbox
+    Remove {
+        /// Its id
+        id: String,
+    },
+}
+
+/// Register an agent, or change one
+///
+/// A new agent's token goes to stdout; it is not shown again. What is left out stays as it is.
+#[derive(Args, Debug)]
+pub(crate) struct AddArgs {
+    /// Its id
+    pub(crate) id: String,
+
+    /// A public key of the agent, `ed25519:…`; two at most
+    #[arg(long = "key", value_name = "KEY")]
+    pub(crate) keys: Vec<String>,
+
+    /// A dialect it speaks: vcp, acl, cap or vlp
+    #[arg(long = "dialect", value_name = "DIALECT", value_parser = dialect)]
+    pub(crate) dialects: Vec<Format>,
+
+    /// The agent above it
+    #[arg(long, value_name = "ID")]
+    pub(crate) parent: Option<String>,
+
+    /// A name it goes by in one dialect
+    #[arg(long = "alias", value_name = "DIALECT=NAME", value_parser = alias)]
+    pub(crate) aliases: Vec<(Format, String)>,
+}
+
+fn dialect(text: &str) -> Result<Format, String> {
+    match Format::named(text) {
+        Some(format @ (Format::Vcp | Format::Acl | Format::Cap | Format::Vlp)) => Ok(format),
+        Some(Format::Hello | Format::Manifest) | None => Err("the dialects are vcp, acl, cap and vlp".to_owned()),
+    }
+}
+
+fn alias(text: &str) -> Result<(Format, String), String> {
+    let (format, name) = text.split_once('=').ok_or("write it as DIALECT=NAME, such as \"vlp=The Observer\"")?;
+    Ok((dialect(format)?, name.to_owned()))
+}
+
+/// Send a message
+///
+/// Exits 0 when the exchange has the message on disk, or had it already; 1 when it was refused.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation send --key planner.pem message.json       signs it first
+  LEGATION_TOKEN=lgt_… legation send message.json    proves the sender by its token
+  legation send --ndjson < messages.ndjson           a verdict a line")]
+pub(crate) struct SendArgs {
+    /// Message to send; `-` or nothing is stdin
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Sign with this secret key, a PEM file that `keygen` made
+    #[arg(long, value_name = "PEM")]
+    pub(crate) key: Option<PathBuf>,
+
+    /// One message a line
+    #[arg(long, conflicts_with = "key")]
+    pub(crate) ndjson: bool,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+/// List what waits for an agent
+///
+/// Listing takes nothing out of the mailbox: what is not acknowledged is listed again.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation inbox pm-1
+  legation inbox pm-1 --wait 60          waits up to a minute for the first message
+  legation inbox pm-1 --ack              takes out what was printed
+  legation inbox pm-1 --json | jq '.messages[].message'")]
+pub(crate) struct InboxArgs {
+    /// Whose mailbox
+    pub(crate) agent: String,
+
+    /// Only what lies beyond this position
+    #[arg(long, value_name = "POSITION", default_value_t = 0)]
+    pub(crate) after: u64,
+
+    /// How many messages at most, up to 1000
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    pub(crate) limit: u16,
+
+    /// How long to wait if there is nothing yet, up to 60
+    #[arg(long, value_name = "SECS", default_value_t = 0)]
+    pub(crate) wait: u16,
+
+    /// Acknowledge what was printed
+    #[arg(long)]
+    pub(crate) ack: bool,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+/// Ask about the record
+#[derive(Args, Debug)]
+pub(crate) struct AuditArgs {
+    #[command(subcommand)]
+    pub(crate) command: AuditCommand,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Show how far the record goes, and the newest signed checkpoint
+    Head,
+    Verify(AuditVerifyArgs),
+}
+
+/// Verify a record, with the exchange running or not
+///
+/// Reads the files by itself, needs no server and changes nothing: checks every checksum, every hash
+/// of the chain and the tree over all entries, and names the first entry that is not as it was. A chain
+/// alone cannot tell that its end was cut off or all of it rewritten; a checkpoint kept elsewhere can.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation audit verify
+  legation audit verify --data /backup/legation --json
+  legation audit verify --checkpoint kept.json --key ed25519:11qY…")]
+pub(crate) struct AuditVerifyArgs {
+    /// The data directory, or a copy of it
+    #[arg(long, value_name = "DIR", default_value_os_t = places::data())]
+    pub(crate) data: PathBuf,
+
+    /// The first entry to check
+    #[arg(long, value_name = "POSITION", default_value_t = 0)]
+    pub(crate) from: u64,
+
+    /// The entry to stop before
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) to: Option<u64>,
+
+    /// A signed checkpoint kept elsewhere, as `audit head --json` gives it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+
+    /// The exchange's public key; without it, the one in the data directory
+    #[arg(long, value_name = "ed25519:…")]
+    pub(crate) key: Option<String>,
+}

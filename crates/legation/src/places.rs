@@ -1,0 +1,15 @@
+//! Where things lie on this machine.
+
+use std::env;
+use std::path::PathBuf;
+
+/// Where an exchange keeps everything unless told otherwise.
+pub(crate) fn data() -> PathBuf {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    absolute("XDG_DATA_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
+        .map_or_else(|| PathBuf::from("legation-data"), |folder| folder.join("legation"))
+}
+
+/// The file in a data directory that holds the operator's token.
+pub(crate) const OPERATOR_TOKEN: &str = "operator.token";

@@ -1,0 +1,149 @@
+//! `legation serve`: an exchange in this process, until it is told to stop.
+
+use crate::Outcome;
+use crate::cli::{LogFormat, ServeArgs};
+use crate::places;
+use anyhow::{Context as _, anyhow, bail};
+use legation_engine::{Exchange, Opened, Settings};
+use legation_exchange::Policy;
+use std::fs::DirBuilder;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::Path;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tracing_subscriber::EnvFilter;
+
+/// How long requests under way may take at the end, and then the last commit: ten seconds together.
+const DRAIN: Duration = Duration::from_secs(9);
+const LAST_COMMIT: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
+    let address = loopback(&args.listen)?;
+    log_to_stderr(args.log_format);
+    let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
+    let served = runtime.block_on(serve(args, address));
+    // Whatever still runs is not worth waiting for: what was answered is on disk.
+    runtime.shutdown_background();
+    served.map(|()| Outcome::Fine)
+}
+
+/// The address to listen at, which only this machine can reach.
+fn loopback(listen: &str) -> anyhow::Result<SocketAddr> {
+    let addresses =
+        listen.to_socket_addrs().with_context(|| format!("{listen:?} is no address such as 127.0.0.1:7400"))?;
+    let addresses: Vec<_> = addresses.collect();
+    if let Some(address) = addresses.iter().find(|address| !address.ip().is_loopback()) {
+        bail!(
+            "{address} can be reached from other machines, and this version speaks no TLS: \
+             listen at 127.0.0.1 or [::1], and let a proxy that does TLS pass requests on"
+        );
+    }
+    addresses.first().copied().ok_or_else(|| anyhow!("{listen:?} leads to no address"))
+}
+
+fn log_to_stderr(format: LogFormat) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    match format {
+        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
+        LogFormat::Json => log.json().init(),
+    }
+}
+
+async fn serve(args: &ServeArgs, address: SocketAddr) -> anyhow::Result<()> {
+    let data = args.data.clone().unwrap_or_else(places::data);
+    let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
+    let address = listener.local_addr().context("cannot listen")?;
+    // Before anything is announced, so that a signal right after it is not missed.
+    let told_to_stop = stop_signal()?;
+    create(&data)?;
+    let policy = Policy { open_registration: true, ..Policy::default() };
+    let settings = Settings { realm: args.realm.clone(), policy, ..Settings::on(&data) };
+    let opened = Exchange::open(settings).with_context(|| format!("cannot open {}", data.display()))?;
+    let Opened { exchange, operator_token, mut ended, recovery } = opened;
+    announce(args, address, &data, &operator_token, recovery.as_deref())?;
+    let settings = legation_server::Settings { drain: DRAIN, ..legation_server::Settings::default() };
+    tokio::select! {
+        served = legation_server::run(listener, exchange, settings, told_to_stop) => served?,
+        end = &mut ended => return Err(why(end)),
+    }
+    match tokio::time::timeout(LAST_COMMIT, ended).await {
+        Ok(Ok(Ok(()))) | Err(_) => Ok(()),
+        Ok(end) => Err(why(end)),
+    }
+}
+
+/// Why the decider ended although nobody asked it to.
+fn why<E: std::error::Error + Send + Sync + 'static, R>(end: Result<Result<(), E>, R>) -> anyhow::Error {
+    match end {
+        Ok(Err(error)) => anyhow::Error::new(error).context("the record can no longer be written"),
+        Ok(Ok(())) | Err(_) => anyhow!("the exchange has stopped deciding"),
+    }
+}
+
+/// Makes the data directory, for its owner alone.
+fn create(data: &Path) -> anyhow::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(data).with_context(|| format!("cannot create {}", data.display()))
+}
+
+/// Ready once the process is told to stop.
+#[cfg(unix)]
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+    Ok(async move {
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+    })
+}
+
+#[cfg(not(unix))]
+fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
+}
+
+/// Says where the exchange is, and what to try next.
+fn announce(
+    args: &ServeArgs,
+    address: SocketAddr,
+    data: &Path,
+    operator_token: &Path,
+    recovery: Option<&str>,
+) -> anyhow::Result<()> {
+    if let Some(recovery) = recovery {
+        writeln!(io::stderr(), "legation: {recovery}")?;
+    }
+    let mut out = io::stdout().lock();
+    write!(
+        out,
+        "Legation listens at http://{address}
+
+  realm           {}
+  data            {}
+  operator token  {}
+
+Try in another terminal:
+
+  curl -X PUT http://{address}/v1/agents/ann -H 'Content-Type: application/json' -d '{{}}'
+  curl http://{address}/v1/agents -H \"Authorization: Bearer $(cat {})\"
+
+Ctrl-C stops it.
+",
+        args.realm.escape_debug(),
+        data.display(),
+        operator_token.display(),
+        quoted(&operator_token.display().to_string()),
+    )?;
+    Ok(out.flush()?)
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+    if plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
