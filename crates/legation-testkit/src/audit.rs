@@ -160,11 +160,11 @@ impl<'a> Audit<'a> {
     }
 
     fn ack(&mut self, position: u64, acked: Acked) -> Check {
-        let asked = self.asked.acks.iter().any(|ack| {
+        let wanted = self.asked.acks.iter().any(|ack| {
             let far = |up_to: u64| ack.up_to.is_some_and(|asked| up_to <= asked);
             ack.agent == acked.agent && ack.positions == acked.positions && acked.up_to.is_none_or(far)
         });
-        ensure(asked, || format!("nobody acknowledged what is acknowledged at {position}"))?;
+        ensure(wanted, || format!("nobody acknowledged what is acknowledged at {position}"))?;
         if let Some(waiting) = self.waiting.get_mut(&acked.agent) {
             let gone = |at: &u64| acked.up_to.is_some_and(|up_to| *at <= up_to) || acked.positions.contains(at);
             waiting.retain(|at| !gone(at));
@@ -200,12 +200,12 @@ impl<'a> Audit<'a> {
 
     /// Each mailbox has what the record says, no more and no less.
     fn mailboxes(&self, ledger: &Ledger) -> Check {
-        let state = ledger.state();
-        let agents: Vec<_> = state.registry().agents().map(|agent| &agent.id).collect();
+        let live = ledger.state();
+        let agents: Vec<_> = live.registry().agents().map(|agent| &agent.id).collect();
         ensure(agents.iter().copied().eq(self.waiting.keys()), || format!("registered are {agents:?}"))?;
         for (agent, waiting) in &self.waiting {
             let found: BTreeSet<u64> =
-                state.mailbox(agent).into_iter().flat_map(|m| m.after(None)).map(|i| i.0).collect();
+                live.mailbox(agent).into_iter().flat_map(|m| m.after(None)).map(|i| i.0).collect();
             ensure(found == *waiting, || format!("for {agent} wait {found:?}, and {waiting:?} should"))?;
             let due = |at: Moment| at.plus(self.policy.time_to_live) <= self.at;
             let stale = waiting.iter().find(|at| self.accepted.get(at).is_some_and(|(_, at)| due(*at)));

@@ -206,8 +206,13 @@ fn lose(writes: &[Write], rng: &mut Rng) -> Result<()> {
         let kept = match mode {
             0 => all,
             1 => 0,
-            2 if at < cut => all,
-            2 => 0,
+            2 => {
+                if at < cut {
+                    all
+                } else {
+                    0
+                }
+            }
             _ => rng.below(all + 1),
         };
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];

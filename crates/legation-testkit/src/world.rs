@@ -116,7 +116,7 @@ impl World {
         if round > 1 {
             self.plan_faults();
         }
-        self.batch(asks)?;
+        self.batch(&asks)?;
         if self.ledger.is_none() {
             return self.start();
         }
@@ -144,7 +144,7 @@ impl World {
                 return self.start();
             }
             let asks = self.due_letters(1 << 10);
-            self.batch(asks)?;
+            self.batch(&asks)?;
             if self.ledger.is_none() {
                 self.start()?;
                 self.disk.calm();
@@ -170,9 +170,7 @@ impl World {
 
     fn plan_faults(&mut self) {
         if self.rng.chance(12) {
-            let fault = self.rng.pick(&Fault::ALL).copied();
-            let after = self.rng.below(5);
-            fault.into_iter().for_each(|fault| self.disk.plan(fault, after));
+            self.plan_fault(5);
         }
         let percent = if self.disk.is_full() { 50 } else { 8 };
         if self.rng.chance(percent) {
@@ -180,8 +178,16 @@ impl World {
         }
     }
 
+    /// Plans a fault for one of the next calls to the disk.
+    fn plan_fault(&mut self, within: u64) {
+        let after = self.rng.below(within);
+        if let Some(fault) = self.rng.pick(&Fault::ALL) {
+            self.disk.plan(*fault, after);
+        }
+    }
+
     /// Puts a batch to the exchange. Afterwards it runs on, or has stopped in the middle.
-    fn batch(&mut self, asks: Vec<Ask>) -> Result<(), String> {
+    fn batch(&mut self, asks: &[Ask]) -> Result<(), String> {
         let inputs = asks.iter().map(|ask| self.input(ask)).collect::<Result<_, _>>()?;
         let now = self.clock;
         let ledger = self.ledger()?;

@@ -87,7 +87,7 @@ impl Options {
         self.disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
         files::sync_dir(path.parent().unwrap_or(path))?;
         let size = file.metadata().map_err(Error::io("read", path))?.len();
-        Ok((Active { segment, file, end, size }, cut))
+        Ok((Active { segment, file, end, size, torn: false }, cut))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Stopping in all ways, and starting again.
 
-use super::{Arc, Fault, Ledger, State, World, audit};
+use super::{Arc, Ledger, State, World, audit};
 use legation_store::{Known, Options, Snapshots};
 
 impl World {
@@ -8,9 +8,7 @@ impl World {
     /// interrupts must succeed, and then everything is checked.
     pub(super) fn start(&mut self) -> Result<(), String> {
         if self.rng.chance(15) {
-            let fault = self.rng.pick(&Fault::ALL).copied();
-            let after = self.rng.below(4);
-            fault.into_iter().for_each(|fault| self.disk.plan(fault, after));
+            self.plan_fault(4);
             if self.open().is_err() {
                 self.summary.crashes += 1;
                 self.stop_machine()?;
