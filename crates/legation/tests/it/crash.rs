@@ -51,7 +51,7 @@ impl Sender {
 
 /// Lets all senders send, and kills the exchange after so many answers.
 fn cycle(served: &mut Served, senders: &mut BTreeMap<&str, Sender>, answers: u64) {
-    let (heard, hears) = mpsc::channel();
+    let (heard, count) = mpsc::channel();
     let url = served.url.clone();
     thread::scope(move |scope| {
         for (name, sender) in senders {
@@ -60,11 +60,11 @@ fn cycle(served: &mut Served, senders: &mut BTreeMap<&str, Sender>, answers: u64
         }
         drop(heard);
         for _ in 0..answers {
-            hears.recv().unwrap();
+            count.recv().unwrap();
         }
         served.crash();
         // Should the new one have the port of the old, whoever sends there stops now.
-        drop(hears);
+        drop(count);
     });
 }
 
