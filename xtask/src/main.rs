@@ -14,6 +14,8 @@ cargo xtask COMMAND
   lint             formatting, lints, dependency rules
   bench            every benchmark, in one run, with ratios
   fuzz [SECONDS]   every fuzz target for so long (60 by default)
+  sim [--seeds N] [--from S]   the exchange in simulation, so many seeds from one on
+  crash [--cycles N]           the program killed under load so many times (50 by default)
 ";
 
 /// Every fuzz target, as `fuzz/Cargo.toml` names them.
@@ -31,6 +33,9 @@ fn main() -> ExitCode {
         ["bench"] => bench(),
         ["fuzz"] => fuzz("60"),
         ["fuzz", seconds] => fuzz(seconds),
+        ["sim", rest @ ..] => sim(rest),
+        ["crash"] => crash("50"),
+        ["crash", "--cycles", cycles] => crash(cycles),
         _ => Err(HELP.to_owned()),
     };
     match done {
@@ -70,11 +75,26 @@ fn fuzz(seconds: &str) -> Done {
     Ok(())
 }
 
+fn sim(rest: &[&str]) -> Done {
+    let example = ["run", "--release", "--locked", "-p", "legation-testkit", "--example", "sim", "--"];
+    run("cargo", &[&example, rest].concat())
+}
+
+fn crash(cycles: &str) -> Done {
+    let name = "crash::what_was_answered_survives_being_killed_under_load";
+    let args = ["test", "--release", "--locked", "-p", "legation", "--test", "it", "--", "--exact", name];
+    run_with("cargo", &args, &[("LEGATION_CRASH_CYCLES", cycles)])
+}
+
 /// Runs a command to its end in the workspace's root.
 fn run(program: &str, args: &[&str]) -> Done {
+    run_with(program, args, &[])
+}
+
+fn run_with(program: &str, args: &[&str], variables: &[(&str, &str)]) -> Done {
     let shown = format!("{program} {}", args.join(" "));
     eprintln!("> {shown}");
-    match Command::new(program).args(args).current_dir(tools::root()).status() {
+    match Command::new(program).args(args).envs(variables.iter().copied()).current_dir(tools::root()).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed: {status}")),
         Err(error) => Err(format!("`{shown}` cannot be run: {error}")),

@@ -4,6 +4,7 @@
 mod corridor;
 mod decider;
 mod exchange;
+mod ledger;
 mod mailbox;
 mod open;
 mod snapshots;
@@ -11,6 +12,7 @@ mod tokens;
 
 pub use corridor::{Credential, Submission};
 pub use exchange::{Answer, Error, Exchange, Head, Pending};
+pub use ledger::{Batch, Ledger};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};
 pub use tokens::Token;

@@ -3,15 +3,14 @@
 
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
+use crate::ledger::Ledger;
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::tokens::Token;
-use legation_exchange::record::Frame;
-use legation_exchange::{Effect, Entry, Moment, Policy, State};
+use legation_exchange::{Policy, State};
 use legation_protocol::sign::SecretKey;
 use legation_store::{Known, Log, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// What an exchange needs to start.
@@ -55,15 +54,14 @@ impl Exchange {
         let Settings { data, realm, policy, snapshot_every } = settings;
         let record = data.join("record");
         let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
-        let (known, mut state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::default()));
+        let (known, state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::default()));
         let (log, recovered) = Log::open_from(&record, &known).map_err(Error::Record)?;
-        fold_onto(&mut state, log.frames(known.position))?;
+        let ledger = Ledger::open(log, state, policy)?;
         let key = exchange_key(&data.join("exchange.pem"))?;
         let operator_token = data.join("operator.token");
         let operator = operator_hash(&operator_token)?;
-        let reader = log.reader();
-        let committed = Arc::new(RwLock::new(state.clone()));
-        let start = Head { size: state.next(), chain: recovered.chain, checkpoint: None, known: log.known() };
+        let (reader, committed) = (ledger.reader(), ledger.committed());
+        let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         let public = key.public();
@@ -74,8 +72,8 @@ impl Exchange {
             covered: known.position,
             worth: snapshot_every,
         };
-        let exchange = Exchange { jobs, committed: Arc::clone(&committed), head: heads, reader, operator, public };
-        let decider = Decider { log, state, committed, head, policy, realm, key, signed: 0, signed_at: instant() };
+        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public };
+        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let keeping = runtime.clone();
@@ -91,20 +89,6 @@ impl Exchange {
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
     spawned.map(drop).map_err(|source| Error::File { what: "a thread".to_owned(), source })
-}
-
-/// Folds entries of the record into a state.
-pub(crate) fn fold_onto(
-    state: &mut State,
-    frames: impl Iterator<Item = Result<Frame, legation_store::Error>>,
-) -> Result<(), Error> {
-    for frame in frames {
-        let frame = frame.map_err(Error::Record)?;
-        let position = frame.position;
-        let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
-        state.apply(&Entry { position, at: Moment::from_micros(frame.at), effect, body: None });
-    }
-    Ok(())
 }
 
 fn exchange_key(path: &Path) -> Result<SecretKey, Error> {

@@ -2,7 +2,7 @@
 //! committed since the last one and writes the outcome; the decider never waits for it.
 
 use crate::exchange::{Error, Head};
-use crate::open::fold_onto;
+use crate::ledger::fold_onto;
 use legation_exchange::State;
 use legation_store::{Reader, Snapshots};
 use tokio::sync::watch;

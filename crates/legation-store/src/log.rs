@@ -60,6 +60,8 @@ struct Active {
     /// Where the next batch goes.
     end: u64,
     size: u64,
+    /// Whether a write that found no room may have left something after the end.
+    torn: bool,
 }
 
 /// What a log had when it was opened.

@@ -68,7 +68,11 @@ impl Tree {
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         self.flush();
         match self.unfinished.take() {
-            Some(unfinished) => fs::rename(&unfinished, &self.path).map_err(Error::io("name", &self.path)),
+            Some(unfinished) => {
+                // Later starts look at the edge of what an older snapshot knows, and rely on the rest.
+                self.disk.sync(&self.file).map_err(|source| Error::Sync { file: unfinished.clone(), source })?;
+                fs::rename(&unfinished, &self.path).map_err(Error::io("name", &self.path))
+            }
             None => Ok(()),
         }
     }
@@ -118,7 +122,7 @@ impl Tree {
     /// Makes the nodes durable.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         self.flush();
-        self.file.sync_data().map_err(Error::io("sync", &self.path))
+        self.disk.sync(&self.file).map_err(Error::io("sync", &self.path))
     }
 
     /// What to say when nodes do not agree with each other.

@@ -37,6 +37,7 @@ fn every_member_of_the_workspace_has_a_room() {
                 "legation-protocol",
                 "legation-server",
                 "legation-store",
+                "legation-testkit",
                 "xtask"
             ]
             .map(str::to_owned)

@@ -108,6 +108,7 @@ impl Log {
 
     /// Goes on in a new segment. The one before is whole and durable: each append saw to that.
     fn roll(&mut self, zeros: Zeros) -> Result<(), Error> {
+        self.forget_torn()?;
         let first = self.next();
         let made = Active::make(&self.dir, zeros, first, self.chain, self.options.disk.as_ref());
         // Where it failed otherwise, a file with the new name may or may not be there.
@@ -123,6 +124,20 @@ impl Log {
         }
         segments.push(Arc::clone(&self.active.segment));
         Ok(())
+    }
+
+    /// What a write left that found no room may be on the disk still, whatever was written over it
+    /// since. At the end of the last segment a start cuts it away; before another it would be damage.
+    fn forget_torn(&mut self) -> Result<(), Error> {
+        let Active { segment, file, end, torn, .. } = &self.active;
+        if !torn {
+            return Ok(());
+        }
+        let gone = file.set_len(*end).and_then(|()| self.options.disk.sync(file));
+        gone.map_err(|source| {
+            self.broken = true;
+            Error::Sync { file: segment.path.clone(), source }
+        })
     }
 
     fn prepare(&mut self, frames: &[Frame]) -> Prepared {
@@ -149,6 +164,7 @@ impl Log {
             // cut it away too, since it is no whole batch.
             let erased = disk.write_at(file, &vec![0; self.buffer.len()], *end);
             if is_full(&source) && (erased.is_ok() || erased.is_err_and(|error| is_full(&error))) {
+                self.active.torn = true;
                 return Err(Error::Full { dir: self.dir.clone(), source });
             }
             self.broken = true;
@@ -193,7 +209,7 @@ impl Active {
         fs::rename(&unnamed, &path).map_err(Error::io("name", &path))?;
         files::sync_dir(&log_dir(dir))?;
         let segment = Arc::new(Segment::fresh(path, SegmentHead { id, first, chain }));
-        Ok(Active { segment, file, end: SEGMENT_HEAD as u64, size })
+        Ok(Active { segment, file, end: SEGMENT_HEAD as u64, size, torn: false })
     }
 }
 

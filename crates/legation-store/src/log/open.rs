@@ -1,6 +1,7 @@
 //! Opening: lock, format, every segment in order, and what is to be done about the last one's end.
 
 use super::{Active, Cut, FIRST_SEGMENT, Log, Options, Recovered};
+use crate::disk::Disk;
 use crate::error::Error;
 use crate::files;
 use crate::format::{FORMAT, format_file, log_dir};
@@ -14,7 +15,7 @@ use crate::tree::Tree;
 use legation_exchange::record::{Frontier, Hash};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, RwLock};
@@ -79,11 +80,14 @@ impl Options {
         let bytes = tail.used - end;
         let cut = (bytes > 0).then(|| Cut { file: path.clone(), offset: end, bytes });
         if cut.is_some() {
-            erase(&file, end, tail.used).map_err(Error::io("cut", path))?;
-            self.disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
+            erase(self.disk.as_ref(), &file, end, tail.used).map_err(Error::io("cut", path))?;
         }
+        // A process that ended between a write, or a rename, and its sync left what can be read but
+        // is not durable. It was read, so it counts; it must be durable before anybody is told of it.
+        self.disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
+        files::sync_dir(path.parent().unwrap_or(path))?;
         let size = file.metadata().map_err(Error::io("read", path))?.len();
-        Ok((Active { segment, file, end, size }, cut))
+        Ok((Active { segment, file, end, size, torn: false }, cut))
     }
 }
 
@@ -134,12 +138,12 @@ fn check_sealed(segment: &Segment, stop: &Stop) -> Result<(), Error> {
     Err(Error::damaged(&segment.path, stop.offset, format!("{what}, and another segment follows")))
 }
 
-fn erase(file: &File, from: u64, to: u64) -> io::Result<()> {
+fn erase(disk: &dyn Disk, file: &File, from: u64, to: u64) -> io::Result<()> {
     let zeros = vec![0; 64 << 10];
     let mut at = from;
     while at < to {
         let count = usize::try_from(to - at).unwrap_or(zeros.len()).min(zeros.len());
-        file.write_all_at(zeros.get(..count).unwrap_or_default(), at)?;
+        disk.write_at(file, zeros.get(..count).unwrap_or_default(), at)?;
         at += count as u64;
     }
     Ok(())

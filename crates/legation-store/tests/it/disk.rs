@@ -1,6 +1,6 @@
 //! Disks that are full or fail.
 
-use crate::common::{all, batch, frame, on, open};
+use crate::common::{all, batch, frame, on, open, record, segments};
 use legation_store::{BATCH_HEAD, Disk, Error, FRAME_HEAD, Known, atomic_write};
 use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
@@ -81,6 +81,30 @@ fn a_write_that_fails_half_way_for_want_of_room_leaves_nothing() {
     drop(log);
     let (log, found) = open(dir.path()).unwrap();
     assert_eq!((found.next, found.cut, all(&log)[5].clone()), (6, None, frame(5, 3)));
+}
+
+#[test]
+fn what_such_a_write_left_is_durably_gone_before_another_segment_follows() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = poor(1 << 20);
+    let (mut log, _) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
+    log.append(&batch(0, 5, 200)).unwrap();
+    disk.full.store(true, SeqCst);
+    assert!(matches!(log.append(&batch(5, 5, 200)), Err(Error::Full { .. })));
+    disk.full.store(false, SeqCst);
+    // The next segment is there already.
+    log.reserve(30 << 10).unwrap();
+    disk.bad_sync.store(true, SeqCst);
+    let Err(Error::Sync { file, .. }) = log.append(&batch(5, 60, 200)) else { panic!("it cannot be made durable") };
+    assert_eq!(segments(dir.path()), [file], "the torn segment itself is synced first");
+}
+
+#[test]
+fn a_start_makes_durable_what_it_has_read() {
+    let dir = record(1, 10);
+    let disk = poor(1 << 20);
+    disk.bad_sync.store(true, SeqCst);
+    assert!(matches!(on(disk).open(dir.path(), &Known::start()), Err(Error::Sync { .. })));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 )]
 
 mod audit;
+mod crash;
 mod exchange;
 mod guide;
 mod keys;

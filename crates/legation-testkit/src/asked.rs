@@ -1,0 +1,45 @@
+//! What the agents know without looking into the exchange: what they asked, and what they were told.
+
+use crate::letter::Letter;
+use legation_exchange::record::Checkpoint;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was asked and told so far.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) letters: Vec<Letter>,
+    /// Letters by their bytes: the record must have no others.
+    pub(crate) by_bytes: BTreeMap<Box<[u8]>, usize>,
+    /// Letters that were told to be taken, by the positions told. What it is all about.
+    pub(crate) taken: BTreeMap<u64, usize>,
+    /// Acknowledgements that agents asked for.
+    pub(crate) acks: Vec<Ack>,
+    /// Those that were told to be done, by the positions told.
+    pub(crate) acked: BTreeMap<u64, Ack>,
+    /// Agents that somebody entitled wanted removed.
+    pub(crate) removals: BTreeSet<&'static str>,
+    /// What was stated of the record.
+    pub(crate) checkpoints: Vec<Checkpoint>,
+}
+
+/// An acknowledgement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Ack {
+    pub(crate) agent: &'static str,
+    pub(crate) up_to: Option<u64>,
+    pub(crate) positions: Vec<u64>,
+}
+
+impl Asked {
+    /// Notes a letter and gives its number.
+    pub(crate) fn note(&mut self, letter: Letter) -> usize {
+        let number = letter.number;
+        self.by_bytes.insert(letter.received.bytes().into(), number);
+        self.letters.push(letter);
+        number
+    }
+
+    pub(crate) fn letter(&self, number: usize) -> Result<&Letter, String> {
+        self.letters.get(number).ok_or_else(|| format!("there is no letter {number}"))
+    }
+}

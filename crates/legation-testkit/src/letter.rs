@@ -1,0 +1,161 @@
+//! Messages in all four dialects, and who the agents are that send them.
+
+use crate::rng::Rng;
+use legation_exchange::{Input, Moment, Proof, Registration, TokenHash, Verified, Who};
+use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_protocol::{Format, Received};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// The agents. In VCP they go by an alias.
+pub(crate) const NAMES: [&str; 5] = ["ada", "bob", "cyd", "dan", "eve"];
+
+/// A message, and all that is known of it without the exchange.
+#[derive(Clone, Debug)]
+pub(crate) struct Letter {
+    /// Counts up in the order of writing.
+    pub(crate) number: usize,
+    pub(crate) sender: &'static str,
+    /// Nobody in particular for a broadcast.
+    pub(crate) recipient: Option<&'static str>,
+    pub(crate) dialect: Format,
+    /// CAP does without now and then.
+    pub(crate) id: Option<String>,
+    pub(crate) made: Moment,
+    pub(crate) received: Received,
+    pub(crate) proof: Proof,
+    /// Whether the one proven is the sender named.
+    pub(crate) honest: bool,
+    /// Whether it waits its turn among its sender's.
+    pub(crate) ordered: bool,
+}
+
+impl Letter {
+    /// Writes a letter. `like` is one whose id it uses again.
+    pub(crate) fn write(number: usize, made: Moment, like: Option<&Letter>, rng: &mut Rng) -> Result<Letter, String> {
+        let (sender, recipient) = correspondents(rng);
+        let dialect = [Format::Vcp, Format::Acl, Format::Cap, Format::Vlp].get(rng.index(4)).copied();
+        let sender = like.map_or(sender, |like| like.sender);
+        let recipient = if sender == recipient { NAMES.iter().find(|name| **name != sender) } else { Some(&recipient) };
+        let dialect = like.map_or(dialect.unwrap_or(Format::Vlp), |like| like.dialect);
+        let recipient = recipient.copied().filter(|_| dialect != Format::Vcp || rng.chance(70));
+        let id = match (like, dialect) {
+            (Some(like), _) => like.id.clone(),
+            (None, Format::Vcp) => Some(format!("019502a4-7e5c-7000-8000-{number:012x}")),
+            (None, Format::Acl) => Some(format!("5b1f0c9e-3a77-4c1d-9a46-{number:012x}")),
+            (None, _) => Some(format!("MSG-sim-{number:04}")),
+        };
+        let id = id.filter(|_| like.is_some() || dialect != Format::Cap || rng.chance(70));
+        let text = text(dialect, sender, recipient, id.as_deref(), made, &body(number, rng));
+        let received = Received::read(text.as_bytes()).map_err(|error| format!("{text} is no message: {error:?}"))?;
+        let proof = match dialect {
+            Format::Vcp => Proof::Signature(key(sender)),
+            _ => Proof::Bearer(Who::Agent(sender.to_owned())),
+        };
+        let ordered = like.is_none();
+        Ok(Letter { number, sender, recipient, dialect, id, made, received, proof, honest: true, ordered })
+    }
+
+    /// The same by somebody who is not its sender.
+    pub(crate) fn forged(mut self, rng: &mut Rng) -> Letter {
+        let other = NAMES.iter().find(|name| **name != self.sender).copied().unwrap_or_default();
+        self.proof = match rng.below(4) {
+            0 => Proof::Signature(key(other)),
+            1 => Proof::Bearer(Who::Agent(other.to_owned())),
+            2 => Proof::Bearer(Who::Operator),
+            _ => Proof::Bearer(Who::Nobody),
+        };
+        (self.honest, self.ordered) = (false, false);
+        self
+    }
+
+    pub(crate) fn input(&self, spare: u64) -> Input {
+        let (received, proof) = (self.received.clone(), self.proof.clone());
+        Input::Message(Box::new(Verified { received, proof, spare_id: format!("msg_{spare:016x}") }))
+    }
+}
+
+/// The input that registers an agent, or registers it again.
+pub(crate) fn registration(name: &'static str, rng: &mut Rng) -> Input {
+    let mut token = [0; 32];
+    token.as_chunks_mut::<8>().0.iter_mut().for_each(|part| *part = rng.next().to_le_bytes());
+    let aliases = BTreeMap::from([(Format::Vcp, uri(name))]);
+    let keys = Some(vec![key(name).to_string()]);
+    let registration = Box::new(Registration { aliases: Some(aliases), keys, ..Registration::default() });
+    Input::Register { id: name.to_owned(), registration, who: Who::Operator, token: TokenHash(token) }
+}
+
+fn correspondents(rng: &mut Rng) -> (&'static str, &'static str) {
+    let mut name = || NAMES.get(rng.index(NAMES.len())).copied().unwrap_or_default();
+    (name(), name())
+}
+
+/// A text that no other letter has, short or long.
+fn body(number: usize, rng: &mut Rng) -> String {
+    let length = if rng.chance(10) { rng.index(3000) } else { rng.index(40) };
+    format!("{number} {}", "x".repeat(length))
+}
+
+fn text(dialect: Format, sender: &str, recipient: Option<&str>, id: Option<&str>, made: Moment, body: &str) -> String {
+    let (to, id) = (recipient.unwrap_or_default(), id.unwrap_or_default());
+    match dialect {
+        Format::Vcp => {
+            let number = body.split(' ').next().unwrap_or_default();
+            let (from, to) = (uri(sender), recipient.map_or("broadcast".to_owned(), uri));
+            format!(
+                r#"{{"vcp_message":"1.2","type":"context_share","message_id":"{id}","sender":"{from}","recipient":"{to}","timestamp":"{made}","payload":{{"context":"⏰🌅|📍🏡","constitution_ref":"creed://creed.space/family.safe.guide@1.2.{number}"}}}}"#
+            )
+        }
+        Format::Acl => format!(
+            r#"{{"mcp_version":"0.1.0","message_id":"{id}","performative":"TASK_REQUEST","sender":{{"agent_id":"{sender}"}},"receiver":{{"agent_id":"{to}"}},"language":"application/json","ontology":"elizaos:housekeeping","timestamp":"{made}","payload":{{"task_type":"tidy_up","task_description":"{body}","task_parameters":{{}}}}}}"#
+        ),
+        Format::Cap => {
+            let id = if id.is_empty() { String::new() } else { format!(r#","message_id":"{id}""#) };
+            format!(
+                r#"{{"type":"message","task_id":"T1","sender_id":"{sender}","recipient_id":"{to}","content":"{body}"{id}}}"#
+            )
+        }
+        _ => format!(
+            r#"{{"id":"{id}","protocol":"VLP/1.1","type":"claim","timestamp":"{made}","sender":"{sender}","receiver":"{to}","content":"{body}","confidence":0.5}}"#
+        ),
+    }
+}
+
+fn uri(name: &str) -> String {
+    format!("agent://sim/{name}")
+}
+
+fn key(name: &str) -> PublicKey {
+    static KEYS: OnceLock<Vec<PublicKey>> = OnceLock::new();
+    let keys = KEYS.get_or_init(|| (1..=5).map(|seed| SecretKey::from_seed(&[seed; 32]).public()).collect());
+    let index = NAMES.iter().position(|own| *own == name);
+    index
+        .and_then(|index| keys.get(index))
+        .or(keys.first())
+        .cloned()
+        .unwrap_or_else(|| SecretKey::from_seed(&[9; 32]).public())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Letter;
+    use crate::rng::Rng;
+    use legation_exchange::Moment;
+
+    #[test]
+    fn every_letter_is_a_message_of_its_dialect() {
+        let mut rng = Rng::new(1);
+        let made = Moment::from_micros(1_771_151_400_000_000);
+        let mut first = None;
+        for number in 0..200 {
+            let letter = Letter::write(number, made, None, &mut rng).unwrap();
+            assert_eq!(letter.received.message().dialect(), letter.dialect);
+            assert_eq!(letter.received.message().id(), letter.id);
+            let again = Letter::write(number + 1000, made, Some(&letter), &mut rng).unwrap();
+            assert_eq!((&again.id, again.sender), (&letter.id, letter.sender));
+            assert_ne!(again.received.digest(), letter.received.digest());
+            first = Some(letter);
+        }
+        assert!(!first.unwrap().forged(&mut rng).honest);
+    }
+}

@@ -1,0 +1,264 @@
+//! One run: agents, a clock, a disk and the exchange between them, from a seed to the last check.
+
+mod asking;
+mod starting;
+
+use crate::asked::{Ack, Asked};
+use crate::audit::audit;
+use crate::disk::{Fault, Flaky};
+use crate::letter::NAMES;
+use crate::many::Failure;
+use crate::rng::Rng;
+use asking::Ask;
+use legation_engine::{Batch, Ledger};
+use legation_exchange::{Moment, Policy, State, Verdict};
+use legation_protocol::Code;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// How many batches a run has before its agents come to rest.
+const ROUNDS: u64 = 16;
+/// 2026-02-15T10:30:00Z
+const START: u64 = 1_771_151_400_000_000;
+
+/// What happened in a run, or in many: what is not in here was not tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Messages taken.
+    pub accepted: u64,
+    /// Copies of messages that had been taken.
+    pub duplicates: u64,
+    /// What was refused, for want of room aside.
+    pub refused: u64,
+    /// What was refused for want of room.
+    pub full: u64,
+    /// Answers that got lost.
+    pub lost: u64,
+    /// Times the machine or the process stopped in the middle.
+    pub crashes: u64,
+    /// Starts.
+    pub starts: u64,
+}
+
+impl Summary {
+    pub(crate) fn add(&mut self, more: &Summary) {
+        let Summary { accepted, duplicates, refused, full, lost, crashes, starts } = more;
+        self.accepted += accepted;
+        self.duplicates += duplicates;
+        self.refused += refused;
+        self.full += full;
+        self.lost += lost;
+        self.crashes += crashes;
+        self.starts += starts;
+    }
+}
+
+/// Runs one seed to its end. The same seed does the same.
+pub fn run(seed: u64) -> Result<Summary, Failure> {
+    let mut round = 0;
+    let mut steps = || {
+        let mut world = World::new(seed)?;
+        world.start()?;
+        while round < ROUNDS {
+            round += 1;
+            world.round(round)?;
+        }
+        world.rest()?;
+        Ok(world.summary)
+    };
+    let done: Result<Summary, String> = steps();
+    done.map_err(|what| Failure { seed, round, what })
+}
+
+/// Everything there is in a run.
+struct World {
+    rng: Rng,
+    dir: TempDir,
+    disk: Arc<Flaky>,
+    segment: u64,
+    policy: Policy,
+    /// What the machine's clock says, and the furthest it ever said.
+    clock: Moment,
+    latest: Moment,
+    /// The exchange, while it runs.
+    ledger: Option<Ledger>,
+    asked: Asked,
+    /// Letters that wait for an answer, in the order they were written.
+    outboxes: BTreeMap<&'static str, VecDeque<usize>>,
+    summary: Summary,
+}
+
+impl World {
+    fn new(seed: u64) -> Result<World, String> {
+        let mut rng = Rng::new(seed);
+        let memory = std::path::Path::new("/dev/shm");
+        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let dir = dir.map_err(|error| format!("no directory to work in: {error}"))?;
+        let (disk, segment) = (Arc::new(Flaky::new(rng.fork())), (4 << rng.below(4)) << 10);
+        let policy = Policy { mailbox_limit: 12, time_to_live: Duration::from_hours(5), ..Policy::default() };
+        let clock = Moment::from_micros(START);
+        let outboxes = NAMES.iter().map(|name| (*name, VecDeque::new())).collect();
+        let (asked, summary) = (Asked::default(), Summary::default());
+        Ok(World { rng, dir, disk, segment, policy, clock, latest: clock, ledger: None, asked, outboxes, summary })
+    }
+
+    fn ledger(&mut self) -> Result<&mut Ledger, String> {
+        self.ledger.as_mut().ok_or_else(|| "the exchange is not running".to_owned())
+    }
+
+    /// One batch, and what comes of it.
+    fn round(&mut self, round: u64) -> Result<(), String> {
+        self.pass_time();
+        self.write_letters()?;
+        let asks = if round == 1 { Ask::everybody() } else { self.gather()? };
+        if round > 1 {
+            self.plan_faults();
+        }
+        self.batch(&asks)?;
+        if self.ledger.is_none() {
+            return self.start();
+        }
+        if self.rng.chance(30) {
+            let at = self.clock;
+            let checkpoint = self.ledger()?.checkpoint("sim", at);
+            self.asked.checkpoints.push(checkpoint);
+        }
+        if self.rng.chance(10) {
+            self.take_snapshot()?;
+        }
+        if self.rng.chance(5) {
+            self.stop_cleanly()?;
+            self.start()?;
+        }
+        Ok(())
+    }
+
+    /// No more faults: agents repeat what was not answered until all of it is.
+    fn rest(&mut self) -> Result<(), String> {
+        self.disk.calm();
+        for _ in 0..100 {
+            if self.outboxes.values().all(VecDeque::is_empty) {
+                self.stop_cleanly()?;
+                return self.start();
+            }
+            let asks = self.due_letters(1 << 10);
+            self.batch(&asks)?;
+            if self.ledger.is_none() {
+                self.start()?;
+                self.disk.calm();
+            }
+        }
+        Err("agents go unanswered".to_owned())
+    }
+
+    /// Most of the time little time passes; now and then much, or the clock is set back.
+    fn pass_time(&mut self) {
+        let second = 1_000_000;
+        let (forward, most) = match self.rng.below(100) {
+            0..75 => (true, 2 * second),
+            75..88 => (true, 600 * second),
+            88..94 => (true, 3 * 3600 * second),
+            94..96 => (true, 9 * 3600 * second),
+            _ => (false, 2 * 3600 * second),
+        };
+        let (by, now) = (self.rng.below(most), self.clock.micros());
+        self.clock = Moment::from_micros(if forward { now + by } else { now.saturating_sub(by) });
+        self.latest = self.latest.max(self.clock);
+    }
+
+    fn plan_faults(&mut self) {
+        if self.rng.chance(12) {
+            self.plan_fault(5);
+        }
+        let percent = if self.disk.is_full() { 50 } else { 8 };
+        if self.rng.chance(percent) {
+            self.disk.fill(!self.disk.is_full());
+        }
+    }
+
+    /// Plans a fault for one of the next calls to the disk.
+    fn plan_fault(&mut self, within: u64) {
+        let after = self.rng.below(within);
+        if let Some(fault) = self.rng.pick(&Fault::ALL) {
+            self.disk.plan(*fault, after);
+        }
+    }
+
+    /// Puts a batch to the exchange. Afterwards it runs on, or has stopped in the middle.
+    fn batch(&mut self, asks: &[Ask]) -> Result<(), String> {
+        let inputs = asks.iter().map(|ask| self.input(ask)).collect::<Result<_, _>>()?;
+        let now = self.clock;
+        let ledger = self.ledger()?;
+        let before = ledger.state().clone();
+        match ledger.batch(inputs, now) {
+            Ok(Batch { verdicts, .. }) if verdicts.len() != asks.len() => Err("a verdict is missing".to_owned()),
+            Ok(Batch { .. }) if self.rng.chance(4) => {
+                // It was committed, and nobody was told.
+                let after = self.ledger()?.state().clone();
+                self.summary.lost += asks.len() as u64;
+                self.crash(&[after])
+            }
+            Ok(Batch { verdicts, .. }) => asks.iter().zip(verdicts).try_for_each(|(ask, verdict)| {
+                if self.rng.chance(5) {
+                    self.summary.lost += 1;
+                    return Ok(());
+                }
+                self.hear(ask, verdict)
+            }),
+            Err(_) => {
+                let after = self.ledger()?.state().clone();
+                self.crash(&[before, after])
+            }
+        }
+    }
+
+    /// An agent hears what became of what it asked.
+    fn hear(&mut self, ask: &Ask, verdict: Verdict) -> Result<(), String> {
+        if matches!(&verdict, Verdict::Refused(rejection) if rejection.code() == Code::StorageFull) {
+            self.summary.full += 1;
+            return Ok(());
+        }
+        if matches!(verdict, Verdict::Refused(_)) {
+            self.summary.refused += 1;
+        }
+        match (ask, verdict) {
+            (Ask::Letter(number), verdict) => self.hear_of_letter(*number, &verdict),
+            (Ask::Ack { ack, honest: true }, Verdict::Accepted { position, .. }) => {
+                self.asked.acked.insert(position, ack.clone());
+                Ok(())
+            }
+            (Ask::Ack { honest: false, .. }, Verdict::Accepted { position, .. }) => {
+                Err(format!("a stranger's acknowledgement was taken at {position}"))
+            }
+            (Ask::Ack { .. } | Ask::Register(_) | Ask::Remove(_), _) => Ok(()),
+        }
+    }
+
+    fn hear_of_letter(&mut self, number: usize, verdict: &Verdict) -> Result<(), String> {
+        let letter = self.asked.letter(number)?;
+        let (sender, honest) = (letter.sender, letter.honest);
+        if let Some(outbox) = self.outboxes.get_mut(sender) {
+            outbox.retain(|waiting| *waiting != number);
+        }
+        let position = match verdict {
+            Verdict::Accepted { position, .. } => {
+                self.summary.accepted += 1;
+                position
+            }
+            Verdict::Duplicate { position, .. } => {
+                self.summary.duplicates += 1;
+                position
+            }
+            Verdict::Refused(_) => return Ok(()),
+        };
+        if !honest {
+            return Err(format!("the forged letter {number} was taken at {position}"));
+        }
+        match self.asked.taken.insert(*position, number) {
+            Some(other) if other != number => Err(format!("letters {other} and {number} were both told {position}")),
+            _ => Ok(()),
+        }
+    }
+}

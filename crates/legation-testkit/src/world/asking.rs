@@ -1,0 +1,145 @@
+//! What agents ask for in a batch.
+
+use super::{Ack, World};
+use crate::letter::{Letter, NAMES, registration};
+use legation_exchange::{Input, Moment, Who};
+use std::collections::BTreeMap;
+
+/// Something that is asked.
+#[derive(Clone, Debug)]
+pub(super) enum Ask {
+    /// To take a letter.
+    Letter(usize),
+    /// To acknowledge; not honest if it is for somebody else's mailbox.
+    Ack { ack: Ack, honest: bool },
+    /// To register.
+    Register(&'static str),
+    /// To remove.
+    Remove(&'static str),
+}
+
+impl Ask {
+    pub(super) fn everybody() -> Vec<Ask> {
+        NAMES.iter().map(|name| Ask::Register(name)).collect()
+    }
+}
+
+impl World {
+    pub(super) fn input(&mut self, ask: &Ask) -> Result<Input, String> {
+        Ok(match ask {
+            Ask::Letter(number) => {
+                let spare = self.rng.next();
+                self.asked.letter(*number)?.input(spare)
+            }
+            Ask::Ack { ack: Ack { agent, up_to, positions }, honest } => {
+                let who = if *honest { Who::Agent((*agent).to_owned()) } else { Who::Nobody };
+                Input::Acknowledge { agent: (*agent).to_owned(), up_to: *up_to, positions: positions.clone(), who }
+            }
+            Ask::Register(name) => registration(name, &mut self.rng),
+            Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::Operator },
+        })
+    }
+
+    /// Agents write letters, which wait in their outboxes.
+    pub(super) fn write_letters(&mut self) -> Result<(), String> {
+        for _ in 0..self.rng.below(6) {
+            let letter = self.letter(None)?;
+            if let Some(outbox) = self.outboxes.get_mut(letter.sender) {
+                outbox.push_back(letter.number);
+                self.asked.note(letter);
+            }
+        }
+        Ok(())
+    }
+
+    /// A letter whose sender's clock is near the record's.
+    fn letter(&mut self, like: Option<usize>) -> Result<Letter, String> {
+        let minute = 60_000_000;
+        let made = Moment::from_micros(self.latest.micros() + minute / 4 - self.rng.below(3 * minute));
+        let like = like.map(|number| self.asked.letter(number)).transpose()?;
+        Letter::write(self.asked.letters.len(), made, like, &mut self.rng)
+    }
+
+    /// Everything of the next batch, in the order it arrives.
+    pub(super) fn gather(&mut self) -> Result<Vec<Ask>, String> {
+        let most = 1 + self.rng.below(12);
+        let mut asks = self.due_letters(most);
+        let mut more = Vec::new();
+        if self.rng.chance(25) {
+            more.extend(self.repeat());
+        }
+        if self.rng.chance(8) {
+            let forged = self.letter(None)?.forged(&mut self.rng);
+            more.push(Ask::Letter(self.asked.note(forged)));
+        }
+        if self.rng.chance(10) {
+            more.extend(self.reuse_an_id()?);
+        }
+        if self.rng.chance(35) {
+            more.push(self.acknowledge()?);
+        }
+        if let (true, Some(name)) = (self.rng.chance(12), self.rng.pick(&NAMES)) {
+            more.push(Ask::Register(name));
+        }
+        if let (true, Some(name)) = (self.rng.chance(4), self.rng.pick(&NAMES)) {
+            self.asked.removals.insert(name);
+            more.push(Ask::Remove(name));
+        }
+        for ask in more {
+            let at = self.rng.index(asks.len() + 1);
+            asks.insert(at, ask);
+        }
+        Ok(asks)
+    }
+
+    /// Letters that wait for an answer, each sender's in order, the senders' mixed.
+    pub(super) fn due_letters(&mut self, most: u64) -> Vec<Ask> {
+        let mut asks = Vec::new();
+        let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
+        for _ in 0..most {
+            let Some(name) = self.rng.pick(&NAMES) else { break };
+            let index = taken.entry(name).or_default();
+            if let Some(number) = self.outboxes.get(name).and_then(|outbox| outbox.get(*index)) {
+                asks.push(Ask::Letter(*number));
+                *index += 1;
+            }
+        }
+        asks
+    }
+
+    /// A letter that was taken comes again: the network doubled it, or its sender is stubborn.
+    fn repeat(&mut self) -> Option<Ask> {
+        let index = self.rng.index(self.asked.taken.len());
+        self.asked.taken.values().nth(index).map(|number| Ask::Letter(*number))
+    }
+
+    /// Another letter under an id that was used.
+    fn reuse_an_id(&mut self) -> Result<Option<Ask>, String> {
+        let index = self.rng.index(self.asked.taken.len());
+        let Some(like) = self.asked.taken.values().nth(index).copied() else { return Ok(None) };
+        if self.asked.letter(like)?.id.is_none() {
+            return Ok(None);
+        }
+        let letter = self.letter(Some(like))?;
+        Ok(Some(Ask::Letter(self.asked.note(letter))))
+    }
+
+    fn acknowledge(&mut self) -> Result<Ask, String> {
+        let agent = self.rng.pick(&NAMES).copied().unwrap_or_default();
+        let mailbox = self.ledger()?.state().mailbox(agent);
+        let waiting: Vec<u64> =
+            mailbox.into_iter().flat_map(|mailbox| mailbox.after(None)).map(|item| item.0).collect();
+        let honest = self.rng.chance(90);
+        let ack = if self.rng.chance(50) {
+            let up_to = self.rng.pick(&waiting).copied().or(Some(self.rng.below(1000)));
+            Ack { agent, up_to, positions: Vec::new() }
+        } else {
+            let some = waiting.into_iter().filter(|_| self.rng.chance(50)).collect();
+            Ack { agent, up_to: None, positions: some }
+        };
+        if honest {
+            self.asked.acks.push(ack.clone());
+        }
+        Ok(Ask::Ack { ack, honest })
+    }
+}

@@ -1,0 +1,21 @@
+//! A thousand simulated lives of the exchange.
+
+use legation_testkit::{many, run};
+
+#[test]
+fn a_thousand_seeds_keep_every_promise() {
+    let summary = many(0, 1000, &|_| ()).unwrap_or_else(|failure| panic!("{failure}"));
+    // What did not happen was not tested.
+    println!("{summary:?}");
+    assert!(summary.accepted > 10_000, "{summary:?}");
+    for seldom in [summary.duplicates, summary.refused, summary.full, summary.lost, summary.crashes] {
+        assert!(seldom > 1000, "{summary:?}");
+    }
+}
+
+#[test]
+fn a_seed_does_the_same_again() {
+    for seed in [1, 2, 3] {
+        assert_eq!(run(seed), run(seed));
+    }
+}
