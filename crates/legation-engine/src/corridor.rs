@@ -3,9 +3,8 @@
 use crate::exchange::{Answer, Error, Exchange, Pending};
 use crate::tokens::fresh_id;
 use legation_exchange::{Input, Proof, Verified, Who};
-use legation_protocol::json::{Doc, Form, Node, signed_bytes};
 use legation_protocol::sign::Signature;
-use legation_protocol::{Code, Findings, Message, Received, Rejection, unwrapped};
+use legation_protocol::{Code, Received, Rejection};
 
 /// Bytes that arrived, and what came with them to prove who sent them.
 #[derive(Clone, Debug)]
@@ -43,7 +42,7 @@ impl Exchange {
             Err(rejection) => return Ok(Pending::refused(rejection)),
         };
         // verify: who says this.
-        let proof = match self.prove(&received, submission.credential) {
+        let proof = match self.prove(&received, &submission.credential) {
             Ok(proof) => proof,
             Err(rejection) => return Ok(Pending::refused(rejection)),
         };
@@ -54,22 +53,16 @@ impl Exchange {
 
     /// Finds out who sent a message. A signature is checked under the keys of the agent the message
     /// names, and under no other.
-    fn prove(&self, received: &Received, credential: Credential) -> Result<Proof, Rejection> {
-        self.must_be_its_own(received.message().sender(), &credential)?;
-        let doc = Doc::parse(received.bytes())?;
-        let message = unwrapped(doc.root(), &mut Findings::new());
-        let carried = match &credential {
-            Credential::Detached(signature, _) => Some(*signature),
-            // In a VCP message, or in the wrapper of a dialect that has no place for it.
-            Credential::Bearer(_) => {
-                let text = doc.root().get("signature").and_then(Node::text);
-                text.filter(|_| may_carry_signature(received)).and_then(|text| Signature::parse(&text).ok())
-            }
+    fn prove(&self, received: &Received, credential: &Credential) -> Result<Proof, Rejection> {
+        self.must_be_its_own(received.message().sender(), credential)?;
+        let carried = match credential {
+            Credential::Detached(signature, _) => Some(signature),
+            Credential::Bearer(_) => received.signature(),
             Credential::InProcess => None,
         };
         match (carried, credential) {
-            (Some(signature), _) => self.prove_signature(received.message().sender(), message, &signature),
-            (None, Credential::Bearer(who)) => Ok(Proof::Bearer(who)),
+            (Some(signature), _) => self.prove_signature(received, signature),
+            (None, Credential::Bearer(who)) => Ok(Proof::Bearer(who.clone())),
             (None, Credential::InProcess | Credential::Detached(..)) => Ok(Proof::InProcess),
         }
     }
@@ -89,21 +82,12 @@ impl Exchange {
         }
     }
 
-    fn prove_signature(&self, sender: &str, message: Node<'_>, signature: &Signature) -> Result<Proof, Rejection> {
-        let bytes = signed_bytes(message, Form::Canonical);
-        let signed_by = self.live_keys_of(sender).into_iter().find(|key| key.verifies(&bytes, signature));
+    fn prove_signature(&self, received: &Received, signature: &Signature) -> Result<Proof, Rejection> {
+        let keys = self.live_keys_of(received.message().sender());
+        let signed_by = keys.into_iter().find(|key| key.verifies(received.signed_bytes(), signature));
         signed_by.map(Proof::Signature).ok_or_else(|| {
             let message = "the signature is not by a key in use of the sender named, or something was changed";
             Rejection::because(Code::SignatureInvalid, message).at("/signature").by("VCP 7.1")
         })
-    }
-}
-
-/// A VLP, ACL or CAP message by itself may have a member of this name that is its own business; the
-/// wrapper around one is told by having nothing else.
-fn may_carry_signature(received: &Received) -> bool {
-    match received.message() {
-        Message::Vcp(_) => true,
-        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => received.is_wrapped(),
     }
 }

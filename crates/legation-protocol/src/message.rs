@@ -4,7 +4,8 @@ use crate::check::{Content, check_doc};
 use crate::code::Code;
 use crate::finding::{Findings, Rejection, Severity, Violation};
 use crate::format::Format;
-use crate::json::{Digest, Doc};
+use crate::json::{Digest, Doc, Form, Node, signed_bytes};
+use crate::sign::Signature;
 use crate::stamp::Timestamp;
 use crate::{acl, cap, vcp, vlp};
 
@@ -119,8 +120,10 @@ impl Message {
 pub struct Received {
     bytes: Box<[u8]>,
     message: Message,
+    /// What a signature covers, canonicalised once for all who ask.
+    signed: Box<[u8]>,
+    signature: Option<Signature>,
     digest: Digest,
-    wrapped: bool,
     warnings: Vec<Violation>,
 }
 
@@ -141,11 +144,13 @@ impl Received {
         let doc = Doc::parse(&bytes)?;
         let checked = check_doc(&doc, None);
         let inside = crate::check::unwrapped(doc.root(), &mut Findings::new());
-        let (digest, wrapped) = (Digest::of_message(inside), !inside.is_root());
         let mut out = Findings::from(checked.violations);
         let what = match checked.content {
             Some(Content::Message(message)) => {
-                return Ok(Received { message, digest, wrapped, warnings: out.into_vec(), bytes });
+                let signed = signed_bytes(inside, Form::Canonical).into_boxed_slice();
+                let signature = carried_signature(&message, inside, doc.root());
+                let (digest, warnings) = (Digest::of_bytes(&signed), out.into_vec());
+                return Ok(Received { bytes, message, signed, signature, digest, warnings });
             }
             Some(Content::Handshake(_)) => "a part of the handshake",
             Some(Content::Manifest(_)) => "an agent manifest",
@@ -160,9 +165,14 @@ impl Received {
         &self.bytes
     }
 
-    /// Whether the message came in a wrapper with its signature.
-    pub fn is_wrapped(&self) -> bool {
-        self.wrapped
+    /// The signature that came in the message, or in the wrapper around one that has no place for it.
+    pub fn signature(&self) -> Option<&Signature> {
+        self.signature.as_ref()
+    }
+
+    /// The bytes a signature covers: the canonical form of the message without its signature.
+    pub fn signed_bytes(&self) -> &[u8] {
+        &self.signed
     }
 
     /// What they say.
@@ -178,5 +188,16 @@ impl Received {
     /// The SHOULDs it broke.
     pub fn warnings(&self) -> impl Iterator<Item = &Violation> {
         self.warnings.iter().filter(|v| v.severity == Severity::Warning)
+    }
+}
+
+/// A message without a wrapper may have a member `signature` that is its own business, unless it is VCP.
+fn carried_signature(message: &Message, inside: Node<'_>, root: Node<'_>) -> Option<Signature> {
+    match message {
+        Message::Vcp(envelope) => envelope.signature,
+        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) if inside.is_root() => None,
+        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => {
+            Signature::parse(&root.get("signature").and_then(Node::text)?).ok()
+        }
     }
 }
