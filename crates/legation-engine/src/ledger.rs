@@ -6,6 +6,7 @@ use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{Effect, Entry, Input, Moment, Policy, State, Verdict, decide, tick};
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader};
+use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// A record and the state folded from it. Inputs go in by batches; what comes out is durable.
@@ -77,7 +78,7 @@ impl Ledger {
         if entries.is_empty() {
             return Ok(());
         }
-        let frames: Vec<Frame> = entries.iter().map(frame).collect();
+        let frames = entries.iter().map(frame).collect::<Result<Vec<_>, _>>()?;
         self.log.append(&frames)?;
         let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
         for entry in entries {
@@ -158,15 +159,12 @@ pub(crate) fn weight(input: &Input) -> usize {
     }
 }
 
-fn frame(entry: &Entry) -> Frame {
+/// An entry as the record holds it. Without a salt of its own, or without its effect, it is no entry.
+fn frame(entry: &Entry) -> Result<Frame, legation_store::Error> {
+    let cannot = |source| legation_store::Error::Io { action: "write an entry of", path: "the record".into(), source };
     let mut salt = [0; 16];
-    let _ = getrandom::fill(&mut salt);
-    let effect = serde_json::to_vec(&entry.effect).unwrap_or_default();
-    Frame {
-        position: entry.position,
-        at: entry.at.micros(),
-        salt,
-        effect,
-        body: entry.body.as_ref().map(|b| b.to_vec()),
-    }
+    getrandom::fill(&mut salt).map_err(|error| cannot(io::Error::other(error.to_string())))?;
+    let effect = serde_json::to_vec(&entry.effect).map_err(|error| cannot(error.into()))?;
+    let body = entry.body.as_ref().map(|body| body.to_vec());
+    Ok(Frame { position: entry.position, at: entry.at.micros(), salt, effect, body })
 }
