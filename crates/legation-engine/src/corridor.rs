@@ -1,10 +1,10 @@
 //! The way of a message, from bytes to verdict, as one function.
 
-use crate::exchange::{Answer, Error, Exchange, Pending};
+use crate::exchange::{Error, Exchange, Pending};
 use crate::tokens::fresh_id;
-use legation_exchange::{Input, Proof, Verified, Who};
+use legation_exchange::{Input, Proof, Verdict, Verified, Who};
 use legation_protocol::sign::Signature;
-use legation_protocol::{Code, Received, Rejection};
+use legation_protocol::{Code, Format, Received, Rejection};
 
 /// Bytes that arrived, and what came with them to prove who sent them.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub struct Submission {
     pub bytes: Box<[u8]>,
     /// What came with them.
     pub credential: Credential,
+    /// The one dialect that is taken where they came in, if it is only one.
+    pub only: Option<Format>,
 }
 
 /// What came with a submission.
@@ -29,7 +31,7 @@ pub enum Credential {
 impl Exchange {
     /// Takes a submission through the corridor: limit, parse, validate, verify, decide, commit.
     /// The answer comes after the commit, so what is called accepted is on disk.
-    pub async fn receive(&self, submission: Submission) -> Result<Answer, Error> {
+    pub async fn receive(&self, submission: Submission) -> Result<Verdict, Error> {
         self.submit(submission).await?.answer().await
     }
 
@@ -41,6 +43,11 @@ impl Exchange {
             Ok(received) => received,
             Err(rejection) => return Ok(Pending::refused(rejection)),
         };
+        let dialect = received.message().dialect();
+        if let Some(only) = submission.only.filter(|only| *only != dialect) {
+            let message = format!("only {only} messages are taken here, and this is {dialect}");
+            return Ok(Pending::refused(Rejection::because(Code::UnknownDialect, message)));
+        }
         // verify: who says this.
         let proof = match self.prove(&received, &submission.credential) {
             Ok(proof) => proof,

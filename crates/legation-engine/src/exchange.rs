@@ -5,7 +5,7 @@ use crate::tokens::Token;
 use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Registration, State, TokenHash, Verdict, Who};
 use legation_protocol::sign::PublicKey;
-use legation_protocol::{Code, Format, Rejection};
+use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -41,15 +41,6 @@ pub enum Error {
     Key(String),
 }
 
-/// What the exchange answers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// What was decided.
-    pub verdict: Verdict,
-    /// The dialect of the message, where one was read.
-    pub dialect: Option<Format>,
-}
-
 /// Something asked that has its place in the order of decisions. What has been asked will be
 /// decided whether or not anybody waits for the answer.
 #[derive(Debug)]
@@ -57,23 +48,20 @@ pub struct Pending(Stage);
 
 #[derive(Debug)]
 enum Stage {
-    Answered(Answer),
-    Asked { dialect: Option<Format>, answered: oneshot::Receiver<Verdict> },
+    Answered(Verdict),
+    Asked(oneshot::Receiver<Verdict>),
 }
 
 impl Pending {
     pub(crate) fn refused(rejection: Rejection) -> Pending {
-        Pending(Stage::Answered(Answer { verdict: Verdict::Refused(rejection), dialect: None }))
+        Pending(Stage::Answered(Verdict::Refused(rejection)))
     }
 
     /// Waits until the answer is durable.
-    pub async fn answer(self) -> Result<Answer, Error> {
+    pub async fn answer(self) -> Result<Verdict, Error> {
         match self.0 {
-            Stage::Answered(answer) => Ok(answer),
-            Stage::Asked { dialect, answered } => {
-                let verdict = answered.await.map_err(|_| Error::Closed)?;
-                Ok(Answer { verdict, dialect })
-            }
+            Stage::Answered(verdict) => Ok(verdict),
+            Stage::Asked(answered) => answered.await.map_err(|_| Error::Closed),
         }
     }
 }
@@ -106,19 +94,15 @@ pub struct Exchange {
 
 impl Exchange {
     /// Asks the decider and waits until its answer is durable.
-    pub(crate) async fn ask(&self, input: Input) -> Result<Answer, Error> {
+    pub(crate) async fn ask(&self, input: Input) -> Result<Verdict, Error> {
         self.enqueue(input).await?.answer().await
     }
 
     /// Takes a place in the decider's queue. What is enqueued first is decided first.
     pub(crate) async fn enqueue(&self, input: Input) -> Result<Pending, Error> {
-        let dialect = match &input {
-            Input::Message(verified) => Some(verified.received.message().dialect()),
-            Input::Register { .. } | Input::Remove { .. } | Input::Acknowledge { .. } => None,
-        };
         let (answer, answered) = oneshot::channel();
         self.jobs.send(Job { input, answer }).await.map_err(|_| Error::Closed)?;
-        Ok(Pending(Stage::Asked { dialect, answered }))
+        Ok(Pending(Stage::Asked(answered)))
     }
 
     /// Whether anything can still be decided: false once the decider has ended.
@@ -132,17 +116,17 @@ impl Exchange {
         id: &str,
         registration: Registration,
         who: Who,
-    ) -> Result<(Answer, Option<Token>), Error> {
+    ) -> Result<(Verdict, Option<Token>), Error> {
         let token = Token::fresh()?;
         let input =
             Input::Register { id: id.to_owned(), registration: Box::new(registration), who, token: token.hash() };
-        let answer = self.ask(input).await?;
-        let new = matches!(answer.verdict, Verdict::Accepted { new: true, .. });
-        Ok((answer, new.then_some(token)))
+        let verdict = self.ask(input).await?;
+        let new = matches!(verdict, Verdict::Accepted { new: true, .. });
+        Ok((verdict, new.then_some(token)))
     }
 
     /// Removes an agent.
-    pub async fn remove(&self, id: &str, who: Who) -> Result<Answer, Error> {
+    pub async fn remove(&self, id: &str, who: Who) -> Result<Verdict, Error> {
         self.ask(Input::Remove { id: id.to_owned(), who }).await
     }
 
@@ -153,7 +137,7 @@ impl Exchange {
         up_to: Option<u64>,
         positions: Vec<u64>,
         who: Who,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Verdict, Error> {
         self.ask(Input::Acknowledge { agent: agent.to_owned(), up_to, positions, who }).await
     }
 

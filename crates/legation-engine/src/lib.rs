@@ -11,7 +11,7 @@ mod snapshots;
 mod tokens;
 
 pub use corridor::{Credential, Submission};
-pub use exchange::{Answer, Error, Exchange, Head, Pending};
+pub use exchange::{Error, Exchange, Head, Pending};
 pub use ledger::{Batch, Ledger};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};

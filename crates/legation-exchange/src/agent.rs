@@ -26,20 +26,16 @@ pub struct Key {
 pub enum KeyState {
     /// In use.
     Active,
-    /// In use until its successor is.
-    Rotating,
-    /// Out of use in good order.
+    /// Out of use.
     Retired,
-    /// Out of use at once.
-    Revoked,
 }
 
 impl KeyState {
     /// Whether a signature under it is accepted.
     pub const fn is_live(self) -> bool {
         match self {
-            KeyState::Active | KeyState::Rotating => true,
-            KeyState::Retired | KeyState::Revoked => false,
+            KeyState::Active => true,
+            KeyState::Retired => false,
         }
     }
 }
@@ -137,10 +133,6 @@ fn rekeyed(old: &[Key], named: &[String]) -> Result<Vec<Key>, Rejection> {
     for (index, text) in named.iter().enumerate() {
         let public = PublicKey::parse(text)
             .map_err(|bad| Rejection::because(bad.code(), bad.to_string()).at(format!("/keys/{index}")))?;
-        let revoked = old.iter().any(|key| key.public == *text && key.state == KeyState::Revoked);
-        if revoked {
-            return Err(Rejection::because(Code::KeyRevoked, "this key was revoked").at(format!("/keys/{index}")));
-        }
         keys.push(Key { public: public.to_string(), state: KeyState::Active });
     }
     Ok(keys)

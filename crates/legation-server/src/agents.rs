@@ -3,7 +3,6 @@
 use crate::body;
 use crate::caller::Caller;
 use crate::inbox::query;
-use crate::media::Media;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::view::{View, can};
@@ -46,13 +45,11 @@ pub(crate) async fn put(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    Media::json(&headers)?;
-    let bytes = body::whole(body).await?;
-    let registration: Registration = body::object(&bytes)?;
+    let registration: Registration = body::object(&headers, body).await?;
     let (exchange, name, by) = (shared.exchange.clone(), id.clone(), who.clone());
     let asked = async move { exchange.register(&name, registration, by).await };
-    let (answer, token) = shared.apart(asked).await?;
-    let status = match answer.verdict {
+    let (verdict, token) = shared.apart(asked).await?;
+    let status = match verdict {
         Verdict::Accepted { new: true, .. } => StatusCode::CREATED,
         Verdict::Accepted { new: false, .. } | Verdict::Duplicate { .. } => StatusCode::OK,
         Verdict::Refused(rejection) => return Err(rejection.into()),
@@ -110,7 +107,7 @@ pub(crate) async fn delete(
     caller.must_be_somebody()?;
     let exchange = shared.exchange.clone();
     let asked = async move { exchange.remove(&id, caller.0).await };
-    match shared.apart(asked).await?.verdict {
+    match shared.apart(asked).await? {
         Verdict::Accepted { position, id, .. } | Verdict::Duplicate { position, id } => {
             Ok(Json(Removed { removed: id, position }).into_response())
         }

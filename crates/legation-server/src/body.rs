@@ -1,8 +1,9 @@
 //! Reading a body: never more of it than a message may have, and JSON only through the front door.
 
+use crate::media::Media;
 use crate::refusal::Refusal;
 use axum::body::{Body, BodyDataStream, Bytes, HttpBody as _};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use futures_util::StreamExt as _;
 use legation_protocol::json::{Doc, Kind, Limits};
 use legation_protocol::{Code, Rejection};
@@ -54,7 +55,12 @@ fn too_large() -> Refusal {
 }
 
 /// Reads a JSON object that is not a message.
-pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
+pub(crate) async fn object<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, Refusal> {
+    Media::json(headers)?;
+    Ok(parsed(&whole(body).await?)?)
+}
+
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
     let doc = Doc::parse(bytes)?;
     if doc.root().kind() != Kind::Object {
         let message = format!("this takes a JSON object, not {}", doc.root().kind().noun());

@@ -3,7 +3,6 @@
 use crate::agents::AgentPath;
 use crate::body;
 use crate::caller::Caller;
-use crate::media::Media;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::Json;
@@ -155,16 +154,14 @@ pub(crate) async fn acknowledge(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    Media::json(&headers)?;
-    let bytes = body::whole(body).await?;
-    let Done { position, positions } = body::object(&bytes)?;
+    let Done { position, positions } = body::object(&headers, body).await?;
     if position.is_some() == positions.is_some() {
         let message = "name one position, which takes all up to it, or a list of positions";
         return Err(Rejection::because(Code::SchemaInvalid, message).at("/position").into());
     }
     let exchange = shared.exchange.clone();
     let asked = async move { exchange.acknowledge(&id, position, positions.unwrap_or_default(), who).await };
-    match shared.apart(asked).await?.verdict {
+    match shared.apart(asked).await? {
         Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => {
             Ok(Json(Acked { status: "accepted", position }).into_response())
         }

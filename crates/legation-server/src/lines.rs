@@ -87,7 +87,7 @@ impl Feed {
         let pending = match line.bytes {
             Err(rejection) => Err(Refusal::from(rejection)),
             Ok(bytes) => {
-                let submission = Submission { bytes: bytes.into(), credential: self.credential.clone() };
+                let submission = Submission { bytes: bytes.into(), credential: self.credential.clone(), only: None };
                 self.exchange.submit(submission).await.map_err(Refusal::from)
             }
         };
@@ -110,7 +110,7 @@ async fn verdict(line: u64, pending: Result<Pending, Refusal>) -> Bytes {
     let taken = match pending {
         Err(refusal) => Err(refusal),
         Ok(pending) => match pending.answer().await {
-            Ok(answer) => Taken::of(answer.verdict),
+            Ok(verdict) => Taken::of(verdict),
             Err(error) => Err(error.into()),
         },
     };

@@ -13,8 +13,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Credential, Submission};
 use legation_exchange::Verdict;
-use legation_protocol::json::Doc;
-use legation_protocol::{Code, Findings, Format, unwrapped};
+use legation_protocol::Format;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -55,7 +54,7 @@ pub(crate) async fn any(
         Media::Lines => Ok(lines::answered(&shared, credential, body)),
         Media::Json => {
             let bytes = body::whole(body).await?;
-            let taken = receive(&shared, &bytes, credential).await?;
+            let taken = receive(&shared, &bytes, credential, None).await?;
             Ok(Json(taken).into_response())
         }
     }
@@ -71,8 +70,7 @@ pub(crate) async fn vcp(
 ) -> Result<Response, Refusal> {
     Media::json(&headers)?;
     let bytes = body::whole(body).await?;
-    must_be_vcp(&bytes)?;
-    let Taken { status, message_id, position } = receive(&shared, &bytes, credential).await?;
+    let Taken { status, message_id, position } = receive(&shared, &bytes, credential, Some(Format::Vcp)).await?;
     let mut response = Json(Taken { status, message_id, position: None }).into_response();
     if let Some(position) = position {
         response.headers_mut().insert(POSITION, HeaderValue::from(position));
@@ -80,22 +78,13 @@ pub(crate) async fn vcp(
     Ok(response)
 }
 
-/// Refuses messages of other dialects. What is wrong in other ways is left to the corridor.
-fn must_be_vcp(bytes: &[u8]) -> Result<(), Refusal> {
-    let Ok(doc) = Doc::parse(bytes) else { return Ok(()) };
-    let message = unwrapped(doc.root(), &mut Findings::new());
-    match Format::detect(message, &mut Findings::new()) {
-        None | Some(Format::Vcp) => Ok(()),
-        Some(other) => {
-            let message = format!("this takes VCP messages, and this is {other}: send it to /v1/messages");
-            Err(Refusal::because(Code::UnknownDialect, message))
-        }
-    }
-}
-
-async fn receive(shared: &Shared, bytes: &[u8], credential: Credential) -> Result<Taken, Refusal> {
-    let submission = Submission { bytes: bytes.into(), credential };
+async fn receive(
+    shared: &Shared,
+    bytes: &[u8],
+    credential: Credential,
+    only: Option<Format>,
+) -> Result<Taken, Refusal> {
+    let submission = Submission { bytes: bytes.into(), credential, only };
     let exchange = shared.exchange.clone();
-    let answer = shared.apart(async move { exchange.receive(submission).await }).await?;
-    Taken::of(answer.verdict)
+    Taken::of(shared.apart(async move { exchange.receive(submission).await }).await?)
 }

@@ -27,11 +27,12 @@ fn claim(id: &str) -> Submission {
     let text = format!(
         r#"{{"id":"{id}","protocol":"VLP/1.1","type":"claim","timestamp":"2026-02-15T10:30:00Z","sender":"observer","receiver":"archivist","content":"x","confidence":0.5}}"#
     );
-    Submission { bytes: text.into_bytes().into(), credential: Credential::Bearer(Who::Agent("observer".to_owned())) }
+    let credential = Credential::Bearer(Who::Agent("observer".to_owned()));
+    Submission { bytes: text.into_bytes().into(), credential, only: None }
 }
 
 async fn accepted(exchange: &Exchange, submission: Submission) -> u64 {
-    match exchange.receive(submission).await.unwrap().verdict {
+    match exchange.receive(submission).await.unwrap() {
         Verdict::Accepted { position, .. } => position,
         other => panic!("{other:?}"),
     }
@@ -64,7 +65,7 @@ async fn what_was_accepted_is_there_after_a_restart() {
     let waiting = exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
     assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [second]);
     assert_eq!(waiting[0].bytes, claim("MSG002").bytes);
-    let again = exchange.receive(claim("MSG001")).await.unwrap().verdict;
+    let again = exchange.receive(claim("MSG001")).await.unwrap();
     assert_eq!(again, Verdict::Duplicate { position: first, id: "MSG001".to_owned() });
 }
 
@@ -123,7 +124,7 @@ async fn a_start_from_a_snapshot_is_a_start_from_the_beginning() {
     let opened = open(data.path());
     let waiting = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
     assert_eq!(waiting.len(), 40);
-    let again = opened.exchange.receive(claim("MSG0000")).await.unwrap().verdict;
+    let again = opened.exchange.receive(claim("MSG0000")).await.unwrap();
     assert!(matches!(again, Verdict::Duplicate { .. }), "{again:?}");
     close(opened).await;
     // Without its snapshots the same state is folded from the first entry.

@@ -108,11 +108,6 @@ fn utf16_order(a: &str, b: &str) -> Ordering {
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// The digest of a message: its canonical form without `signature`.
-    pub fn of_message(node: Node<'_>) -> Digest {
-        Digest::of_bytes(&signed_bytes(node, Form::Canonical))
-    }
-
     /// Reads what `Display` writes.
     pub fn parse(text: &str) -> Option<Digest> {
         let hex = text.strip_prefix("sha256:").filter(|hex| hex.len() == 64 && hex.is_ascii())?;
@@ -173,7 +168,7 @@ mod tests {
     fn a_digest_names_its_algorithm() {
         let doc = Doc::parse(br#"{"signature":"x"}"#).unwrap();
         assert_eq!(
-            Digest::of_message(doc.root()).to_string(),
+            Digest::of_bytes(&signed_bytes(doc.root(), Form::Canonical)).to_string(),
             "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
         );
     }
