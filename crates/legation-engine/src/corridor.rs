@@ -1,8 +1,10 @@
 //! The way of a message, from bytes to verdict, as one function.
 
 use crate::exchange::{Error, Exchange, Pending};
-use crate::tokens::fresh_id;
-use legation_exchange::{Input, Proof, Verdict, Verified, Who};
+use crate::refusals::Source;
+use crate::tokens::{fresh_id, keyed_id};
+use legation_exchange::{Input, Proof, SpareId, Verdict, Verified, Who};
+use legation_protocol::json::Digest;
 use legation_protocol::sign::Signature;
 use legation_protocol::{Code, Format, Received, Rejection};
 
@@ -15,6 +17,23 @@ pub struct Submission {
     pub credential: Credential,
     /// The one dialect that is taken where they came in, if it is only one.
     pub only: Option<Format>,
+    /// Where they came from.
+    pub source: Source,
+    /// What stands for the id of a message that has none, if its sender may send it again.
+    pub idempotency_key: Option<String>,
+}
+
+impl Submission {
+    /// Bytes handed over inside this process.
+    pub fn in_process(bytes: impl Into<Box<[u8]>>) -> Submission {
+        Submission {
+            bytes: bytes.into(),
+            credential: Credential::InProcess,
+            only: None,
+            source: Source::InProcess,
+            idempotency_key: None,
+        }
+    }
 }
 
 /// What came with a submission.
@@ -28,6 +47,28 @@ pub enum Credential {
     InProcess,
 }
 
+impl Credential {
+    /// Whoever was known before the message was read.
+    fn who(&self) -> Who {
+        match self {
+            Credential::Bearer(who) | Credential::Detached(_, who) => who.clone(),
+            Credential::InProcess => Who::Nobody,
+        }
+    }
+}
+
+/// Whether the message is of the one dialect that is taken, where it is only one.
+fn taken_here(received: &Received, only: Option<Format>) -> Result<(), Rejection> {
+    let dialect = received.message().dialect();
+    match only.filter(|only| *only != dialect) {
+        None => Ok(()),
+        Some(only) => {
+            let message = format!("only {only} messages are taken here, and this is {dialect}");
+            Err(Rejection::because(Code::UnknownDialect, message))
+        }
+    }
+}
+
 impl Exchange {
     /// Takes a submission through the corridor: limit, parse, validate, verify, decide, commit.
     /// The answer comes after the commit, so what is called accepted is on disk.
@@ -38,24 +79,34 @@ impl Exchange {
     /// The same as far as the decider's queue, for whoever has more to submit before the first
     /// answer: submissions are decided in the order in which this returned.
     pub async fn submit(&self, submission: Submission) -> Result<Pending, Error> {
+        let Submission { bytes, credential, only, source, idempotency_key } = submission;
+        let who = credential.who();
         // limit, parse, validate: one pass over the bytes, then the rules of the dialect.
-        let received = match Received::read(submission.bytes) {
+        let received = match Received::read_or_back(bytes) {
             Ok(received) => received,
-            Err(rejection) => return Ok(Pending::refused(rejection)),
+            Err((rejection, bytes)) => {
+                return Ok(self.refuse(&who, source, &Digest::of_bytes(&bytes), rejection));
+            }
         };
-        let dialect = received.message().dialect();
-        if let Some(only) = submission.only.filter(|only| *only != dialect) {
-            let message = format!("only {only} messages are taken here, and this is {dialect}");
-            return Ok(Pending::refused(Rejection::because(Code::UnknownDialect, message)));
-        }
         // verify: who says this.
-        let proof = match self.prove(&received, &submission.credential) {
+        let proof = match taken_here(&received, only).and_then(|()| self.prove(&received, &credential)) {
             Ok(proof) => proof,
-            Err(rejection) => return Ok(Pending::refused(rejection)),
+            Err(rejection) => return Ok(self.refuse(&who, source, &received.digest(), rejection)),
         };
         // decide and commit: serial, and durable before the answer.
-        let spare_id = fresh_id()?;
-        self.enqueue(Input::Message(Box::new(Verified { received, proof, spare_id }))).await
+        let stranger = proof == Proof::Bearer(Who::Nobody);
+        let spare_id = match idempotency_key {
+            Some(key) => SpareId::Keyed(keyed_id(&key)),
+            None => SpareId::Fresh(fresh_id()?),
+        };
+        let input = Input::Message(Box::new(Verified { received, proof, spare_id }));
+        let pending = self.enqueue(input).await?;
+        Ok(if stranger { pending.counted(self, source) } else { pending })
+    }
+
+    fn refuse(&self, who: &Who, source: Source, digest: &Digest, rejection: Rejection) -> Pending {
+        self.note_refusal(who, rejection.code(), source, Some(digest.to_string()));
+        Pending::refused(rejection)
     }
 
     /// Finds out who sent a message. A signature is checked under the keys of the agent the message
@@ -90,7 +141,8 @@ impl Exchange {
     }
 
     fn prove_signature(&self, received: &Received, signature: &Signature) -> Result<Proof, Rejection> {
-        let keys = self.live_keys_of(received.message().sender());
+        // A signature by a key that is no longer in use is told from one by nobody's: the rules refuse it.
+        let keys = self.keys_of(received.message().sender());
         let signed_by = keys.into_iter().find(|key| key.verifies(received.signed_bytes(), signature));
         signed_by.map(Proof::Signature).ok_or_else(|| {
             let message = "the signature is not by a key in use of the sender named, or something was changed";

@@ -1,9 +1,10 @@
 //! The handle everybody holds: ask something, look something up.
 
 use crate::decider::Job;
+use crate::refusals::{Source, Tallies};
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, SignedCheckpoint};
-use legation_exchange::{Agent, Input, Registration, State, TokenHash, Verdict, Who};
+use legation_exchange::{Agent, Input, Person, State, TokenHash, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
@@ -44,7 +45,11 @@ pub enum Error {
 /// Something asked that has its place in the order of decisions. What has been asked will be
 /// decided whether or not anybody waits for the answer.
 #[derive(Debug)]
-pub struct Pending(Stage);
+pub struct Pending {
+    stage: Stage,
+    /// Where a stranger's refusal is counted.
+    counted: Option<(Arc<Tallies>, Source)>,
+}
 
 #[derive(Debug)]
 enum Stage {
@@ -54,15 +59,24 @@ enum Stage {
 
 impl Pending {
     pub(crate) fn refused(rejection: Rejection) -> Pending {
-        Pending(Stage::Answered(Verdict::Refused(rejection)))
+        Pending { stage: Stage::Answered(Verdict::Refused(rejection)), counted: None }
+    }
+
+    /// The same, counted if it is refused.
+    pub(crate) fn counted(self, exchange: &Exchange, source: Source) -> Pending {
+        Pending { counted: Some((Arc::clone(&exchange.tallies), source)), ..self }
     }
 
     /// Waits until the answer is durable.
     pub async fn answer(self) -> Result<Verdict, Error> {
-        match self.0 {
-            Stage::Answered(verdict) => Ok(verdict),
-            Stage::Asked(answered) => answered.await.map_err(|_| Error::Closed),
+        let verdict = match self.stage {
+            Stage::Answered(verdict) => verdict,
+            Stage::Asked(answered) => answered.await.map_err(|_| Error::Closed)?,
+        };
+        if let (Verdict::Refused(rejection), Some((tallies, source))) = (&verdict, self.counted) {
+            tallies.count(rejection.code(), source, None);
         }
+        Ok(verdict)
     }
 }
 
@@ -90,6 +104,7 @@ pub struct Exchange {
     pub(crate) reader: Reader,
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
+    pub(crate) tallies: Arc<Tallies>,
 }
 
 impl Exchange {
@@ -102,7 +117,13 @@ impl Exchange {
     pub(crate) async fn enqueue(&self, input: Input) -> Result<Pending, Error> {
         let (answer, answered) = oneshot::channel();
         self.jobs.send(Job { input, answer }).await.map_err(|_| Error::Closed)?;
-        Ok(Pending(Stage::Asked(answered)))
+        Ok(Pending { stage: Stage::Asked(answered), counted: None })
+    }
+
+    /// Asks something whose answer nobody waits for, unless too much is asked already.
+    pub(crate) fn ask_unheard(&self, input: Input) {
+        let (answer, _) = oneshot::channel();
+        drop(self.jobs.try_send(Job { input, answer }));
     }
 
     /// Whether anything can still be decided: false once the decider has ended.
@@ -110,49 +131,27 @@ impl Exchange {
         !self.jobs.is_closed()
     }
 
-    /// Registers or changes an agent. A new one gets a token, which is told here and never again.
-    pub async fn register(
-        &self,
-        id: &str,
-        registration: Registration,
-        who: Who,
-    ) -> Result<(Verdict, Option<Token>), Error> {
-        let token = Token::fresh()?;
-        let input =
-            Input::Register { id: id.to_owned(), registration: Box::new(registration), who, token: token.hash() };
-        let verdict = self.ask(input).await?;
-        let new = matches!(verdict, Verdict::Accepted { new: true, .. });
-        Ok((verdict, new.then_some(token)))
-    }
-
-    /// Removes an agent.
-    pub async fn remove(&self, id: &str, who: Who) -> Result<Verdict, Error> {
-        self.ask(Input::Remove { id: id.to_owned(), who }).await
-    }
-
-    /// Takes messages out of a mailbox.
-    pub async fn acknowledge(
-        &self,
-        agent: &str,
-        up_to: Option<u64>,
-        positions: Vec<u64>,
-        who: Who,
-    ) -> Result<Verdict, Error> {
-        self.ask(Input::Acknowledge { agent: agent.to_owned(), up_to, positions, who }).await
-    }
-
-    /// Who holds a bearer token.
+    /// Who holds a bearer token. The first use of a new one ends the one before.
     pub fn who(&self, token: &str) -> Result<Who, Rejection> {
         let hash = Token::hash_of(token);
         if hash == self.operator {
             return Ok(Who::operator());
         }
         let state = self.state();
-        state
-            .registry()
-            .holder(&hash)
-            .map(|agent| Who::Agent(agent.id.clone()))
-            .ok_or_else(|| Rejection::because(Code::Unauthenticated, "this token is not known here"))
+        let agent = state.registry().holder(&hash).map(|agent| (Who::Agent(agent.id.clone()), &agent.tokens));
+        let person = || state.people().holder(&hash).map(|person| (person.who(), &person.tokens));
+        let (who, tokens) = agent
+            .or_else(person)
+            .ok_or_else(|| Rejection::because(Code::Unauthenticated, "this token is not known here"))?;
+        if tokens.next == Some(hash) {
+            self.ask_unheard(Input::Confirm(hash));
+        }
+        Ok(who)
+    }
+
+    /// Everybody who has a token, by name.
+    pub fn people(&self) -> Vec<Person> {
+        self.state().people().iter().cloned().collect()
     }
 
     /// A registered agent.
@@ -175,9 +174,12 @@ impl Exchange {
         &self.public
     }
 
-    pub(crate) fn live_keys_of(&self, name: &str) -> Vec<PublicKey> {
+    /// A sender's keys: those in use first, then those that no longer are.
+    pub(crate) fn keys_of(&self, name: &str) -> Vec<PublicKey> {
         let state = self.state();
-        state.registry().resolve(name).map(|agent| agent.live_keys().collect()).unwrap_or_default()
+        let Some(agent) = state.registry().resolve(name) else { return Vec::new() };
+        let dead = agent.keys.iter().filter(|key| !key.is_live(state.now())).map(|key| &key.public);
+        agent.live_keys(state.now()).chain(dead).cloned().collect()
     }
 
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {

@@ -3,11 +3,12 @@
 
 use crate::exchange::Error;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
-use legation_exchange::{Effect, Entry, Input, Moment, Policy, State, Verdict, decide, tick};
+use legation_exchange::{Earlier, Effect, Entry, Input, Moment, Policy, State, Verdict, decide, earlier_than, tick};
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader};
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 /// A record and the state folded from it. Inputs go in by batches; what comes out is durable.
 #[derive(Debug)]
@@ -18,7 +19,12 @@ pub struct Ledger {
     state: State,
     /// What readers see: never ahead of the record.
     committed: Arc<RwLock<State>>,
+    /// When to look again for what has fallen due.
+    look: Moment,
 }
+
+/// How often is looked for what has fallen due.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What came of a batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,12 +37,12 @@ pub struct Batch {
 
 impl Ledger {
     /// Goes on with a record from a state that it led to, folding in what came after; from
-    /// [`State::default`], all of it.
+    /// [`State::deciding`], all of it.
     pub fn open(log: Log, mut state: State, policy: Policy) -> Result<Ledger, Error> {
         let frames = log.frames(state.next());
         fold_onto(&mut state, frames)?;
-        let committed = Arc::new(RwLock::new(state.clone()));
-        Ok(Ledger { log, policy, state, committed })
+        let committed = Arc::new(RwLock::new(state.for_readers()));
+        Ok(Ledger { log, policy, state, committed, look: Moment::default() })
     }
 
     /// Decides a batch and commits what was decided.
@@ -53,17 +59,37 @@ impl Ledger {
     }
 
     fn decide(&mut self, inputs: Vec<Input>, now: Moment) -> Result<Batch, legation_store::Error> {
+        let now = now.max(self.state.now());
         let mut entries = Vec::with_capacity(inputs.len());
-        let due = tick(&self.state, now);
-        self.take_in(due, &mut entries);
+        if now >= self.look {
+            self.look = now.plus(LOOK);
+            let due = tick(&self.state, now);
+            self.take_in(due, &mut entries);
+        }
         let mut verdicts = Vec::with_capacity(inputs.len());
         for input in inputs {
-            let decision = decide(&self.state, &self.policy, input, now);
+            let earlier = self.earlier(&input, &entries)?;
+            let decision = decide(&self.state, &self.policy, input, &earlier, now);
             self.take_in(decision.entries, &mut entries);
             verdicts.push(decision.verdict);
         }
         self.commit(&entries)?;
         Ok(Batch { verdicts, grown: !entries.is_empty() })
+    }
+
+    /// The messages an input may be a copy of: from the record, or from this batch.
+    fn earlier(&self, input: &Input, batch: &[Entry]) -> Result<Vec<Earlier>, legation_store::Error> {
+        let mut found = Vec::new();
+        for position in earlier_than(&self.state, input) {
+            let effect = match position.checked_sub(self.log.next()).and_then(|at| usize::try_from(at).ok()) {
+                Some(at) => batch.get(at).map(|entry| entry.effect.clone()),
+                None => self.log.read(position)?.and_then(|frame| serde_json::from_slice(&frame.effect).ok()),
+            };
+            if let Some(Effect::Accepted(accepted)) = effect {
+                found.push(Earlier { position, accepted });
+            }
+        }
+        Ok(found)
     }
 
     /// Folds entries into the state ahead of their commit.
@@ -91,7 +117,8 @@ impl Ledger {
     /// goes back to it.
     fn refuse_all(&mut self, count: usize) -> Batch {
         if self.state.next() != self.log.next() {
-            self.state = self.committed.read().unwrap_or_else(PoisonError::into_inner).clone();
+            let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
+            self.state = self.state.back_to(&committed);
         }
         let full = || Rejection::because(Code::StorageFull, "the record has no room; nothing was changed");
         Batch { verdicts: (0..count).map(|_| Verdict::Refused(full())).collect(), grown: false }
@@ -154,8 +181,16 @@ pub(crate) fn weight(input: &Input) -> usize {
     4096 + match input {
         Input::Message(verified) => verified.received.bytes().len() * 2,
         Input::Register { registration, .. } => json(&registration.capabilities) + json(&registration.manifest),
-        Input::Remove { .. } => 0,
         Input::Acknowledge { positions, .. } => positions.len() * 24,
+        Input::Resend { positions, .. } => positions.len() * 512,
+        Input::Tally(refusals) => refusals.len() * 256,
+        Input::Remove { .. }
+        | Input::Key { .. }
+        | Input::Grant { .. }
+        | Input::Withdraw { .. }
+        | Input::Confirm(_)
+        | Input::Purge { .. }
+        | Input::Refusal(_) => 0,
     }
 }
 

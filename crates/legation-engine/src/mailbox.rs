@@ -49,7 +49,7 @@ impl Exchange {
     fn listed(&self, agent: &str, after: Option<u64>, limit: usize) -> Vec<(u64, u64)> {
         let state = self.state();
         let Some(mailbox) = state.mailbox(agent) else { return Vec::new() };
-        mailbox.after(after).take(limit).map(|(position, item)| (position, item.message)).collect()
+        mailbox.after(after).take(limit).map(|item| (item.position, item.message)).collect()
     }
 
     fn deliveries(&self, found: &[(u64, u64)]) -> Result<Vec<Delivery>, Error> {

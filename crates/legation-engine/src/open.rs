@@ -4,6 +4,7 @@
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
 use crate::ledger::Ledger;
+use crate::refusals::{self, Tallies};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::tokens::Token;
 use legation_exchange::{Policy, State};
@@ -11,6 +12,7 @@ use legation_protocol::sign::SecretKey;
 use legation_store::{Known, Log, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// What an exchange needs to start.
@@ -54,9 +56,9 @@ impl Exchange {
         let Settings { data, realm, policy, snapshot_every } = settings;
         let record = data.join("record");
         let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
-        let (known, state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::default()));
+        let (known, state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
         let (log, recovered) = Log::open_from(&record, &known).map_err(Error::Record)?;
-        let ledger = Ledger::open(log, state, policy)?;
+        let ledger = Ledger::open(log, state, Policy { realm: realm.clone(), ..policy })?;
         let key = exchange_key(&data.join("exchange.pem"))?;
         let operator_token = data.join("operator.token");
         let operator = operator_hash(&operator_token)?;
@@ -72,11 +74,14 @@ impl Exchange {
             covered: known.position,
             worth: snapshot_every,
         };
-        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public };
+        let tallies = Arc::new(Tallies::default());
+        let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
+        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, tallies };
         let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let keeping = runtime.clone();
+        drop(runtime.spawn(counting));
         spawn("snapshots", move || keeper.run(&keeping))?;
         spawn("decider", move || drop(end.send(decider.run(&mut queue, &runtime))))?;
         let recovery = recovered

@@ -1,14 +1,15 @@
 //! Snapshots, so that a start does not grow with history. A thread of its own folds what was
-//! committed since the last one and writes the outcome; the decider never waits for it.
+//! committed since the last one and writes the outcome; the decider never waits for it. What was
+//! taken is large: each snapshot adds a part with what is new, and names the parts it rests on.
 
 use crate::exchange::{Error, Head};
 use crate::ledger::fold_onto;
-use legation_exchange::State;
-use legation_store::{Reader, Snapshots};
+use legation_exchange::{Moment, State};
+use legation_store::{Known, Reader, Snapshot, Snapshots};
 use tokio::sync::watch;
 
 /// How many entries make a new snapshot worth its work.
-pub(crate) const WORTH: u64 = 50_000;
+pub(crate) const WORTH: u64 = 100_000;
 
 pub(crate) struct Keeper {
     pub(crate) snapshots: Snapshots,
@@ -20,35 +21,100 @@ pub(crate) struct Keeper {
     pub(crate) worth: u64,
 }
 
+/// A part of what was taken, by number, and until when it is of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    number: u64,
+    until: Moment,
+}
+
+/// A snapshot's state, and the parts it rests on.
+struct Kept {
+    known: Known,
+    state: State,
+    parts: Vec<Part>,
+}
+
 impl Keeper {
     /// Runs until the decider has gone. A snapshot that cannot be written costs only a slower start.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         while runtime.block_on(self.head.changed()).is_ok() {
             let known = self.head.borrow_and_update().known.clone();
             if known.position >= self.covered.saturating_add(self.worth) {
-                if let Err(error) = self.write(&known) {
+                if let Err(error) = write(&self.snapshots, &self.reader, &known) {
                     tracing::warn!(error = &error as &dyn std::error::Error, "no snapshot was written");
                 }
                 self.covered = known.position;
             }
         }
     }
-
-    fn write(&self, known: &legation_store::Known) -> Result<(), Error> {
-        let mut state = latest(&self.snapshots)?.map_or_else(State::default, |(_, state)| state);
-        let frames = self.reader.frames(state.next());
-        let new = known.position.saturating_sub(state.next());
-        fold_onto(&mut state, frames.take(usize::try_from(new).unwrap_or(usize::MAX)))?;
-        self.reader.sync_tree().map_err(Error::Record)?;
-        self.snapshots.write(known, &state.to_bytes()).map_err(Error::Record)
-    }
 }
 
-/// The newest snapshot that still reads.
-pub(crate) fn latest(snapshots: &Snapshots) -> Result<Option<(legation_store::Known, State)>, Error> {
-    let snapshot = snapshots.latest().map_err(Error::Record)?;
-    Ok(snapshot.and_then(|snapshot| {
-        let state = State::from_bytes(&snapshot.bytes)?;
-        (state.next() == snapshot.known.position).then_some((snapshot.known, state))
-    }))
+/// Writes a snapshot of the record as it was at a known point. The state before is read again rather
+/// than kept: memory is for those who work.
+pub fn write(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), Error> {
+    let (mut state, mut parts) = match newest(snapshots)? {
+        Some(Kept { state, parts, .. }) => (state, parts),
+        None => (State::deciding(), Vec::new()),
+    };
+    let before: Vec<_> = parts.iter().map(|part| part.number).collect();
+    let frames = reader.frames(state.next());
+    let new = known.position.saturating_sub(state.next());
+    fold_onto(&mut state, frames.take(usize::try_from(new).unwrap_or(usize::MAX)))?;
+    reader.sync_tree().map_err(Error::Record)?;
+    let (taken, until) = state.taken();
+    parts.retain(|part| part.until > state.now() && part.number != known.position);
+    snapshots.write_part(known.position, &taken).map_err(Error::Record)?;
+    parts.push(Part { number: known.position, until });
+    snapshots.write(known, &to_bytes(&parts, &state)).map_err(Error::Record)?;
+    let needed: Vec<_> = before.into_iter().chain(parts.iter().map(|part| part.number)).collect();
+    snapshots.keep_parts(&needed).map_err(Error::Record)
+}
+
+/// The newest state that still reads, with all it knows.
+pub fn latest(snapshots: &Snapshots) -> Result<Option<(Known, State)>, Error> {
+    for snapshot in snapshots.newest_first().map_err(Error::Record)? {
+        let Some(Kept { known, mut state, parts }) = kept(snapshot.map_err(Error::Record)?) else { continue };
+        let read: Option<Vec<_>> = parts.iter().map(|part| snapshots.read_part(part.number)).collect();
+        if let Some(read) = read {
+            for part in &read {
+                state.add_taken(part);
+            }
+            return Ok(Some((known, state)));
+        }
+    }
+    Ok(None)
+}
+
+/// The newest snapshot, without the parts it rests on.
+fn newest(snapshots: &Snapshots) -> Result<Option<Kept>, Error> {
+    for snapshot in snapshots.newest_first().map_err(Error::Record)? {
+        if let Some(kept) = kept(snapshot.map_err(Error::Record)?) {
+            return Ok(Some(kept));
+        }
+    }
+    Ok(None)
+}
+
+fn kept(snapshot: Snapshot) -> Option<Kept> {
+    let Snapshot { known, bytes } = snapshot;
+    let (count, mut rest) = bytes.split_first_chunk::<4>()?;
+    let mut parts = Vec::new();
+    for _ in 0..u32::from_le_bytes(*count) {
+        let (number, more) = rest.split_first_chunk::<8>()?;
+        let (until, more) = more.split_first_chunk::<8>()?;
+        parts
+            .push(Part { number: u64::from_le_bytes(*number), until: Moment::from_micros(u64::from_le_bytes(*until)) });
+        rest = more;
+    }
+    let state = State::from_bytes(rest)?;
+    (state.next() == known.position).then_some(Kept { known, state, parts })
+}
+
+fn to_bytes(parts: &[Part], state: &State) -> Vec<u8> {
+    // A new part comes with at least a thousand entries, and lasts for hours: they are few.
+    let mut bytes = u32::try_from(parts.len()).unwrap_or(u32::MAX).to_le_bytes().to_vec();
+    bytes.extend(parts.iter().flat_map(|part| [part.number, part.until.micros()]).flat_map(u64::to_le_bytes));
+    bytes.extend(state.to_bytes());
+    bytes
 }

@@ -47,6 +47,12 @@ pub(crate) fn fresh_id() -> Result<String, Error> {
     Ok(format!("msg_{}", hex(&bytes)))
 }
 
+/// The id of a message whose sender gave a key in place of one.
+pub(crate) fn keyed_id(key: &str) -> String {
+    let hash: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+    format!("key_{}", hex(&hash))
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         for nibble in [byte >> 4, byte & 15] {

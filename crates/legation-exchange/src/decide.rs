@@ -2,18 +2,25 @@
 //! that make it so.
 
 mod acknowledge;
+mod dead_letters;
+mod keys;
 mod message;
+mod people;
 mod register;
+mod remove;
 
-use crate::agent::{Registration, TokenHash};
-use crate::effect::{Effect, Entry, Refused};
+use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
+use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::registration::Registration;
 use crate::state::State;
-use crate::who::Who;
-use legation_protocol::json::Digest;
-use legation_protocol::sign::PublicKey;
+use crate::token::TokenHash;
+use crate::who::{Role, Who};
+use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Received, Rejection};
+
+pub use keys::key_statement;
 
 /// How the sender of a message proved to be it.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +41,25 @@ pub struct Verified {
     /// The proof.
     pub proof: Proof,
     /// The id it gets if its sender gave it none.
-    pub spare_id: String,
+    pub spare_id: SpareId,
+}
+
+/// An id for a message whose sender gave it none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SpareId {
+    /// One of ours: a copy of the message gets another.
+    Fresh(String),
+    /// One the sender gave beside the message: a copy of the message has the same.
+    Keyed(String),
+}
+
+/// An earlier message with the same sender and id, as the record has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Earlier {
+    /// Where.
+    pub position: u64,
+    /// What came of it.
+    pub accepted: Accepted,
 }
 
 /// Something the exchange is asked.
@@ -50,7 +75,7 @@ pub enum Input {
         registration: Box<Registration>,
         /// Who asks.
         who: Who,
-        /// The token it gets if it is new.
+        /// The token it gets if it is new, or asks for another.
         token: TokenHash,
     },
     /// To remove an agent.
@@ -60,6 +85,35 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To change an agent's keys.
+    Key {
+        /// Whose.
+        agent: String,
+        /// What to change.
+        change: Box<KeyChange>,
+        /// Who asks.
+        who: Who,
+    },
+    /// To give a person a token, or another role.
+    Grant {
+        /// Their name.
+        name: String,
+        /// What they may do.
+        role: Role,
+        /// Who asks.
+        who: Who,
+        /// The token.
+        token: TokenHash,
+    },
+    /// To withdraw a person's token.
+    Withdraw {
+        /// Their name.
+        name: String,
+        /// Who asks.
+        who: Who,
+    },
+    /// To note that a new token has been used.
+    Confirm(TokenHash),
     /// To acknowledge messages.
     Acknowledge {
         /// Whose mailbox.
@@ -70,6 +124,49 @@ pub enum Input {
         positions: Vec<u64>,
         /// Who asks.
         who: Who,
+    },
+    /// To send letters again that reached nobody.
+    Resend {
+        /// Whose.
+        agent: String,
+        /// Where they were routed.
+        positions: Vec<u64>,
+        /// Who asks.
+        who: Who,
+    },
+    /// To empty a mailbox.
+    Purge {
+        /// Whose.
+        agent: String,
+        /// All up to this position; everything without one.
+        up_to: Option<u64>,
+        /// Who asks.
+        who: Who,
+    },
+    /// To note that somebody known was refused something.
+    Refusal(Refused),
+    /// To note what strangers were refused.
+    Tally(Vec<Tally>),
+}
+
+/// What becomes of a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KeyChange {
+    /// A new one. It takes over from the one in use, unless it is to wait.
+    Add {
+        /// The key.
+        key: NewKey,
+        /// A signature of the one in use over [`key_statement`].
+        proof: Option<Signature>,
+    },
+    /// Something happens to one that is there.
+    Event {
+        /// The key.
+        key: PublicKey,
+        /// What.
+        event: KeyEvent,
+        /// A signature of the one in use, where one comes into use.
+        proof: Option<Signature>,
     },
 }
 
@@ -105,57 +202,96 @@ pub struct Decision {
     pub entries: Vec<Entry>,
 }
 
-/// Decides what comes of an input.
-pub fn decide(state: &State, policy: &Policy, input: Input, now: Moment) -> Decision {
+/// Decides what comes of an input. `earlier` are the messages at the positions that
+/// [`earlier_than`] named.
+pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier], now: Moment) -> Decision {
     // The record's clock never goes back, whatever the machine's does.
     let now = now.max(state.now);
-    let desk = Desk { state, policy, now };
-    let (by, digest) = asked(&input);
+    let desk = Desk { state, policy, earlier, now };
+    let asked = desk.asked(&input);
     let decided = match input {
         Input::Message(verified) => desk.message(*verified),
         Input::Register { id, registration, who, token } => desk.register(id, *registration, &who, token),
         Input::Remove { id, who } => desk.remove(id, &who),
+        Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
+        Input::Grant { name, role, who, token } => desk.grant(name, role, &who, token),
+        Input::Withdraw { name, who } => desk.withdraw(name, &who),
+        Input::Confirm(token) => Ok(desk.confirm(token)),
         Input::Acknowledge { agent, up_to, positions, who } => desk.acknowledge(agent, up_to, positions, &who),
+        Input::Resend { agent, positions, who } => desk.resend(agent, &positions, &who),
+        Input::Purge { agent, up_to, who } => desk.purge(agent, up_to, &who),
+        Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
+        Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
     };
     decided.unwrap_or_else(|rejection| {
         let code = rejection.code().as_str().to_owned();
-        let entry = desk.entry(Effect::Refused(Refused { by, code, digest }), None);
-        Decision { verdict: Verdict::Refused(rejection), entries: vec![entry] }
+        // A stranger's refusals are counted elsewhere: they are no reason to let the record grow.
+        let refused = asked.map(|Asked { by, digest }| Effect::Refused(Refused { by, code, digest }));
+        let entries = refused.map(|refused| desk.entry(refused, None)).into_iter().collect();
+        Decision { verdict: Verdict::Refused(rejection), entries }
     })
 }
 
-fn asked(input: &Input) -> (String, Option<String>) {
-    match input {
-        Input::Message(verified) => {
-            let digest: Digest = verified.received.digest();
-            (verified.received.message().sender().to_owned(), Some(digest.to_string()))
-        }
-        Input::Register { who, .. } | Input::Remove { who, .. } | Input::Acknowledge { who, .. } => {
-            (who.to_string(), None)
-        }
+/// Where messages lie that a decision about this input must know.
+pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
+    let Input::Message(verified) = input else { return Vec::new() };
+    let message = verified.received.message();
+    match (message.id(), &verified.spare_id) {
+        (Some(id), _) => state.earlier(message.sender(), &id),
+        (None, SpareId::Keyed(id)) => state.earlier(message.sender(), id),
+        (None, SpareId::Fresh(_)) => Vec::new(),
     }
 }
 
 /// What has fallen due: messages that waited too long.
 pub fn tick(state: &State, now: Moment) -> Vec<Entry> {
     let now = now.max(state.now);
-    let expired = state.mailboxes.iter().filter_map(|(agent, mailbox)| {
+    let due = state.mailboxes.iter().filter(|(_, mailbox)| mailbox.earliest().is_some_and(|first| first <= now));
+    let died = due.filter_map(|(agent, mailbox)| {
         let positions: Vec<_> = mailbox.expired(now).collect();
-        (!positions.is_empty()).then(|| Effect::Expired { agent: agent.clone(), positions })
+        let why = crate::dead::Why::Expired;
+        (!positions.is_empty()).then(|| Effect::Died { agent: agent.clone(), positions, why })
     });
-    (state.next..).zip(expired).map(|(position, effect)| Entry { position, at: now, effect, body: None }).collect()
+    (state.next..).zip(died).map(|(position, effect)| Entry { position, at: now, effect, body: None }).collect()
 }
 
 /// Where decisions are made: everything they may look at.
 struct Desk<'s> {
     state: &'s State,
     policy: &'s Policy,
+    earlier: &'s [Earlier],
     now: Moment,
+}
+
+/// Who asked what, for the record of a refusal.
+struct Asked {
+    by: String,
+    digest: Option<String>,
 }
 
 type Decided = Result<Decision, Rejection>;
 
 impl Desk<'_> {
+    /// Nothing if nobody proved to be somebody.
+    fn asked(&self, input: &Input) -> Option<Asked> {
+        let who = match input {
+            Input::Message(verified) => {
+                let by = self.proven_name(verified)?;
+                return Some(Asked { by, digest: Some(verified.received.digest().to_string()) });
+            }
+            Input::Register { who, .. }
+            | Input::Remove { who, .. }
+            | Input::Key { who, .. }
+            | Input::Grant { who, .. }
+            | Input::Withdraw { who, .. }
+            | Input::Acknowledge { who, .. }
+            | Input::Resend { who, .. }
+            | Input::Purge { who, .. } => who,
+            Input::Confirm(_) | Input::Refusal(_) | Input::Tally(_) => return None,
+        };
+        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None })
+    }
+
     fn entry(&self, effect: Effect, body: Option<Box<[u8]>>) -> Entry {
         Entry { position: self.state.next, at: self.now, effect, body }
     }
@@ -164,5 +300,17 @@ impl Desk<'_> {
         let entry = self.entry(effect, body);
         let verdict = Verdict::Accepted { position: entry.position, id, new };
         Decision { verdict, entries: vec![entry] }
+    }
+
+    fn noted(&self, effect: Effect) -> Decision {
+        self.accepted(String::new(), false, effect, None)
+    }
+
+    /// Several entries for one answer.
+    fn all(&self, id: String, effects: Vec<Effect>) -> Decision {
+        let position = self.state.next;
+        let entries = (position..).zip(effects);
+        let entries = entries.map(|(position, effect)| Entry { position, at: self.now, effect, body: None });
+        Decision { verdict: Verdict::Accepted { position, id, new: false }, entries: entries.collect() }
     }
 }

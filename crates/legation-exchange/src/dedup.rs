@@ -1,97 +1,122 @@
-//! Which messages have been taken. Kept until a message's own timestamp could no longer be
-//! accepted, so that no copy of it ever comes in twice.
+//! Which messages have been taken. Kept until a message's own timestamp could no longer be accepted,
+//! so that no copy of it ever comes in twice. Only a fingerprint and a position are kept of each:
+//! whoever finds one looks the message up in the record and compares there.
 
 use crate::moment::Moment;
-use legation_protocol::json::Digest;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
-/// A sender and an id, in sixteen bytes. Two different pairs share one with probability 2^-64 only
-/// after billions of messages within one window, and the digest is compared on top.
-type Fingerprint = [u8; 16];
+/// How long a bucket is: its content is forgotten together.
+const BUCKET: u64 = 600_000_000;
+/// Bytes of one message in a part.
+const WIRE: usize = 24;
 
-/// What is known of a message that was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
-    pub(crate) position: u64,
-    digest: [u8; 16],
-}
+/// Fingerprints are hashes already.
+#[derive(Clone, Debug, Default)]
+struct AsIs(u64);
 
-impl Taken {
-    /// Whether a message with this digest is the same one.
-    pub(crate) fn is(&self, digest: Digest) -> bool {
-        digest.0.starts_with(&self.digest)
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
     }
-}
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Vec<WireTaken>", into = "Vec<WireTaken>")]
-pub(crate) struct Dedup {
-    taken: BTreeMap<Fingerprint, Taken>,
-    /// By the minute in which they may be forgotten.
-    until: BTreeMap<u64, Vec<Fingerprint>>,
-}
-
-/// Minute, fingerprint, digest, position.
-#[derive(Serialize, Deserialize)]
-struct WireTaken(u64, u128, u128, u64);
-
-impl From<Dedup> for Vec<WireTaken> {
-    fn from(dedup: Dedup) -> Self {
-        let minutes = dedup.until.iter().flat_map(|(minute, keys)| keys.iter().map(move |key| (*minute, key)));
-        let wire = minutes.filter_map(|(minute, key)| {
-            let taken = dedup.taken.get(key)?;
-            let number = u128::from_be_bytes;
-            Some(WireTaken(minute, number(*key), number(taken.digest), taken.position))
-        });
-        wire.collect()
-    }
-}
-
-impl From<Vec<WireTaken>> for Dedup {
-    fn from(wire: Vec<WireTaken>) -> Self {
-        let mut dedup = Dedup::default();
-        for WireTaken(minute, key, digest, position) in wire {
-            let key = key.to_be_bytes();
-            dedup.taken.insert(key, Taken { position, digest: digest.to_be_bytes() });
-            dedup.until.entry(minute).or_default().push(key);
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 << 8) | u64::from(*byte);
         }
-        dedup
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
     }
 }
 
-const MINUTE: u64 = 60_000_000;
+#[expect(clippy::disallowed_types, reason = "millions of pairs; what is written of it is sorted first")]
+type Bucket = std::collections::HashMap<u64, u64, BuildHasherDefault<AsIs>>;
+
+/// The messages taken within their windows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Dedup {
+    /// By the time from which on they may be forgotten.
+    buckets: BTreeMap<u64, Bucket>,
+    /// Fingerprints that two messages share: both are to be looked at.
+    shared: BTreeMap<(u64, u64), Vec<u64>>,
+}
 
 impl Dedup {
-    pub(crate) fn find(&self, sender: &str, id: &str) -> Option<Taken> {
-        self.taken.get(&fingerprint(sender, id)).copied()
+    /// Where messages lie that may have this sender and id.
+    pub(crate) fn find(&self, sender: &str, id: &str) -> Vec<u64> {
+        let key = fingerprint(sender, id);
+        let first = self.buckets.values().filter_map(|bucket| bucket.get(&key).copied());
+        let more = self.shared.iter().filter(|((_, shared), _)| *shared == key).flat_map(|(_, positions)| positions);
+        first.chain(more.copied()).collect()
     }
 
-    pub(crate) fn take(&mut self, sender: &str, id: &str, digest: Digest, position: u64, until: Moment) {
-        let key = fingerprint(sender, id);
-        let mut short = [0; 16];
-        short.iter_mut().zip(digest.0).for_each(|(to, from)| *to = from);
-        self.taken.insert(key, Taken { position, digest: short });
-        self.until.entry(until.micros() / MINUTE).or_default().push(key);
+    pub(crate) fn take(&mut self, sender: &str, id: &str, position: u64, until: Moment) {
+        self.put(until.micros() / BUCKET, fingerprint(sender, id), position);
+    }
+
+    fn put(&mut self, bucket: u64, key: u64, position: u64) {
+        let old = *self.buckets.entry(bucket).or_default().entry(key).or_insert(position);
+        if old != position {
+            self.shared.entry((bucket, key)).or_default().push(position);
+        }
     }
 
     /// Forgets what can no longer come again.
     pub(crate) fn forget(&mut self, now: Moment) {
-        let later = self.until.split_off(&(now.micros() / MINUTE));
-        for key in std::mem::replace(&mut self.until, later).into_values().flatten() {
-            self.taken.remove(&key);
+        let current = now.micros() / BUCKET;
+        while self.buckets.first_key_value().is_some_and(|(bucket, _)| *bucket < current) {
+            self.buckets.pop_first();
+        }
+        while self.shared.first_key_value().is_some_and(|((bucket, _), _)| *bucket < current) {
+            self.shared.pop_first();
+        }
+    }
+
+    /// Forgets everything from a position on, which never came to be.
+    pub(crate) fn undo(&mut self, from: u64) {
+        for positions in self.shared.values_mut() {
+            positions.retain(|position| *position < from);
+        }
+        for bucket in self.buckets.values_mut() {
+            bucket.retain(|_, position| *position < from);
+        }
+        self.shared.retain(|_, positions| !positions.is_empty());
+        self.buckets.retain(|_, bucket| !bucket.is_empty());
+    }
+
+    /// All of it as bytes, and until when they are of use.
+    pub(crate) fn to_part(&self) -> (Vec<u8>, Moment) {
+        let plain = self.buckets.iter().flat_map(|(bucket, all)| all.iter().map(|(key, at)| (*bucket, *key, *at)));
+        let shared =
+            self.shared.iter().flat_map(|((bucket, key), all)| all.iter().map(|position| (*bucket, *key, *position)));
+        let mut all: Vec<_> = plain.chain(shared).collect();
+        all.sort_unstable();
+        let last = all.last().map_or(0, |(bucket, ..)| bucket + 1);
+        let bytes = all
+            .into_iter()
+            .flat_map(|(bucket, key, position)| [bucket, key, position].into_iter().flat_map(u64::to_le_bytes));
+        (bytes.collect(), Moment::from_micros(last * BUCKET))
+    }
+
+    /// Takes in what was written.
+    pub(crate) fn take_part(&mut self, part: &[u8]) {
+        let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
+        for one in part.chunks_exact(WIRE) {
+            let (bucket, rest) = one.split_at(8);
+            let (key, position) = rest.split_at(8);
+            self.put(number(bucket), number(key), number(position));
         }
     }
 }
 
-fn fingerprint(sender: &str, id: &str) -> Fingerprint {
+fn fingerprint(sender: &str, id: &str) -> u64 {
     let mut hash = Sha256::new();
     hash.update((sender.len() as u64).to_le_bytes());
     hash.update(sender);
     hash.update(id);
     let full: [u8; 32] = hash.finalize().into();
-    let mut short = [0; 16];
-    short.iter_mut().zip(full).for_each(|(to, from)| *to = from);
-    short
+    full.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }

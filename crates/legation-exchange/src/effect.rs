@@ -2,7 +2,10 @@
 //! erased and the fold still gives the same state.
 
 use crate::agent::Agent;
+use crate::dead::Why;
+use crate::key::Key;
 use crate::moment::Moment;
+use crate::person::Person;
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +30,11 @@ pub enum Effect {
     Accepted(Accepted),
     /// Something was refused.
     Refused(Refused),
+    /// What strangers were refused within a minute, counted.
+    Tallied {
+        /// How often, by code and source.
+        refusals: Vec<Tally>,
+    },
     /// An agent was registered or changed.
     Registered {
         /// The agent as it is from now on.
@@ -34,21 +42,66 @@ pub enum Effect {
         /// Who did it.
         by: String,
     },
-    /// An agent was removed, and its mailbox with it.
+    /// An agent was removed, what waited for it with it.
     Removed {
         /// Its id.
         agent: String,
         /// Who did it.
         by: String,
     },
+    /// Keys of an agent came, went, or changed their state.
+    Keyed {
+        /// Whose.
+        agent: String,
+        /// The keys that changed, as they are from now on.
+        keys: Vec<Key>,
+        /// Who did it.
+        by: String,
+    },
+    /// A person got a token, or another role.
+    Granted {
+        /// The person as they are from now on.
+        person: Person,
+        /// Who did it.
+        by: String,
+    },
+    /// A person's token was withdrawn.
+    Withdrawn {
+        /// Whose.
+        person: String,
+        /// Who did it.
+        by: String,
+    },
+    /// A new token was used for the first time, and the one before ended.
+    Confirmed {
+        /// The agent it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+        /// The person it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        person: Option<String>,
+    },
     /// Messages were acknowledged.
     Acked(Acked),
-    /// Messages waited too long.
-    Expired {
+    /// Messages reached nobody.
+    Died {
         /// Whose they were.
         agent: String,
         /// Where they were routed.
         positions: Vec<u64>,
+        /// Why.
+        why: Why,
+    },
+    /// A message that had reached nobody was sent again.
+    Resent(Resent),
+    /// A mailbox was emptied.
+    Purged {
+        /// Whose.
+        agent: String,
+        /// All up to this position.
+        up_to: u64,
+        /// Who did it.
+        by: String,
     },
 }
 
@@ -65,26 +118,45 @@ pub struct Accepted {
     pub sender: String,
     /// Whose mailboxes it went to.
     pub to: Vec<String>,
+    /// Whose mailboxes had no room for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
     /// The task or session it belongs to.
     pub thread: Option<String>,
-    /// SHA-256 of its canonical form, in hex.
+    /// SHA-256 of its canonical form.
     pub digest: String,
     /// How its sender proved to be it.
     pub proof: String,
+    /// The person who spoke as a principal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// How long it waits.
     pub expires: Moment,
     /// How long its id is remembered; not at all when the id is ours.
     pub remembered: Option<Moment>,
 }
 
-/// Something that was refused.
+/// Something that was refused to somebody known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
     /// Who asked.
     pub by: String,
     /// Why.
     pub code: String,
-    /// SHA-256 of what was asked, in hex, if it was read.
+    /// SHA-256 of what was asked, if it was read.
+    pub digest: Option<String>,
+}
+
+/// What strangers from one place were refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Why.
+    pub code: String,
+    /// Where they came from.
+    pub source: String,
+    /// How often.
+    pub count: u64,
+    /// SHA-256 of the last of what was asked, if it was read.
     pub digest: Option<String>,
 }
 
@@ -97,4 +169,19 @@ pub struct Acked {
     pub up_to: Option<u64>,
     /// These positions.
     pub positions: Vec<u64>,
+}
+
+/// A message that goes to a mailbox again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resent {
+    /// Whose mailbox.
+    pub agent: String,
+    /// Where it was routed before.
+    pub routed: u64,
+    /// The entry that holds it.
+    pub message: u64,
+    /// How long it waits.
+    pub expires: Moment,
+    /// Who sent it again.
+    pub by: String,
 }

@@ -5,24 +5,36 @@
 //! entries change the state, so folding the record gives the same state again.
 
 mod agent;
+mod dead;
 mod decide;
 mod dedup;
 mod effect;
+mod key;
 mod mailbox;
 mod moment;
+mod person;
 mod policy;
 pub mod record;
+mod registration;
 mod registry;
 mod snapshot;
 mod state;
+mod token;
 mod who;
 
-pub use agent::{Agent, Key, KeyState, Registration, TokenHash};
-pub use decide::{Decision, Input, Proof, Verdict, Verified, decide, tick};
-pub use effect::{Accepted, Acked, Effect, Entry, Refused};
+pub use agent::Agent;
+pub use dead::{DeadLetter, DeadLetters, Why};
+pub use decide::{
+    Decision, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified, decide, earlier_than, key_statement, tick,
+};
+pub use effect::{Accepted, Acked, Effect, Entry, Refused, Resent, Tally};
+pub use key::{Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox};
 pub use moment::Moment;
+pub use person::{People, Person};
 pub use policy::Policy;
+pub use registration::Registration;
 pub use registry::Registry;
 pub use state::State;
+pub use token::{TokenHash, Tokens};
 pub use who::{PRINCIPALS, Role, Who};

@@ -1,29 +1,39 @@
 //! What waits for an agent. Listed by the position that routed it here, acknowledged by position.
 
 use crate::moment::Moment;
-use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::collections::VecDeque;
 
 /// A message that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
+    /// The entry that routed it here.
+    pub position: u64,
     /// The entry that holds the message.
     pub message: u64,
     /// When it stops waiting.
     pub expires: Moment,
 }
 
-/// Everything that waits for one agent.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Everything that waits for one agent, by position. Positions only rise, so new items go to the end.
+#[derive(Clone, Debug, Default)]
 pub struct Mailbox {
-    items: BTreeMap<u64, Item>,
+    items: VecDeque<Item>,
+    /// No item expires before this.
+    earliest: Option<Moment>,
+}
+
+impl PartialEq for Mailbox {
+    /// The bound on expiry may lag behind what was taken out.
+    fn eq(&self, other: &Self) -> bool {
+        self.items == other.items
+    }
 }
 
 impl Mailbox {
     /// What waits beyond `after`, oldest first; everything without one.
-    pub fn after(&self, after: Option<u64>) -> impl Iterator<Item = (u64, Item)> {
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        self.items.range((from, Bound::Unbounded)).map(|(position, item)| (*position, *item))
+    pub fn after(&self, after: Option<u64>) -> impl Iterator<Item = Item> {
+        let from = after.map_or(0, |after| self.items.partition_point(|item| item.position <= after));
+        self.items.range(from..).copied()
     }
 
     /// How many messages wait.
@@ -36,19 +46,42 @@ impl Mailbox {
         self.items.is_empty()
     }
 
-    pub(crate) fn put(&mut self, position: u64, item: Item) {
-        self.items.insert(position, item);
+    pub(crate) fn put(&mut self, item: Item) {
+        self.earliest = Some(self.earliest.map_or(item.expires, |earliest| earliest.min(item.expires)));
+        self.items.push_back(item);
     }
 
     pub(crate) fn take_up_to(&mut self, position: u64) {
-        self.items = self.items.split_off(&position.saturating_add(1));
+        let taken = self.items.partition_point(|item| item.position <= position);
+        self.items.drain(..taken);
+        self.tidy();
     }
 
-    pub(crate) fn take(&mut self, position: u64) {
-        self.items.remove(&position);
+    pub(crate) fn take(&mut self, position: u64) -> Option<Item> {
+        let at = self.items.binary_search_by_key(&position, |item| item.position).ok()?;
+        let item = self.items.remove(at);
+        self.tidy();
+        item
+    }
+
+    /// A mailbox that was once full does not keep the room.
+    fn tidy(&mut self) {
+        if self.items.capacity() > 64 && self.items.len() < self.items.capacity() / 4 {
+            self.items.shrink_to(self.items.len() * 2);
+        }
+    }
+
+    /// No item expires before this.
+    pub(crate) fn earliest(&self) -> Option<Moment> {
+        self.earliest
     }
 
     pub(crate) fn expired(&self, now: Moment) -> impl Iterator<Item = u64> {
-        self.items.iter().filter(move |(_, item)| item.expires <= now).map(|(position, _)| *position)
+        self.items.iter().filter(move |item| item.expires <= now).map(|item| item.position)
+    }
+
+    /// Looks again when the first item expires.
+    pub(crate) fn look_again(&mut self) {
+        self.earliest = self.items.iter().map(|item| item.expires).min();
     }
 }

@@ -1,6 +1,6 @@
 //! Time as the record knows it.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -40,6 +40,13 @@ impl fmt::Display for Moment {
         let text = at.ok().and_then(|at| at.format(&Rfc3339).ok());
         f.write_str(text.as_deref().unwrap_or("9999-12-31T23:59:59Z"))
     }
+}
+
+/// Reads a moment that somebody wrote as a timestamp.
+pub(crate) fn stamp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Moment>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?;
+    let stamp = text.map(|text| legation_protocol::Timestamp::utc(&text)).transpose();
+    stamp.map(|stamp| stamp.as_ref().map(Moment::of)).map_err(serde::de::Error::custom)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::time::Duration;
 /// The settings the rules ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
+    /// The name of the record.
+    pub realm: String,
     /// Whether anybody may register an agent: so on loopback with nothing configured.
     pub open_registration: bool,
     /// Whether VCP messages must be signed. Only an in-process exchange may do without.
@@ -21,11 +23,18 @@ pub struct Policy {
     pub mailbox_limit: usize,
     /// How long a message waits.
     pub time_to_live: Duration,
+    /// How long a key counts beside the one that takes over from it.
+    pub key_grace: Duration,
+    /// How long a key counts that an agent gave to one below it without saying.
+    pub child_key_life: Duration,
+    /// How many agents there may be.
+    pub agents_limit: usize,
 }
 
 impl Default for Policy {
     fn default() -> Self {
         Policy {
+            realm: "local".to_owned(),
             open_registration: false,
             signed_vcp: true,
             past: Duration::from_mins(5),
@@ -34,6 +43,9 @@ impl Default for Policy {
             dedup_window: Duration::from_hours(1),
             mailbox_limit: 100_000,
             time_to_live: Duration::from_hours(168),
+            key_grace: Duration::from_hours(24),
+            child_key_life: Duration::from_hours(720),
+            agents_limit: 100_000,
         }
     }
 }

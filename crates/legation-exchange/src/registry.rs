@@ -1,9 +1,10 @@
 //! Who is registered. Each name leads to one agent, and no two agents' names look alike.
 
-use crate::agent::{Agent, TokenHash};
+use crate::agent::Agent;
+use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
 use legation_protocol::{Code, Rejection};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use unicode_security::confusable_detection::skeleton;
 
 /// How many agents may stand above each other.
@@ -13,10 +14,14 @@ const DEPTH: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Registry {
     agents: BTreeMap<String, Agent>,
+    /// Whose a name is.
+    names: BTreeMap<String, String>,
     /// What a name looks like, to the agent that has it and the name itself.
     looks: BTreeMap<String, (String, String)>,
     /// Whose a token is.
     tokens: BTreeMap<TokenHash, String>,
+    /// Ids that were an agent's once.
+    gone: BTreeSet<String>,
 }
 
 impl Registry {
@@ -27,8 +32,7 @@ impl Registry {
 
     /// The agent that goes by this name.
     pub fn resolve(&self, name: &str) -> Option<&Agent> {
-        let (id, exact) = self.looks.get(&look(name))?;
-        (exact == name).then(|| self.agents.get(id)).flatten()
+        self.agents.get(self.names.get(name)?)
     }
 
     /// The agent that holds a token.
@@ -39,6 +43,31 @@ impl Registry {
     /// All of them, by id.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.agents.values()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.agents.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.agents.is_empty()
+    }
+
+    /// Agents that run as copies of this one.
+    pub fn instances<'r>(&'r self, id: &'r str) -> impl Iterator<Item = &'r Agent> {
+        self.agents.values().filter(move |agent| agent.instance_of.as_deref() == Some(id))
+    }
+
+    /// Ids that were an agent's once.
+    pub fn gone(&self) -> impl Iterator<Item = &str> {
+        self.gone.iter().map(String::as_str)
+    }
+
+    /// Whether an id was an agent's once.
+    pub fn is_gone(&self, id: &str) -> bool {
+        self.gone.contains(id)
     }
 
     /// Those an agent reaches by a broadcast: of the same parent, or sharing a group; agents
@@ -64,7 +93,27 @@ impl Registry {
                 return Err(Rejection::because(Code::ConfusableId, message));
             }
         }
+        self.check_base(agent)?;
         self.check_parent(agent)
+    }
+
+    /// A copy is one of an agent that is none itself, and of the same one for good.
+    fn check_base(&self, agent: &Agent) -> Result<(), Rejection> {
+        let Some(base) = agent.instance_of.as_deref() else { return Ok(()) };
+        let refuse = |message: &str| Err(Rejection::because(Code::BadInstance, message.to_owned()).at("/instance_of"));
+        if base == agent.id || self.instances(&agent.id).next().is_some() {
+            return refuse("an agent is no instance of itself, nor of another while it has instances");
+        }
+        match self.agents.get(base) {
+            None => refuse("the agent it would be an instance of is not registered"),
+            Some(base) if base.instance_of.is_some() => refuse("an instance has no instances"),
+            Some(_) => match self.agents.get(&agent.id) {
+                Some(before) if before.instance_of != agent.instance_of => {
+                    refuse("what an agent is an instance of is said when it is registered")
+                }
+                Some(_) | None => Ok(()),
+            },
+        }
     }
 
     fn check_parent(&self, agent: &Agent) -> Result<(), Rejection> {
@@ -84,20 +133,43 @@ impl Registry {
     pub(crate) fn put(&mut self, agent: Agent) {
         self.remove(&agent.id);
         for name in agent.names() {
+            self.names.insert(name.to_owned(), agent.id.clone());
             self.looks.insert(look(name), (agent.id.clone(), name.to_owned()));
         }
-        if let Some(token) = agent.token {
-            self.tokens.insert(token, agent.id.clone());
-        }
+        self.tokens.extend(agent.tokens.iter().map(|token| (token, agent.id.clone())));
+        self.gone.remove(&agent.id);
         self.agents.insert(agent.id.clone(), agent);
     }
 
-    pub(crate) fn remove(&mut self, id: &str) {
+    pub(crate) fn put_gone(&mut self, id: String) {
+        self.gone.insert(id);
+    }
+
+    /// Changes an agent that is there.
+    pub(crate) fn change(&mut self, id: &str, change: impl FnOnce(&mut Agent)) {
+        let Some(mut agent) = self.agents.get(id).cloned() else { return };
+        change(&mut agent);
+        self.put(agent);
+    }
+
+    /// Removes an agent; those below it go to whom it stood below.
+    pub(crate) fn remove_for_good(&mut self, id: &str) {
+        let Some(agent) = self.agents.get(id) else { return };
+        let above = agent.parent.clone();
+        for child in self.agents.values_mut().filter(|child| child.parent.as_deref() == Some(id)) {
+            child.parent.clone_from(&above);
+        }
+        self.remove(id);
+        self.gone.insert(id.to_owned());
+    }
+
+    fn remove(&mut self, id: &str) {
         let Some(agent) = self.agents.remove(id) else { return };
         for name in agent.names() {
+            self.names.remove(name);
             self.looks.remove(&look(name));
         }
-        if let Some(token) = agent.token {
+        for token in agent.tokens.iter() {
             self.tokens.remove(&token);
         }
     }

@@ -1,9 +1,13 @@
-//! A state as bytes and back: what a start begins from instead of the first entry.
+//! A state as bytes and back: what a start begins from instead of the first entry. What was taken
+//! lies apart, in parts that are written once and only added to, since it is large and changes at
+//! its end only.
 
 use crate::agent::Agent;
+use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
+use crate::person::Person;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
@@ -14,46 +18,75 @@ struct WireState {
     next: u64,
     now: Moment,
     agents: Vec<Agent>,
-    mailboxes: Vec<(String, Vec<WireItem>)>,
-    dedup: Dedup,
+    gone: Vec<String>,
+    people: Vec<Person>,
+    dead: Vec<(u64, String, DeadLetter)>,
+    /// Whose mailboxes follow, and how many items each has.
+    mailboxes: Vec<(String, usize)>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct WireItem(u64, u64, Moment);
-
-const FORM: u32 = 1;
+const FORM: u32 = 2;
+/// Bytes of one item.
+const ITEM: usize = 24;
 
 impl State {
-    /// The state as bytes.
+    /// The state as bytes, without what was taken.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let items = |mailbox: &Mailbox| {
-            mailbox.after(None).map(|(position, item)| WireItem(position, item.message, item.expires)).collect()
-        };
         let wire = WireState {
             form: FORM,
             next: self.next,
             now: self.now,
             agents: self.registry.agents().cloned().collect(),
-            mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), items(mailbox))).collect(),
-            dedup: self.dedup.clone(),
+            gone: self.registry.gone().map(str::to_owned).collect(),
+            people: self.people.iter().cloned().collect(),
+            dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
+            mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.len())).collect(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
-        serde_json::to_vec(&wire).unwrap_or_default()
+        let json = serde_json::to_vec(&wire).unwrap_or_default();
+        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+        bytes.extend(json);
+        for item in self.mailboxes.values().flat_map(|mailbox| mailbox.after(None)) {
+            bytes.extend([item.position, item.message, item.expires.micros()].into_iter().flat_map(u64::to_le_bytes));
+        }
+        bytes
     }
 
-    /// The state these bytes hold; nothing if they are of another form.
+    /// The state these bytes hold, which knows of nothing that was taken; nothing if they are of
+    /// another form.
     pub fn from_bytes(bytes: &[u8]) -> Option<State> {
-        let wire: WireState = serde_json::from_slice(bytes).ok().filter(|wire: &WireState| wire.form == FORM)?;
-        let mut state = State { next: wire.next, now: wire.now, dedup: wire.dedup, ..State::default() };
-        for agent in wire.agents {
-            state.registry.put(agent);
-        }
-        for (agent, items) in wire.mailboxes {
-            let mailbox = state.mailboxes.entry(agent).or_default();
-            for WireItem(position, message, expires) in items {
-                mailbox.put(position, Item { message, expires });
-            }
+        let (length, rest) = bytes.split_first_chunk::<8>()?;
+        let (json, items) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        let wire: WireState = serde_json::from_slice(json).ok().filter(|wire: &WireState| wire.form == FORM)?;
+        let mut state = State { next: wire.next, now: wire.now, dedup: Some(Dedup::default()), ..State::default() };
+        wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
+        wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
+        wire.people.into_iter().for_each(|person| state.people.put(person));
+        wire.dead.into_iter().for_each(|(position, agent, letter)| state.dead.put(position, &agent, letter));
+        let mut items = items.chunks_exact(ITEM).map(item);
+        for (agent, count) in wire.mailboxes {
+            let mut mailbox = Mailbox::default();
+            items.by_ref().take(count).for_each(|item| mailbox.put(item));
+            state.mailboxes.insert(agent, mailbox);
         }
         Some(state)
     }
+
+    /// What was taken since the state was empty or read from bytes, and until when that is of use.
+    pub fn taken(&self) -> (Vec<u8>, Moment) {
+        self.dedup.as_ref().map(Dedup::to_part).unwrap_or_default()
+    }
+
+    /// Adds what [`taken`](State::taken) gave.
+    pub fn add_taken(&mut self, part: &[u8]) {
+        self.dedup.get_or_insert_default().take_part(part);
+    }
+}
+
+fn item(bytes: &[u8]) -> Item {
+    let number = |at: usize| {
+        let eight = bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+        eight.map(u64::from_le_bytes).unwrap_or_default()
+    };
+    Item { position: number(0), message: number(8), expires: Moment::from_micros(number(16)) }
 }

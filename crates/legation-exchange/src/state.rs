@@ -1,11 +1,12 @@
 //! Everything the exchange knows, as a fold over its record.
 
+use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
-use crate::effect::{Accepted, Acked, Effect, Entry};
+use crate::effect::{Accepted, Acked, Effect, Entry, Resent};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
+use crate::person::People;
 use crate::registry::Registry;
-use legation_protocol::json::Digest;
 use std::collections::BTreeMap;
 
 /// The state of an exchange after some number of entries.
@@ -16,14 +17,49 @@ pub struct State {
     /// The last entry's time. The record's clock never goes back.
     pub(crate) now: Moment,
     pub(crate) registry: Registry,
-    pub(crate) dedup: Dedup,
+    pub(crate) people: People,
+    /// Only whoever decides needs to know what was taken before.
+    pub(crate) dedup: Option<Dedup>,
     pub(crate) mailboxes: BTreeMap<String, Mailbox>,
+    pub(crate) dead: DeadLetters,
 }
 
 impl State {
+    /// An empty state for whoever decides.
+    pub fn deciding() -> State {
+        State { dedup: Some(Dedup::default()), ..State::default() }
+    }
+
+    /// The same for readers, who do not decide.
+    #[must_use]
+    pub fn for_readers(&self) -> State {
+        State {
+            next: self.next,
+            now: self.now,
+            registry: self.registry.clone(),
+            people: self.people.clone(),
+            dedup: None,
+            mailboxes: self.mailboxes.clone(),
+            dead: self.dead.clone(),
+        }
+    }
+
+    /// The state of `readers` again for whoever decides, who ran ahead of it as `self`.
+    #[must_use]
+    pub fn back_to(&mut self, readers: &State) -> State {
+        let mut dedup = self.dedup.take().unwrap_or_default();
+        dedup.undo(readers.next);
+        State { dedup: Some(dedup), ..readers.clone() }
+    }
+
     /// The position of the next entry.
     pub fn next(&self) -> u64 {
         self.next
+    }
+
+    /// The record's time.
+    pub fn now(&self) -> Moment {
+        self.now
     }
 
     /// Who is registered.
@@ -31,44 +67,81 @@ impl State {
         &self.registry
     }
 
+    /// Which people have tokens.
+    pub fn people(&self) -> &People {
+        &self.people
+    }
+
     /// What waits for an agent.
     pub fn mailbox(&self, agent: &str) -> Option<&Mailbox> {
         self.mailboxes.get(agent)
+    }
+
+    /// How much waits for whom.
+    pub fn mailboxes(&self) -> impl Iterator<Item = (&str, &Mailbox)> {
+        self.mailboxes.iter().map(|(agent, mailbox)| (agent.as_str(), mailbox))
+    }
+
+    /// What reached nobody.
+    pub fn dead_letters(&self) -> &DeadLetters {
+        &self.dead
+    }
+
+    /// Where messages lie that may be earlier ones with this sender and id.
+    pub fn earlier(&self, sender: &str, id: &str) -> Vec<u64> {
+        let Some(dedup) = &self.dedup else { return Vec::new() };
+        let canonical = self.registry.resolve(sender).map_or(sender, |agent| agent.id.as_str());
+        dedup.find(canonical, id)
     }
 
     /// Folds one entry in. This is the only thing that changes the state.
     pub fn apply(&mut self, entry: &Entry) {
         self.next = entry.position + 1;
         self.now = self.now.max(entry.at);
-        self.dedup.forget(self.now);
+        if let Some(dedup) = &mut self.dedup {
+            dedup.forget(self.now);
+        }
         match &entry.effect {
-            Effect::Accepted(accepted) => self.accept(entry.position, accepted),
+            Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, .. } => {
                 self.mailboxes.entry(agent.id.clone()).or_default();
                 self.registry.put((**agent).clone());
             }
-            Effect::Removed { agent, .. } => {
-                self.mailboxes.remove(agent);
-                self.registry.remove(agent);
-            }
+            Effect::Removed { agent, .. } => self.remove(agent, entry.at),
+            Effect::Keyed { agent, keys, .. } => self.registry.change(agent, |agent| agent.put_keys(keys)),
+            Effect::Granted { person, .. } => self.people.put(person.clone()),
+            Effect::Withdrawn { person, .. } => self.people.remove(person),
+            Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
             Effect::Acked(acked) => self.acknowledge(acked),
-            Effect::Expired { agent, positions } => {
-                let mailbox = self.mailboxes.entry(agent.clone()).or_default();
-                for position in positions {
-                    mailbox.take(*position);
+            Effect::Died { agent, positions, why } => self.bury(agent, positions, *why, entry.at),
+            Effect::Resent(resent) => self.resend(entry.position, resent),
+            Effect::Purged { agent, up_to, .. } => {
+                if let Some(mailbox) = self.mailboxes.get_mut(agent) {
+                    mailbox.take_up_to(*up_to);
                 }
             }
-            Effect::Refused(_) => {}
+            Effect::Refused(_) | Effect::Tallied { .. } => {}
         }
     }
 
-    fn accept(&mut self, position: u64, accepted: &Accepted) {
+    fn accept(&mut self, entry: &Entry, accepted: &Accepted) {
+        let (position, expires) = (entry.position, accepted.expires);
         for agent in &accepted.to {
-            let item = Item { message: position, expires: accepted.expires };
-            self.mailboxes.entry(agent.clone()).or_default().put(position, item);
+            self.put(agent, Item { position, message: position, expires });
         }
-        if let (Some(until), Some(digest)) = (accepted.remembered, Digest::parse(&accepted.digest)) {
-            self.dedup.take(&accepted.sender, &accepted.id, digest, position, until);
+        for agent in &accepted.missed {
+            let letter = DeadLetter { message: position, why: Why::MailboxFull, at: entry.at };
+            self.dead.put(position, agent, letter);
+        }
+        if let (Some(until), Some(dedup)) = (accepted.remembered, &mut self.dedup) {
+            dedup.take(&accepted.sender, &accepted.id, position, until);
+        }
+    }
+
+    fn put(&mut self, agent: &str, item: Item) {
+        match self.mailboxes.get_mut(agent) {
+            Some(mailbox) => mailbox.put(item),
+            None => self.mailboxes.entry(agent.to_owned()).or_default().put(item),
         }
     }
 
@@ -80,5 +153,38 @@ impl State {
         for position in &acked.positions {
             mailbox.take(*position);
         }
+    }
+
+    /// Removes an agent. What waited for it reached nobody; those below it go to whom it stood below.
+    fn remove(&mut self, agent: &str, at: Moment) {
+        for item in self.mailboxes.remove(agent).unwrap_or_default().after(None) {
+            self.dead.put(item.position, agent, DeadLetter { message: item.message, why: Why::Removed, at });
+        }
+        self.registry.remove_for_good(agent);
+    }
+
+    fn confirm(&mut self, agent: Option<&str>, person: Option<&str>) {
+        if let Some(agent) = agent {
+            self.registry.change(agent, |agent| agent.tokens = agent.tokens.confirmed());
+        }
+        if let Some(mut person) = person.and_then(|name| self.people.named(name)).cloned() {
+            person.tokens = person.tokens.confirmed();
+            self.people.put(person);
+        }
+    }
+
+    fn bury(&mut self, agent: &str, positions: &[u64], why: Why, at: Moment) {
+        let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
+        for position in positions {
+            if let Some(item) = mailbox.take(*position) {
+                self.dead.put(*position, agent, DeadLetter { message: item.message, why, at });
+            }
+        }
+        mailbox.look_again();
+    }
+
+    fn resend(&mut self, position: u64, resent: &Resent) {
+        self.dead.take(resent.routed, &resent.agent);
+        self.put(&resent.agent, Item { position, message: resent.message, expires: resent.expires });
     }
 }

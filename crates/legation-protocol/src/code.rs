@@ -191,6 +191,10 @@ codes! {
     BadParent = "bad_parent",
     /// More live keys than an agent may have.
     TooManyKeys = "too_many_keys",
+    /// A key that cannot do, or become, what was asked.
+    KeyState = "key_state",
+    /// An instance of what cannot have one.
+    BadInstance = "bad_instance",
     /// The record has no room.
     StorageFull = "storage_full",
     /// Too much at once.

@@ -140,8 +140,23 @@ impl Received {
     /// # Ok::<(), legation_protocol::Rejection>(())
     /// ```
     pub fn read(bytes: impl Into<Box<[u8]>>) -> Result<Received, Rejection> {
-        let bytes = bytes.into();
-        let doc = Doc::parse(&bytes)?;
+        Received::read_or_back(bytes.into()).map_err(|(rejection, _)| rejection)
+    }
+
+    /// The same, giving back bytes that are no message.
+    pub fn read_or_back(bytes: Box<[u8]>) -> Result<Received, (Rejection, Box<[u8]>)> {
+        match Received::parts(&bytes) {
+            Ok((message, signed, signature, warnings)) => {
+                let digest = Digest::of_bytes(&signed);
+                Ok(Received { bytes, message, signed, signature, digest, warnings })
+            }
+            Err(rejection) => Err((rejection, bytes)),
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "the parts of a message, once")]
+    fn parts(bytes: &[u8]) -> Result<(Message, Box<[u8]>, Option<Signature>, Vec<Violation>), Rejection> {
+        let doc = Doc::parse(bytes)?;
         let checked = check_doc(&doc, None);
         let inside = crate::check::unwrapped(doc.root(), &mut Findings::new());
         let mut out = Findings::from(checked.violations);
@@ -149,8 +164,7 @@ impl Received {
             Some(Content::Message(message)) => {
                 let signed = signed_bytes(inside, Form::Canonical).into_boxed_slice();
                 let signature = carried_signature(&message, inside, doc.root());
-                let (digest, warnings) = (Digest::of_bytes(&signed), out.into_vec());
-                return Ok(Received { bytes, message, signed, signature, digest, warnings });
+                return Ok((message, signed, signature, out.into_vec()));
             }
             Some(Content::Handshake(_)) => "a part of the handshake",
             Some(Content::Manifest(_)) => "an agent manifest",
@@ -163,6 +177,11 @@ impl Received {
     /// The bytes as received.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The bytes alone.
+    pub fn into_bytes(self) -> Box<[u8]> {
+        self.bytes
     }
 
     /// The signature that came in the message, or in the wrapper around one that has no place for it.

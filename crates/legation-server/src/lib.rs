@@ -12,6 +12,7 @@ mod leftover;
 mod lines;
 mod media;
 mod messages;
+mod origin;
 mod record;
 mod refusal;
 mod routes;

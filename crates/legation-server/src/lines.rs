@@ -10,7 +10,7 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use legation_engine::{Credential, Exchange, Pending, Submission};
+use legation_engine::{Credential, Exchange, Pending, Source, Submission};
 use legation_protocol::ndjson::{Line, Lines};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -36,11 +36,11 @@ struct Numbered<T> {
 }
 
 /// The answer to a request of many lines.
-pub(crate) fn answered(shared: &Shared, credential: Credential, body: Body) -> Response {
+pub(crate) fn answered(shared: &Shared, credential: Credential, source: Source, body: Body) -> Response {
     let (told, verdicts) = mpsc::channel(VERDICTS);
     let (underway, decided) = mpsc::channel(WINDOW);
     let (exchange, stopping) = (shared.exchange.clone(), shared.stopping.clone());
-    let feed = Feed { exchange, credential, underway, stopping };
+    let feed = Feed { exchange, credential, source, underway, stopping };
     // Apart from the request: what was submitted is seen to its end when the client is gone.
     shared.tasks.spawn(async move { tokio::join!(feed.all(body.into_data_stream()), tell(decided, told)) });
     ([(CONTENT_TYPE, NDJSON)], Body::from_stream(chunks(verdicts))).into_response()
@@ -50,6 +50,7 @@ pub(crate) fn answered(shared: &Shared, credential: Credential, body: Body) -> R
 struct Feed {
     exchange: Exchange,
     credential: Credential,
+    source: Source,
     underway: mpsc::Sender<Underway>,
     stopping: CancellationToken,
 }
@@ -87,7 +88,8 @@ impl Feed {
         let pending = match line.bytes {
             Err(rejection) => Err(Refusal::from(rejection)),
             Ok(bytes) => {
-                let submission = Submission { bytes: bytes.into(), credential: self.credential.clone(), only: None };
+                let (bytes, credential, source) = (bytes.into(), self.credential.clone(), self.source);
+                let submission = Submission { bytes, credential, only: None, source, idempotency_key: None };
                 self.exchange.submit(submission).await.map_err(Refusal::from)
             }
         };

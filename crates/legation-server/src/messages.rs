@@ -4,6 +4,7 @@ use crate::body;
 use crate::caller::Proven;
 use crate::lines;
 use crate::media::Media;
+use crate::origin::{IdempotencyKey, Origin};
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::Json;
@@ -11,7 +12,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Credential, Submission};
+use legation_engine::Submission;
 use legation_exchange::Verdict;
 use legation_protocol::Format;
 use serde::Serialize;
@@ -47,14 +48,17 @@ impl Taken {
 pub(crate) async fn any(
     State(shared): State<Arc<Shared>>,
     Proven(credential): Proven,
+    Origin(source): Origin,
+    IdempotencyKey(idempotency_key): IdempotencyKey,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     match Media::of(&headers)? {
-        Media::Lines => Ok(lines::answered(&shared, credential, body)),
+        Media::Lines => Ok(lines::answered(&shared, credential, source, body)),
         Media::Json => {
-            let bytes = body::whole(body).await?;
-            let taken = receive(&shared, &bytes, credential, None).await?;
+            let bytes = body::whole(body).await?.as_ref().into();
+            let submission = Submission { bytes, credential, only: None, source, idempotency_key };
+            let taken = receive(&shared, submission).await?;
             Ok(Json(taken).into_response())
         }
     }
@@ -65,12 +69,14 @@ pub(crate) async fn any(
 pub(crate) async fn vcp(
     State(shared): State<Arc<Shared>>,
     Proven(credential): Proven,
+    Origin(source): Origin,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     Media::json(&headers)?;
-    let bytes = body::whole(body).await?;
-    let Taken { status, message_id, position } = receive(&shared, &bytes, credential, Some(Format::Vcp)).await?;
+    let bytes = body::whole(body).await?.as_ref().into();
+    let submission = Submission { bytes, credential, only: Some(Format::Vcp), source, idempotency_key: None };
+    let Taken { status, message_id, position } = receive(&shared, submission).await?;
     let mut response = Json(Taken { status, message_id, position: None }).into_response();
     if let Some(position) = position {
         response.headers_mut().insert(POSITION, HeaderValue::from(position));
@@ -78,13 +84,7 @@ pub(crate) async fn vcp(
     Ok(response)
 }
 
-async fn receive(
-    shared: &Shared,
-    bytes: &[u8],
-    credential: Credential,
-    only: Option<Format>,
-) -> Result<Taken, Refusal> {
-    let submission = Submission { bytes: bytes.into(), credential, only };
+async fn receive(shared: &Shared, submission: Submission) -> Result<Taken, Refusal> {
     let exchange = shared.exchange.clone();
     Taken::of(shared.apart(async move { exchange.receive(submission).await }).await?)
 }

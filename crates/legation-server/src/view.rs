@@ -1,6 +1,6 @@
 //! An agent as others may see it.
 
-use legation_exchange::{Agent, Who};
+use legation_exchange::{Agent, Tokens, Who};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,13 +20,13 @@ impl View {
             Who::Agent(id) => *id == agent.id,
             Who::Nobody => false,
         };
-        let mut agent = Agent { token: None, ..agent };
+        let mut agent = Agent { tokens: Tokens::default(), ..agent };
         if let (false, Some(Value::Object(manifest))) = (sees_all, &mut agent.manifest) {
             manifest.remove("system_prompt");
         }
         let mut agent = serde_json::to_value(&agent).unwrap_or_default();
         if let Value::Object(members) = &mut agent {
-            members.remove("token");
+            members.remove("tokens");
         }
         View { agent, state: "running" }
     }

@@ -43,34 +43,57 @@ impl Snapshots {
         crc.update(bytes);
         let path = self.dir.join(format!("{:020}.snap", known.position));
         files::atomic_write_parts(&path, &[&head, bytes, &crc.finalize().to_le_bytes()], 0o600)?;
-        for old in self.list()?.into_iter().rev().skip(KEPT) {
+        for old in self.list("snap")?.into_iter().rev().skip(KEPT) {
             fs::remove_file(&old).map_err(Error::io("remove", &old))?;
         }
         Ok(())
     }
 
-    /// The newest snapshot that is whole. One that is not is passed over: the log has it all.
-    pub fn latest(&self) -> Result<Option<Snapshot>, Error> {
-        for path in self.list()?.into_iter().rev() {
-            match fs::read(&path) {
-                Ok(bytes) => {
-                    if let Some(snapshot) = read(bytes) {
-                        return Ok(Some(snapshot));
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => (),
-                Err(error) => return Err(Error::io("read", &path)(error)),
-            }
+    /// The snapshots that are whole, newest first. One that is not is passed over: the log has it all.
+    pub fn newest_first(&self) -> Result<impl Iterator<Item = Result<Snapshot, Error>>, Error> {
+        let whole = |path: PathBuf| match fs::read(&path) {
+            Ok(bytes) => read(bytes).map(Ok),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => Some(Err(Error::io("read", &path)(error))),
+        };
+        Ok(self.list("snap")?.into_iter().rev().filter_map(whole))
+    }
+
+    /// Writes a part that several snapshots rest on, durably. Parts are known by number.
+    pub fn write_part(&self, number: u64, bytes: &[u8]) -> Result<(), Error> {
+        let crc = crc32fast::hash(bytes).to_le_bytes();
+        files::atomic_write_parts(&self.part(number), &[bytes, &crc], 0o600)
+    }
+
+    /// A part, if it is there and whole.
+    pub fn read_part(&self, number: u64) -> Option<Vec<u8>> {
+        let mut bytes = fs::read(self.part(number)).ok()?;
+        let (rest, crc) = bytes.split_last_chunk::<4>()?;
+        let whole = crc32fast::hash(rest) == u32::from_le_bytes(*crc);
+        let length = rest.len();
+        bytes.truncate(length);
+        whole.then_some(bytes)
+    }
+
+    /// Removes all parts but these.
+    pub fn keep_parts(&self, numbers: &[u64]) -> Result<(), Error> {
+        let kept: Vec<_> = numbers.iter().map(|number| self.part(*number)).collect();
+        for old in self.list("part")?.into_iter().filter(|path| !kept.contains(path)) {
+            fs::remove_file(&old).map_err(Error::io("remove", &old))?;
         }
-        Ok(None)
+        Ok(())
+    }
+
+    fn part(&self, number: u64) -> PathBuf {
+        self.dir.join(format!("{number:020}.part"))
     }
 
     /// Oldest first: their names are positions of equal width.
-    fn list(&self) -> Result<Vec<PathBuf>, Error> {
+    fn list(&self, kind: &str) -> Result<Vec<PathBuf>, Error> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(Error::io("read", &self.dir))? {
             let path = entry.map_err(Error::io("read", &self.dir))?.path();
-            if path.extension().is_some_and(|extension| extension == "snap") {
+            if path.extension().is_some_and(|extension| extension == kind) {
                 found.push(path);
             }
         }

@@ -5,7 +5,7 @@ use crate::asked::Asked;
 use crate::letter::Letter;
 use legation_engine::Ledger;
 use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf, verify_consistency, verify_inclusion};
-use legation_exchange::{Accepted, Acked, Effect, Moment, Policy};
+use legation_exchange::{Accepted, Acked, Effect, Moment, Policy, Why};
 use legation_protocol::Format;
 use legation_store::verify::{Options, verify};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,7 +92,10 @@ impl<'a> Audit<'a> {
         match effect {
             Effect::Accepted(accepted) => self.accept(position, &accepted, frame.body.as_deref()),
             Effect::Acked(acked) => self.ack(position, acked),
-            Effect::Expired { agent, positions } => self.expire(&agent, &positions),
+            Effect::Died { agent, positions, why } => {
+                ensure(why == Why::Expired, || format!("letters died at {position} for no reason"))?;
+                self.expire(&agent, &positions)
+            }
             Effect::Registered { agent, .. } => {
                 self.waiting.entry(agent.id.clone()).or_default();
                 Ok(())
@@ -105,6 +108,13 @@ impl<'a> Audit<'a> {
                 self.refused.extend(refused.digest);
                 Ok(())
             }
+            Effect::Tallied { .. }
+            | Effect::Keyed { .. }
+            | Effect::Granted { .. }
+            | Effect::Withdrawn { .. }
+            | Effect::Confirmed { .. }
+            | Effect::Resent(_)
+            | Effect::Purged { .. } => Err(format!("nobody asked for what is at {position}")),
         }
     }
 
@@ -205,7 +215,7 @@ impl<'a> Audit<'a> {
         ensure(agents.iter().copied().eq(self.waiting.keys()), || format!("registered are {agents:?}"))?;
         for (agent, waiting) in &self.waiting {
             let found: BTreeSet<u64> =
-                live.mailbox(agent).into_iter().flat_map(|m| m.after(None)).map(|i| i.0).collect();
+                live.mailbox(agent).into_iter().flat_map(|m| m.after(None)).map(|i| i.position).collect();
             ensure(found == *waiting, || format!("for {agent} wait {found:?}, and {waiting:?} should"))?;
             let due = |at: Moment| at.plus(self.policy.time_to_live) <= self.at;
             let stale = waiting.iter().find(|at| self.accepted.get(at).is_some_and(|(_, at)| due(*at)));

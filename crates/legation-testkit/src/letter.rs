@@ -1,7 +1,7 @@
 //! Messages in all four dialects, and who the agents are that send them.
 
 use crate::rng::Rng;
-use legation_exchange::{Input, Moment, Proof, Registration, TokenHash, Verified, Who};
+use legation_exchange::{Input, Moment, NewKey, Proof, Registration, SpareId, TokenHash, Verified, Who};
 use legation_protocol::sign::{PublicKey, SecretKey};
 use legation_protocol::{Format, Received};
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ impl Letter {
 
     pub(crate) fn input(&self, spare: u64) -> Input {
         let (received, proof) = (self.received.clone(), self.proof.clone());
-        Input::Message(Box::new(Verified { received, proof, spare_id: format!("msg_{spare:016x}") }))
+        Input::Message(Box::new(Verified { received, proof, spare_id: SpareId::Fresh(format!("msg_{spare:016x}")) }))
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn registration(name: &'static str, rng: &mut Rng) -> Input {
     let mut token = [0; 32];
     token.as_chunks_mut::<8>().0.iter_mut().for_each(|part| *part = rng.next().to_le_bytes());
     let aliases = BTreeMap::from([(Format::Vcp, uri(name))]);
-    let keys = Some(vec![key(name).to_string()]);
+    let keys = Some(vec![NewKey::from(&key(name))]);
     let registration = Box::new(Registration { aliases: Some(aliases), keys, ..Registration::default() });
     Input::Register { id: name.to_owned(), registration, who: Who::operator(), token: TokenHash(token) }
 }

@@ -2,25 +2,46 @@
 
 use super::{Decided, Desk};
 use crate::effect::{Acked, Effect};
-use crate::who::Who;
+use crate::who::{PRINCIPALS, Who};
 use legation_protocol::{Code, Rejection};
 
 impl Desk<'_> {
     pub(super) fn acknowledge(&self, agent: String, up_to: Option<u64>, positions: Vec<u64>, who: &Who) -> Decided {
-        if self.state.registry.agent(&agent).is_none() {
-            return Err(Rejection::because(Code::UnknownAgent, "there is no such agent"));
-        }
-        match who {
-            _ if who.is_operator() || who.is_or_speaks_as(&agent) => {}
-            Who::Agent(_) | Who::Person { .. } => {
-                return Err(Rejection::because(Code::NotAllowed, "this is another agent's mailbox"));
-            }
-            Who::Nobody => return Err(Rejection::because(Code::Unauthenticated, "a mailbox takes its agent's token")),
-        }
+        self.must_have_mailbox(&agent)?;
+        may_empty(&agent, who)?;
         // What lies ahead of the record is nobody's to acknowledge.
         let last = self.state.next.saturating_sub(1);
         let up_to = up_to.map(|position| position.min(last));
         let effect = Effect::Acked(Acked { agent: agent.clone(), up_to, positions });
         Ok(self.accepted(agent, false, effect, None))
+    }
+
+    pub(super) fn purge(&self, agent: String, up_to: Option<u64>, who: &Who) -> Decided {
+        if !who.is_operator() {
+            return Err(Rejection::because(Code::NotAllowed, "only an operator empties a mailbox unread"));
+        }
+        self.must_have_mailbox(&agent)?;
+        let last = self.state.next.saturating_sub(1);
+        let up_to = up_to.map_or(last, |position| position.min(last));
+        let effect = Effect::Purged { agent: agent.clone(), up_to, by: who.to_string() };
+        Ok(self.accepted(agent, false, effect, None))
+    }
+
+    fn must_have_mailbox(&self, agent: &str) -> Result<(), Rejection> {
+        if self.state.registry.agent(agent).is_some() || PRINCIPALS.contains(&agent) {
+            return Ok(());
+        }
+        Err(Rejection::because(Code::UnknownAgent, "there is no such agent"))
+    }
+}
+
+/// Taking messages out is for whoever they are for, and for operators.
+pub(super) fn may_empty(agent: &str, who: &Who) -> Result<(), Rejection> {
+    match who {
+        _ if who.is_operator() || who.is_or_speaks_as(agent) => Ok(()),
+        Who::Agent(_) | Who::Person { .. } => {
+            Err(Rejection::because(Code::NotAllowed, "this is another agent's mailbox"))
+        }
+        Who::Nobody => Err(Rejection::because(Code::Unauthenticated, "a mailbox takes its agent's token")),
     }
 }

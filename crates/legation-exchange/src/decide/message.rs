@@ -1,47 +1,90 @@
 //! Whether a message is taken, and for whom. The order of the questions is the product: is it a copy,
 //! is it fresh, may its sender speak, whom does it reach.
 
-use super::{Decided, Decision, Desk, Proof, Verdict, Verified};
+use super::{Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
 use crate::agent::Agent;
 use crate::effect::{Accepted, Effect};
 use crate::moment::Moment;
-use crate::who::Who;
+use crate::who::{PRINCIPALS, Who};
 use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
+
+/// Who speaks: a registered agent, or a person as one of the principals of CAP.
+#[derive(Clone, Copy)]
+enum Speaker<'s> {
+    Agent(&'s Agent),
+    Principal { name: &'static str, person: &'s Who },
+}
+
+impl Speaker<'_> {
+    fn id(&self) -> &str {
+        match self {
+            Speaker::Agent(agent) => &agent.id,
+            Speaker::Principal { name, .. } => name,
+        }
+    }
+
+    fn person(&self) -> Option<String> {
+        match self {
+            Speaker::Agent(_) => None,
+            Speaker::Principal { person, .. } => Some(person.to_string()),
+        }
+    }
+}
 
 impl Desk<'_> {
     pub(super) fn message(&self, verified: Verified) -> Decided {
         let Verified { received, proof, spare_id } = verified;
         let message = received.message();
         let sender = self.proven_sender(message, &proof)?;
-        let own_id = message.id();
-        if let Some(copy) = self.copy_of(sender, own_id.as_deref(), &received)? {
+        let (id, kept) = match (message.id(), spare_id) {
+            (Some(id), _) | (None, SpareId::Keyed(id)) => (id, true),
+            (None, SpareId::Fresh(id)) => (id, false),
+        };
+        if let Some(copy) = self.copy_of(sender.id(), &id, &received)? {
             return Ok(copy);
         }
         let remembered = self.freshness(message)?;
-        let to = self.routes(sender, message)?;
+        let Routes { to, missed } = self.routes(sender, message)?;
         let effect = Effect::Accepted(Accepted {
             dialect: message.dialect(),
             kind: message.kind().to_owned(),
-            id: own_id.clone().unwrap_or_else(|| spare_id.clone()),
-            sender: sender.id.clone(),
+            id: id.clone(),
+            sender: sender.id().to_owned(),
             to,
+            missed,
             thread: message.thread().map(str::to_owned),
             digest: received.digest().to_string(),
             proof: name_of(&proof).to_owned(),
+            by: sender.person(),
             expires: self.now.plus(self.policy.time_to_live),
-            remembered: own_id.as_ref().map(|_| remembered),
+            remembered: kept.then_some(remembered),
         });
-        let id = own_id.unwrap_or(spare_id);
-        Ok(self.accepted(id, true, effect, Some(received.bytes().into())))
+        Ok(self.accepted(id, true, effect, Some(received.into_bytes())))
     }
 
-    /// The registered agent that the message names as its sender, if that is the one proven.
-    fn proven_sender(&self, message: &Message, proof: &Proof) -> Result<&Agent, Rejection> {
+    /// Who sent a message, as far as that was proven.
+    pub(super) fn proven_name(&self, verified: &Verified) -> Option<String> {
+        match &verified.proof {
+            Proof::Bearer(Who::Nobody) => None,
+            Proof::Bearer(who) => Some(who.to_string()),
+            Proof::InProcess => Some("in process".to_owned()),
+            Proof::Signature(key) => {
+                let sender = self.state.registry.resolve(verified.received.message().sender())?;
+                sender.key(key).map(|_| format!("agent {}", sender.id))
+            }
+        }
+    }
+
+    /// Whoever the message names as its sender, if that is the one proven.
+    fn proven_sender<'d>(&'d self, message: &Message, proof: &'d Proof) -> Result<Speaker<'d>, Rejection> {
+        if let Some(name) = PRINCIPALS.into_iter().find(|name| *name == message.sender()) {
+            return principal(name, proof);
+        }
         let Some(sender) = self.state.registry.resolve(message.sender()) else {
             return Err(Rejection::because(Code::UnknownSender, "the sender is not registered here").at("/sender"));
         };
         match proof {
-            Proof::Signature(key) if sender.has_live_key(key) => Ok(sender),
+            Proof::Signature(key) if sender.has_live_key(key, self.now) => Ok(Speaker::Agent(sender)),
             Proof::Signature(_) => {
                 Err(Rejection::because(Code::KeyRevoked, "this key is not one of the sender's keys in use"))
             }
@@ -50,14 +93,14 @@ impl Desk<'_> {
                     .at("/signature")
                     .by("VCP 7.1"))
             }
-            Proof::Bearer(Who::Agent(id)) if *id == sender.id => Ok(sender),
+            Proof::Bearer(Who::Agent(id)) if *id == sender.id => Ok(Speaker::Agent(sender)),
             Proof::Bearer(Who::Nobody) => {
                 Err(Rejection::because(Code::Unauthenticated, "say who sends: a token or a signature is missing"))
             }
             Proof::Bearer(Who::Agent(_) | Who::Person { .. }) => {
                 Err(Rejection::because(Code::SenderMismatch, "the sender named is not the one who is connected"))
             }
-            Proof::InProcess => Ok(sender),
+            Proof::InProcess => Ok(Speaker::Agent(sender)),
         }
     }
 
@@ -66,10 +109,10 @@ impl Desk<'_> {
     }
 
     /// The verdict on a message that was taken before.
-    fn copy_of(&self, sender: &Agent, id: Option<&str>, received: &Received) -> Result<Option<Decision>, Rejection> {
-        let Some(id) = id else { return Ok(None) };
-        let Some(taken) = self.state.dedup.find(&sender.id, id) else { return Ok(None) };
-        if !taken.is(received.digest()) {
+    fn copy_of(&self, sender: &str, id: &str, received: &Received) -> Result<Option<Decision>, Rejection> {
+        let is_it = |earlier: &&Earlier| earlier.accepted.sender == sender && earlier.accepted.id == id;
+        let Some(taken) = self.earlier.iter().find(is_it) else { return Ok(None) };
+        if taken.accepted.digest != received.digest().to_string() {
             let message = "this sender has used the id for another message";
             return Err(Rejection::because(Code::MessageIdConflict, message).at("/message_id"));
         }
@@ -97,25 +140,57 @@ impl Desk<'_> {
     }
 
     /// The mailboxes the message goes to.
-    fn routes(&self, sender: &Agent, message: &Message) -> Result<Vec<String>, Rejection> {
-        let to: Vec<String> = match message.recipients() {
-            Recipients::One(name) => {
-                let Some(agent) = self.state.registry.resolve(name) else {
-                    return Err(Rejection::because(Code::UnknownRecipient, "the recipient is not registered here"));
-                };
-                vec![agent.id.clone()]
-            }
-            Recipients::Peers => self.state.registry.peers(sender).map(|agent| agent.id.clone()).collect(),
-            Recipients::Thread => Vec::new(),
-        };
-        let full = |agent: &&String| {
+    fn routes(&self, sender: Speaker<'_>, message: &Message) -> Result<Routes, Rejection> {
+        let full = |agent: &String| {
             self.state.mailbox(agent).is_some_and(|mailbox| mailbox.len() >= self.policy.mailbox_limit)
         };
-        if let (Some(agent), Recipients::One(_)) = (to.iter().find(full), message.recipients()) {
-            let message = format!("{} messages wait for {agent:?} already", self.policy.mailbox_limit);
-            return Err(Rejection::because(Code::MailboxFull, message));
+        match (message.recipients(), sender) {
+            (Recipients::One(name), _) => {
+                let agent = self.addressed(name)?;
+                if full(&agent) {
+                    let message = format!("{} messages wait for {agent:?} already", self.policy.mailbox_limit);
+                    return Err(Rejection::because(Code::MailboxFull, message));
+                }
+                Ok(Routes { to: vec![agent], missed: Vec::new() })
+            }
+            (Recipients::Peers, Speaker::Agent(sender)) => {
+                let peers = self.state.registry.peers(sender).map(|agent| agent.id.clone());
+                let (missed, to) = peers.partition(full);
+                Ok(Routes { to, missed })
+            }
+            (Recipients::Peers, Speaker::Principal { .. }) | (Recipients::Thread, _) => Ok(Routes::default()),
         }
-        Ok(to.into_iter().filter(|agent| !full(&agent)).collect())
+    }
+
+    fn addressed(&self, name: &str) -> Result<String, Rejection> {
+        if PRINCIPALS.contains(&name) {
+            return Ok(name.to_owned());
+        }
+        let agent = self.state.registry.resolve(name);
+        let agent = agent.map(|agent| agent.id.clone());
+        agent.ok_or_else(|| Rejection::because(Code::UnknownRecipient, "the recipient is not registered here"))
+    }
+}
+
+/// Where a message goes, and where there was no room for it.
+#[derive(Default)]
+struct Routes {
+    to: Vec<String>,
+    missed: Vec<String>,
+}
+
+/// A principal speaks through a person whose role it is.
+fn principal<'d>(name: &'static str, proof: &'d Proof) -> Result<Speaker<'d>, Rejection> {
+    match proof {
+        Proof::Bearer(person @ Who::Person { role, .. }) if role.speaks_as(name) => {
+            Ok(Speaker::Principal { name, person })
+        }
+        Proof::Bearer(Who::Nobody) => {
+            Err(Rejection::because(Code::Unauthenticated, "a person speaks here: their token is missing"))
+        }
+        Proof::Bearer(_) | Proof::Signature(_) | Proof::InProcess => {
+            Err(Rejection::because(Code::ReservedId, format!("only a person with that role speaks as {name}")))
+        }
     }
 }
 

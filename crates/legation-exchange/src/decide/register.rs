@@ -1,8 +1,11 @@
 //! Who may be registered, by whom.
 
 use super::{Decided, Desk};
-use crate::agent::{Agent, Registration, TokenHash};
+use crate::agent::Agent;
 use crate::effect::Effect;
+use crate::key::Key;
+use crate::registration::Registration;
+use crate::token::{TokenHash, Tokens};
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
 
@@ -11,54 +14,87 @@ impl Desk<'_> {
         let old = self.state.registry.agent(&id);
         self.may_register(&id, old, &wanted, who)?;
         let new = old.is_none();
-        let blank = Agent { id: id.clone(), token: Some(token), ..Agent::default() };
-        let agent = wanted.onto(old.cloned().unwrap_or(blank))?;
+        if new && self.state.registry.len() >= self.policy.agents_limit {
+            return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
+        }
+        let rotate = wanted.rotate_token;
+        let blank = Agent { id: id.clone(), tokens: Tokens::first(token), ..Agent::default() };
+        let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
+        if rotate && !new {
+            agent.tokens = agent.tokens.rotated(token);
+        }
+        if new && matches!(who, Who::Agent(_)) {
+            self.limit_keys(&mut agent.keys);
+        }
         self.state.registry.check(&agent)?;
         let effect = Effect::Registered { agent: Box::new(agent), by: who.to_string() };
         Ok(self.accepted(id, new, effect, None))
     }
 
     fn may_register(&self, id: &str, old: Option<&Agent>, wanted: &Registration, who: &Who) -> Result<(), Rejection> {
-        let own_child = |by: &str| wanted.parent.as_deref() == Some(by);
+        let own = |by: &str| wanted.parent.as_deref() == Some(by) || wanted.instance_of.as_deref() == Some(by);
+        let alone = wanted.parent.is_none() && wanted.instance_of.is_none();
         match (who, old) {
             _ if who.is_operator() => Ok(()),
-            (Who::Agent(by), Some(_)) if by == id => self.may_change_itself(wanted),
-            (Who::Agent(by), None) if own_child(by) => Ok(()),
-            (_, None) if self.policy.open_registration && wanted.parent.is_none() => Ok(()),
+            (Who::Agent(by), Some(_)) if by == id => may_change_itself(wanted),
+            (Who::Agent(by), None) if own(by) => self.may_spawn(by, wanted),
+            (_, None) if self.policy.open_registration && alone => self.may_take_name(id),
             (Who::Nobody, None) => {
                 Err(Rejection::because(Code::Unauthenticated, "registering here takes the operator's token"))
             }
             (Who::Nobody, Some(_)) => Err(Rejection::because(Code::AgentExists, "an agent has this id already")),
             (Who::Agent(_), _) => {
-                Err(Rejection::because(Code::NotAllowed, "an agent registers itself and its children"))
+                Err(Rejection::because(Code::NotAllowed, "an agent registers itself, its children and its instances"))
             }
             (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
         }
     }
 
-    /// An agent may not change what others decide about it.
-    #[expect(clippy::unused_self, reason = "a question to the desk like the others")]
-    fn may_change_itself(&self, wanted: &Registration) -> Result<(), Rejection> {
-        let others = [
-            ("/parent", wanted.parent.is_some()),
-            ("/groups", wanted.groups.is_some()),
-            ("/keys", wanted.keys.is_some()),
-            ("/manifest", wanted.manifest.is_some()),
-        ];
-        match others.iter().find(|(_, set)| *set) {
-            None => Ok(()),
-            Some((at, _)) => Err(Rejection::because(Code::NotAllowed, "only an operator changes this").at(*at)),
+    /// What was said under a name stays in the record: another does not come by it so easily.
+    fn may_take_name(&self, id: &str) -> Result<(), Rejection> {
+        if self.state.registry.is_gone(id) {
+            let message = "an agent had this id and was removed; only an operator gives it to another";
+            return Err(Rejection::because(Code::AgentExists, message));
         }
+        Ok(())
     }
 
-    pub(super) fn remove(&self, id: String, who: &Who) -> Decided {
-        if !who.is_operator() {
-            return Err(Rejection::because(Code::NotAllowed, "only an operator removes agents"));
+    /// What an agent gives to one below it: its own groups at most, and no manifest.
+    fn may_spawn(&self, by: &str, wanted: &Registration) -> Result<(), Rejection> {
+        let refuse = |message: &'static str, at: &str| Err(Rejection::because(Code::NotAllowed, message).at(at));
+        let mine = self.state.registry.agent(by);
+        let within = |groups: &std::collections::BTreeSet<String>| mine.is_some_and(|m| groups.is_subset(&m.groups));
+        if !wanted.groups.as_ref().is_none_or(within) {
+            return refuse("an agent gives its own groups to those below it, and no others", "/groups");
         }
-        if self.state.registry.agent(&id).is_none() {
-            return Err(Rejection::because(Code::UnknownAgent, "there is no such agent"));
+        if wanted.parent.as_deref().is_some_and(|parent| parent != by) {
+            return refuse("an agent's instance stands below it, or where an operator puts it", "/parent");
         }
-        let effect = Effect::Removed { agent: id.clone(), by: who.to_string() };
-        Ok(self.accepted(id, false, effect, None))
+        if wanted.manifest.is_some() && !self.policy.open_registration {
+            return refuse("only an operator writes manifests", "/manifest");
+        }
+        Ok(())
+    }
+
+    /// A key that an agent gave does not count for ever.
+    fn limit_keys(&self, keys: &mut [Key]) {
+        for key in keys.iter_mut().filter(|key| key.not_after.is_none()) {
+            key.not_after = Some(self.now.plus(self.policy.child_key_life));
+        }
+    }
+}
+
+/// An agent may not change what others decide about it.
+fn may_change_itself(wanted: &Registration) -> Result<(), Rejection> {
+    let others = [
+        ("/parent", wanted.parent.is_some()),
+        ("/instance_of", wanted.instance_of.is_some()),
+        ("/groups", wanted.groups.is_some()),
+        ("/keys", wanted.keys.is_some()),
+        ("/manifest", wanted.manifest.is_some()),
+    ];
+    match others.iter().find(|(_, set)| *set) {
+        None => Ok(()),
+        Some((at, _)) => Err(Rejection::because(Code::NotAllowed, "only an operator changes this").at(*at)),
     }
 }

@@ -1,7 +1,8 @@
 //! An exchange in a test's hands: asks, commits what was decided, and remembers the record.
 
 use legation_exchange::{
-    Decision, Entry, Input, Moment, Policy, Proof, Registration, State, TokenHash, Verdict, Verified, Who, decide, tick,
+    Decision, Earlier, Effect, Entry, Input, Moment, Policy, Proof, Registration, SpareId, State, TokenHash, Verdict,
+    Verified, Who, decide, earlier_than, tick,
 };
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Code, Received, Timestamp};
@@ -24,13 +25,26 @@ pub(crate) fn key(seed: u8) -> SecretKey {
 
 impl Desk {
     pub(crate) fn new() -> Desk {
-        Desk { state: State::default(), policy: Policy::default(), record: Vec::new(), now: Moment::from_micros(START) }
+        Desk {
+            state: State::deciding(),
+            policy: Policy::default(),
+            record: Vec::new(),
+            now: Moment::from_micros(START),
+        }
     }
 
     pub(crate) fn ask(&mut self, input: Input) -> Verdict {
-        let Decision { verdict, entries } = decide(&self.state, &self.policy, input, self.now);
+        let earlier: Vec<_> =
+            earlier_than(&self.state, &input).into_iter().map(|position| self.accepted_at(position)).collect();
+        let Decision { verdict, entries } = decide(&self.state, &self.policy, input, &earlier, self.now);
         self.commit(entries);
         verdict
+    }
+
+    fn accepted_at(&self, position: u64) -> Earlier {
+        let entry = &self.record[usize::try_from(position).unwrap()];
+        let Effect::Accepted(accepted) = entry.effect.clone() else { panic!("no message at {position}") };
+        Earlier { position, accepted }
     }
 
     fn commit(&mut self, entries: Vec<Entry>) {
@@ -65,19 +79,19 @@ impl Desk {
     }
 
     pub(crate) fn signing_agent(&mut self, id: &str, seed: u8) {
-        let wanted = Registration { keys: Some(vec![key(seed).public().to_string()]), ..Registration::default() };
+        let wanted = Registration { keys: Some(vec![(&key(seed).public()).into()]), ..Registration::default() };
         assert_eq!(self.register(id, wanted, Who::operator()), Ok(true), "{id}");
     }
 
     pub(crate) fn send(&mut self, text: &str, proof: Proof) -> Verdict {
         let received = Received::read(text.as_bytes()).unwrap();
-        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id: "spare".to_owned() })))
+        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id: SpareId::Fresh("spare".to_owned()) })))
     }
 
     pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {
         self.state
             .mailbox(agent)
-            .map(|mailbox| mailbox.after(None).map(|(position, _)| position).collect())
+            .map(|mailbox| mailbox.after(None).map(|item| item.position).collect())
             .unwrap_or_default()
     }
 }

@@ -123,7 +123,7 @@ fn a_broadcast_reaches_every_peer_once_and_nobody_else() {
     let below = |groups: &[&str]| Registration {
         parent: Some("agent://h/root".to_owned()),
         groups: Some(groups.iter().map(ToString::to_string).collect()),
-        keys: Some(vec![key(1).public().to_string()]),
+        keys: Some(vec![(&key(1).public()).into()]),
         ..Registration::default()
     };
     desk.register("agent://h/a", below(&["night"]), Who::operator()).unwrap();

@@ -1,7 +1,7 @@
 //! Who may be registered, by whom, under which names.
 
 use crate::desk::{Desk, key};
-use legation_exchange::{Registration, Who};
+use legation_exchange::{NewKey, Registration, Who};
 use legation_protocol::{Code, Format};
 
 fn aliased(name: &str) -> Registration {
@@ -63,15 +63,17 @@ fn parents_form_a_tree_of_limited_depth() {
 fn an_agent_has_two_keys_in_use_at_most() {
     let mut desk = Desk::new();
     let keys = |seeds: &[u8]| Registration {
-        keys: Some(seeds.iter().map(|seed| key(*seed).public().to_string()).collect()),
+        keys: Some(seeds.iter().map(|seed| (&key(*seed).public()).into()).collect()),
         ..Registration::default()
     };
     assert_eq!(desk.register("a", keys(&[1, 2, 3]), Who::operator()), Err(Code::TooManyKeys));
     assert_eq!(desk.register("a", keys(&[1, 2]), Who::operator()), Ok(true));
     assert_eq!(desk.register("a", keys(&[2, 3]), Who::operator()), Ok(false));
     let agent = desk.state.registry().agent("a").unwrap();
-    let live = |seed: u8| agent.has_live_key(&key(seed).public());
+    let live = |seed: u8| agent.has_live_key(&key(seed).public(), desk.now);
     assert_eq!([1, 2, 3].map(live), [false, true, true]);
-    let weak = Registration { keys: Some(vec![format!("ed25519:AQ{}=", "A".repeat(41))]), ..Registration::default() };
+    let text = format!("ed25519:AQ{}=", "A".repeat(41));
+    let weak = NewKey { text, not_after: None, pending: false };
+    let weak = Registration { keys: Some(vec![weak]), ..Registration::default() };
     assert_eq!(desk.register("b", weak, Who::operator()), Err(Code::WeakKey));
 }

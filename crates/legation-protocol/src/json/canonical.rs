@@ -126,8 +126,14 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("sha256:")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
+        let mut text = String::with_capacity(71);
+        text.push_str("sha256:");
+        for byte in self.0 {
+            text.push(digit(byte >> 4));
+            text.push(digit(byte & 15));
+        }
+        f.write_str(&text)
     }
 }
 

@@ -95,7 +95,7 @@ fn a_registration_is_strict_json_of_known_members() {
 fn secrets_are_shown_to_nobody_they_do_not_concern() {
     let house = House::open();
     let other = house.admit("bob");
-    let body = r#"{"manifest":{"id":"ann","system_prompt":"canary-prompt"},"keys":[]}"#;
+    let body = r#"{"manifest":{"id":"ann","system_prompt":"canary-prompt","allowed_agents":[],"delegate_rules":{},"mcp_bindings":[]},"keys":[]}"#;
     let made = house.ask("PUT", "/v1/agents/ann").by(&house.operator).json(body).ok();
     let token = made["token"].as_str().unwrap();
     for (who, sees) in [(token, true), (house.operator.as_str(), true), (other.token.as_str(), false)] {

@@ -128,7 +128,7 @@ impl World {
         let agent = self.rng.pick(&NAMES).copied().unwrap_or_default();
         let mailbox = self.ledger()?.state().mailbox(agent);
         let waiting: Vec<u64> =
-            mailbox.into_iter().flat_map(|mailbox| mailbox.after(None)).map(|item| item.0).collect();
+            mailbox.into_iter().flat_map(|mailbox| mailbox.after(None)).map(|item| item.position).collect();
         let honest = self.rng.chance(90);
         let ack = if self.rng.chance(50) {
             let up_to = self.rng.pick(&waiting).copied().or(Some(self.rng.below(1000)));

@@ -1,6 +1,7 @@
 //! Stopping in all ways, and starting again.
 
 use super::{Arc, Ledger, State, World, audit};
+use legation_engine::snapshots;
 use legation_store::{Known, Options, Snapshots};
 
 impl World {
@@ -24,17 +25,15 @@ impl World {
 
     fn open(&mut self) -> Result<Ledger, String> {
         let snapshot = if self.rng.chance(50) { self.latest_snapshot()? } else { None };
-        let (known, state) = snapshot.unwrap_or_else(|| (Known::start(), State::default()));
+        let (known, state) = snapshot.unwrap_or_else(|| (Known::start(), State::deciding()));
         let options = Options { segment: self.segment, disk: Arc::<super::Flaky>::clone(&self.disk) };
         let (log, _) = options.open(self.dir.path(), &known).map_err(|error| format!("no start: {error}"))?;
         Ledger::open(log, state, self.policy.clone()).map_err(|error| format!("no start: {error}"))
     }
 
     fn latest_snapshot(&self) -> Result<Option<(Known, State)>, String> {
-        let snapshot = Snapshots::open(self.dir.path()).and_then(|snapshots| snapshots.latest());
-        let Some(snapshot) = snapshot.map_err(|error| error.to_string())? else { return Ok(None) };
-        let state = State::from_bytes(&snapshot.bytes).ok_or("a snapshot does not read back")?;
-        Ok(Some((snapshot.known, state)))
+        let snapshots = Snapshots::open(self.dir.path()).map_err(|error| error.to_string())?;
+        snapshots::latest(&snapshots).map_err(|error| error.to_string())
     }
 
     /// The exchange stops in the middle. What is there afterwards is one of these states: a batch is
@@ -76,11 +75,11 @@ impl World {
     /// Keeps the state as it is now for later starts, as the engine does.
     pub(super) fn take_snapshot(&mut self) -> Result<(), String> {
         let ledger = self.ledger()?;
-        let (known, bytes) = (ledger.log().known(), ledger.state().to_bytes());
+        let (known, reader) = (ledger.log().known(), ledger.reader());
         // Where the disk fails, there is no snapshot: that costs a slower start and nothing else.
-        if ledger.reader().sync_tree().is_ok() {
-            let written = Snapshots::open(self.dir.path()).and_then(|snapshots| snapshots.write(&known, &bytes));
-            written.map_err(|error| error.to_string())?;
+        if reader.sync_tree().is_ok() {
+            let kept = Snapshots::open(self.dir.path()).map_err(|error| error.to_string())?;
+            snapshots::write(&kept, &reader, &known).map_err(|error| error.to_string())?;
         }
         Ok(())
     }

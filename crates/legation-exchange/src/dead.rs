@@ -1,0 +1,72 @@
+//! Letters that reached nobody: kept in a list until somebody sends them again or drops them. The
+//! messages themselves stay in the record whatever becomes of the list.
+
+use crate::moment::Moment;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How many are listed; the oldest make room for new ones.
+const MOST: usize = 100_000;
+
+/// Why a letter reached nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// It waited as long as it was to wait.
+    Expired,
+    /// Its recipient was removed.
+    Removed,
+    /// The mailbox was full.
+    MailboxFull,
+}
+
+/// A message that did not reach a recipient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadLetter {
+    /// The entry that holds the message.
+    pub message: u64,
+    /// Why.
+    pub why: Why,
+    /// Since when.
+    pub at: Moment,
+}
+
+/// The list, by where each letter was routed and whom to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeadLetters {
+    letters: BTreeMap<(u64, String), DeadLetter>,
+}
+
+impl DeadLetters {
+    /// Those beyond a position, oldest first.
+    pub fn after(&self, after: Option<u64>) -> impl Iterator<Item = (u64, &str, DeadLetter)> {
+        let from = (after.map_or(0, |position| position.saturating_add(1)), String::new());
+        self.letters.range(from..).map(|((position, agent), letter)| (*position, agent.as_str(), *letter))
+    }
+
+    /// The one that was routed to an agent at a position.
+    pub fn find(&self, position: u64, agent: &str) -> Option<DeadLetter> {
+        self.letters.get(&(position, agent.to_owned())).copied()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.letters.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.letters.is_empty()
+    }
+
+    pub(crate) fn put(&mut self, position: u64, agent: &str, letter: DeadLetter) {
+        self.letters.insert((position, agent.to_owned()), letter);
+        if self.letters.len() > MOST {
+            self.letters.pop_first();
+        }
+    }
+
+    pub(crate) fn take(&mut self, position: u64, agent: &str) -> Option<DeadLetter> {
+        self.letters.remove(&(position, agent.to_owned()))
+    }
+}

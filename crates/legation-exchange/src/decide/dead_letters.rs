@@ -1,0 +1,40 @@
+//! Whether letters that reached nobody go out again.
+
+use super::acknowledge::may_empty;
+use super::{Decided, Desk};
+use crate::effect::{Effect, Resent};
+use crate::who::{PRINCIPALS, Who};
+use legation_protocol::{Code, Rejection};
+
+/// How many letters go out again at once.
+const MOST: usize = 1000;
+
+impl Desk<'_> {
+    pub(super) fn resend(&self, agent: String, positions: &[u64], who: &Who) -> Decided {
+        may_empty(&agent, who)?;
+        if positions.is_empty() || positions.len() > MOST {
+            return Err(Rejection::because(Code::OutOfRange, format!("name 1 to {MOST} positions")).at("/positions"));
+        }
+        if self.state.registry.agent(&agent).is_none() && !PRINCIPALS.contains(&agent.as_str()) {
+            return Err(Rejection::because(Code::UnknownAgent, "there is no such agent: register it again first"));
+        }
+        let waiting = self.state.mailbox(&agent).map_or(0, crate::Mailbox::len);
+        if waiting + positions.len() > self.policy.mailbox_limit {
+            return Err(Rejection::because(Code::MailboxFull, "the mailbox has no room for them"));
+        }
+        let mut wanted = positions.to_vec();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let expires = self.now.plus(self.policy.time_to_live);
+        let again = |routed: u64| {
+            let letter = self.state.dead.find(routed, &agent).ok_or_else(|| {
+                let message = format!("no letter of this agent at position {routed} is in the list");
+                Rejection::because(Code::NotFound, message).at("/positions")
+            })?;
+            let (agent, by) = (agent.clone(), who.to_string());
+            Ok(Effect::Resent(Resent { agent, routed, message: letter.message, expires, by }))
+        };
+        let effects = wanted.into_iter().map(again).collect::<Result<Vec<_>, Rejection>>()?;
+        Ok(self.all(agent, effects))
+    }
+}

@@ -1,0 +1,120 @@
+//! What becomes of an agent's keys, and at whose word. Taking a key out of use is easy; bringing one
+//! in takes an operator, or a signature of the one in use.
+
+use super::{Decided, Desk, KeyChange};
+use crate::agent::Agent;
+use crate::effect::Effect;
+use crate::key::{Key, KeyEvent, KeyState};
+use crate::registration::LIVE_KEYS;
+use crate::who::Who;
+use legation_protocol::sign::{PublicKey, Signature};
+use legation_protocol::{Code, Rejection};
+use serde::Serialize;
+
+/// What the key in use signs to bring another one in: canonical JSON.
+pub fn key_statement(realm: &str, agent: &str, key: &PublicKey) -> String {
+    /// In the order of canonical JSON.
+    #[derive(Serialize)]
+    struct Statement<'s> {
+        agent: &'s str,
+        key: &'s PublicKey,
+        kind: &'static str,
+        realm: &'s str,
+    }
+    // Texts only: there is nothing in it that could fail to be written.
+    serde_json::to_string(&Statement { agent, key, kind: "legation key-1", realm }).unwrap_or_default()
+}
+
+impl Desk<'_> {
+    pub(super) fn change_key(&self, id: String, change: KeyChange, who: &Who) -> Decided {
+        let Some(agent) = self.state.registry.agent(&id) else {
+            return Err(Rejection::because(Code::UnknownAgent, "there is no such agent"));
+        };
+        let keys = match change {
+            KeyChange::Add { key, proof } => {
+                let key = key.checked().map_err(|rejection| rejection.at("/key"))?;
+                self.may_bring_in(agent, &key.public, proof.as_ref(), who)?;
+                self.added(agent, key)?
+            }
+            KeyChange::Event { key, event, proof } => {
+                let Some(key) = agent.key(&key) else {
+                    return Err(Rejection::because(Code::NotFound, "the agent has no such key"));
+                };
+                match event {
+                    KeyEvent::Activate => {
+                        self.may_bring_in(agent, &key.public, proof.as_ref(), who)?;
+                        self.taking_over(agent, key.after(event)?)?
+                    }
+                    KeyEvent::Supersede => {
+                        may_take_out(agent, who)?;
+                        vec![key.superseded(self.now, self.policy.key_grace)?]
+                    }
+                    KeyEvent::Retire | KeyEvent::Compromise | KeyEvent::Revoke => {
+                        may_take_out(agent, who)?;
+                        vec![key.after(event)?]
+                    }
+                }
+            }
+        };
+        let effect = Effect::Keyed { agent: id.clone(), keys, by: who.to_string() };
+        Ok(self.accepted(id, false, effect, None))
+    }
+
+    fn added(&self, agent: &Agent, key: Key) -> Result<Vec<Key>, Rejection> {
+        if agent.key(&key.public).is_some() {
+            return Err(Rejection::because(Code::KeyState, "the agent has, or had, this key already").at("/key"));
+        }
+        match key.state {
+            KeyState::Pending => Ok(vec![key]),
+            KeyState::Active | KeyState::Rotating | KeyState::Retired | KeyState::Compromised | KeyState::Revoked => {
+                self.taking_over(agent, key)
+            }
+        }
+    }
+
+    /// A key that comes into use, and the one it takes over from.
+    fn taking_over(&self, agent: &Agent, new: Key) -> Result<Vec<Key>, Rejection> {
+        let live = agent.keys.iter().filter(|key| key.is_live(self.now)).count();
+        if live >= LIVE_KEYS {
+            let message = format!("{LIVE_KEYS} keys are in use already: retire one first");
+            return Err(Rejection::because(Code::TooManyKeys, message));
+        }
+        let active = agent.keys.iter().filter(|key| key.state == KeyState::Active);
+        let mut keys =
+            active.map(|key| key.superseded(self.now, self.policy.key_grace)).collect::<Result<Vec<_>, _>>()?;
+        keys.push(new);
+        Ok(keys)
+    }
+
+    fn may_bring_in(
+        &self,
+        agent: &Agent,
+        key: &PublicKey,
+        proof: Option<&Signature>,
+        who: &Who,
+    ) -> Result<(), Rejection> {
+        if who.is_operator() {
+            return Ok(());
+        }
+        let Some(proof) = proof else {
+            let message = "bringing a key in takes an operator, or a `proof` signed by the key in use";
+            let code = if *who == Who::Nobody { Code::Unauthenticated } else { Code::NotAllowed };
+            return Err(Rejection::because(code, message).at("/proof"));
+        };
+        let statement = key_statement(&self.policy.realm, &agent.id, key);
+        if agent.live_keys(self.now).any(|own| own.verifies(statement.as_bytes(), proof)) {
+            return Ok(());
+        }
+        Err(Rejection::because(Code::SignatureInvalid, "the proof is not signed by a key in use").at("/proof"))
+    }
+}
+
+/// Taking a key out is for the agent, for the one above it, and for operators.
+fn may_take_out(agent: &Agent, who: &Who) -> Result<(), Rejection> {
+    match who {
+        _ if who.is_operator() => Ok(()),
+        Who::Agent(id) if *id == agent.id || agent.parent.as_ref() == Some(id) => Ok(()),
+        Who::Agent(_) | Who::Person { .. } => Err(Rejection::because(Code::NotAllowed, "this is another agent's key")),
+        Who::Nobody => Err(Rejection::because(Code::Unauthenticated, "this takes the agent's token")),
+    }
+}

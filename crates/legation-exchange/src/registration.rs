@@ -1,0 +1,181 @@
+//! What is asked of the exchange to register or change an agent, judged by itself.
+
+use crate::agent::Agent;
+use crate::key::{Key, KeyEvent, NewKey};
+use legation_protocol::id::AgentId;
+use legation_protocol::{Code, Content, Format, Rejection, check};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What somebody wants to register or change. What is left out stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Registration {
+    /// Dialects.
+    pub dialects: Option<BTreeSet<Format>>,
+    /// Keys that are in use from now on; all others are retired.
+    pub keys: Option<Vec<NewKey>>,
+    /// Names by dialect.
+    pub aliases: Option<BTreeMap<Format, String>>,
+    /// The agent above.
+    pub parent: Option<String>,
+    /// The agent this is a running copy of.
+    pub instance_of: Option<String>,
+    /// Groups.
+    pub groups: Option<BTreeSet<String>>,
+    /// Capabilities, `{"topics": […], "actions": […]}`.
+    pub capabilities: Option<Value>,
+    /// Ontologies, by prefix.
+    pub ontologies: Option<BTreeSet<String>>,
+    /// Languages.
+    pub languages: Option<BTreeSet<String>>,
+    /// The model.
+    pub model: Option<String>,
+    /// Purposes.
+    pub purposes: Option<BTreeSet<String>>,
+    /// The environment.
+    pub environment: Option<String>,
+    /// A CAP manifest.
+    pub manifest: Option<Value>,
+    /// Whether to make a new token. The old one counts until the new one is used.
+    pub rotate_token: bool,
+}
+
+/// The most keys an agent may have in use.
+pub(crate) const LIVE_KEYS: usize = 2;
+/// The most elements of a list, and the most characters of one.
+const LIST: usize = 256;
+
+impl Registration {
+    /// The agent this makes of `agent`, unless something is wrong with it by itself.
+    pub(crate) fn onto(self, mut agent: Agent) -> Result<Agent, Rejection> {
+        self.check(&agent.id)?;
+        if let Some(keys) = &self.keys {
+            agent.keys = rekeyed(&agent.keys, keys)?;
+        }
+        agent.dialects = self.dialects.unwrap_or(agent.dialects);
+        agent.aliases = self.aliases.unwrap_or(agent.aliases);
+        agent.parent = self.parent.or(agent.parent);
+        agent.instance_of = self.instance_of.or(agent.instance_of);
+        agent.groups = self.groups.unwrap_or(agent.groups);
+        agent.capabilities = self.capabilities.or(agent.capabilities);
+        agent.ontologies = self.ontologies.unwrap_or(agent.ontologies);
+        agent.languages = self.languages.unwrap_or(agent.languages);
+        agent.model = self.model.or(agent.model);
+        agent.purposes = self.purposes.unwrap_or(agent.purposes);
+        agent.environment = self.environment.or(agent.environment);
+        agent.manifest = self.manifest.or(agent.manifest);
+        Ok(agent)
+    }
+
+    fn check(&self, id: &str) -> Result<(), Rejection> {
+        let lists = [
+            ("/groups", &self.groups),
+            ("/ontologies", &self.ontologies),
+            ("/languages", &self.languages),
+            ("/purposes", &self.purposes),
+        ];
+        for (at, list) in lists {
+            named(at, list.iter().flatten())?;
+        }
+        for (at, text) in [("/model", &self.model), ("/environment", &self.environment)] {
+            named(at, text.iter())?;
+        }
+        self.check_dialects()?;
+        self.capabilities.as_ref().map_or(Ok(()), check_capabilities)?;
+        self.manifest.as_ref().map_or(Ok(()), |manifest| check_manifest(manifest, id, self.aliases.as_ref()))
+    }
+
+    fn check_dialects(&self) -> Result<(), Rejection> {
+        let spoken = self.dialects.iter().flatten().chain(self.aliases.iter().flatten().map(|(dialect, _)| dialect));
+        for dialect in spoken {
+            if !matches!(dialect, Format::Vcp | Format::Acl | Format::Cap | Format::Vlp) {
+                let message = format!("{dialect} is no dialect agents speak: there are vcp, acl, cap and vlp");
+                return Err(Rejection::because(Code::UnknownDialect, message).at("/dialects"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names a person can read, and not too many.
+fn named<'a>(at: &str, names: impl Iterator<Item = &'a String>) -> Result<(), Rejection> {
+    for (index, name) in names.enumerate() {
+        if index >= LIST {
+            return Err(Rejection::because(Code::OutOfRange, format!("at most {LIST} of these are taken")).at(at));
+        }
+        let bad = |error: &dyn std::fmt::Display| Rejection::because(Code::SchemaInvalid, error.to_string()).at(at);
+        AgentId::named(name).map_err(|error| bad(&error))?;
+    }
+    Ok(())
+}
+
+/// `{"topics": […], "actions": […]}`, each a name or an object with one.
+fn check_capabilities(capabilities: &Value) -> Result<(), Rejection> {
+    let refuse = || {
+        let message = r#"capabilities are {"topics": […], "actions": […]}: lists of names, or of objects with a name"#;
+        Rejection::because(Code::SchemaInvalid, message).at("/capabilities")
+    };
+    let members = capabilities.as_object().ok_or_else(refuse)?;
+    for (kind, list) in members {
+        let known = matches!(kind.as_str(), "topics" | "actions");
+        let items = list.as_array().filter(|items| known && items.len() <= LIST).ok_or_else(refuse)?;
+        let is_named = |item: &Value| item.is_string() || item.get("name").is_some_and(Value::is_string);
+        if !items.iter().all(is_named) {
+            return Err(refuse());
+        }
+    }
+    Ok(())
+}
+
+/// A manifest is the agent's own, and keeps to its schema.
+fn check_manifest(manifest: &Value, id: &str, aliases: Option<&BTreeMap<Format, String>>) -> Result<(), Rejection> {
+    let text = manifest.to_string();
+    let checked = check(text.as_bytes(), Some(Format::Manifest));
+    let Some(Content::Manifest(manifest)) = checked.content else {
+        let first = checked.violations.into_iter().next();
+        let (code, at, message) = match first {
+            Some(v) => (v.code, v.at.unwrap_or_default(), v.message),
+            None => (Code::SchemaInvalid, String::new(), "this is no manifest".into()),
+        };
+        return Err(Rejection::because(code, message).at(format!("/manifest{at}")));
+    };
+    let own = aliases.and_then(|aliases| aliases.get(&Format::Cap)).map_or(id, String::as_str);
+    if manifest.id.as_str() == own || manifest.id.as_str() == id {
+        return Ok(());
+    }
+    let message = format!("this is the manifest of {:?}, not of {own:?}", manifest.id.as_str());
+    Err(Rejection::because(Code::SchemaInvalid, message).at("/manifest/id"))
+}
+
+/// The keys named are in use from now on, all others are retired. What is out of use stays so.
+fn rekeyed(old: &[Key], named: &[NewKey]) -> Result<Vec<Key>, Rejection> {
+    let live = named.iter().filter(|key| !key.pending).count();
+    if live > LIVE_KEYS || named.len() > LIST {
+        let message = format!("an agent has at most {LIVE_KEYS} keys in use, this names {live}");
+        return Err(Rejection::because(Code::TooManyKeys, message).at("/keys"));
+    }
+    let mut keys = old.to_vec();
+    for key in &mut keys {
+        key.state = key.state.after(KeyEvent::Retire).unwrap_or(key.state);
+    }
+    for (index, new) in named.iter().enumerate() {
+        let place = |rejection: Rejection| rejection.at(format!("/keys/{index}"));
+        let wanted = new.checked().map_err(place)?;
+        let before = old.iter().find(|key| key.public == wanted.public);
+        let key = before.map_or(Ok(wanted.clone()), |before| kept(before, &wanted)).map_err(place)?;
+        keys.retain(|other| other.public != key.public);
+        keys.push(key);
+    }
+    Ok(keys)
+}
+
+/// A key that is named again stays as it is, unless it comes into use.
+fn kept(before: &Key, wanted: &Key) -> Result<Key, Rejection> {
+    let not_after = wanted.not_after.or(before.not_after);
+    if before.state.is_live() || before.state == wanted.state {
+        return Ok(Key { not_after, ..before.clone() });
+    }
+    Ok(Key { not_after, ..before.after(KeyEvent::Activate)? })
+}
