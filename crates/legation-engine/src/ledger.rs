@@ -110,6 +110,8 @@ impl Ledger {
         for entry in entries {
             committed.apply(entry);
         }
+        drop(committed);
+        self.state.settle();
         Ok(())
     }
 
@@ -161,6 +163,9 @@ impl Ledger {
     }
 }
 
+/// After how many entries a state that is being folded lets go of what is over.
+const SETTLE: u64 = 4096;
+
 /// Folds entries of the record into a state.
 pub(crate) fn fold_onto(
     state: &mut State,
@@ -171,7 +176,11 @@ pub(crate) fn fold_onto(
         let position = frame.position;
         let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
         state.apply(&Entry { position, at: Moment::from_micros(frame.at), effect, body: None });
+        if position % SETTLE == 0 {
+            state.settle();
+        }
     }
+    state.settle();
     Ok(())
 }
 

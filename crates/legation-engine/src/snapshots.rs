@@ -57,13 +57,16 @@ pub fn write(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<()
         Some(Kept { state, parts, .. }) => (state, parts),
         None => (State::deciding(), Vec::new()),
     };
+    if state.next() >= known.position {
+        return Ok(());
+    }
     let before: Vec<_> = parts.iter().map(|part| part.number).collect();
     let frames = reader.frames(state.next());
     let new = known.position.saturating_sub(state.next());
     fold_onto(&mut state, frames.take(usize::try_from(new).unwrap_or(usize::MAX)))?;
     reader.sync_tree().map_err(Error::Record)?;
     let (taken, until) = state.taken();
-    parts.retain(|part| part.until > state.now() && part.number != known.position);
+    parts.retain(|part| part.until > state.now());
     snapshots.write_part(known.position, &taken).map_err(Error::Record)?;
     parts.push(Part { number: known.position, until });
     snapshots.write(known, &to_bytes(&parts, &state)).map_err(Error::Record)?;
@@ -86,10 +89,11 @@ pub fn latest(snapshots: &Snapshots) -> Result<Option<(Known, State)>, Error> {
     Ok(None)
 }
 
-/// The newest snapshot, without the parts it rests on.
+/// The newest snapshot whose parts are there, without them.
 fn newest(snapshots: &Snapshots) -> Result<Option<Kept>, Error> {
     for snapshot in snapshots.newest_first().map_err(Error::Record)? {
-        if let Some(kept) = kept(snapshot.map_err(Error::Record)?) {
+        let kept = kept(snapshot.map_err(Error::Record)?);
+        if let Some(kept) = kept.filter(|kept| kept.parts.iter().all(|part| snapshots.has_part(part.number))) {
             return Ok(Some(kept));
         }
     }

@@ -45,11 +45,12 @@ pub(crate) struct Dedup {
 }
 
 impl Dedup {
-    /// Where messages lie that may have this sender and id.
-    pub(crate) fn find(&self, sender: &str, id: &str) -> Vec<u64> {
-        let key = fingerprint(sender, id);
-        let first = self.buckets.values().filter_map(|bucket| bucket.get(&key).copied());
-        let more = self.shared.iter().filter(|((_, shared), _)| *shared == key).flat_map(|(_, positions)| positions);
+    /// Where messages lie that may have this sender and id, and can still come again.
+    pub(crate) fn find(&self, sender: &str, id: &str, now: Moment) -> Vec<u64> {
+        let (key, current) = (fingerprint(sender, id), now.micros() / BUCKET);
+        let first = self.buckets.range(current..).filter_map(|(_, bucket)| bucket.get(&key).copied());
+        let more = self.shared.range((current, 0)..).filter(|((_, shared), _)| *shared == key);
+        let more = more.flat_map(|(_, positions)| positions);
         first.chain(more.copied()).collect()
     }
 

@@ -80,6 +80,7 @@ impl State {
     /// Adds what [`taken`](State::taken) gave.
     pub fn add_taken(&mut self, part: &[u8]) {
         self.dedup.get_or_insert_default().take_part(part);
+        self.settle();
     }
 }
 

@@ -91,16 +91,21 @@ impl State {
     pub fn earlier(&self, sender: &str, id: &str) -> Vec<u64> {
         let Some(dedup) = &self.dedup else { return Vec::new() };
         let canonical = self.registry.resolve(sender).map_or(sender, |agent| agent.id.as_str());
-        dedup.find(canonical, id)
+        dedup.find(canonical, id, self.now)
+    }
+
+    /// Lets go of what no decision will ask for any more. No answer changes by it, but there is no way
+    /// back before it: what is folded in must be in the record.
+    pub fn settle(&mut self) {
+        if let Some(dedup) = &mut self.dedup {
+            dedup.forget(self.now);
+        }
     }
 
     /// Folds one entry in. This is the only thing that changes the state.
     pub fn apply(&mut self, entry: &Entry) {
         self.next = entry.position + 1;
         self.now = self.now.max(entry.at);
-        if let Some(dedup) = &mut self.dedup {
-            dedup.forget(self.now);
-        }
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, .. } => {

@@ -75,6 +75,11 @@ impl Snapshots {
         whole.then_some(bytes)
     }
 
+    /// Whether a part is there.
+    pub fn has_part(&self, number: u64) -> bool {
+        self.part(number).exists()
+    }
+
     /// Removes all parts but these.
     pub fn keep_parts(&self, numbers: &[u64]) -> Result<(), Error> {
         let kept: Vec<_> = numbers.iter().map(|number| self.part(*number)).collect();

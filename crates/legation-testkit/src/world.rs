@@ -208,7 +208,8 @@ impl World {
                 self.hear(ask, verdict)
             }),
             Err(_) => {
-                let after = self.ledger()?.state().clone();
+                let mut after = self.ledger()?.state().clone();
+                after.settle();
                 self.crash(&[before, after])
             }
         }

@@ -58,7 +58,8 @@ fn run(steps: &[Step]) -> Desk {
 proptest! {
     #[test]
     fn folding_the_record_gives_the_state(steps in steps()) {
-        let desk = run(&steps);
+        let mut desk = run(&steps);
+        desk.state.settle();
         let mut folded = State::deciding();
         for (position, entry) in (0..).zip(&desk.record) {
             prop_assert_eq!(entry.position, position);
@@ -66,6 +67,7 @@ proptest! {
             let effect: Effect = serde_json::from_slice(&serde_json::to_vec(&entry.effect).unwrap()).unwrap();
             folded.apply(&Entry { effect, body: None, ..entry.clone() });
         }
+        folded.settle();
         prop_assert_eq!(&folded, &desk.state);
         let mut read = State::from_bytes(&folded.to_bytes()).unwrap();
         read.add_taken(&folded.taken().0);
