@@ -104,6 +104,7 @@ pub struct Exchange {
     pub(crate) reader: Reader,
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
+    pub(crate) realm: Arc<str>,
     pub(crate) tallies: Arc<Tallies>,
 }
 
@@ -167,6 +168,11 @@ impl Exchange {
     /// Where the record stands.
     pub fn head(&self) -> Head {
         self.head.borrow().clone()
+    }
+
+    /// The name of the record.
+    pub fn realm(&self) -> &str {
+        &self.realm
     }
 
     /// The key the exchange signs with.

@@ -3,6 +3,7 @@
 
 mod asks;
 mod corridor;
+mod dead_letters;
 mod decider;
 mod exchange;
 mod ledger;
@@ -13,6 +14,7 @@ pub mod snapshots;
 mod tokens;
 
 pub use corridor::{Credential, Submission};
+pub use dead_letters::{Beyond, Letter};
 pub use exchange::{Error, Exchange, Head, Pending};
 pub use ledger::{Batch, Ledger};
 pub use mailbox::Delivery;

@@ -76,7 +76,8 @@ impl Exchange {
         };
         let tallies = Arc::new(Tallies::default());
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
-        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, tallies };
+        let name = realm.as_str().into();
+        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, realm: name, tallies };
         let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();

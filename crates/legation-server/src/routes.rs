@@ -3,7 +3,7 @@
 use crate::gate::gate;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
-use crate::{agents, health, inbox, leftover, messages, record};
+use crate::{agents, dead_letters, health, inbox, keys, leftover, messages, people, record};
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::CACHE_CONTROL;
@@ -25,6 +25,13 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/agents/{id}", agent)
         .route("/v1/agents/{id}/inbox", get(inbox::list))
         .route("/v1/agents/{id}/ack", post(inbox::acknowledge))
+        .route("/v1/agents/{id}/purge", post(inbox::purge))
+        .route("/v1/agents/{id}/resend", post(dead_letters::resend))
+        .route("/v1/agents/{id}/keys", get(keys::list).post(keys::add))
+        .route("/v1/agents/{id}/keys/{key}", post(keys::change))
+        .route("/v1/dead-letters", get(dead_letters::list))
+        .route("/v1/tokens", get(people::list))
+        .route("/v1/tokens/{name}", put(people::put).delete(people::delete))
         .route("/v1/audit/head", get(record::head))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
