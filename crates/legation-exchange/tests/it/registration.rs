@@ -20,7 +20,7 @@ fn only_those_who_may_register_do() {
     assert_eq!(desk.register("pm-1", plain(), Who::Nobody), Err(Code::Unauthenticated));
     assert_eq!(desk.register("pm-1", plain(), Who::operator()), Ok(true));
     assert_eq!(desk.register("pm-1", plain(), Who::operator()), Ok(false));
-    assert_eq!(desk.register("pm-1", plain(), Who::Nobody), Err(Code::AgentExists));
+    assert_eq!(desk.register("pm-1", plain(), Who::Nobody), Err(Code::Unauthenticated));
     assert_eq!(desk.register("child", below("pm-1"), agent("pm-1")), Ok(true));
     assert_eq!(desk.register("other", plain(), agent("pm-1")), Err(Code::NotAllowed));
     assert_eq!(desk.register("other", below("child"), agent("pm-1")), Err(Code::NotAllowed));

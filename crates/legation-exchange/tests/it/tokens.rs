@@ -41,7 +41,7 @@ fn a_token_is_changed_by_its_agent_or_an_operator() {
     let mut desk = Desk::new();
     desk.agent("ann");
     desk.agent("eve");
-    for (who, want) in [(agent("eve"), Code::NotAllowed), (Who::Nobody, Code::AgentExists)] {
+    for (who, want) in [(agent("eve"), Code::NotAllowed), (Who::Nobody, Code::Unauthenticated)] {
         let verdict = rotate(&mut desk, "ann", who, token("stolen"));
         assert!(matches!(&verdict, Verdict::Refused(why) if why.code() == want), "{verdict:?}");
     }

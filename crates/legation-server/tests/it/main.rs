@@ -7,11 +7,15 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod dead_letters;
 mod door;
 mod house;
 mod identity;
+mod keys;
 mod mailbox;
 mod messages;
+mod people;
 mod registry;
+mod roles;
 mod stream;
 mod words;
