@@ -5,7 +5,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::format::{NODE, node_offset, nodes_of, tree_file};
 use legation_exchange::record::{Frontier, Hash, Nodes};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl Tree {
             Some(unfinished) => {
                 // Later starts look at the edge of what an older snapshot knows, and rely on the rest.
                 self.disk.sync(&self.file).map_err(|source| Error::Sync { file: unfinished.clone(), source })?;
-                fs::rename(&unfinished, &self.path).map_err(Error::io("name", &self.path))
+                self.disk.rename(&unfinished, &self.path).map_err(Error::io("name", &self.path))
             }
             None => Ok(()),
         }
