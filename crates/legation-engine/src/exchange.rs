@@ -145,11 +145,12 @@ impl Exchange {
     pub fn who(&self, token: &str) -> Result<Who, Rejection> {
         let hash = Token::hash_of(token);
         if hash == self.operator {
-            return Ok(Who::Operator);
+            return Ok(Who::operator());
         }
         let state = self.state();
-        let holder = state.registry().agents().find(|agent| agent.token == Some(hash));
-        holder
+        state
+            .registry()
+            .holder(&hash)
             .map(|agent| Who::Agent(agent.id.clone()))
             .ok_or_else(|| Rejection::because(Code::Unauthenticated, "this token is not known here"))
     }

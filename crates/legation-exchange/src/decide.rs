@@ -10,31 +10,10 @@ use crate::effect::{Effect, Entry, Refused};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
+use crate::who::Who;
 use legation_protocol::json::Digest;
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Received, Rejection};
-use std::fmt;
-
-/// Who asks, as far as that was proven.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// Whoever holds the operator's token.
-    Operator,
-    /// An agent, by canonical id.
-    Agent(String),
-    /// Somebody who proved nothing.
-    Nobody,
-}
-
-impl fmt::Display for Who {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Who::Operator => f.write_str("operator"),
-            Who::Agent(id) => write!(f, "agent {id}"),
-            Who::Nobody => f.write_str("nobody"),
-        }
-    }
-}
 
 /// How the sender of a message proved to be it.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,12 +15,14 @@ pub mod record;
 mod registry;
 mod snapshot;
 mod state;
+mod who;
 
 pub use agent::{Agent, Key, KeyState, Registration, TokenHash};
-pub use decide::{Decision, Input, Proof, Verdict, Verified, Who, decide, tick};
+pub use decide::{Decision, Input, Proof, Verdict, Verified, decide, tick};
 pub use effect::{Accepted, Acked, Effect, Entry, Refused};
 pub use mailbox::{Item, Mailbox};
 pub use moment::Moment;
 pub use policy::Policy;
 pub use registry::Registry;
 pub use state::State;
+pub use who::{PRINCIPALS, Role, Who};

@@ -24,9 +24,8 @@ impl Caller {
     /// Lets the agent itself and operators through.
     pub(crate) fn must_be(&self, agent: &str) -> Result<(), Refusal> {
         match &self.0 {
-            Who::Operator => Ok(()),
-            Who::Agent(id) if id == agent => Ok(()),
-            Who::Agent(_) => Err(Refusal::because(Code::NotAllowed, "this is another agent's")),
+            who if who.is_operator() || who.is_or_speaks_as(agent) => Ok(()),
+            Who::Agent(_) | Who::Person { .. } => Err(Refusal::because(Code::NotAllowed, "this is another agent's")),
             Who::Nobody => Err(unauthenticated("this takes the agent's token, or the operator's")),
         }
     }
@@ -34,7 +33,7 @@ impl Caller {
     /// Lets everybody through who has proven to be somebody.
     pub(crate) fn must_be_somebody(&self) -> Result<(), Refusal> {
         match self.0 {
-            Who::Operator | Who::Agent(_) => Ok(()),
+            Who::Person { .. } | Who::Agent(_) => Ok(()),
             Who::Nobody => Err(unauthenticated("this takes a token: an agent's, or the operator's")),
         }
     }

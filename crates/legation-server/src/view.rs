@@ -16,7 +16,7 @@ pub(crate) struct View {
 impl View {
     pub(crate) fn of(agent: Agent, who: &Who) -> View {
         let sees_all = match who {
-            Who::Operator => true,
+            Who::Person { .. } => who.sees_all(),
             Who::Agent(id) => *id == agent.id,
             Who::Nobody => false,
         };

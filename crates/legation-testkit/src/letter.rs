@@ -62,7 +62,7 @@ impl Letter {
         self.proof = match rng.below(4) {
             0 => Proof::Signature(key(other)),
             1 => Proof::Bearer(Who::Agent(other.to_owned())),
-            2 => Proof::Bearer(Who::Operator),
+            2 => Proof::Bearer(Who::operator()),
             _ => Proof::Bearer(Who::Nobody),
         };
         (self.honest, self.ordered) = (false, false);
@@ -82,7 +82,7 @@ pub(crate) fn registration(name: &'static str, rng: &mut Rng) -> Input {
     let aliases = BTreeMap::from([(Format::Vcp, uri(name))]);
     let keys = Some(vec![key(name).to_string()]);
     let registration = Box::new(Registration { aliases: Some(aliases), keys, ..Registration::default() });
-    Input::Register { id: name.to_owned(), registration, who: Who::Operator, token: TokenHash(token) }
+    Input::Register { id: name.to_owned(), registration, who: Who::operator(), token: TokenHash(token) }
 }
 
 fn correspondents(rng: &mut Rng) -> (&'static str, &'static str) {

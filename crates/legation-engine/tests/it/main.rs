@@ -54,7 +54,7 @@ async fn what_was_accepted_is_there_after_a_restart() {
     let tokens = register(&opened.exchange).await;
     let first = accepted(&opened.exchange, claim("MSG001")).await;
     let second = accepted(&opened.exchange, claim("MSG002")).await;
-    opened.exchange.acknowledge("archivist", Some(first), Vec::new(), Who::Operator).await.unwrap();
+    opened.exchange.acknowledge("archivist", Some(first), Vec::new(), Who::operator()).await.unwrap();
     let head = opened.exchange.head();
     close(opened).await;
 

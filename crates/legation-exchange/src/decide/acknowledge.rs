@@ -1,7 +1,8 @@
 //! Whether messages may be taken out of a mailbox.
 
-use super::{Decided, Desk, Who};
+use super::{Decided, Desk};
 use crate::effect::{Acked, Effect};
+use crate::who::Who;
 use legation_protocol::{Code, Rejection};
 
 impl Desk<'_> {
@@ -10,9 +11,10 @@ impl Desk<'_> {
             return Err(Rejection::because(Code::UnknownAgent, "there is no such agent"));
         }
         match who {
-            Who::Operator => {}
-            Who::Agent(id) if *id == agent => {}
-            Who::Agent(_) => return Err(Rejection::because(Code::NotAllowed, "this is another agent's mailbox")),
+            _ if who.is_operator() || who.is_or_speaks_as(&agent) => {}
+            Who::Agent(_) | Who::Person { .. } => {
+                return Err(Rejection::because(Code::NotAllowed, "this is another agent's mailbox"));
+            }
             Who::Nobody => return Err(Rejection::because(Code::Unauthenticated, "a mailbox takes its agent's token")),
         }
         // What lies ahead of the record is nobody's to acknowledge.

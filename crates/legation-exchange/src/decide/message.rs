@@ -1,10 +1,11 @@
 //! Whether a message is taken, and for whom. The order of the questions is the product: is it a copy,
 //! is it fresh, may its sender speak, whom does it reach.
 
-use super::{Decided, Decision, Desk, Proof, Verdict, Verified, Who};
+use super::{Decided, Decision, Desk, Proof, Verdict, Verified};
 use crate::agent::Agent;
 use crate::effect::{Accepted, Effect};
 use crate::moment::Moment;
+use crate::who::Who;
 use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
 
 impl Desk<'_> {
@@ -53,7 +54,7 @@ impl Desk<'_> {
             Proof::Bearer(Who::Nobody) => {
                 Err(Rejection::because(Code::Unauthenticated, "say who sends: a token or a signature is missing"))
             }
-            Proof::Bearer(Who::Agent(_) | Who::Operator) => {
+            Proof::Bearer(Who::Agent(_) | Who::Person { .. }) => {
                 Err(Rejection::because(Code::SenderMismatch, "the sender named is not the one who is connected"))
             }
             Proof::InProcess => Ok(sender),

@@ -1,8 +1,9 @@
 //! Who may be registered, by whom.
 
-use super::{Decided, Desk, Who};
+use super::{Decided, Desk};
 use crate::agent::{Agent, Registration, TokenHash};
 use crate::effect::Effect;
+use crate::who::Who;
 use legation_protocol::{Code, Rejection};
 
 impl Desk<'_> {
@@ -20,7 +21,7 @@ impl Desk<'_> {
     fn may_register(&self, id: &str, old: Option<&Agent>, wanted: &Registration, who: &Who) -> Result<(), Rejection> {
         let own_child = |by: &str| wanted.parent.as_deref() == Some(by);
         match (who, old) {
-            (Who::Operator, _) => Ok(()),
+            _ if who.is_operator() => Ok(()),
             (Who::Agent(by), Some(_)) if by == id => self.may_change_itself(wanted),
             (Who::Agent(by), None) if own_child(by) => Ok(()),
             (_, None) if self.policy.open_registration && wanted.parent.is_none() => Ok(()),
@@ -31,6 +32,7 @@ impl Desk<'_> {
             (Who::Agent(_), _) => {
                 Err(Rejection::because(Code::NotAllowed, "an agent registers itself and its children"))
             }
+            (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
         }
     }
 
@@ -50,7 +52,7 @@ impl Desk<'_> {
     }
 
     pub(super) fn remove(&self, id: String, who: &Who) -> Decided {
-        if *who != Who::Operator {
+        if !who.is_operator() {
             return Err(Rejection::because(Code::NotAllowed, "only an operator removes agents"));
         }
         if self.state.registry.agent(&id).is_none() {

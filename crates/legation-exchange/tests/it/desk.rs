@@ -61,12 +61,12 @@ impl Desk {
     }
 
     pub(crate) fn agent(&mut self, id: &str) {
-        assert_eq!(self.register(id, Registration::default(), Who::Operator), Ok(true), "{id}");
+        assert_eq!(self.register(id, Registration::default(), Who::operator()), Ok(true), "{id}");
     }
 
     pub(crate) fn signing_agent(&mut self, id: &str, seed: u8) {
         let wanted = Registration { keys: Some(vec![key(seed).public().to_string()]), ..Registration::default() };
-        assert_eq!(self.register(id, wanted, Who::Operator), Ok(true), "{id}");
+        assert_eq!(self.register(id, wanted, Who::operator()), Ok(true), "{id}");
     }
 
     pub(crate) fn send(&mut self, text: &str, proof: Proof) -> Verdict {

@@ -44,10 +44,10 @@ fn run(steps: &[Step]) -> Desk {
                 desk.ask(Input::Acknowledge { agent: name(*agent), up_to: Some(*up_to), positions: Vec::new(), who });
             }
             Step::Register(agent) => {
-                let _ = desk.register(&name(*agent), Registration::default(), Who::Operator);
+                let _ = desk.register(&name(*agent), Registration::default(), Who::operator());
             }
             Step::Remove(agent) => {
-                desk.ask(Input::Remove { id: name(*agent), who: Who::Operator });
+                desk.ask(Input::Remove { id: name(*agent), who: Who::operator() });
             }
             Step::Pass(minutes) => desk.passes(Duration::from_mins(*minutes)),
         }

@@ -57,7 +57,7 @@ fn the_sender_named_is_the_one_proven() {
     desk.signing_agent("agent://h/signer", 7);
     let text = claim("observer", "archivist", "MSG001", "one");
     assert_eq!(refused(&desk.send(&text, by("archivist"))), Code::SenderMismatch);
-    assert_eq!(refused(&desk.send(&text, Proof::Bearer(Who::Operator))), Code::SenderMismatch);
+    assert_eq!(refused(&desk.send(&text, Proof::Bearer(Who::operator()))), Code::SenderMismatch);
     assert_eq!(refused(&desk.send(&text, Proof::Bearer(Who::Nobody))), Code::Unauthenticated);
     assert_eq!(refused(&desk.send(&text, Proof::Signature(key(7).public()))), Code::KeyRevoked);
     let stranger = claim("stranger", "archivist", "MSG001", "one");
@@ -126,10 +126,10 @@ fn a_broadcast_reaches_every_peer_once_and_nobody_else() {
         keys: Some(vec![key(1).public().to_string()]),
         ..Registration::default()
     };
-    desk.register("agent://h/a", below(&["night"]), Who::Operator).unwrap();
-    desk.register("agent://h/b", Registration { keys: None, ..below(&[]) }, Who::Operator).unwrap();
+    desk.register("agent://h/a", below(&["night"]), Who::operator()).unwrap();
+    desk.register("agent://h/b", Registration { keys: None, ..below(&[]) }, Who::operator()).unwrap();
     let elsewhere = Registration { groups: Some(["night".to_owned()].into()), ..Registration::default() };
-    desk.register("agent://h/c", elsewhere, Who::Operator).unwrap();
+    desk.register("agent://h/c", elsewhere, Who::operator()).unwrap();
     desk.agent("agent://h/d");
     let text = share("agent://h/a", "broadcast", "2026-02-15T10:30:00Z");
     let position = accepted(&desk.send(&text, Proof::Signature(key(1).public())));

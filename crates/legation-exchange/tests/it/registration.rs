@@ -18,8 +18,8 @@ fn only_those_who_may_register_do() {
     let plain = Registration::default;
     let agent = |id: &str| Who::Agent(id.to_owned());
     assert_eq!(desk.register("pm-1", plain(), Who::Nobody), Err(Code::Unauthenticated));
-    assert_eq!(desk.register("pm-1", plain(), Who::Operator), Ok(true));
-    assert_eq!(desk.register("pm-1", plain(), Who::Operator), Ok(false));
+    assert_eq!(desk.register("pm-1", plain(), Who::operator()), Ok(true));
+    assert_eq!(desk.register("pm-1", plain(), Who::operator()), Ok(false));
     assert_eq!(desk.register("pm-1", plain(), Who::Nobody), Err(Code::AgentExists));
     assert_eq!(desk.register("child", below("pm-1"), agent("pm-1")), Ok(true));
     assert_eq!(desk.register("other", plain(), agent("pm-1")), Err(Code::NotAllowed));
@@ -35,28 +35,28 @@ fn only_those_who_may_register_do() {
 #[test]
 fn no_two_agents_look_alike() {
     let mut desk = Desk::new();
-    desk.register("pm-1", aliased("The Observer"), Who::Operator).unwrap();
+    desk.register("pm-1", aliased("The Observer"), Who::operator()).unwrap();
     for twin in ["PM-1", "рm-1", "pm‑1", "pm-1.", "pm-l", "the observer"] {
-        assert_eq!(desk.register(twin, Registration::default(), Who::Operator), Err(Code::ConfusableId), "{twin}");
+        assert_eq!(desk.register(twin, Registration::default(), Who::operator()), Err(Code::ConfusableId), "{twin}");
     }
-    assert_eq!(desk.register("pm-2", aliased("Тhe Observer"), Who::Operator), Err(Code::ConfusableId));
-    assert_eq!(desk.register("pm-2", aliased("user"), Who::Operator), Err(Code::ReservedId));
-    assert_eq!(desk.register("broadcast", Registration::default(), Who::Operator), Err(Code::ReservedId));
-    assert_eq!(desk.register("a\u{200b}b", Registration::default(), Who::Operator), Err(Code::BadAgentId));
-    assert_eq!(desk.register("pm-2", Registration::default(), Who::Operator), Ok(true));
+    assert_eq!(desk.register("pm-2", aliased("Тhe Observer"), Who::operator()), Err(Code::ConfusableId));
+    assert_eq!(desk.register("pm-2", aliased("user"), Who::operator()), Err(Code::ReservedId));
+    assert_eq!(desk.register("broadcast", Registration::default(), Who::operator()), Err(Code::ReservedId));
+    assert_eq!(desk.register("a\u{200b}b", Registration::default(), Who::operator()), Err(Code::BadAgentId));
+    assert_eq!(desk.register("pm-2", Registration::default(), Who::operator()), Ok(true));
 }
 
 #[test]
 fn parents_form_a_tree_of_limited_depth() {
     let mut desk = Desk::new();
     desk.agent("a0");
-    assert_eq!(desk.register("a0", below("a0"), Who::Operator), Err(Code::BadParent));
-    assert_eq!(desk.register("x", below("nobody"), Who::Operator), Err(Code::BadParent));
+    assert_eq!(desk.register("a0", below("a0"), Who::operator()), Err(Code::BadParent));
+    assert_eq!(desk.register("x", below("nobody"), Who::operator()), Err(Code::BadParent));
     for depth in 1..=16 {
-        assert_eq!(desk.register(&format!("a{depth}"), below(&format!("a{}", depth - 1)), Who::Operator), Ok(true));
+        assert_eq!(desk.register(&format!("a{depth}"), below(&format!("a{}", depth - 1)), Who::operator()), Ok(true));
     }
-    assert_eq!(desk.register("a17", below("a16"), Who::Operator), Err(Code::BadParent));
-    assert_eq!(desk.register("a0", below("a5"), Who::Operator), Err(Code::BadParent));
+    assert_eq!(desk.register("a17", below("a16"), Who::operator()), Err(Code::BadParent));
+    assert_eq!(desk.register("a0", below("a5"), Who::operator()), Err(Code::BadParent));
 }
 
 #[test]
@@ -66,12 +66,12 @@ fn an_agent_has_two_keys_in_use_at_most() {
         keys: Some(seeds.iter().map(|seed| key(*seed).public().to_string()).collect()),
         ..Registration::default()
     };
-    assert_eq!(desk.register("a", keys(&[1, 2, 3]), Who::Operator), Err(Code::TooManyKeys));
-    assert_eq!(desk.register("a", keys(&[1, 2]), Who::Operator), Ok(true));
-    assert_eq!(desk.register("a", keys(&[2, 3]), Who::Operator), Ok(false));
+    assert_eq!(desk.register("a", keys(&[1, 2, 3]), Who::operator()), Err(Code::TooManyKeys));
+    assert_eq!(desk.register("a", keys(&[1, 2]), Who::operator()), Ok(true));
+    assert_eq!(desk.register("a", keys(&[2, 3]), Who::operator()), Ok(false));
     let agent = desk.state.registry().agent("a").unwrap();
     let live = |seed: u8| agent.has_live_key(&key(seed).public());
     assert_eq!([1, 2, 3].map(live), [false, true, true]);
     let weak = Registration { keys: Some(vec![format!("ed25519:AQ{}=", "A".repeat(41))]), ..Registration::default() };
-    assert_eq!(desk.register("b", weak, Who::Operator), Err(Code::WeakKey));
+    assert_eq!(desk.register("b", weak, Who::operator()), Err(Code::WeakKey));
 }

@@ -36,7 +36,7 @@ impl World {
                 Input::Acknowledge { agent: (*agent).to_owned(), up_to: *up_to, positions: positions.clone(), who }
             }
             Ask::Register(name) => registration(name, &mut self.rng),
-            Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::Operator },
+            Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::operator() },
         })
     }
 
