@@ -3,6 +3,7 @@
 
 mod corridor;
 mod decider;
+mod draft;
 mod exchange;
 mod ledger;
 mod mailbox;

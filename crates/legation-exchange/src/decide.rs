@@ -136,11 +136,14 @@ fn asked(input: &Input) -> (String, Option<String>) {
     }
 }
 
+/// How many of a mailbox's messages expire by one entry. The rest are due again at once.
+const EXPIRED: usize = 100_000;
+
 /// What has fallen due: messages that waited too long.
 pub fn tick(state: &State, now: Moment) -> Vec<Entry> {
     let now = now.max(state.now);
     let expired = state.mailboxes.iter().filter_map(|(agent, mailbox)| {
-        let positions: Vec<_> = mailbox.expired(now).collect();
+        let positions: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
         (!positions.is_empty()).then(|| Effect::Expired { agent: agent.clone(), positions })
     });
     (state.next..).zip(expired).map(|(position, effect)| Entry { position, at: now, effect, body: None }).collect()
