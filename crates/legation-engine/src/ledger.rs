@@ -90,7 +90,9 @@ impl Ledger {
 
     /// Folds entries into the state ahead of their commit.
     fn take_in(&mut self, entries: Vec<Entry>, frames: Vec<Frame>, draft: &mut Draft) {
-        entries.iter().for_each(|entry| self.state.apply(entry));
+        for entry in &entries {
+            self.state.apply(entry);
+        }
         draft.add(entries, frames);
     }
 
@@ -99,7 +101,9 @@ impl Ledger {
         if !frames.is_empty() {
             self.log.append(&frames)?;
             let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
-            entries.iter().for_each(|entry| committed.apply(entry));
+            for entry in &entries {
+                committed.apply(entry);
+            }
         }
         told.extend(verdicts);
         Ok(())

@@ -56,6 +56,9 @@ impl Disk for Poor {
     }
 }
 
+/// What lets a disk fail.
+type Switch = fn(&Poor) -> &AtomicBool;
+
 fn room(full: &AtomicBool) -> IoResult<()> {
     if full.load(SeqCst) { Err(ErrorKind::StorageFull.into()) } else { Ok(()) }
 }
@@ -123,7 +126,7 @@ fn what_such_a_write_left_is_durably_gone_before_another_segment_follows() {
 
 #[test]
 fn no_room_for_the_header_or_the_name_of_a_segment_refuses_the_append_and_loses_nothing() {
-    let faults: [(&str, fn(&Poor) -> &AtomicBool); 4] = [
+    let faults: [(&str, Switch); 4] = [
         ("header", |disk| &disk.full),
         ("its sync", |disk| &disk.full_sync),
         ("name", |disk| &disk.full_rename),
@@ -192,7 +195,7 @@ fn room_that_was_reserved_is_there_when_the_disk_has_none_left() {
 }
 
 /// What fails, and which error says so.
-type Check = (fn(&Poor) -> &AtomicBool, fn(&Error) -> bool);
+type Check = (Switch, fn(&Error) -> bool);
 
 #[test]
 fn after_a_failed_sync_or_write_the_log_takes_nothing_more() {
