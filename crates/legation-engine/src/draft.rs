@@ -32,9 +32,10 @@ impl Draft {
     }
 }
 
-/// Entries as the record holds them. Without a salt of its own, or without its effect, it is no entry.
-pub(crate) fn frames(entries: &[Entry]) -> Result<Vec<Frame>, Error> {
-    entries.iter().map(frame).collect()
+/// Entries as the record holds them; their bodies go along. Without a salt of its own, or without its
+/// effect, it is no entry.
+pub(crate) fn frames(entries: &mut [Entry]) -> Result<Vec<Frame>, Error> {
+    entries.iter_mut().map(frame).collect()
 }
 
 /// Refuses what is beyond the record's limits: better than to find out when it is to be written.
@@ -51,11 +52,12 @@ fn size(frames: &[Frame]) -> usize {
     frames.iter().map(|frame| FRAME_HEAD + frame.effect.len() + frame.body.as_ref().map_or(0, Vec::len)).sum()
 }
 
-fn frame(entry: &Entry) -> Result<Frame, Error> {
+fn frame(entry: &mut Entry) -> Result<Frame, Error> {
     let cannot = |source| Error::Io { action: "write an entry of", path: "the record".into(), source };
     let mut salt = [0; 16];
     getrandom::fill(&mut salt).map_err(|error| cannot(io::Error::other(error.to_string())))?;
     let effect = serde_json::to_vec(&entry.effect).map_err(|error| cannot(error.into()))?;
-    let body = entry.body.as_ref().map(|body| body.to_vec());
+    // The fold needs no body, so it is not copied.
+    let body = entry.body.take().map(Vec::from);
     Ok(Frame { position: entry.position, at: entry.at.micros(), salt, effect, body })
 }

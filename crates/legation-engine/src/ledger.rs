@@ -64,8 +64,8 @@ impl Ledger {
         told: &mut Vec<Verdict>,
     ) -> Result<(), legation_store::Error> {
         let mut draft = Draft::default();
-        for entry in tick(&self.state, now) {
-            let frames = draft::frames(slice::from_ref(&entry))?;
+        for mut entry in tick(&self.state, now) {
+            let frames = draft::frames(slice::from_mut(&mut entry))?;
             if !draft.has_room_for(&frames) {
                 // It is still due next time.
                 break;
@@ -73,8 +73,8 @@ impl Ledger {
             self.take_in(vec![entry], frames, &mut draft);
         }
         for input in inputs {
-            let Decision { verdict, entries } = decide(&self.state, &self.policy, input, now);
-            let frames = draft::frames(&entries)?;
+            let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, now);
+            let frames = draft::frames(&mut entries)?;
             if let Err(rejection) = draft::check(&frames) {
                 draft.verdicts.push(Verdict::Refused(rejection));
                 continue;

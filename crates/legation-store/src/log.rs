@@ -141,3 +141,11 @@ impl Log {
         &self.reader.shared
     }
 }
+
+impl Drop for Log {
+    /// Nodes that wait are written while the directory is still locked. Without them they would be
+    /// made again.
+    fn drop(&mut self) {
+        self.shared().tree.flush();
+    }
+}

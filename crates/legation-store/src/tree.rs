@@ -11,7 +11,8 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// How many bytes may wait while many nodes are made at once.
+/// How many bytes wait before they are written: readers find them in memory, and no commit pays for
+/// a write of its own.
 const WAITING: usize = 256 << 10;
 
 /// The file of nodes, and those not in it yet.

@@ -203,7 +203,6 @@ impl Log {
         self.active.end += self.buffer.len() as u64;
         (self.chain, self.frontier) = (chain, frontier);
         self.shared().tree.push(&nodes);
-        self.shared().tree.flush();
         self.shared().next.store(self.next(), Ordering::Release);
         Appended { next: self.next(), chain, root: self.frontier.root(), leaves }
     }
