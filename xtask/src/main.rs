@@ -19,8 +19,8 @@ cargo xtask COMMAND
 ";
 
 /// Every fuzz target, as `fuzz/Cargo.toml` names them.
-const FUZZ_TARGETS: [&str; 10] =
-    ["front_door", "canonical", "vcp", "acl", "cap", "vlp", "hello", "manifest", "text_forms", "lines"];
+const FUZZ_TARGETS: [&str; 11] =
+    ["front_door", "canonical", "vcp", "acl", "cap", "vlp", "hello", "manifest", "text_forms", "lines", "record"];
 
 type Done = Result<(), String>;
 

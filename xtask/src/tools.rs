@@ -30,7 +30,7 @@ pub(crate) fn need_program(program: &str, package: &str) -> Done {
         .map_err(|why| format!("{program} is missing and {package} could not be installed ({why})"))
 }
 
-/// Gives a fuzz target the fixtures to start from.
+/// Gives a fuzz target the fixtures and its own seeds to start from.
 pub(crate) fn seed(target: &str) -> Done {
     let corpus = root().join("fuzz/corpus").join(target);
     let copy = || -> std::io::Result<()> {
@@ -45,6 +45,10 @@ pub(crate) fn seed(target: &str) -> Done {
                     fs::copy(file.path(), corpus.join(name))?;
                 }
             }
+        }
+        for file in fs::read_dir(root().join("fuzz/seeds").join(target)).into_iter().flatten() {
+            let file = file?;
+            fs::copy(file.path(), corpus.join(file.file_name()))?;
         }
         Ok(())
     };

@@ -4,6 +4,7 @@
 mod asks;
 mod corridor;
 mod decider;
+mod draft;
 mod exchange;
 mod ledger;
 mod mailbox;

@@ -26,7 +26,7 @@ pub mod verify;
 pub use disk::{Direct, Disk};
 pub use error::Error;
 pub use files::atomic_write;
-pub use format::{BATCH_HEAD, BODY_MAX, EFFECT_MAX, FRAME_HEAD};
+pub use format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD};
 pub use known::Known;
 pub use log::{Appended, Cut, Log, Options, Recovered};
 pub use reader::{Frames, Reader};

@@ -9,6 +9,7 @@
 
 mod audit;
 mod crash;
+mod disk;
 mod exchange;
 mod guide;
 mod keys;
