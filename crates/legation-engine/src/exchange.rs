@@ -1,8 +1,9 @@
 //! The handle everybody holds: ask something, look something up.
 
-use crate::decider::Job;
+use crate::decider::{Answer, Job};
+use crate::receipt::Notary;
 use crate::tokens::Token;
-use legation_exchange::record::{Hash, SignedCheckpoint};
+use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Registration, State, TokenHash, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
@@ -49,7 +50,7 @@ pub struct Pending(Stage);
 #[derive(Debug)]
 enum Stage {
     Answered(Verdict),
-    Asked(oneshot::Receiver<Verdict>),
+    Asked(oneshot::Receiver<Answer>, Arc<Notary>),
 }
 
 impl Pending {
@@ -61,8 +62,25 @@ impl Pending {
     pub async fn answer(self) -> Result<Verdict, Error> {
         match self.0 {
             Stage::Answered(verdict) => Ok(verdict),
-            Stage::Asked(answered) => answered.await.map_err(|_| Error::Closed),
+            Stage::Asked(answered, _) => Ok(answered.await.map_err(|_| Error::Closed)?.verdict),
         }
+    }
+
+    /// The same for a message, with the receipt if it is on the record. A copy of a message gets the
+    /// first one's.
+    pub async fn receipted(self) -> Result<(Verdict, Option<Receipt>), Error> {
+        let (answered, notary) = match self.0 {
+            Stage::Answered(verdict) => return Ok((verdict, None)),
+            Stage::Asked(answered, notary) => (answered, notary),
+        };
+        let Answer { verdict, batch } = answered.await.map_err(|_| Error::Closed)?;
+        let receipt = match verdict {
+            Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => {
+                Some(notary.receipt(position, batch.as_deref())?)
+            }
+            Verdict::Refused(_) => None,
+        };
+        Ok((verdict, receipt))
     }
 }
 
@@ -90,6 +108,7 @@ pub struct Exchange {
     pub(crate) reader: Reader,
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
+    pub(crate) notary: Arc<Notary>,
 }
 
 impl Exchange {
@@ -102,7 +121,7 @@ impl Exchange {
     pub(crate) async fn enqueue(&self, input: Input) -> Result<Pending, Error> {
         let (answer, answered) = oneshot::channel();
         self.jobs.send(Job { input, answer }).await.map_err(|_| Error::Closed)?;
-        Ok(Pending(Stage::Asked(answered)))
+        Ok(Pending(Stage::Asked(answered, Arc::clone(&self.notary))))
     }
 
     /// Whether anything can still be decided: false once the decider has ended.

@@ -2,6 +2,7 @@
 //! only then verdicts. It knows no clock and no thread, so that a simulation takes the same step.
 
 use crate::exchange::Error;
+use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{Effect, Entry, Input, Moment, Policy, State, Verdict, decide, tick};
 use legation_protocol::{Code, Rejection};
@@ -27,7 +28,12 @@ pub struct Batch {
     pub verdicts: Vec<Verdict>,
     /// Whether the record has grown.
     pub grown: bool,
+    /// What was committed, for receipts.
+    pub fresh: Option<Fresh>,
 }
+
+/// How often the record was restored from a copy, counted from 1.
+pub(crate) const EPOCH: u32 = 1;
 
 impl Ledger {
     /// Goes on with a record from a state that it led to, folding in what came after; from
@@ -62,8 +68,8 @@ impl Ledger {
             self.take_in(decision.entries, &mut entries);
             verdicts.push(decision.verdict);
         }
-        self.commit(&entries)?;
-        Ok(Batch { verdicts, grown: !entries.is_empty() })
+        let fresh = self.commit(&entries)?;
+        Ok(Batch { verdicts, grown: !entries.is_empty(), fresh })
     }
 
     /// Folds entries into the state ahead of their commit.
@@ -74,17 +80,17 @@ impl Ledger {
         }
     }
 
-    fn commit(&mut self, entries: &[Entry]) -> Result<(), legation_store::Error> {
+    fn commit(&mut self, entries: &[Entry]) -> Result<Option<Fresh>, legation_store::Error> {
         if entries.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let frames = entries.iter().map(frame).collect::<Result<Vec<_>, _>>()?;
-        self.log.append(&frames)?;
+        let appended = self.log.append(&frames)?;
         let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
         for entry in entries {
             committed.apply(entry);
         }
-        Ok(())
+        Ok(Fresh::of(frames, appended))
     }
 
     /// The room was estimated. Where the estimate was short, the state is ahead of the record and
@@ -94,7 +100,7 @@ impl Ledger {
             self.state = self.committed.read().unwrap_or_else(PoisonError::into_inner).clone();
         }
         let full = || Rejection::because(Code::StorageFull, "the record has no room; nothing was changed");
-        Batch { verdicts: (0..count).map(|_| Verdict::Refused(full())).collect(), grown: false }
+        Batch { verdicts: (0..count).map(|_| Verdict::Refused(full())).collect(), grown: false, fresh: None }
     }
 
     /// What is committed, for readers on other threads.
@@ -130,7 +136,7 @@ impl Ledger {
     /// What the record comes to, to be signed.
     pub fn checkpoint(&self, realm: &str, at: Moment) -> Checkpoint {
         let (size, root, chain) = (self.size(), self.log.frontier().root(), self.chain());
-        Checkpoint { realm: realm.to_owned(), epoch: 1, size, root, chain, at: at.micros() }
+        Checkpoint { realm: realm.to_owned(), epoch: EPOCH, size, root, chain, at: at.micros() }
     }
 }
 

@@ -1,18 +1,22 @@
 //! The running exchange. One thread decides and commits; everything else asks it and waits. What
 //! in-process users embed, and what every door of the server stands on.
 
+mod audit;
 mod corridor;
 mod decider;
 mod exchange;
 mod ledger;
 mod mailbox;
 mod open;
+mod receipt;
 mod snapshots;
 mod tokens;
 
+pub use audit::{Consistency, Inclusion};
 pub use corridor::{Credential, Submission};
 pub use exchange::{Error, Exchange, Head, Pending};
 pub use ledger::{Batch, Ledger};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};
+pub use receipt::Fresh;
 pub use tokens::Token;

@@ -3,7 +3,8 @@
 
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
-use crate::ledger::Ledger;
+use crate::ledger::{EPOCH, Ledger};
+use crate::receipt::Notary;
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::tokens::Token;
 use legation_exchange::{Policy, State};
@@ -11,6 +12,7 @@ use legation_protocol::sign::SecretKey;
 use legation_store::{Known, Log, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// What an exchange needs to start.
@@ -64,7 +66,8 @@ impl Exchange {
         let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
-        let public = key.public();
+        let notary = Arc::new(Notary::new(realm, EPOCH, key, reader.clone()));
+        let public = notary.public();
         let keeper = Keeper {
             snapshots,
             reader: reader.clone(),
@@ -72,8 +75,8 @@ impl Exchange {
             covered: known.position,
             worth: snapshot_every,
         };
-        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public };
-        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
+        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, notary: Arc::clone(&notary) };
+        let decider = Decider { ledger, head, notary, signed: 0, signed_at: instant() };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let keeping = runtime.clone();

@@ -109,16 +109,17 @@ async fn tell(mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Bytes>) 
 async fn verdict(line: u64, pending: Result<Pending, Refusal>) -> Bytes {
     let taken = match pending {
         Err(refusal) => Err(refusal),
-        Ok(pending) => match pending.answer().await {
-            Ok(verdict) => Taken::of(verdict),
+        Ok(pending) => match pending.receipted().await {
+            Ok(answer) => Taken::of(answer),
             Err(error) => Err(error.into()),
         },
     };
-    let text = match taken {
-        Ok(verdict) => serde_json::to_vec(&Numbered { line, verdict }),
-        Err(refusal) => serde_json::to_vec(&Numbered { line, verdict: refusal.body() }),
-    };
-    let mut text = text.unwrap_or_default();
+    let mut text = Vec::with_capacity(taken.as_ref().map_or(256, Taken::weight));
+    // Neither has anything in it that could fail to be written.
+    drop(match taken {
+        Ok(verdict) => serde_json::to_writer(&mut text, &Numbered { line, verdict }),
+        Err(refusal) => serde_json::to_writer(&mut text, &Numbered { line, verdict: refusal.body() }),
+    });
     text.push(b'\n');
     text.into()
 }

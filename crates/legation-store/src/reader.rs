@@ -60,7 +60,8 @@ impl Reader {
         let segment = self.shared.segment(position).ok_or(Error::Broken)?;
         let Found { head, at } = find(&segment, position)?;
         let first = head.first;
-        let before = if first == segment.head.first { segment.head.chain } else { find(&segment, first - 1)?.head.chain };
+        let before =
+            if first == segment.head.first { segment.head.chain } else { find(&segment, first - 1)?.head.chain };
         let tree = &self.shared.tree;
         let leaves = (first..first + u64::from(head.count)).map(|position| tree.node(0, position));
         let leaves = leaves.collect::<Result<Vec<_>, _>>()?;

@@ -55,7 +55,12 @@ pub enum BadProof {
 
 impl Included {
     /// A proof of these parts.
-    pub fn new(position: u64, leaf: Hash, path: Vec<Hash>, checkpoint: &SignedCheckpoint) -> Result<Included, BadProof> {
+    pub fn new(
+        position: u64,
+        leaf: Hash,
+        path: Vec<Hash>,
+        checkpoint: &SignedCheckpoint,
+    ) -> Result<Included, BadProof> {
         let checkpoint = RawValue::from_string(checkpoint.to_json()).map_err(|_| BadProof::Form)?;
         Ok(Included { kind: Kind::Proof, position, leaf, path, checkpoint, at: None, entry: None })
     }

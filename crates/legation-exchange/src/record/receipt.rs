@@ -146,6 +146,11 @@ impl Receipt {
         800 + self.realm.len() + self.message_id.len() + self.entry.effect.len() + quotes + 74 * self.path.len()
     }
 
+    /// The leaf it is about.
+    pub fn leaf(&self) -> Hash {
+        self.leaf
+    }
+
     /// What it states, if this key signed it and all of it agrees.
     pub fn verify(&self, key: &PublicKey) -> Result<Stated, BadReceipt> {
         let Stamp { first, count, root, .. } = self.batch;

@@ -96,10 +96,7 @@ fn whatever_is_changed_is_found() {
 fn every_member_is_in_the_table_above() {
     let whole: Value = serde_json::from_str(&receipt(&seal(10, 5), 12).to_json()).unwrap();
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
-    assert_eq!(
-        names(&whole),
-        "at batch digest entry epoch kind leaf message_id path position realm verdict"
-    );
+    assert_eq!(names(&whole), "at batch digest entry epoch kind leaf message_id path position realm verdict");
     assert_eq!(names(&whole["entry"]), "body effect effect_salt");
     assert_eq!(names(&whole["batch"]), "at count first root signature");
 }
