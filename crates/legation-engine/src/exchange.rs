@@ -1,7 +1,7 @@
 //! The handle everybody holds: ask something, look something up.
 
 use crate::decider::{Answer, Job};
-use crate::receipt::Notary;
+use crate::receipt::{Answered, Notary};
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Registration, State, TokenHash, Verdict, Who};
@@ -66,19 +66,35 @@ impl Pending {
         }
     }
 
-    /// The same for a message, with the receipt if it is on the record. A copy of a message gets the
-    /// first one's.
-    pub async fn receipted(self) -> Result<(Verdict, Option<Receipt>), Error> {
-        let (answered, notary) = match self.0 {
-            Stage::Answered(verdict) => return Ok((verdict, None)),
-            Stage::Asked(answered, notary) => (answered, notary),
-        };
-        let Answer { verdict, batch } = answered.await.map_err(|_| Error::Closed)?;
-        let receipt = match verdict {
-            Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => {
-                Some(notary.receipt(position, batch.as_deref())?)
+    /// The same, with what is needed to make a receipt.
+    pub async fn settled(self) -> Result<Settled, Error> {
+        match self.0 {
+            Stage::Answered(verdict) => Ok(Settled { verdict, source: None }),
+            Stage::Asked(answered, notary) => {
+                let Answer { verdict, batch } = answered.await.map_err(|_| Error::Closed)?;
+                Ok(Settled { verdict, source: Some((notary, batch)) })
             }
-            Verdict::Refused(_) => None,
+        }
+    }
+}
+
+/// A durable answer, much smaller than the receipt that can be made from it.
+#[derive(Debug)]
+pub struct Settled {
+    verdict: Verdict,
+    source: Option<(Arc<Notary>, Option<Arc<Answered>>)>,
+}
+
+impl Settled {
+    /// The verdict on a message, with the receipt if the message is on the record. A copy gets the
+    /// first one's.
+    pub fn receipted(self) -> Result<(Verdict, Option<Receipt>), Error> {
+        let Settled { verdict, source } = self;
+        let receipt = match (&verdict, source) {
+            (Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. }, Some((notary, batch))) => {
+                Some(notary.receipt(*position, batch.as_deref())?)
+            }
+            (Verdict::Accepted { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_), _) => None,
         };
         Ok((verdict, receipt))
     }

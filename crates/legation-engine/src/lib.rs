@@ -14,7 +14,7 @@ mod tokens;
 
 pub use audit::{Consistency, Inclusion};
 pub use corridor::{Credential, Submission};
-pub use exchange::{Error, Exchange, Head, Pending};
+pub use exchange::{Error, Exchange, Head, Pending, Settled};
 pub use ledger::{Batch, Ledger};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};

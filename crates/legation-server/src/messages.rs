@@ -107,5 +107,5 @@ async fn receive(
 ) -> Result<Taken, Refusal> {
     let submission = Submission { bytes: bytes.into(), credential, only };
     let exchange = shared.exchange.clone();
-    Taken::of(shared.apart(async move { exchange.submit(submission).await?.receipted().await }).await?)
+    Taken::of(shared.apart(async move { exchange.submit(submission).await?.settled().await?.receipted() }).await?)
 }

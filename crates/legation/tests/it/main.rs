@@ -12,8 +12,10 @@ mod crash;
 mod exchange;
 mod guide;
 mod keys;
+mod proofs;
 mod served;
 mod stream;
+mod tail;
 mod validate;
 
 use std::io::Write as _;
