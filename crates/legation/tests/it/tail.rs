@@ -45,8 +45,8 @@ fn the_record_is_followed_through_a_restart_until_ctrl_c() {
     let mut served = Served::start();
     let (ann, _) = (served.admit(&["ann"]), served.admit(&["bob"]));
     let mut tail = Tail::start(&served, &["--from", "0"]);
-    assert!(tail.line().ends_with("registered  ann  by nobody"));
-    assert!(tail.line().ends_with("registered  bob  by nobody"));
+    assert!(tail.line().ends_with("registered  ann  by operator"));
+    assert!(tail.line().ends_with("registered  bob  by operator"));
     served.run_as(Some(&ann), &["send"], &cap("ann", "bob", "\u{9b}2J one"));
     let line = tail.line();
     assert!(line.contains("accepted    cap message  ann → bob  msg_") && !line.contains('\u{1b}'), "{line}");
