@@ -127,12 +127,12 @@ fn push((line, settled): Told, text: &mut Vec<u8>) {
 fn chunks(verdicts: mpsc::Receiver<Told>) -> impl stream::Stream<Item = Result<Bytes, Infallible>> {
     stream::unfold(verdicts, |mut verdicts| async move {
         let (mut some, mut text) = (Vec::new(), Vec::new());
-        match verdicts.recv_many(&mut some, WINDOW).await {
-            0 => None,
-            _ => {
-                some.into_iter().for_each(|told| push(told, &mut text));
-                Some((Ok(text.into()), verdicts))
-            }
+        if verdicts.recv_many(&mut some, WINDOW).await == 0 {
+            return None;
         }
+        for told in some {
+            push(told, &mut text);
+        }
+        Some((Ok(text.into()), verdicts))
     })
 }

@@ -108,7 +108,9 @@ mod tests {
     fn proof() -> Included {
         let (other, last) = (Hash::of(&[b"other"]), Hash::of(&[b"last"]));
         let mut frontier = Frontier::default();
-        [other, leaf(&frame()), last].into_iter().for_each(|leaf| frontier.append(leaf));
+        for leaf in [other, leaf(&frame()), last] {
+            frontier.append(leaf);
+        }
         assert_eq!(frontier.root(), node(node(other, leaf(&frame())), last));
         let (root, chain) = (frontier.root(), Hash::ZERO);
         let checkpoint = Checkpoint { realm: "acme".to_owned(), epoch: 1, size: 3, root, chain, at: 1 };

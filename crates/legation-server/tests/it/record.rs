@@ -25,14 +25,15 @@ fn hash(value: &Value) -> Hash {
     value.as_str().unwrap().parse().unwrap()
 }
 
+#[derive(serde::Deserialize)]
+struct Listed {
+    entries: Vec<Disclosed>,
+    next: Option<u64>,
+}
+
 fn entries(house: &House, query: &str) -> (Vec<Disclosed>, Option<u64>) {
     let answer = house.ask("GET", format!("/v1/audit/entries{query}")).by(&house.operator).get();
     assert_eq!(answer.status, 200, "{answer:?}");
-    #[derive(serde::Deserialize)]
-    struct Listed {
-        entries: Vec<Disclosed>,
-        next: Option<u64>,
-    }
     let Listed { entries, next } = serde_json::from_str(&answer.text).unwrap();
     (entries, next)
 }
