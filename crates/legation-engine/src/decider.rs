@@ -3,15 +3,23 @@
 
 use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
+use crate::receipt::{Answered, Notary};
 use legation_exchange::{Input, Moment, Verdict};
-use legation_protocol::sign::SecretKey;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Something asked, and where the answer goes.
 pub(crate) struct Job {
     pub(crate) input: Input,
-    pub(crate) answer: oneshot::Sender<Verdict>,
+    pub(crate) answer: oneshot::Sender<Answer>,
+}
+
+/// A verdict, and the batch it was committed with.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) verdict: Verdict,
+    pub(crate) batch: Option<Arc<Answered>>,
 }
 
 /// The most inputs decided before they are committed.
@@ -26,8 +34,7 @@ const CHECKPOINT_ENTRIES: u64 = 1000;
 pub(crate) struct Decider {
     pub(crate) ledger: Ledger,
     pub(crate) head: watch::Sender<Head>,
-    pub(crate) realm: String,
-    pub(crate) key: SecretKey,
+    pub(crate) notary: Arc<Notary>,
     pub(crate) signed: u64,
     pub(crate) signed_at: Instant,
 }
@@ -58,11 +65,12 @@ impl Decider {
 
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), legation_store::Error> {
         let (inputs, answers): (Vec<_>, Vec<_>) = jobs.into_iter().map(|job| (job.input, job.answer)).unzip();
-        let Batch { verdicts, grown } = self.ledger.batch(inputs, now())?;
+        let Batch { verdicts, grown, fresh } = self.ledger.batch(inputs, now())?;
         self.publish(grown);
+        let batch = fresh.map(|fresh| Arc::new(Answered::new(fresh)));
         for (answer, verdict) in answers.into_iter().zip(verdicts) {
             // Whoever asked may be gone; what was decided stands all the same.
-            let _ = answer.send(verdict);
+            let _ = answer.send(Answer { verdict, batch: batch.clone() });
         }
         Ok(())
     }
@@ -76,7 +84,7 @@ impl Decider {
         }
         let checkpoint = due.then(|| {
             (self.signed, self.signed_at) = (size, instant());
-            self.ledger.checkpoint(&self.realm, now()).sign(&self.key)
+            self.notary.sign(self.ledger.checkpoint(&self.notary.realm, now()))
         });
         self.head.send_modify(|head| {
             (head.size, head.chain, head.known) = (size, self.ledger.chain(), self.ledger.log().known());

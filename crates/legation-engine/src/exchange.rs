@@ -1,9 +1,10 @@
 //! The handle everybody holds: ask something, look something up.
 
-use crate::decider::Job;
+use crate::decider::{Answer, Job};
+use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
 use crate::tokens::Token;
-use legation_exchange::record::{Hash, SignedCheckpoint};
+use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Person, State, TokenHash, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
@@ -54,7 +55,7 @@ pub struct Pending {
 #[derive(Debug)]
 enum Stage {
     Answered(Verdict),
-    Asked(oneshot::Receiver<Verdict>),
+    Asked(oneshot::Receiver<Answer>, Arc<Notary>),
 }
 
 impl Pending {
@@ -69,14 +70,45 @@ impl Pending {
 
     /// Waits until the answer is durable.
     pub async fn answer(self) -> Result<Verdict, Error> {
-        let verdict = match self.stage {
-            Stage::Answered(verdict) => verdict,
-            Stage::Asked(answered) => answered.await.map_err(|_| Error::Closed)?,
+        Ok(self.settled().await?.verdict)
+    }
+
+    /// The same, with what is needed to make a receipt.
+    pub async fn settled(self) -> Result<Settled, Error> {
+        let Pending { stage, counted } = self;
+        let settled = match stage {
+            Stage::Answered(verdict) => Settled { verdict, source: None },
+            Stage::Asked(answered, notary) => {
+                let Answer { verdict, batch } = answered.await.map_err(|_| Error::Closed)?;
+                Settled { verdict, source: Some((notary, batch)) }
+            }
         };
-        if let (Verdict::Refused(rejection), Some((tallies, source))) = (&verdict, self.counted) {
+        if let (Verdict::Refused(rejection), Some((tallies, source))) = (&settled.verdict, counted) {
             tallies.count(rejection.code(), source, None);
         }
-        Ok(verdict)
+        Ok(settled)
+    }
+}
+
+/// A durable answer, much smaller than the receipt that can be made from it.
+#[derive(Debug)]
+pub struct Settled {
+    verdict: Verdict,
+    source: Option<(Arc<Notary>, Option<Arc<Answered>>)>,
+}
+
+impl Settled {
+    /// The verdict on a message, with the receipt if the message is on the record. A copy gets the
+    /// first one's.
+    pub fn receipted(self) -> Result<(Verdict, Option<Receipt>), Error> {
+        let Settled { verdict, source } = self;
+        let receipt = match (&verdict, source) {
+            (Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. }, Some((notary, batch))) => {
+                Some(notary.receipt(*position, batch.as_deref())?)
+            }
+            (Verdict::Accepted { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_), _) => None,
+        };
+        Ok((verdict, receipt))
     }
 }
 
@@ -105,6 +137,7 @@ pub struct Exchange {
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
     pub(crate) tallies: Arc<Tallies>,
+    pub(crate) notary: Arc<Notary>,
 }
 
 impl Exchange {
@@ -117,7 +150,7 @@ impl Exchange {
     pub(crate) async fn enqueue(&self, input: Input) -> Result<Pending, Error> {
         let (answer, answered) = oneshot::channel();
         self.jobs.send(Job { input, answer }).await.map_err(|_| Error::Closed)?;
-        Ok(Pending { stage: Stage::Asked(answered), counted: None })
+        Ok(Pending { stage: Stage::Asked(answered, Arc::clone(&self.notary)), counted: None })
     }
 
     /// Asks something whose answer nobody waits for, unless too much is asked already.

@@ -3,6 +3,7 @@
 
 use crate::draft::{self, Draft};
 use crate::exchange::Error;
+use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
     Decision, Earlier, Effect, Entry, Input, Moment, Policy, State, Verdict, decide, earlier_than, tick,
@@ -36,7 +37,18 @@ pub struct Batch {
     pub verdicts: Vec<Verdict>,
     /// Whether the record has grown.
     pub grown: bool,
+    /// What was committed last, for receipts.
+    pub fresh: Option<Fresh>,
 }
+
+/// What of a batch is durable already.
+struct Told {
+    verdicts: Vec<Verdict>,
+    fresh: Option<Fresh>,
+}
+
+/// How often the record was restored from a copy, counted from 1.
+pub(crate) const EPOCH: u32 = 1;
 
 impl Ledger {
     /// Goes on with a record from a state that it led to, folding in what came after; from
@@ -55,22 +67,18 @@ impl Ledger {
     pub fn batch(&mut self, inputs: Vec<Input>, now: Moment) -> Result<Batch, legation_store::Error> {
         let (count, before) = (inputs.len(), self.size());
         let size: usize = inputs.iter().map(weight).sum();
-        let mut verdicts = Vec::with_capacity(count);
-        match self.log.reserve(size as u64).and_then(|()| self.decide(inputs, now, &mut verdicts)) {
-            Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut verdicts),
+        let mut told = Told { verdicts: Vec::with_capacity(count), fresh: None };
+        match self.log.reserve(size as u64).and_then(|()| self.decide(inputs, now, &mut told)) {
+            Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
             done => done?,
         }
-        Ok(Batch { verdicts, grown: self.size() > before })
+        let Told { verdicts, fresh } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh })
     }
 
     /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
     /// commit, unless what was decided comes to more than the record takes at once.
-    fn decide(
-        &mut self,
-        inputs: Vec<Input>,
-        now: Moment,
-        told: &mut Vec<Verdict>,
-    ) -> Result<(), legation_store::Error> {
+    fn decide(&mut self, inputs: Vec<Input>, now: Moment, told: &mut Told) -> Result<(), legation_store::Error> {
         let now = now.max(self.state.now());
         let mut draft = Draft::default();
         for mut entry in self.due(now) {
@@ -130,17 +138,19 @@ impl Ledger {
         draft.add(entries, frames);
     }
 
-    fn commit(&mut self, draft: &mut Draft, told: &mut Vec<Verdict>) -> Result<(), legation_store::Error> {
+    fn commit(&mut self, draft: &mut Draft, told: &mut Told) -> Result<(), legation_store::Error> {
         let Draft { entries, frames, verdicts, .. } = std::mem::take(draft);
         if !frames.is_empty() {
-            self.log.append(&frames)?;
+            let appended = self.log.append(&frames)?;
             let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
             for entry in &entries {
                 committed.apply(entry);
             }
+            drop(committed);
+            told.fresh = Fresh::of(frames, appended);
         }
         self.state.settle();
-        told.extend(verdicts);
+        told.verdicts.extend(verdicts);
         Ok(())
     }
 
@@ -188,7 +198,7 @@ impl Ledger {
     /// What the record comes to, to be signed.
     pub fn checkpoint(&self, realm: &str, at: Moment) -> Checkpoint {
         let (size, root, chain) = (self.size(), self.log.frontier().root(), self.chain());
-        Checkpoint { realm: realm.to_owned(), epoch: 1, size, root, chain, at: at.micros() }
+        Checkpoint { realm: realm.to_owned(), epoch: EPOCH, size, root, chain, at: at.micros() }
     }
 }
 

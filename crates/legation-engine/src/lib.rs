@@ -2,6 +2,7 @@
 //! in-process users embed, and what every door of the server stands on.
 
 mod asks;
+mod audit;
 mod corridor;
 mod decider;
 mod draft;
@@ -9,14 +10,17 @@ mod exchange;
 mod ledger;
 mod mailbox;
 mod open;
+mod receipt;
 mod refusals;
 pub mod snapshots;
 mod tokens;
 
+pub use audit::{Consistency, Inclusion};
 pub use corridor::{Credential, Submission};
-pub use exchange::{Error, Exchange, Head, Pending};
+pub use exchange::{Error, Exchange, Head, Pending, Settled};
 pub use ledger::{Batch, Ledger};
 pub use mailbox::Delivery;
 pub use open::{Opened, Settings};
+pub use receipt::Fresh;
 pub use refusals::Source;
 pub use tokens::Token;

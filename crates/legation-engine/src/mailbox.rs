@@ -1,6 +1,7 @@
 //! Reading a mailbox: listing, and waiting for something to list.
 
 use crate::exchange::{Error, Exchange};
+use legation_exchange::record::Receipt;
 use legation_exchange::{Effect, Moment};
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ pub struct Delivery {
     pub received_at: Moment,
     /// SHA-256 of its canonical form.
     pub digest: String,
+    /// That it was taken, signed by the exchange.
+    pub receipt: Receipt,
 }
 
 impl Exchange {
@@ -58,11 +61,12 @@ impl Exchange {
 
     fn delivery(&self, position: u64, message: u64) -> Result<Delivery, Error> {
         let frame = self.reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
+        let receipt = self.notary.again(&frame)?;
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
         let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body) else {
             return Err(Error::Entry { position: message });
         };
         let received_at = Moment::from_micros(frame.at);
-        Ok(Delivery { position, bytes: body.into(), received_at, digest: accepted.digest })
+        Ok(Delivery { position, bytes: body.into(), received_at, digest: accepted.digest, receipt })
     }
 }

@@ -3,7 +3,8 @@
 
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
-use crate::ledger::Ledger;
+use crate::ledger::{EPOCH, Ledger};
+use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::tokens::Token;
@@ -66,7 +67,8 @@ impl Exchange {
         let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
-        let public = key.public();
+        let notary = Arc::new(Notary::new(realm, EPOCH, key, reader.clone()));
+        let public = notary.public();
         let keeper = Keeper {
             snapshots,
             reader: reader.clone(),
@@ -76,8 +78,9 @@ impl Exchange {
         };
         let tallies = Arc::new(Tallies::default());
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
-        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, tallies };
-        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
+        let asked = Arc::clone(&notary);
+        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, tallies, notary: asked };
+        let decider = Decider { ledger, head, notary, signed: 0, signed_at: instant() };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let keeping = runtime.clone();

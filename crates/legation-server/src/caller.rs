@@ -30,6 +30,17 @@ impl Caller {
         }
     }
 
+    /// Lets those through who may see everything.
+    pub(crate) fn must_see_all(&self) -> Result<(), Refusal> {
+        match &self.0 {
+            who if who.sees_all() => Ok(()),
+            Who::Agent(_) | Who::Person { .. } => {
+                Err(Refusal::because(Code::NotAllowed, "the record is for operators and auditors"))
+            }
+            Who::Nobody => Err(unauthenticated("this takes an operator's or an auditor's token")),
+        }
+    }
+
     /// Lets everybody through who has proven to be somebody.
     pub(crate) fn must_be_somebody(&self) -> Result<(), Refusal> {
         match self.0 {

@@ -4,6 +4,7 @@
 mod agents;
 mod body;
 mod caller;
+mod entries;
 mod gate;
 mod header;
 mod health;

@@ -10,7 +10,7 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use legation_engine::{Credential, Exchange, Pending, Source, Submission};
+use legation_engine::{Credential, Exchange, Pending, Settled, Source, Submission};
 use legation_protocol::ndjson::{Line, Lines};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -27,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A line on its way, with its number.
 type Underway = (u64, Result<Pending, Refusal>);
+/// A line that is decided, with its number.
+type Told = (u64, Result<Settled, Refusal>);
 
 #[derive(Serialize)]
 struct Numbered<T> {
@@ -99,39 +101,40 @@ impl Feed {
 }
 
 /// Passes verdicts on in the order of the lines, until nobody takes them.
-async fn tell(mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Bytes>) {
+async fn tell(mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Told>) {
     while let Some((line, pending)) = decided.recv().await {
-        let verdict = verdict(line, pending).await;
-        if told.send_timeout(verdict, PATIENCE).await.is_err() {
+        let settled = match pending {
+            Err(refusal) => Err(refusal),
+            Ok(pending) => pending.settled().await.map_err(Refusal::from),
+        };
+        if told.send_timeout((line, settled), PATIENCE).await.is_err() {
             return;
         }
     }
 }
 
-async fn verdict(line: u64, pending: Result<Pending, Refusal>) -> Bytes {
-    let taken = match pending {
-        Err(refusal) => Err(refusal),
-        Ok(pending) => match pending.answer().await {
-            Ok(verdict) => Taken::of(verdict),
-            Err(error) => Err(error.into()),
-        },
-    };
-    let text = match taken {
-        Ok(verdict) => serde_json::to_vec(&Numbered { line, verdict }),
-        Err(refusal) => serde_json::to_vec(&Numbered { line, verdict: refusal.body() }),
-    };
-    let mut text = text.unwrap_or_default();
+/// A verdict as its line. Receipts are large: they are made when the client reads.
+fn push((line, settled): Told, text: &mut Vec<u8>) {
+    let taken = settled.and_then(|settled| Taken::of(settled.receipted()?));
+    text.reserve(taken.as_ref().map_or(256, Taken::weight));
+    // Neither has anything in it that could fail to be written.
+    drop(match taken {
+        Ok(verdict) => serde_json::to_writer(&mut *text, &Numbered { line, verdict }),
+        Err(refusal) => serde_json::to_writer(&mut *text, &Numbered { line, verdict: refusal.body() }),
+    });
     text.push(b'\n');
-    text.into()
 }
 
 /// Verdicts as the pieces of a body: those that are there go together.
-fn chunks(verdicts: mpsc::Receiver<Bytes>) -> impl stream::Stream<Item = Result<Bytes, Infallible>> {
+fn chunks(verdicts: mpsc::Receiver<Told>) -> impl stream::Stream<Item = Result<Bytes, Infallible>> {
     stream::unfold(verdicts, |mut verdicts| async move {
-        let mut some = Vec::new();
-        match verdicts.recv_many(&mut some, WINDOW).await {
-            0 => None,
-            _ => Some((Ok(some.concat().into()), verdicts)),
+        let (mut some, mut text) = (Vec::new(), Vec::new());
+        if verdicts.recv_many(&mut some, WINDOW).await == 0 {
+            return None;
         }
+        for told in some {
+            push(told, &mut text);
+        }
+        Some((Ok(text.into()), verdicts))
     })
 }

@@ -3,7 +3,7 @@
 use crate::gate::gate;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
-use crate::{agents, health, inbox, leftover, messages, record};
+use crate::{agents, entries, health, inbox, leftover, messages, record};
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::CACHE_CONTROL;
@@ -26,6 +26,9 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/agents/{id}/inbox", get(inbox::list))
         .route("/v1/agents/{id}/ack", post(inbox::acknowledge))
         .route("/v1/audit/head", get(record::head))
+        .route("/v1/audit/entries", get(entries::list))
+        .route("/v1/audit/proof", get(record::proof))
+        .route("/v1/audit/consistency", get(record::consistency))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .fallback(async || Refusal::because(Code::NotFound, "there is nothing at this path"))

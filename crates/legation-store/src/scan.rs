@@ -103,7 +103,7 @@ impl<'a> Scan<'a> {
         }
         self.next = next;
         let start = offset + BATCH_HEAD as u64;
-        segment.add(frames.iter().map(|(at, frame)| (frame.position, start + *at as u64)));
+        segment.add(offset, frames.iter().map(|(at, frame)| (frame.position, start + *at as u64)));
         self.check_through(segment, offset)
     }
 

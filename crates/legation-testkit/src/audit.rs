@@ -4,9 +4,12 @@
 use crate::asked::Asked;
 use crate::letter::Letter;
 use legation_engine::Ledger;
-use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf, verify_consistency, verify_inclusion};
+use legation_exchange::record::{
+    Frame, Frontier, Hash, Opening, Seal, chain, leaf, verify_consistency, verify_inclusion,
+};
 use legation_exchange::{Accepted, Acked, Effect, Moment, Policy, Why};
 use legation_protocol::Format;
+use legation_protocol::sign::SecretKey;
 use legation_store::verify::{Options, verify};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -246,6 +249,21 @@ impl<'a> Audit<'a> {
             let path = reader.inclusion(position, size).map_err(|error| error.to_string())?;
             let proven = path.is_some_and(|path| verify_inclusion(*leaf, position, size, root, &path));
             ensure(proven, || format!("no proof leads from {position} to the root"))?;
+        }
+        self.receipts(ledger)
+    }
+
+    /// Messages that were taken have receipts, also after any number of starts.
+    fn receipts(&self, ledger: &Ledger) -> Check {
+        let key = SecretKey::from_seed(&[7; 32]);
+        for (position, _) in self.accepted.iter().step_by(5) {
+            let batch = ledger.reader().batch(*position).map_err(|error| error.to_string())?;
+            let frame = ledger.log().read(*position).map_err(|error| error.to_string())?;
+            let receipt = batch.zip(frame).and_then(|(batch, frame)| {
+                Seal::new("sim", 1, batch, &key).receipt(*position, frame.at, Opening::of(&frame)?)
+            });
+            let holds = receipt.is_some_and(|receipt| receipt.verify(&key.public()).is_ok());
+            ensure(holds, || format!("there is no receipt for {position}"))?;
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ mod send;
 mod serve;
 mod shell;
 mod sign;
+mod tail;
 mod validate;
 mod verify;
 
@@ -60,6 +61,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
+        Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { dir }) => shell::man(dir.as_deref()),
         None => {

@@ -6,12 +6,16 @@ use legation_exchange::Policy;
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 /// A running server. It ends, in good order, when this is dropped.
 pub(crate) struct House {
+    data: Arc<TempDir>,
+    policy: Policy,
     pub(crate) address: SocketAddr,
     pub(crate) operator: String,
     client: ureq::Agent,
@@ -99,13 +103,22 @@ impl House {
     }
 
     pub(crate) fn under(policy: Policy) -> House {
+        House::on(Arc::new(tempfile::tempdir().unwrap()), policy)
+    }
+
+    /// Stops, and starts again on the same data at another port.
+    pub(crate) fn restart(mut self) -> House {
+        self.stop();
+        House::on(Arc::clone(&self.data), self.policy.clone())
+    }
+
+    fn on(data: Arc<TempDir>, policy: Policy) -> House {
+        let settings = Settings { policy: policy.clone(), ..Settings::on(data.path()) };
         let (ready, told) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
-                let data = tempfile::tempdir().unwrap();
-                let settings = Settings { policy, ..Settings::on(data.path()) };
                 let opened = Exchange::open(settings).unwrap();
                 let operator = std::fs::read_to_string(&opened.operator_token).unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -113,12 +126,15 @@ impl House {
                 let shutdown = async { drop(stopped.await) };
                 let settings = legation_server::Settings::default();
                 legation_server::run(listener, opened.exchange, settings, shutdown).await.unwrap();
+                // The record is free for the next once the decider has let go of it.
+                opened.ended.await.unwrap().unwrap();
             });
         });
         let (address, operator) = told.recv().unwrap();
         let config =
             ureq::Agent::config_builder().http_status_as_error(false).proxy(None).allow_non_standard_methods(true);
-        House { address, operator, client: config.build().new_agent(), stop: Some(stop), thread: Some(thread) }
+        let client = config.build().new_agent();
+        House { data, policy, address, operator, client, stop: Some(stop), thread: Some(thread) }
     }
 
     pub(crate) fn ask(&self, method: &'static str, path: impl Into<String>) -> Ask<'_> {

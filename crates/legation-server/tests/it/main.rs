@@ -12,6 +12,8 @@ mod house;
 mod identity;
 mod mailbox;
 mod messages;
+mod receipts;
+mod record;
 mod registry;
 mod stream;
 mod words;

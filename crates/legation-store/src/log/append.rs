@@ -8,7 +8,7 @@ use crate::error::{Error, is_full};
 use crate::format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, SEGMENT_HEAD, log_dir, segment_name};
 use crate::segment::Segment;
 use crate::spare::Zeros;
-use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf};
+use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf_and_body};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -26,6 +26,8 @@ pub struct Appended {
     pub root: Hash,
     /// The leaves of its entries, in order.
     pub leaves: Vec<Hash>,
+    /// What the leaves say of the bodies, in order.
+    pub bodies: Vec<Option<Hash>>,
 }
 
 /// A batch that is ready to be written.
@@ -33,6 +35,7 @@ struct Prepared {
     chain: Hash,
     frontier: Frontier,
     leaves: Vec<Hash>,
+    bodies: Vec<Option<Hash>>,
     nodes: Vec<Hash>,
     /// Position and place in the batch of each frame.
     places: Vec<(u64, u64)>,
@@ -50,7 +53,7 @@ impl Log {
         let size = self.check(frames)?;
         if frames.is_empty() {
             let (next, chain, root) = (self.next(), self.chain, self.frontier.root());
-            return Ok(Appended { next, chain, root, leaves: Vec::new() });
+            return Ok(Appended { next, chain, root, leaves: Vec::new(), bodies: Vec::new() });
         }
         self.make_room(size)?;
         self.settle()?;
@@ -161,17 +164,18 @@ impl Log {
     fn prepare(&mut self, frames: &[Frame]) -> Prepared {
         let (mut now, mut frontier) = (self.chain, self.frontier.clone());
         let (mut leaves, mut nodes) = (Vec::with_capacity(frames.len()), Vec::with_capacity(2 * frames.len()));
-        let mut places = Vec::with_capacity(frames.len());
+        let (mut bodies, mut places) = (Vec::with_capacity(frames.len()), Vec::with_capacity(frames.len()));
         let mut batch = encode::Batch::begin(&mut self.buffer, self.active.segment.head.id);
         for frame in frames {
-            let leaf = leaf(frame);
+            let (leaf, body) = leaf_and_body(frame);
+            bodies.push(body);
             now = chain(now, leaf);
             frontier.append_with(leaf, |node| nodes.push(node));
             leaves.push(leaf);
             places.push((frame.position, batch.push(frame) as u64));
         }
         batch.end(self.frontier.size(), frames.len(), now);
-        Prepared { chain: now, frontier, leaves, nodes, places }
+        Prepared { chain: now, frontier, leaves, bodies, nodes, places }
     }
 
     fn write(&mut self) -> Result<(), Error> {
@@ -197,14 +201,14 @@ impl Log {
 
     /// Shows readers what is durable now.
     fn publish(&mut self, prepared: Prepared) -> Appended {
-        let Prepared { chain, frontier, leaves, nodes, places } = prepared;
+        let Prepared { chain, frontier, leaves, bodies, nodes, places } = prepared;
         let start = self.active.end;
-        self.active.segment.add(places.into_iter().map(|(position, at)| (position, start + at)));
+        self.active.segment.add(start, places.into_iter().map(|(position, at)| (position, start + at)));
         self.active.end += self.buffer.len() as u64;
         (self.chain, self.frontier) = (chain, frontier);
         self.shared().tree.push(&nodes);
         self.shared().next.store(self.next(), Ordering::Release);
-        Appended { next: self.next(), chain, root: self.frontier.root(), leaves }
+        Appended { next: self.next(), chain, root: self.frontier.root(), leaves, bodies }
     }
 }
 

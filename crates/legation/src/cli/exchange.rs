@@ -1,5 +1,6 @@
 //! The arguments of the commands that run an exchange or speak to one.
 
+use super::record::{CheckArgs, ExportArgs, ProveArgs};
 use crate::places;
 use clap::{Args, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -210,6 +211,9 @@ pub(crate) enum AuditCommand {
     /// Show how far the record goes, and the newest signed checkpoint
     Head,
     Verify(AuditVerifyArgs),
+    Prove(ProveArgs),
+    Check(CheckArgs),
+    Export(ExportArgs),
 }
 
 /// Verify a record, with the exchange running or not
@@ -241,6 +245,6 @@ pub(crate) struct AuditVerifyArgs {
     pub(crate) checkpoint: Option<PathBuf>,
 
     /// The exchange's public key; without it, the one in the data directory
-    #[arg(long, value_name = "ed25519:…")]
+    #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
 }

@@ -13,8 +13,10 @@ mod disk;
 mod exchange;
 mod guide;
 mod keys;
+mod proofs;
 mod served;
 mod stream;
+mod tail;
 mod validate;
 
 use std::io::Write as _;

@@ -83,6 +83,15 @@ impl Served {
         (self.child, self.banner, self.url) = launch(&mut command);
     }
 
+    /// The same, at the same address.
+    pub(crate) fn restart(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let address = self.url.strip_prefix("http://").unwrap().to_owned();
+        let mut command = program(self.folder());
+        (self.child, self.banner, self.url) = launch(command.args(["serve", "--listen", &address]));
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
