@@ -1,10 +1,12 @@
 //! The way of a message, from bytes to verdict, as one function.
 
+use crate::decider::instant;
 use crate::exchange::{Error, Exchange, Pending};
 use crate::tokens::fresh_id;
 use legation_exchange::{Input, Proof, Verdict, Verified, Who};
 use legation_protocol::sign::Signature;
-use legation_protocol::{Code, Format, Received, Rejection};
+use legation_protocol::vcp::{Payload, Severity};
+use legation_protocol::{Code, Format, Message, Received, Rejection};
 
 /// Bytes that arrived, and what came with them to prove who sent them.
 #[derive(Clone, Debug)]
@@ -15,6 +17,8 @@ pub struct Submission {
     pub credential: Credential,
     /// The one dialect that is taken where they came in, if it is only one.
     pub only: Option<Format>,
+    /// The trace they belong to, as a W3C `traceparent`.
+    pub trace: Option<String>,
 }
 
 /// What came with a submission.
@@ -38,24 +42,49 @@ impl Exchange {
     /// The same as far as the decider's queue, for whoever has more to submit before the first
     /// answer: submissions are decided in the order in which this returned.
     pub async fn submit(&self, submission: Submission) -> Result<Pending, Error> {
+        let since = instant();
         // limit, parse, validate: one pass over the bytes, then the rules of the dialect.
         let received = match Received::read(submission.bytes) {
             Ok(received) => received,
-            Err(rejection) => return Ok(Pending::refused(rejection)),
+            Err(rejection) => return Ok(self.refuse(None, rejection)),
         };
         let dialect = received.message().dialect();
         if let Some(only) = submission.only.filter(|only| *only != dialect) {
             let message = format!("only {only} messages are taken here, and this is {dialect}");
-            return Ok(Pending::refused(Rejection::because(Code::UnknownDialect, message)));
+            return Ok(self.refuse(Some(dialect), Rejection::because(Code::UnknownDialect, message)));
         }
         // verify: who says this.
-        let proof = match self.prove(&received, &submission.credential) {
+        let proof = self.prove(&received, &submission.credential);
+        // How much its sender may say is asked now that it is known who that is and what it says.
+        let proof = match proof.and_then(|proof| self.paced(received.message(), proof)) {
             Ok(proof) => proof,
-            Err(rejection) => return Ok(Pending::refused(rejection)),
+            Err(rejection) => return Ok(self.refuse(Some(dialect), rejection)),
         };
         // decide and commit: serial, and durable before the answer.
         let spare_id = fresh_id()?;
-        self.enqueue(Input::Message(Box::new(Verified { received, proof, spare_id }))).await
+        let verified = Verified { received, proof, spare_id, trace: submission.trace };
+        self.enqueue_since(Input::Message(Box::new(verified)), since).await
+    }
+
+    /// Refuses what does not reach the decider.
+    fn refuse(&self, dialect: Option<Format>, rejection: Rejection) -> Pending {
+        let verdict = Verdict::Refused(rejection);
+        self.stats.verdict(dialect, &verdict);
+        Pending::answered(verdict)
+    }
+
+    /// Lets a message through that its sender may send now. An alarm is never too much.
+    fn paced(&self, message: &Message, proof: Proof) -> Result<Proof, Rejection> {
+        let Some(pace) = self.pace.as_ref().filter(|_| !is_alarm(message)) else { return Ok(proof) };
+        let sender = match &proof {
+            Proof::Signature(_) => self.state().registry().resolve(message.sender()).map(|agent| agent.id.clone()),
+            Proof::Bearer(Who::Agent(id)) => Some(id.clone()),
+            Proof::Bearer(Who::Person { .. } | Who::Nobody) | Proof::InProcess => None,
+        };
+        match sender.map_or(Ok(()), |sender| pace.take(&sender, tokio::time::Instant::now())) {
+            Ok(()) => Ok(proof),
+            Err(_) => Err(Rejection::because(Code::RateLimited, "this agent sends more than it may")),
+        }
     }
 
     /// Finds out who sent a message. A signature is checked under the keys of the agent the message
@@ -96,5 +125,14 @@ impl Exchange {
             let message = "the signature is not by a key in use of the sender named, or something was changed";
             Rejection::because(Code::SignatureInvalid, message).at("/signature").by("VCP 7.1")
         })
+    }
+}
+
+/// Whether a message is an escalation that somebody must act on (VCP 6.1).
+fn is_alarm(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::Escalation(alarm) => alarm.severity >= Severity::Critical,
+        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
     }
 }

@@ -1,6 +1,8 @@
 //! The handle everybody holds: ask something, look something up.
 
-use crate::decider::Job;
+use crate::decider::{Job, instant};
+use crate::limiter::Limiter;
+use crate::stats::Stats;
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Registration, State, TokenHash, Verdict, Who};
@@ -8,6 +10,7 @@ use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Our own faults.
@@ -53,8 +56,8 @@ enum Stage {
 }
 
 impl Pending {
-    pub(crate) fn refused(rejection: Rejection) -> Pending {
-        Pending(Stage::Answered(Verdict::Refused(rejection)))
+    pub(crate) fn answered(verdict: Verdict) -> Pending {
+        Pending(Stage::Answered(verdict))
     }
 
     /// Waits until the answer is durable.
@@ -90,6 +93,9 @@ pub struct Exchange {
     pub(crate) reader: Reader,
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
+    pub(crate) stats: Arc<Stats>,
+    /// How much each agent may say, by canonical id.
+    pub(crate) pace: Option<Arc<Limiter<String>>>,
 }
 
 impl Exchange {
@@ -100,14 +106,29 @@ impl Exchange {
 
     /// Takes a place in the decider's queue. What is enqueued first is decided first.
     pub(crate) async fn enqueue(&self, input: Input) -> Result<Pending, Error> {
+        self.enqueue_since(input, instant()).await
+    }
+
+    /// The same for what came in at an earlier time.
+    pub(crate) async fn enqueue_since(&self, input: Input, since: Instant) -> Result<Pending, Error> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.send(Job { input, answer }).await.map_err(|_| Error::Closed)?;
+        self.jobs.send(Job { input, answer, since }).await.map_err(|_| Error::Closed)?;
         Ok(Pending(Stage::Asked(answered)))
     }
 
     /// Whether anything can still be decided: false once the decider has ended.
     pub fn is_running(&self) -> bool {
         !self.jobs.is_closed()
+    }
+
+    /// What it counts about itself.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// How much waits to be decided.
+    pub fn queued(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
     }
 
     /// Registers or changes an agent. A new one gets a token, which is told here and never again.

@@ -4,13 +4,16 @@
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
 use crate::ledger::Ledger;
+use crate::limiter::{Limiter, Rate};
 use crate::snapshots::{Keeper, WORTH, latest};
+use crate::stats::{Stats, Timed};
 use crate::tokens::Token;
 use legation_exchange::{Policy, State};
 use legation_protocol::sign::SecretKey;
-use legation_store::{Known, Log, Snapshots, atomic_write};
+use legation_store::{Known, Options, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// What an exchange needs to start.
@@ -24,12 +27,23 @@ pub struct Settings {
     pub policy: Policy,
     /// After how many entries the state is written down for the next start.
     pub snapshot_every: u64,
+    /// Most bytes of a segment of the record.
+    pub segment: u64,
+    /// How much one agent may say; as much as it likes without.
+    pub pace: Option<Rate>,
 }
 
 impl Settings {
     /// What works for an exchange on this directory.
     pub fn on(data: impl Into<PathBuf>) -> Settings {
-        Settings { data: data.into(), realm: "local".to_owned(), policy: Policy::default(), snapshot_every: WORTH }
+        Settings {
+            data: data.into(),
+            realm: "local".to_owned(),
+            policy: Policy::default(),
+            snapshot_every: WORTH,
+            segment: Options::default().segment,
+            pace: None,
+        }
     }
 }
 
@@ -51,11 +65,13 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy, snapshot_every } = settings;
+        let Settings { data, realm, policy, snapshot_every, segment, pace } = settings;
         let record = data.join("record");
         let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
         let (known, state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::default()));
-        let (log, recovered) = Log::open_from(&record, &known).map_err(Error::Record)?;
+        let stats = Arc::new(Stats::default());
+        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))) };
+        let (log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
         let ledger = Ledger::open(log, state, policy)?;
         let key = exchange_key(&data.join("exchange.pem"))?;
         let operator_token = data.join("operator.token");
@@ -72,8 +88,10 @@ impl Exchange {
             covered: known.position,
             worth: snapshot_every,
         };
-        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public };
-        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
+        let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
+        let counted = Arc::clone(&stats);
+        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, stats, pace };
+        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant(), stats: counted };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let keeping = runtime.clone();

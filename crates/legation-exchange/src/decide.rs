@@ -35,6 +35,8 @@ pub struct Verified {
     pub proof: Proof,
     /// The id it gets if its sender gave it none.
     pub spare_id: String,
+    /// The trace it was sent in, as a W3C `traceparent`.
+    pub trace: Option<String>,
 }
 
 /// Something the exchange is asked.

@@ -2,6 +2,7 @@
 //! its verdict goes back once it is durable, while later lines still come in.
 
 use crate::body::next;
+use crate::guest::Guest;
 use crate::media::NDJSON;
 use crate::messages::Taken;
 use crate::refusal::Refusal;
@@ -10,13 +11,13 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use legation_engine::{Credential, Exchange, Pending, Submission};
+use legation_engine::{Credential, Pending, Submission};
 use legation_protocol::ndjson::{Line, Lines};
 use serde::Serialize;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 /// How many lines of one request may be on their way to a verdict.
 const WINDOW: usize = 256;
@@ -36,22 +37,23 @@ struct Numbered<T> {
 }
 
 /// The answer to a request of many lines.
-pub(crate) fn answered(shared: &Shared, credential: Credential, body: Body) -> Response {
+pub(crate) fn answered(shared: &Arc<Shared>, credential: Credential, guest: Guest, body: Body) -> Response {
     let (told, verdicts) = mpsc::channel(VERDICTS);
     let (underway, decided) = mpsc::channel(WINDOW);
-    let (exchange, stopping) = (shared.exchange.clone(), shared.stopping.clone());
-    let feed = Feed { exchange, credential, underway, stopping };
+    let (teller, trace) = (Teller { shared: Arc::clone(shared), guest: guest.clone() }, guest.trace.of_message());
+    let feed = Feed { shared: Arc::clone(shared), guest, credential, trace, underway };
     // Apart from the request: what was submitted is seen to its end when the client is gone.
-    shared.tasks.spawn(async move { tokio::join!(feed.all(body.into_data_stream()), tell(decided, told)) });
+    shared.tasks.spawn(async move { tokio::join!(feed.all(body.into_data_stream()), teller.all(decided, told)) });
     ([(CONTENT_TYPE, NDJSON)], Body::from_stream(chunks(verdicts))).into_response()
 }
 
 /// Submits lines in their order.
 struct Feed {
-    exchange: Exchange,
+    shared: Arc<Shared>,
+    guest: Guest,
     credential: Credential,
+    trace: Option<String>,
     underway: mpsc::Sender<Underway>,
-    stopping: CancellationToken,
 }
 
 /// Nobody waits for verdicts any more, the body broke off, or the server stops.
@@ -77,7 +79,7 @@ impl Feed {
     async fn next(&self, body: &mut BodyDataStream) -> Result<Option<Bytes>, Over> {
         tokio::select! {
             bytes = next(body) => bytes.map_err(|_| Over),
-            () = self.stopping.cancelled() => Err(Over),
+            () = self.shared.stopping.cancelled() => Err(Over),
         }
     }
 
@@ -86,41 +88,63 @@ impl Feed {
         let place = self.underway.reserve().await.map_err(|_| Over)?;
         let pending = match line.bytes {
             Err(rejection) => Err(Refusal::from(rejection)),
-            Ok(bytes) => {
-                let submission = Submission { bytes: bytes.into(), credential: self.credential.clone(), only: None };
-                self.exchange.submit(submission).await.map_err(Refusal::from)
-            }
+            Ok(bytes) => self.submit(bytes).await,
         };
         place.send((line.number, pending));
         Ok(())
     }
-}
 
-/// Passes verdicts on in the order of the lines, until nobody takes them.
-async fn tell(mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Bytes>) {
-    while let Some((line, pending)) = decided.recv().await {
-        let verdict = verdict(line, pending).await;
-        if told.send_timeout(verdict, PATIENCE).await.is_err() {
-            return;
+    async fn submit(&self, bytes: &[u8]) -> Result<Pending, Refusal> {
+        if self.guest.anonymous {
+            self.shared.sources.may_fail(&self.guest)?;
         }
+        let (credential, trace) = (self.credential.clone(), self.trace.clone());
+        let submission = Submission { bytes: bytes.into(), credential, only: None, trace };
+        self.shared.exchange.submit(submission).await.map_err(Refusal::from)
     }
 }
 
-async fn verdict(line: u64, pending: Result<Pending, Refusal>) -> Bytes {
-    let taken = match pending {
-        Err(refusal) => Err(refusal),
-        Ok(pending) => match pending.answer().await {
-            Ok(verdict) => Taken::of(verdict),
-            Err(error) => Err(error.into()),
-        },
-    };
-    let text = match taken {
-        Ok(verdict) => serde_json::to_vec(&Numbered { line, verdict }),
-        Err(refusal) => serde_json::to_vec(&Numbered { line, verdict: refusal.body() }),
-    };
-    let mut text = text.unwrap_or_default();
-    text.push(b'\n');
-    text.into()
+/// Passes verdicts on in their order.
+struct Teller {
+    shared: Arc<Shared>,
+    guest: Guest,
+}
+
+impl Teller {
+    /// Goes on until nobody takes them.
+    async fn all(self, mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Bytes>) {
+        while let Some((line, pending)) = decided.recv().await {
+            let verdict = self.verdict(line, pending).await;
+            if told.send_timeout(verdict, PATIENCE).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn verdict(&self, line: u64, pending: Result<Pending, Refusal>) -> Bytes {
+        let taken = match pending {
+            Err(refusal) => Err(refusal),
+            Ok(pending) => match pending.answer().await {
+                Ok(verdict) => Taken::of(verdict),
+                Err(error) => Err(error.into()),
+            },
+        };
+        let text = match taken {
+            Ok(verdict) => {
+                self.guest.prove();
+                serde_json::to_vec(&Numbered { line, verdict })
+            }
+            Err(refusal) => {
+                if self.guest.anonymous {
+                    self.shared.sources.failed(&self.guest);
+                }
+                serde_json::to_vec(&Numbered { line, verdict: refusal.body() })
+            }
+        };
+        let mut text = text.unwrap_or_default();
+        text.push(b'\n');
+        text.into()
+    }
 }
 
 /// Verdicts as the pieces of a body: those that are there go together.

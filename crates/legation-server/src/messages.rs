@@ -2,6 +2,7 @@
 
 use crate::body;
 use crate::caller::Proven;
+use crate::guest::Guest;
 use crate::lines;
 use crate::media::Media;
 use crate::refusal::Refusal;
@@ -47,14 +48,15 @@ impl Taken {
 pub(crate) async fn any(
     State(shared): State<Arc<Shared>>,
     Proven(credential): Proven,
+    guest: Guest,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     match Media::of(&headers)? {
-        Media::Lines => Ok(lines::answered(&shared, credential, body)),
+        Media::Lines => Ok(lines::answered(&shared, credential, guest, body)),
         Media::Json => {
             let bytes = body::whole(body).await?;
-            let taken = receive(&shared, &bytes, credential, None).await?;
+            let taken = receive(&shared, &bytes, credential, &guest, None).await?;
             Ok(Json(taken).into_response())
         }
     }
@@ -65,12 +67,14 @@ pub(crate) async fn any(
 pub(crate) async fn vcp(
     State(shared): State<Arc<Shared>>,
     Proven(credential): Proven,
+    guest: Guest,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     Media::json(&headers)?;
     let bytes = body::whole(body).await?;
-    let Taken { status, message_id, position } = receive(&shared, &bytes, credential, Some(Format::Vcp)).await?;
+    let Taken { status, message_id, position } =
+        receive(&shared, &bytes, credential, &guest, Some(Format::Vcp)).await?;
     let mut response = Json(Taken { status, message_id, position: None }).into_response();
     if let Some(position) = position {
         response.headers_mut().insert(POSITION, HeaderValue::from(position));
@@ -82,9 +86,12 @@ async fn receive(
     shared: &Shared,
     bytes: &[u8],
     credential: Credential,
+    guest: &Guest,
     only: Option<Format>,
 ) -> Result<Taken, Refusal> {
-    let submission = Submission { bytes: bytes.into(), credential, only };
+    let submission = Submission { bytes: bytes.into(), credential, only, trace: guest.trace.of_message() };
     let exchange = shared.exchange.clone();
-    Taken::of(shared.apart(async move { exchange.receive(submission).await }).await?)
+    let taken = Taken::of(shared.apart(async move { exchange.receive(submission).await }).await?)?;
+    guest.prove();
+    Ok(taken)
 }

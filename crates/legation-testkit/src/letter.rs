@@ -71,7 +71,7 @@ impl Letter {
 
     pub(crate) fn input(&self, spare: u64) -> Input {
         let (received, proof) = (self.received.clone(), self.proof.clone());
-        Input::Message(Box::new(Verified { received, proof, spare_id: format!("msg_{spare:016x}") }))
+        Input::Message(Box::new(Verified { received, proof, spare_id: format!("msg_{spare:016x}"), trace: None }))
     }
 }
 

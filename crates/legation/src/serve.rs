@@ -65,7 +65,7 @@ async fn serve(args: &ServeArgs, address: SocketAddr) -> anyhow::Result<()> {
     announce(args, address, &data, &operator_token, recovery.as_deref())?;
     let settings = legation_server::Settings { drain: DRAIN, ..legation_server::Settings::default() };
     tokio::select! {
-        served = legation_server::run(listener, exchange, settings, told_to_stop) => served?,
+        () = legation_server::run(listener, exchange, settings, told_to_stop) => {}
         end = &mut ended => return Err(why(end)),
     }
     match tokio::time::timeout(LAST_COMMIT, ended).await {

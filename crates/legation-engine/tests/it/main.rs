@@ -28,7 +28,7 @@ fn claim(id: &str) -> Submission {
         r#"{{"id":"{id}","protocol":"VLP/1.1","type":"claim","timestamp":"2026-02-15T10:30:00Z","sender":"observer","receiver":"archivist","content":"x","confidence":0.5}}"#
     );
     let credential = Credential::Bearer(Who::Agent("observer".to_owned()));
-    Submission { bytes: text.into_bytes().into(), credential, only: None }
+    Submission { bytes: text.into_bytes().into(), credential, only: None, trace: None }
 }
 
 async fn accepted(exchange: &Exchange, submission: Submission) -> u64 {

@@ -10,7 +10,7 @@ use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
 
 impl Desk<'_> {
     pub(super) fn message(&self, verified: Verified) -> Decided {
-        let Verified { received, proof, spare_id } = verified;
+        let Verified { received, proof, spare_id, trace } = verified;
         let message = received.message();
         let sender = self.proven_sender(message, &proof)?;
         let own_id = message.id();
@@ -30,6 +30,7 @@ impl Desk<'_> {
             proof: name_of(&proof).to_owned(),
             expires: self.now.plus(self.policy.time_to_live),
             remembered: own_id.as_ref().map(|_| remembered),
+            trace,
         });
         let id = own_id.unwrap_or(spare_id);
         Ok(self.accepted(id, true, effect, Some(received.bytes().into())))

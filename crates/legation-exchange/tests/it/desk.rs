@@ -71,7 +71,7 @@ impl Desk {
 
     pub(crate) fn send(&mut self, text: &str, proof: Proof) -> Verdict {
         let received = Received::read(text.as_bytes()).unwrap();
-        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id: "spare".to_owned() })))
+        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id: "spare".to_owned(), trace: None })))
     }
 
     pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {

@@ -3,10 +3,12 @@
 use crate::words::Party;
 use legation_engine::{Exchange, Settings};
 use legation_exchange::Policy;
+use legation_server::Limits;
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -99,20 +101,37 @@ impl House {
     }
 
     pub(crate) fn under(policy: Policy) -> House {
+        let data = tempfile::tempdir().unwrap();
+        let settings = Settings { policy, ..Settings::on(data.path()) };
+        House::with(data, settings, legation_server::Settings::default())
+    }
+
+    /// With open registration and these limits.
+    pub(crate) fn limited(limits: Limits) -> House {
+        House::told(legation_server::Settings { limits, ..legation_server::Settings::default() })
+    }
+
+    /// With open registration and a server that was told this.
+    pub(crate) fn told(server: legation_server::Settings) -> House {
+        let data = tempfile::tempdir().unwrap();
+        let policy = Policy { open_registration: true, ..Policy::default() };
+        let settings = Settings { policy, ..Settings::on(data.path()) };
+        House::with(data, settings, server)
+    }
+
+    pub(crate) fn with(data: TempDir, settings: Settings, server: legation_server::Settings) -> House {
         let (ready, told) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
-                let data = tempfile::tempdir().unwrap();
-                let settings = Settings { policy, ..Settings::on(data.path()) };
+                let _data = data;
                 let opened = Exchange::open(settings).unwrap();
                 let operator = std::fs::read_to_string(&opened.operator_token).unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 ready.send((listener.local_addr().unwrap(), operator.trim().to_owned())).unwrap();
                 let shutdown = async { drop(stopped.await) };
-                let settings = legation_server::Settings::default();
-                legation_server::run(listener, opened.exchange, settings, shutdown).await.unwrap();
+                legation_server::run(listener, opened.exchange, server, shutdown).await;
             });
         });
         let (address, operator) = told.recv().unwrap();
