@@ -3,8 +3,8 @@
 mod exchange;
 
 pub(crate) use exchange::{
-    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, InboxArgs, LogFormat, RemoteArgs,
-    SendArgs, ServeArgs,
+    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
+    LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -39,6 +39,7 @@ pub(crate) enum Command {
     Sign(SignArgs),
     Verify(VerifyArgs),
     Serve(ServeArgs),
+    Config(ConfigArgs),
     Agent(AgentArgs),
     Send(SendArgs),
     Inbox(InboxArgs),

@@ -162,6 +162,13 @@ impl House {
         self.ask("GET", format!("{}/inbox{query}", path_of(&party.id))).by(&party.token).get().ok()
     }
 
+    /// A metric without labels.
+    pub(crate) fn metric(&self, name: &str) -> u64 {
+        let text = self.ask("GET", "/metrics").get().text;
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned));
+        value.unwrap_or_else(|| panic!("{name}: {text}")).parse().unwrap()
+    }
+
     /// Writes bytes to a fresh socket and gives back what comes, until the other side closes or a
     /// whole head of an answer is there.
     pub(crate) fn raw(&self, bytes: &[u8]) -> String {
