@@ -69,8 +69,8 @@ impl Exchange {
         let record = data.join("record");
         let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
         let (known, state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::default()));
-        let stats = Arc::new(Stats::default());
-        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))) };
+        let counts = Arc::new(Stats::default());
+        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&counts))) };
         let (log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
         let ledger = Ledger::open(log, state, policy)?;
         let key = exchange_key(&data.join("exchange.pem"))?;
@@ -89,9 +89,9 @@ impl Exchange {
             worth: snapshot_every,
         };
         let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
-        let counted = Arc::clone(&stats);
-        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, stats, pace };
-        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant(), stats: counted };
+        let exchange =
+            Exchange { jobs, committed, head: heads, reader, operator, public, stats: Arc::clone(&counts), pace };
+        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant(), stats: counts };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let keeping = runtime.clone();

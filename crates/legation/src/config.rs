@@ -80,35 +80,53 @@ impl Config {
     }
 
     fn check(file: ConfigFile) -> anyhow::Result<Config> {
-        let ConfigFile { data, listen, realm, hosts, proxies, registration, limits, mailbox, dedup, record, log } =
-            file;
-        let listen = address(&listen, &proxies)?;
+        let listen = address(&file.listen, &file.proxies)?;
+        file.make_sense()?;
+        let (policy, limits) = (file.policy(), file.limits());
+        let data = file.data.unwrap_or_else(places::data);
+        let engine = legation_engine::Settings {
+            realm: file.realm,
+            policy,
+            snapshot_every: file.record.snapshot_every,
+            segment: file.record.segment.0,
+            pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
+            ..legation_engine::Settings::on(&data)
+        };
+        let ConfigFile { hosts, proxies, log, .. } = file;
+        let server = legation_server::Settings { hosts, proxies, limits, ..legation_server::Settings::default() };
+        Ok(Config { data, listen, log_format: log.format, log_level: log.level, engine, server })
+    }
+}
+
+impl ConfigFile {
+    /// What the types alone cannot tell.
+    fn make_sense(&self) -> anyhow::Result<()> {
+        let ConfigFile { realm, limits, record, mailbox, .. } = self;
         ensure!(!realm.is_empty(), "realm is empty: it names the record in every checkpoint");
         ensure!(limits.connections > 0 && limits.unproven_connections > 0, "limits: no connection could be opened");
         ensure!(limits.head_bytes.0 >= SMALLEST_HEAD, "limits.head_bytes is at least 4 KiB");
         ensure!(record.segment.0 >= SMALLEST_SEGMENT, "record.segment is at least 4 MiB");
         ensure!(record.snapshot_every > 0, "record.snapshot_every is at least 1");
         ensure!(mailbox.limit > 0, "mailbox.limit is at least 1");
-        let data = data.unwrap_or_else(places::data);
-        let policy = Policy {
-            open_registration: registration == Registration::Open,
-            past: dedup.past.0,
-            future: dedup.future.0,
-            dedup_margin: dedup.margin.0,
-            dedup_window: dedup.window.0,
-            mailbox_limit: mailbox.limit,
-            time_to_live: mailbox.time_to_live.0,
+        Ok(())
+    }
+
+    fn policy(&self) -> Policy {
+        Policy {
+            open_registration: self.registration == Registration::Open,
+            past: self.dedup.past.0,
+            future: self.dedup.future.0,
+            dedup_margin: self.dedup.margin.0,
+            dedup_window: self.dedup.window.0,
+            mailbox_limit: self.mailbox.limit,
+            time_to_live: self.mailbox.time_to_live.0,
             ..Policy::default()
-        };
-        let engine = legation_engine::Settings {
-            realm,
-            policy,
-            snapshot_every: record.snapshot_every,
-            segment: record.segment.0,
-            pace: rate(limits.agent_messages_per_second, Rate::per_second),
-            ..legation_engine::Settings::on(&data)
-        };
-        let limits = Limits {
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let limits = &self.limits;
+        Limits {
             connections: limits.connections,
             unproven_connections: limits.unproven_connections,
             head_bytes: usize::try_from(limits.head_bytes.0).unwrap_or(usize::MAX),
@@ -117,9 +135,7 @@ impl Config {
             stall_time: limits.stall_time.0,
             failures: rate(limits.failures_per_minute, Rate::per_minute),
             registrations: rate(limits.registrations_per_minute, Rate::per_minute),
-        };
-        let server = legation_server::Settings { hosts, proxies, limits, ..legation_server::Settings::default() };
-        Ok(Config { data, listen, log_format: log.format, log_level: log.level, engine, server })
+        }
     }
 }
 

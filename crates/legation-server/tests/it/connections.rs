@@ -52,7 +52,7 @@ fn a_head_that_is_too_large_is_refused() {
     let house = House::open();
     let head = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(20_000));
     assert!(house.raw(head.as_bytes()).starts_with("HTTP/1.1 431 "));
-    let many: String = (0..200).map(|n| format!("X-{n}: y\r\n")).collect();
+    let many = "X: y\r\n".repeat(200);
     let head = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{many}\r\n");
     assert!(house.raw(head.as_bytes()).starts_with("HTTP/1.1 431 "));
 }

@@ -59,14 +59,14 @@ fn a_trace_goes_from_sender_to_recipient() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
     let sent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-    let send = |trace: &str| {
-        let post = house.ask("POST", "/v1/messages").by(&ann.token).header("traceparent", trace);
-        let answer = post.json(ann.cap("bob", "x"));
+    let post = |trace: &str| {
+        let asked = house.ask("POST", "/v1/messages").by(&ann.token).header("traceparent", trace);
+        let answer = asked.json(ann.cap("bob", "x"));
         answer.headers["traceparent"].to_str().unwrap().to_owned()
     };
-    let told = send(sent);
+    let told = post(sent);
     assert!(told.starts_with(&sent[..36]) && told.ends_with("-01") && told != sent, "{told}");
-    let fresh = send("00-nonsense");
+    let fresh = post("00-nonsense");
     assert!(fresh.len() == 55 && fresh[..36] != sent[..36], "{fresh}");
     let line = ann.cap("bob", "a line");
     house.ask("POST", "/v1/messages").by(&ann.token).header("traceparent", sent).lines(line);

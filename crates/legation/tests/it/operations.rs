@@ -52,8 +52,6 @@ fn a_wrong_configuration_is_told_with_its_line_and_starts_nothing() {
 #[test]
 fn a_proxy_in_front_opens_the_address_and_closes_registration() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = program(folder.path());
-    command.env("LEGATION_DATA", "elsewhere").env("LEGATION_REALM", "by-environment");
     let served = Served::with(&["--behind-proxy=127.0.0.1,10.0.0.2"], |command| {
         command.env("LEGATION_REALM", "by-environment");
     });
@@ -124,7 +122,7 @@ fn nothing_secret_and_nothing_hostile_reaches_log_metrics_or_errors() {
     for secret in ["canary", &bob, operator.trim(), key] {
         assert!(!log.contains(secret), "{secret}: {log}");
     }
-    for secret in ["token-canary", "content-canary", "signature-canary", &bob, operator.trim(), key] {
+    for secret in ["prompt-canary", "token-canary", "content-canary", "signature-canary", &bob, operator.trim(), key] {
         assert!(!told.contains(secret), "{secret}: {told}");
     }
     assert!(!log.contains('\u{1b}') && !log.contains("forged"), "{log}");
