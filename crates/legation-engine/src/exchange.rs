@@ -1,8 +1,10 @@
 //! The handle everybody holds: ask something, look something up.
 
-use crate::decider::{Answer, Job};
+use crate::decider::{Answer, Job, instant};
+use crate::limiter::Limiter;
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
+use crate::stats::Stats;
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Person, State, TokenHash, Verdict, Who};
@@ -10,6 +12,7 @@ use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Our own faults.
@@ -59,8 +62,8 @@ enum Stage {
 }
 
 impl Pending {
-    pub(crate) fn refused(rejection: Rejection) -> Pending {
-        Pending { stage: Stage::Answered(Verdict::Refused(rejection)), counted: None }
+    pub(crate) fn answered(verdict: Verdict) -> Pending {
+        Pending { stage: Stage::Answered(verdict), counted: None }
     }
 
     /// The same, counted if it is refused.
@@ -98,6 +101,14 @@ pub struct Settled {
 }
 
 impl Settled {
+    /// Whether the message is on the record.
+    pub fn is_taken(&self) -> bool {
+        match self.verdict {
+            Verdict::Accepted { .. } | Verdict::Duplicate { .. } => true,
+            Verdict::Refused(_) => false,
+        }
+    }
+
     /// The verdict on a message, with the receipt if the message is on the record. A copy gets the
     /// first one's.
     pub fn receipted(self) -> Result<(Verdict, Option<Receipt>), Error> {
@@ -138,6 +149,9 @@ pub struct Exchange {
     pub(crate) public: PublicKey,
     pub(crate) tallies: Arc<Tallies>,
     pub(crate) notary: Arc<Notary>,
+    pub(crate) stats: Arc<Stats>,
+    /// How much each agent may say, by canonical id.
+    pub(crate) pace: Option<Arc<Limiter<String>>>,
 }
 
 impl Exchange {
@@ -148,20 +162,35 @@ impl Exchange {
 
     /// Takes a place in the decider's queue. What is enqueued first is decided first.
     pub(crate) async fn enqueue(&self, input: Input) -> Result<Pending, Error> {
+        self.enqueue_since(input, instant()).await
+    }
+
+    /// The same for what came in at an earlier time.
+    pub(crate) async fn enqueue_since(&self, input: Input, since: Instant) -> Result<Pending, Error> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.send(Job { input, answer }).await.map_err(|_| Error::Closed)?;
+        self.jobs.send(Job { input, answer, since }).await.map_err(|_| Error::Closed)?;
         Ok(Pending { stage: Stage::Asked(answered, Arc::clone(&self.notary)), counted: None })
     }
 
     /// Asks something whose answer nobody waits for, unless too much is asked already.
     pub(crate) fn ask_unheard(&self, input: Input) {
         let (answer, _) = oneshot::channel();
-        drop(self.jobs.try_send(Job { input, answer }));
+        drop(self.jobs.try_send(Job { input, answer, since: instant() }));
     }
 
     /// Whether anything can still be decided: false once the decider has ended.
     pub fn is_running(&self) -> bool {
         !self.jobs.is_closed()
+    }
+
+    /// What it counts about itself.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// How much waits to be decided.
+    pub fn queued(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
     }
 
     /// Who holds a bearer token. The first use of a new one ends the one before.

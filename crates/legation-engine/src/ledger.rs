@@ -165,6 +165,15 @@ impl Ledger {
         verdicts.resize_with(count, || Verdict::Refused(full()));
     }
 
+    /// Whether this many bytes more would find room.
+    pub fn has_room(&mut self, bytes: u64) -> Result<bool, legation_store::Error> {
+        match self.log.reserve(bytes) {
+            Ok(()) => Ok(true),
+            Err(legation_store::Error::Full { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// What is committed, for readers on other threads.
     pub fn committed(&self) -> Arc<RwLock<State>> {
         Arc::clone(&self.committed)

@@ -2,7 +2,7 @@
 
 use crate::exchange::{Error, Exchange};
 use legation_exchange::record::Receipt;
-use legation_exchange::{Effect, Moment};
+use legation_exchange::{Accepted, Effect, Moment, PRINCIPALS};
 use std::time::Duration;
 
 /// A message in a mailbox.
@@ -18,6 +18,19 @@ pub struct Delivery {
     pub digest: String,
     /// That it was taken, signed by the exchange.
     pub receipt: Receipt,
+    /// The trace it was sent in.
+    pub trace: Option<String>,
+}
+
+/// How much waits in all mailboxes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// How many mailboxes there are.
+    pub mailboxes: usize,
+    /// Messages in all of them.
+    pub total: usize,
+    /// Messages in the one that has most.
+    pub largest: usize,
 }
 
 impl Exchange {
@@ -49,6 +62,17 @@ impl Exchange {
         self.deliveries(&found)
     }
 
+    /// How much waits in all mailboxes.
+    pub fn waiting(&self) -> Waiting {
+        let state = self.state();
+        let owners = state.registry().agents().map(|agent| agent.id.as_str()).chain(PRINCIPALS);
+        owners.filter_map(|owner| state.mailbox(owner)).fold(Waiting::default(), |sum, mailbox| Waiting {
+            mailboxes: sum.mailboxes + 1,
+            total: sum.total + mailbox.len(),
+            largest: sum.largest.max(mailbox.len()),
+        })
+    }
+
     fn listed(&self, agent: &str, after: Option<u64>, limit: usize) -> Vec<(u64, u64)> {
         let state = self.state();
         let Some(mailbox) = state.mailbox(agent) else { return Vec::new() };
@@ -67,6 +91,7 @@ impl Exchange {
             return Err(Error::Entry { position: message });
         };
         let received_at = Moment::from_micros(frame.at);
-        Ok(Delivery { position, bytes: body.into(), received_at, digest: accepted.digest, receipt })
+        let Accepted { digest, trace, .. } = accepted;
+        Ok(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace })
     }
 }

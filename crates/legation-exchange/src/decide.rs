@@ -42,6 +42,8 @@ pub struct Verified {
     pub proof: Proof,
     /// The id it gets if its sender gave it none.
     pub spare_id: SpareId,
+    /// The trace it was sent in, as a W3C `traceparent`.
+    pub trace: Option<String>,
 }
 
 /// An id for a message whose sender gave it none.

@@ -75,14 +75,23 @@ struct Item<'d> {
     received_at: String,
     digest: &'d str,
     receipt: &'d Receipt,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<&'d str>,
 }
 
 impl<'d> Item<'d> {
     /// The bytes go out as they came in.
     fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
-        let Delivery { position, bytes, received_at, digest, receipt } = delivery;
+        let Delivery { position, bytes, received_at, digest, receipt, trace } = delivery;
         let message = serde_json::from_slice(bytes).map_err(|_| Error::Entry { position: *position })?;
-        Ok(Item { position: *position, message, received_at: received_at.to_string(), digest, receipt })
+        Ok(Item {
+            position: *position,
+            message,
+            received_at: received_at.to_string(),
+            digest,
+            receipt,
+            traceparent: trace.as_deref(),
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 //! its verdict goes back once it is durable, while later lines still come in.
 
 use crate::body::next;
+use crate::guest::Guest;
 use crate::media::NDJSON;
 use crate::messages::Taken;
 use crate::refusal::Refusal;
@@ -10,13 +11,13 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use legation_engine::{Credential, Exchange, Pending, Settled, Source, Submission};
+use legation_engine::{Credential, Pending, Settled, Submission};
 use legation_protocol::ndjson::{Line, Lines};
 use serde::Serialize;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 /// How many lines of one request may be on their way to a verdict.
 const WINDOW: usize = 256;
@@ -38,23 +39,23 @@ struct Numbered<T> {
 }
 
 /// The answer to a request of many lines.
-pub(crate) fn answered(shared: &Shared, credential: Credential, source: Source, body: Body) -> Response {
+pub(crate) fn answered(shared: &Arc<Shared>, credential: Credential, guest: Guest, body: Body) -> Response {
     let (told, verdicts) = mpsc::channel(VERDICTS);
     let (underway, decided) = mpsc::channel(WINDOW);
-    let (exchange, stopping) = (shared.exchange.clone(), shared.stopping.clone());
-    let feed = Feed { exchange, credential, source, underway, stopping };
+    let (teller, trace) = (Teller { shared: Arc::clone(shared), guest: guest.clone() }, guest.trace.of_message());
+    let feed = Feed { shared: Arc::clone(shared), guest, credential, trace, underway };
     // Apart from the request: what was submitted is seen to its end when the client is gone.
-    shared.tasks.spawn(async move { tokio::join!(feed.all(body.into_data_stream()), tell(decided, told)) });
+    shared.tasks.spawn(async move { tokio::join!(feed.all(body.into_data_stream()), teller.all(decided, told)) });
     ([(CONTENT_TYPE, NDJSON)], Body::from_stream(chunks(verdicts))).into_response()
 }
 
 /// Submits lines in their order.
 struct Feed {
-    exchange: Exchange,
+    shared: Arc<Shared>,
+    guest: Guest,
     credential: Credential,
-    source: Source,
+    trace: Option<String>,
     underway: mpsc::Sender<Underway>,
-    stopping: CancellationToken,
 }
 
 /// Nobody waits for verdicts any more, the body broke off, or the server stops.
@@ -80,7 +81,7 @@ impl Feed {
     async fn next(&self, body: &mut BodyDataStream) -> Result<Option<Bytes>, Over> {
         tokio::select! {
             bytes = next(body) => bytes.map_err(|_| Over),
-            () = self.stopping.cancelled() => Err(Over),
+            () = self.shared.stopping.cancelled() => Err(Over),
         }
     }
 
@@ -89,26 +90,50 @@ impl Feed {
         let place = self.underway.reserve().await.map_err(|_| Over)?;
         let pending = match line.bytes {
             Err(rejection) => Err(Refusal::from(rejection)),
-            Ok(bytes) => {
-                let (bytes, credential, source) = (bytes.into(), self.credential.clone(), self.source);
-                let submission = Submission { bytes, credential, only: None, source, idempotency_key: None };
-                self.exchange.submit(submission).await.map_err(Refusal::from)
-            }
+            Ok(bytes) => self.submit(bytes).await,
         };
         place.send((line.number, pending));
         Ok(())
     }
+
+    async fn submit(&self, bytes: &[u8]) -> Result<Pending, Refusal> {
+        if self.guest.anonymous {
+            self.shared.sources.may_fail(&self.guest)?;
+        }
+        let (credential, trace) = (self.credential.clone(), self.trace.clone());
+        let (source, idempotency_key) = (self.guest.source.into(), None);
+        let submission = Submission { bytes: bytes.into(), credential, only: None, source, idempotency_key, trace };
+        self.shared.exchange.submit(submission).await.map_err(Refusal::from)
+    }
 }
 
-/// Passes verdicts on in the order of the lines, until nobody takes them.
-async fn tell(mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Told>) {
-    while let Some((line, pending)) = decided.recv().await {
-        let settled = match pending {
-            Err(refusal) => Err(refusal),
-            Ok(pending) => pending.settled().await.map_err(Refusal::from),
-        };
-        if told.send_timeout((line, settled), PATIENCE).await.is_err() {
-            return;
+/// Passes verdicts on in their order.
+struct Teller {
+    shared: Arc<Shared>,
+    guest: Guest,
+}
+
+impl Teller {
+    /// Goes on until nobody takes them.
+    async fn all(self, mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Told>) {
+        while let Some((line, pending)) = decided.recv().await {
+            let settled = match pending {
+                Err(refusal) => Err(refusal),
+                Ok(pending) => pending.settled().await.map_err(Refusal::from),
+            };
+            self.note(&settled);
+            if told.send_timeout((line, settled), PATIENCE).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Whoever gets a message accepted has proven to be somebody; a stranger's failures are counted.
+    fn note(&self, settled: &Result<Settled, Refusal>) {
+        if settled.as_ref().is_ok_and(Settled::is_taken) {
+            self.guest.prove();
+        } else if self.guest.anonymous {
+            self.shared.sources.failed(&self.guest);
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::body;
 use crate::caller::Proven;
+use crate::guest::Guest;
+use crate::idempotency::IdempotencyKey;
 use crate::lines;
 use crate::media::Media;
-use crate::origin::{IdempotencyKey, Origin};
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::Json;
@@ -61,17 +62,18 @@ impl Taken {
 pub(crate) async fn any(
     State(shared): State<Arc<Shared>>,
     Proven(credential): Proven,
-    Origin(source): Origin,
+    guest: Guest,
     IdempotencyKey(idempotency_key): IdempotencyKey,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     match Media::of(&headers)? {
-        Media::Lines => Ok(lines::answered(&shared, credential, source, body)),
+        Media::Lines => Ok(lines::answered(&shared, credential, guest, body)),
         Media::Json => {
             let bytes = body::whole(body).await?.as_ref().into();
-            let submission = Submission { bytes, credential, only: None, source, idempotency_key };
-            let taken = receive(&shared, submission).await?;
+            let (source, trace) = (guest.source.into(), guest.trace.of_message());
+            let submission = Submission { bytes, credential, only: None, source, idempotency_key, trace };
+            let taken = receive(&shared, submission, &guest).await?;
             Ok(Json(taken).into_response())
         }
     }
@@ -82,14 +84,15 @@ pub(crate) async fn any(
 pub(crate) async fn vcp(
     State(shared): State<Arc<Shared>>,
     Proven(credential): Proven,
-    Origin(source): Origin,
+    guest: Guest,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     Media::json(&headers)?;
     let bytes = body::whole(body).await?.as_ref().into();
-    let submission = Submission { bytes, credential, only: Some(Format::Vcp), source, idempotency_key: None };
-    let taken = receive(&shared, submission).await?;
+    let (source, trace, only) = (guest.source.into(), guest.trace.of_message(), Some(Format::Vcp));
+    let submission = Submission { bytes, credential, only, source, idempotency_key: None, trace };
+    let taken = receive(&shared, submission, &guest).await?;
     let (position, receipt) = (taken.position, taken.receipt.as_ref().and_then(in_header));
     let mut response = Json(Taken { position: None, receipt: None, ..taken }).into_response();
     let position = position.map(|position| (POSITION, HeaderValue::from(position)));
@@ -105,7 +108,10 @@ fn in_header(receipt: &Receipt) -> Option<HeaderValue> {
     HeaderValue::from_str(&STANDARD.encode(text)).ok()
 }
 
-async fn receive(shared: &Shared, submission: Submission) -> Result<Taken, Refusal> {
+async fn receive(shared: &Shared, submission: Submission, guest: &Guest) -> Result<Taken, Refusal> {
     let exchange = shared.exchange.clone();
-    Taken::of(shared.apart(async move { exchange.submit(submission).await?.settled().await?.receipted() }).await?)
+    let receipted = async move { exchange.submit(submission).await?.settled().await?.receipted() };
+    let taken = Taken::of(shared.apart(receipted).await?)?;
+    guest.prove();
+    Ok(taken)
 }

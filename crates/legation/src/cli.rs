@@ -4,8 +4,8 @@ mod exchange;
 mod record;
 
 pub(crate) use exchange::{
-    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, InboxArgs, LogFormat, RemoteArgs,
-    SendArgs, ServeArgs,
+    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
+    LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 
@@ -41,6 +41,7 @@ pub(crate) enum Command {
     Sign(SignArgs),
     Verify(VerifyArgs),
     Serve(ServeArgs),
+    Config(ConfigArgs),
     Agent(AgentArgs),
     Send(SendArgs),
     Inbox(InboxArgs),

@@ -4,6 +4,7 @@ mod agent;
 mod audit;
 mod canon;
 mod cli;
+mod config;
 mod each;
 mod explain;
 mod inbox;
@@ -57,6 +58,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Sign(args)) => sign::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Config(args)) => config::run(&args),
         Some(Command::Agent(args)) => agent::run(&args),
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),

@@ -7,11 +7,14 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod connections;
 mod door;
 mod house;
 mod identity;
+mod limits;
 mod mailbox;
 mod messages;
+mod operations;
 mod receipts;
 mod record;
 mod registry;

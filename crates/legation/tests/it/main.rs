@@ -13,6 +13,7 @@ mod disk;
 mod exchange;
 mod guide;
 mod keys;
+mod operations;
 mod proofs;
 mod served;
 mod stream;

@@ -24,7 +24,15 @@ pub(crate) fn program(folder: &Path) -> Command {
 
 fn isolate(command: &mut Command, folder: &Path) {
     command.current_dir(folder).env("HOME", folder).env("XDG_DATA_HOME", folder.join("share"));
-    for name in ["LEGATION_URL", "LEGATION_TOKEN", "RUST_LOG"] {
+    for name in [
+        "LEGATION_URL",
+        "LEGATION_TOKEN",
+        "LEGATION_CONFIG",
+        "LEGATION_DATA",
+        "LEGATION_LISTEN",
+        "LEGATION_REALM",
+        "RUST_LOG",
+    ] {
         command.env_remove(name);
     }
 }
