@@ -1,7 +1,9 @@
 //! The arguments, and the help that teaches them.
 
+mod bench;
 mod exchange;
 
+pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, InboxArgs, LogFormat, RemoteArgs,
     SendArgs, ServeArgs,
@@ -43,6 +45,7 @@ pub(crate) enum Command {
     Send(SendArgs),
     Inbox(InboxArgs),
     Audit(AuditArgs),
+    Bench(BenchArgs),
     /// Print the completion script for a shell
     Completions {
         /// Which shell

@@ -2,6 +2,7 @@
 
 mod agent;
 mod audit;
+mod bench;
 mod canon;
 mod cli;
 mod each;
@@ -60,6 +61,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { dir }) => shell::man(dir.as_deref()),
         None => {
