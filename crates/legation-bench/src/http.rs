@@ -106,9 +106,9 @@ impl Head {
 
 /// A request with a body.
 pub(crate) fn request(method: &str, path: &str, more: &[(&str, &str)], body: &[u8]) -> Box<[u8]> {
-    let mut bytes = head(method, path, more);
-    bytes.push_str(&format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len()));
-    [bytes.as_bytes(), body].concat().into()
+    let length = body.len().to_string();
+    let head = head(method, path, more) + &lines(&[("Content-Type", "application/json"), ("Content-Length", &length)]);
+    [head.as_bytes(), b"\r\n", body].concat().into()
 }
 
 /// A request without one.
@@ -118,8 +118,11 @@ pub(crate) fn get(path: &str, more: &[(&str, &str)]) -> Box<[u8]> {
 
 /// The head of a request, up to where more headers may follow.
 pub(crate) fn head(method: &str, path: &str, more: &[(&str, &str)]) -> String {
-    let headers: String = more.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-    format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}")
+    format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{}", lines(more))
+}
+
+fn lines(headers: &[(&str, &str)]) -> String {
+    headers.iter().flat_map(|(name, value)| [name, ": ", value, "\r\n"]).collect()
 }
 
 #[cfg(test)]

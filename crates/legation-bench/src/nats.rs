@@ -98,9 +98,10 @@ async fn pour(
 async fn broker(program: &Path, place: &Path, name: &str, sync: &str) -> anyhow::Result<(Served, Context)> {
     let config = place.join(format!("{name}.conf"));
     let store = place.join(name);
-    let text = format!(
-        "listen: \"127.0.0.1:-1\"\njetstream {{\n  store_dir: {store:?}\n  max_file_store: 64GB\n  {sync}\n}}\n"
-    );
+    // Its strings are JSON's.
+    let store = serde_json::to_string(&store.to_string_lossy())?;
+    let text =
+        format!("listen: \"127.0.0.1:-1\"\njetstream {{\n  store_dir: {store}\n  max_file_store: 64GB\n  {sync}\n}}\n");
     fs::write(&config, text).with_context(|| format!("cannot write {}", config.display()))?;
     let served = Served::nats(program, &config)?;
     let client = async_nats::connect(served.address.to_string()).await.context("cannot connect to NATS")?;

@@ -4,9 +4,8 @@
 use crate::served::program;
 use crate::{Ran, run};
 use serde_json::Value;
-use std::process::Command;
 
-fn bench(prepare: impl FnOnce(&mut Command)) -> Ran {
+fn bench(args: &[&str]) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let mut command = program(folder.path());
     command.args([
@@ -22,15 +21,14 @@ fn bench(prepare: impl FnOnce(&mut Command)) -> Ran {
         "--data",
         ".",
     ]);
-    prepare(&mut command);
-    let ran = run(&mut command, b"");
+    let ran = run(command.args(args), b"");
     // It takes away all it wrote.
     assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     ran
 }
 
 fn measured(scenario: &str) -> Vec<Value> {
-    let ran = bench(|command| drop(command.args(["--json", scenario])));
+    let ran = bench(&["--json", scenario]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     let rows = report["rows"].as_array().unwrap().clone();
@@ -73,7 +71,7 @@ fn a_long_record_is_compared_with_a_short_one() {
 
 #[test]
 fn streams_are_compared_with_nats_or_it_is_said_how_to_get_it() {
-    let ran = bench(|command| drop(command.args(["--in-flight", "16", "nats"])));
+    let ran = bench(&["--in-flight", "16", "nats"]);
     if ran.code == 0 {
         let ratios = ran.out.lines().filter(|line| line.contains("JetStream, ")).count();
         assert_eq!((ratios, ran.out.lines().count()), (2, 4), "{}", ran.out);
@@ -86,7 +84,7 @@ fn streams_are_compared_with_nats_or_it_is_said_how_to_get_it() {
 
 #[test]
 fn a_server_that_is_none_is_named() {
-    let ran = bench(|command| drop(command.args(["nats", "--nats-server", "/nowhere/nats-server"])));
+    let ran = bench(&["nats", "--nats-server", "/nowhere/nats-server"]);
     assert_eq!((ran.code, ran.out.as_str()), (2, ""));
     assert!(ran.err.contains("cannot start /nowhere/nats-server"), "{}", ran.err);
 }
