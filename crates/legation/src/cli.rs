@@ -1,8 +1,10 @@
 //! The arguments, and the help that teaches them.
 
+mod bench;
 mod exchange;
 mod record;
 
+pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -47,6 +49,7 @@ pub(crate) enum Command {
     Inbox(InboxArgs),
     Audit(AuditArgs),
     Tail(TailArgs),
+    Bench(BenchArgs),
     /// Print the completion script for a shell
     Completions {
         /// Which shell

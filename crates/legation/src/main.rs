@@ -2,6 +2,7 @@
 
 mod agent;
 mod audit;
+mod bench;
 mod canon;
 mod cli;
 mod config;
@@ -64,6 +65,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { dir }) => shell::man(dir.as_deref()),
         None => {

@@ -8,6 +8,7 @@
 )]
 
 mod audit;
+mod bench;
 mod crash;
 mod disk;
 mod exchange;
