@@ -13,14 +13,15 @@ cargo xtask COMMAND
   test             every test of the workspace, documentation included
   lint             formatting, lints, dependency rules
   bench            every benchmark, in one run, with ratios
+  nats             the NATS server that `legation bench` compares with, into the build directory
   fuzz [SECONDS]   every fuzz target for so long (60 by default)
   sim [--seeds N] [--from S]   the exchange in simulation, so many seeds from one on
   crash [--cycles N]           the program killed under load so many times (50 by default)
 ";
 
 /// Every fuzz target, as `fuzz/Cargo.toml` names them.
-const FUZZ_TARGETS: [&str; 10] =
-    ["front_door", "canonical", "vcp", "acl", "cap", "vlp", "hello", "manifest", "text_forms", "lines"];
+const FUZZ_TARGETS: [&str; 11] =
+    ["front_door", "canonical", "vcp", "acl", "cap", "vlp", "hello", "manifest", "text_forms", "lines", "record"];
 
 type Done = Result<(), String>;
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         ["test", rest @ ..] => test(rest),
         ["lint"] => lint(),
         ["bench"] => bench(),
+        ["nats"] => tools::need_nats(),
         ["fuzz"] => fuzz("60"),
         ["fuzz", seconds] => fuzz(seconds),
         ["sim", rest @ ..] => sim(rest),
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
 fn test(rest: &[&str]) -> Done {
     tools::need_program("curl", "curl")?;
     tools::need_program("python3", "python3")?;
+    want_nats();
     run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())
 }
 
@@ -62,7 +65,16 @@ fn lint() -> Done {
 }
 
 fn bench() -> Done {
-    run("cargo", &["bench", "--workspace", "--locked"])
+    want_nats();
+    run("cargo", &["bench", "--workspace", "--locked"])?;
+    run("cargo", &["run", "--release", "--locked", "-p", "legation", "--", "bench"])
+}
+
+/// What compares with NATS says so itself where there is none.
+fn want_nats() {
+    if let Err(why) = tools::need_nats() {
+        eprintln!("nothing is compared with NATS: {why}");
+    }
 }
 
 fn fuzz(seconds: &str) -> Done {

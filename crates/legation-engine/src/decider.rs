@@ -3,21 +3,35 @@
 
 use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
+use crate::receipt::{Answered, Notary};
+use crate::stats::Stats;
 use legation_exchange::{Input, Moment, Verdict};
-use legation_protocol::sign::SecretKey;
+use legation_protocol::{Code, Format};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Something asked, and where the answer goes.
 pub(crate) struct Job {
     pub(crate) input: Input,
-    pub(crate) answer: oneshot::Sender<Verdict>,
+    pub(crate) answer: oneshot::Sender<Answer>,
+    /// When it came in.
+    pub(crate) since: Instant,
+}
+
+/// A verdict, and the batch it was committed with.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) verdict: Verdict,
+    pub(crate) batch: Option<Arc<Answered>>,
 }
 
 /// The most inputs decided before they are committed.
 const BATCH: usize = 1024;
 /// The most bytes they may come to, about; far below what the record takes as one batch.
 const BATCH_BYTES: usize = 32 << 20;
+/// The room a message may need, which is looked for again while there was none.
+const ROOM: u64 = 1 << 20;
 /// How often time passing is looked at when nothing else happens.
 const IDLE: Duration = Duration::from_secs(1);
 /// Entries after which a checkpoint is signed, if a second has not passed before.
@@ -26,10 +40,10 @@ const CHECKPOINT_ENTRIES: u64 = 1000;
 pub(crate) struct Decider {
     pub(crate) ledger: Ledger,
     pub(crate) head: watch::Sender<Head>,
-    pub(crate) realm: String,
-    pub(crate) key: SecretKey,
+    pub(crate) notary: Arc<Notary>,
     pub(crate) signed: u64,
     pub(crate) signed_at: Instant,
+    pub(crate) stats: Arc<Stats>,
 }
 
 impl Decider {
@@ -57,14 +71,39 @@ impl Decider {
     }
 
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), legation_store::Error> {
-        let (inputs, answers): (Vec<_>, Vec<_>) = jobs.into_iter().map(|job| (job.input, job.answer)).unzip();
-        let Batch { verdicts, grown } = self.ledger.batch(inputs, now())?;
+        let (inputs, asked): (Vec<_>, Vec<_>) = jobs.into_iter().map(Asked::of).unzip();
+        if !inputs.is_empty() {
+            self.stats.batch(inputs.len());
+        }
+        let Batch { verdicts, grown, fresh } = self.ledger.batch(inputs, now())?;
         self.publish(grown);
-        for (answer, verdict) in answers.into_iter().zip(verdicts) {
+        let full = self.is_full(&verdicts)?;
+        self.stats.alive(full);
+        let answered_at = instant();
+        let batch = fresh.map(|fresh| Arc::new(Answered::new(fresh)));
+        for (asked, verdict) in asked.into_iter().zip(verdicts) {
+            if let Some(dialect) = asked.dialect {
+                self.stats.verdict(Some(dialect), &verdict);
+                self.stats.answered.time(answered_at.saturating_duration_since(asked.since));
+            }
             // Whoever asked may be gone; what was decided stands all the same.
-            let _ = answer.send(verdict);
+            let _ = asked.answer.send(Answer { verdict, batch: batch.clone() });
         }
         Ok(())
+    }
+
+    /// Whether there is no room in the record, as far as it was asked for any. Where there was none it is
+    /// looked for again, so that room made by others is noticed before anybody asks.
+    fn is_full(&mut self, verdicts: &[Verdict]) -> Result<bool, legation_store::Error> {
+        let no_room = |verdict: &Verdict| matches!(verdict, Verdict::Refused(why) if why.code() == Code::StorageFull);
+        if verdicts.iter().any(no_room) {
+            return Ok(true);
+        }
+        if self.stats.is_full() && verdicts.is_empty() {
+            self.ledger.has_room(ROOM).map(|room| !room)
+        } else {
+            Ok(false)
+        }
     }
 
     fn publish(&mut self, changed: bool) {
@@ -76,12 +115,40 @@ impl Decider {
         }
         let checkpoint = due.then(|| {
             (self.signed, self.signed_at) = (size, instant());
-            self.ledger.checkpoint(&self.realm, now()).sign(&self.key)
+            self.notary.sign(self.ledger.checkpoint(&self.notary.realm, now()))
         });
         self.head.send_modify(|head| {
             (head.size, head.chain, head.known) = (size, self.ledger.chain(), self.ledger.log().known());
             head.checkpoint = checkpoint.or(head.checkpoint.take());
         });
+    }
+}
+
+/// What is left of a job while its input is being decided.
+struct Asked {
+    answer: oneshot::Sender<Answer>,
+    since: Instant,
+    /// The dialect, if it is a message.
+    dialect: Option<Format>,
+}
+
+impl Asked {
+    fn of(job: Job) -> (Input, Asked) {
+        let dialect = match &job.input {
+            Input::Message(verified) => Some(verified.received.message().dialect()),
+            Input::Register { .. }
+            | Input::Remove { .. }
+            | Input::Key { .. }
+            | Input::Grant { .. }
+            | Input::Withdraw { .. }
+            | Input::Confirm(_)
+            | Input::Acknowledge { .. }
+            | Input::Resend { .. }
+            | Input::Purge { .. }
+            | Input::Refusal(_)
+            | Input::Tally(_) => None,
+        };
+        (job.input, Asked { answer: job.answer, since: job.since, dialect })
     }
 }
 

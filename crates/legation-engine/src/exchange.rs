@@ -1,14 +1,18 @@
 //! The handle everybody holds: ask something, look something up.
 
-use crate::decider::Job;
+use crate::decider::{Answer, Job, instant};
+use crate::limiter::Limiter;
+use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
+use crate::stats::Stats;
 use crate::tokens::Token;
-use legation_exchange::record::{Hash, SignedCheckpoint};
+use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Person, State, TokenHash, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// Our own faults.
@@ -54,12 +58,12 @@ pub struct Pending {
 #[derive(Debug)]
 enum Stage {
     Answered(Verdict),
-    Asked(oneshot::Receiver<Verdict>),
+    Asked(oneshot::Receiver<Answer>, Arc<Notary>),
 }
 
 impl Pending {
-    pub(crate) fn refused(rejection: Rejection) -> Pending {
-        Pending { stage: Stage::Answered(Verdict::Refused(rejection)), counted: None }
+    pub(crate) fn answered(verdict: Verdict) -> Pending {
+        Pending { stage: Stage::Answered(verdict), counted: None }
     }
 
     /// The same, counted if it is refused.
@@ -69,14 +73,53 @@ impl Pending {
 
     /// Waits until the answer is durable.
     pub async fn answer(self) -> Result<Verdict, Error> {
-        let verdict = match self.stage {
-            Stage::Answered(verdict) => verdict,
-            Stage::Asked(answered) => answered.await.map_err(|_| Error::Closed)?,
+        Ok(self.settled().await?.verdict)
+    }
+
+    /// The same, with what is needed to make a receipt.
+    pub async fn settled(self) -> Result<Settled, Error> {
+        let Pending { stage, counted } = self;
+        let settled = match stage {
+            Stage::Answered(verdict) => Settled { verdict, source: None },
+            Stage::Asked(answered, notary) => {
+                let Answer { verdict, batch } = answered.await.map_err(|_| Error::Closed)?;
+                Settled { verdict, source: Some((notary, batch)) }
+            }
         };
-        if let (Verdict::Refused(rejection), Some((tallies, source))) = (&verdict, self.counted) {
+        if let (Verdict::Refused(rejection), Some((tallies, source))) = (&settled.verdict, counted) {
             tallies.count(rejection.code(), source, None);
         }
-        Ok(verdict)
+        Ok(settled)
+    }
+}
+
+/// A durable answer, much smaller than the receipt that can be made from it.
+#[derive(Debug)]
+pub struct Settled {
+    verdict: Verdict,
+    source: Option<(Arc<Notary>, Option<Arc<Answered>>)>,
+}
+
+impl Settled {
+    /// Whether the message is on the record.
+    pub fn is_taken(&self) -> bool {
+        match self.verdict {
+            Verdict::Accepted { .. } | Verdict::Duplicate { .. } => true,
+            Verdict::Refused(_) => false,
+        }
+    }
+
+    /// The verdict on a message, with the receipt if the message is on the record. A copy gets the
+    /// first one's.
+    pub fn receipted(self) -> Result<(Verdict, Option<Receipt>), Error> {
+        let Settled { verdict, source } = self;
+        let receipt = match (&verdict, source) {
+            (Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. }, Some((notary, batch))) => {
+                Some(notary.receipt(*position, batch.as_deref())?)
+            }
+            (Verdict::Accepted { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_), _) => None,
+        };
+        Ok((verdict, receipt))
     }
 }
 
@@ -104,8 +147,11 @@ pub struct Exchange {
     pub(crate) reader: Reader,
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
-    pub(crate) realm: Arc<str>,
     pub(crate) tallies: Arc<Tallies>,
+    pub(crate) notary: Arc<Notary>,
+    pub(crate) stats: Arc<Stats>,
+    /// How much each agent may say, by canonical id.
+    pub(crate) pace: Option<Arc<Limiter<String>>>,
 }
 
 impl Exchange {
@@ -116,20 +162,35 @@ impl Exchange {
 
     /// Takes a place in the decider's queue. What is enqueued first is decided first.
     pub(crate) async fn enqueue(&self, input: Input) -> Result<Pending, Error> {
+        self.enqueue_since(input, instant()).await
+    }
+
+    /// The same for what came in at an earlier time.
+    pub(crate) async fn enqueue_since(&self, input: Input, since: Instant) -> Result<Pending, Error> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.send(Job { input, answer }).await.map_err(|_| Error::Closed)?;
-        Ok(Pending { stage: Stage::Asked(answered), counted: None })
+        self.jobs.send(Job { input, answer, since }).await.map_err(|_| Error::Closed)?;
+        Ok(Pending { stage: Stage::Asked(answered, Arc::clone(&self.notary)), counted: None })
     }
 
     /// Asks something whose answer nobody waits for, unless too much is asked already.
     pub(crate) fn ask_unheard(&self, input: Input) {
         let (answer, _) = oneshot::channel();
-        drop(self.jobs.try_send(Job { input, answer }));
+        drop(self.jobs.try_send(Job { input, answer, since: instant() }));
     }
 
     /// Whether anything can still be decided: false once the decider has ended.
     pub fn is_running(&self) -> bool {
         !self.jobs.is_closed()
+    }
+
+    /// What it counts about itself.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// How much waits to be decided.
+    pub fn queued(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
     }
 
     /// Who holds a bearer token. The first use of a new one ends the one before.
@@ -172,7 +233,7 @@ impl Exchange {
 
     /// The name of the record.
     pub fn realm(&self) -> &str {
-        &self.realm
+        &self.notary.realm
     }
 
     /// The key the exchange signs with.

@@ -1,12 +1,16 @@
 //! The step everything rests on: room for a batch, decisions one after the other, one commit, and
 //! only then verdicts. It knows no clock and no thread, so that a simulation takes the same step.
 
+use crate::draft::{self, Draft};
 use crate::exchange::Error;
+use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
-use legation_exchange::{Earlier, Effect, Entry, Input, Moment, Policy, State, Verdict, decide, earlier_than, tick};
+use legation_exchange::{
+    Decision, Earlier, Effect, Entry, Input, Moment, Policy, State, Verdict, decide, earlier_than, tick,
+};
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader};
-use std::io;
+use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -33,7 +37,18 @@ pub struct Batch {
     pub verdicts: Vec<Verdict>,
     /// Whether the record has grown.
     pub grown: bool,
+    /// What was committed last, for receipts.
+    pub fresh: Option<Fresh>,
 }
+
+/// What of a batch is durable already.
+struct Told {
+    verdicts: Vec<Verdict>,
+    fresh: Option<Fresh>,
+}
+
+/// How often the record was restored from a copy, counted from 1.
+pub(crate) const EPOCH: u32 = 1;
 
 impl Ledger {
     /// Goes on with a record from a state that it led to, folding in what came after; from
@@ -47,34 +62,57 @@ impl Ledger {
 
     /// Decides a batch and commits what was decided.
     ///
-    /// Where there is no room, every input is refused and nothing has changed. An error leaves it
-    /// open what is durable: the ledger takes no more, and only a new start can tell.
+    /// What finds no room is refused and changes nothing, and so does what no record could take. An
+    /// error leaves it open what is durable: the ledger takes no more, and only a new start can tell.
     pub fn batch(&mut self, inputs: Vec<Input>, now: Moment) -> Result<Batch, legation_store::Error> {
-        let count = inputs.len();
+        let (count, before) = (inputs.len(), self.size());
         let size: usize = inputs.iter().map(weight).sum();
-        match self.log.reserve(size as u64).and_then(|()| self.decide(inputs, now)) {
-            Err(legation_store::Error::Full { .. }) => Ok(self.refuse_all(count)),
-            done => done,
+        let mut told = Told { verdicts: Vec::with_capacity(count), fresh: None };
+        match self.log.reserve(size as u64).and_then(|()| self.decide(inputs, now, &mut told)) {
+            Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
+            done => done?,
         }
+        let Told { verdicts, fresh } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh })
     }
 
-    fn decide(&mut self, inputs: Vec<Input>, now: Moment) -> Result<Batch, legation_store::Error> {
+    /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
+    /// commit, unless what was decided comes to more than the record takes at once.
+    fn decide(&mut self, inputs: Vec<Input>, now: Moment, told: &mut Told) -> Result<(), legation_store::Error> {
         let now = now.max(self.state.now());
-        let mut entries = Vec::with_capacity(inputs.len());
-        if now >= self.look {
-            self.look = now.plus(LOOK);
-            let due = tick(&self.state, now);
-            self.take_in(due, &mut entries);
+        let mut draft = Draft::default();
+        for mut entry in self.due(now) {
+            let frames = draft::frames(slice::from_mut(&mut entry))?;
+            if !draft.has_room_for(&frames) {
+                // It is still due next time.
+                break;
+            }
+            self.take_in(vec![entry], frames, &mut draft);
         }
-        let mut verdicts = Vec::with_capacity(inputs.len());
         for input in inputs {
-            let earlier = self.earlier(&input, &entries)?;
-            let decision = decide(&self.state, &self.policy, input, &earlier, now);
-            self.take_in(decision.entries, &mut entries);
-            verdicts.push(decision.verdict);
+            let earlier = self.earlier(&input, &draft.entries)?;
+            let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, now);
+            let frames = draft::frames(&mut entries)?;
+            if let Err(rejection) = draft::check(&frames) {
+                draft.verdicts.push(Verdict::Refused(rejection));
+                continue;
+            }
+            if !draft.has_room_for(&frames) {
+                self.commit(&mut draft, told)?;
+            }
+            self.take_in(entries, frames, &mut draft);
+            draft.verdicts.push(verdict);
         }
-        self.commit(&entries)?;
-        Ok(Batch { verdicts, grown: !entries.is_empty() })
+        self.commit(&mut draft, told)
+    }
+
+    /// What has fallen due, looked for now and then.
+    fn due(&mut self, now: Moment) -> Vec<Entry> {
+        if now < self.look {
+            return Vec::new();
+        }
+        self.look = now.plus(LOOK);
+        tick(&self.state, now)
     }
 
     /// The messages an input may be a copy of: from the record, or from this batch.
@@ -93,37 +131,47 @@ impl Ledger {
     }
 
     /// Folds entries into the state ahead of their commit.
-    fn take_in(&mut self, new: Vec<Entry>, entries: &mut Vec<Entry>) {
-        for entry in new {
-            self.state.apply(&entry);
-            entries.push(entry);
+    fn take_in(&mut self, entries: Vec<Entry>, frames: Vec<Frame>, draft: &mut Draft) {
+        for entry in &entries {
+            self.state.apply(entry);
         }
+        draft.add(entries, frames);
     }
 
-    fn commit(&mut self, entries: &[Entry]) -> Result<(), legation_store::Error> {
-        if entries.is_empty() {
-            return Ok(());
+    fn commit(&mut self, draft: &mut Draft, told: &mut Told) -> Result<(), legation_store::Error> {
+        let Draft { entries, frames, verdicts, .. } = std::mem::take(draft);
+        if !frames.is_empty() {
+            let appended = self.log.append(&frames)?;
+            let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
+            for entry in &entries {
+                committed.apply(entry);
+            }
+            drop(committed);
+            told.fresh = Fresh::of(frames, appended);
         }
-        let frames = entries.iter().map(frame).collect::<Result<Vec<_>, _>>()?;
-        self.log.append(&frames)?;
-        let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
-        for entry in entries {
-            committed.apply(entry);
-        }
-        drop(committed);
         self.state.settle();
+        told.verdicts.extend(verdicts);
         Ok(())
     }
 
     /// The room was estimated. Where the estimate was short, the state is ahead of the record and
     /// goes back to it.
-    fn refuse_all(&mut self, count: usize) -> Batch {
+    fn refuse_rest(&mut self, count: usize, verdicts: &mut Vec<Verdict>) {
         if self.state.next() != self.log.next() {
             let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
             self.state = self.state.back_to(&committed);
         }
         let full = || Rejection::because(Code::StorageFull, "the record has no room; nothing was changed");
-        Batch { verdicts: (0..count).map(|_| Verdict::Refused(full())).collect(), grown: false }
+        verdicts.resize_with(count, || Verdict::Refused(full()));
+    }
+
+    /// Whether this many bytes more would find room.
+    pub fn has_room(&mut self, bytes: u64) -> Result<bool, legation_store::Error> {
+        match self.log.reserve(bytes) {
+            Ok(()) => Ok(true),
+            Err(legation_store::Error::Full { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// What is committed, for readers on other threads.
@@ -159,7 +207,7 @@ impl Ledger {
     /// What the record comes to, to be signed.
     pub fn checkpoint(&self, realm: &str, at: Moment) -> Checkpoint {
         let (size, root, chain) = (self.size(), self.log.frontier().root(), self.chain());
-        Checkpoint { realm: realm.to_owned(), epoch: 1, size, root, chain, at: at.micros() }
+        Checkpoint { realm: realm.to_owned(), epoch: EPOCH, size, root, chain, at: at.micros() }
     }
 }
 
@@ -201,14 +249,4 @@ pub(crate) fn weight(input: &Input) -> usize {
         | Input::Purge { .. }
         | Input::Refusal(_) => 0,
     }
-}
-
-/// An entry as the record holds it. Without a salt of its own, or without its effect, it is no entry.
-fn frame(entry: &Entry) -> Result<Frame, legation_store::Error> {
-    let cannot = |source| legation_store::Error::Io { action: "write an entry of", path: "the record".into(), source };
-    let mut salt = [0; 16];
-    getrandom::fill(&mut salt).map_err(|error| cannot(io::Error::other(error.to_string())))?;
-    let effect = serde_json::to_vec(&entry.effect).map_err(|error| cannot(error.into()))?;
-    let body = entry.body.as_ref().map(|body| body.to_vec());
-    Ok(Frame { position: entry.position, at: entry.at.micros(), salt, effect, body })
 }

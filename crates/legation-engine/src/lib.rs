@@ -2,22 +2,31 @@
 //! in-process users embed, and what every door of the server stands on.
 
 mod asks;
+mod audit;
 mod corridor;
 mod dead_letters;
 mod decider;
+mod draft;
 mod exchange;
 mod ledger;
+mod limiter;
 mod mailbox;
 mod open;
+mod receipt;
 mod refusals;
 pub mod snapshots;
+mod stats;
 mod tokens;
 
+pub use audit::{Consistency, Inclusion};
 pub use corridor::{Credential, Submission};
 pub use dead_letters::{Beyond, Letter};
-pub use exchange::{Error, Exchange, Head, Pending};
+pub use exchange::{Error, Exchange, Head, Pending, Settled};
 pub use ledger::{Batch, Ledger};
-pub use mailbox::Delivery;
+pub use limiter::{Limiter, Rate};
+pub use mailbox::{Delivery, Waiting};
 pub use open::{Opened, Settings};
+pub use receipt::Fresh;
 pub use refusals::Source;
+pub use stats::{Histogram, Stats, Verdicts};
 pub use tokens::Token;

@@ -1,7 +1,8 @@
 //! Reading a mailbox: listing, and waiting for something to list.
 
 use crate::exchange::{Error, Exchange};
-use legation_exchange::{Effect, Moment};
+use legation_exchange::record::Receipt;
+use legation_exchange::{Accepted, Effect, Moment, PRINCIPALS};
 use std::time::Duration;
 
 /// A message in a mailbox.
@@ -15,6 +16,21 @@ pub struct Delivery {
     pub received_at: Moment,
     /// SHA-256 of its canonical form.
     pub digest: String,
+    /// That it was taken, signed by the exchange.
+    pub receipt: Receipt,
+    /// The trace it was sent in.
+    pub trace: Option<String>,
+}
+
+/// How much waits in all mailboxes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// How many mailboxes there are.
+    pub mailboxes: usize,
+    /// Messages in all of them.
+    pub total: usize,
+    /// Messages in the one that has most.
+    pub largest: usize,
 }
 
 impl Exchange {
@@ -46,6 +62,17 @@ impl Exchange {
         self.deliveries(&found)
     }
 
+    /// How much waits in all mailboxes.
+    pub fn waiting(&self) -> Waiting {
+        let state = self.state();
+        let owners = state.registry().agents().map(|agent| agent.id.as_str()).chain(PRINCIPALS);
+        owners.filter_map(|owner| state.mailbox(owner)).fold(Waiting::default(), |sum, mailbox| Waiting {
+            mailboxes: sum.mailboxes + 1,
+            total: sum.total + mailbox.len(),
+            largest: sum.largest.max(mailbox.len()),
+        })
+    }
+
     fn listed(&self, agent: &str, after: Option<u64>, limit: usize) -> Vec<(u64, u64)> {
         let state = self.state();
         let Some(mailbox) = state.mailbox(agent) else { return Vec::new() };
@@ -58,11 +85,13 @@ impl Exchange {
 
     fn delivery(&self, position: u64, message: u64) -> Result<Delivery, Error> {
         let frame = self.reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
+        let receipt = self.notary.again(&frame)?;
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
         let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body) else {
             return Err(Error::Entry { position: message });
         };
         let received_at = Moment::from_micros(frame.at);
-        Ok(Delivery { position, bytes: body.into(), received_at, digest: accepted.digest })
+        let Accepted { digest, trace, .. } = accepted;
+        Ok(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace })
     }
 }

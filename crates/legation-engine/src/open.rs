@@ -3,13 +3,16 @@
 
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
-use crate::ledger::Ledger;
+use crate::ledger::{EPOCH, Ledger};
+use crate::limiter::{Limiter, Rate};
+use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
 use crate::snapshots::{Keeper, WORTH, latest};
+use crate::stats::{Stats, Timed};
 use crate::tokens::Token;
 use legation_exchange::{Policy, State};
 use legation_protocol::sign::SecretKey;
-use legation_store::{Known, Log, Snapshots, atomic_write};
+use legation_store::{Known, Options, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,12 +29,23 @@ pub struct Settings {
     pub policy: Policy,
     /// After how many entries the state is written down for the next start.
     pub snapshot_every: u64,
+    /// Most bytes of a segment of the record.
+    pub segment: u64,
+    /// How much one agent may say; as much as it likes without.
+    pub pace: Option<Rate>,
 }
 
 impl Settings {
     /// What works for an exchange on this directory.
     pub fn on(data: impl Into<PathBuf>) -> Settings {
-        Settings { data: data.into(), realm: "local".to_owned(), policy: Policy::default(), snapshot_every: WORTH }
+        Settings {
+            data: data.into(),
+            realm: "local".to_owned(),
+            policy: Policy::default(),
+            snapshot_every: WORTH,
+            segment: Options::default().segment,
+            pace: None,
+        }
     }
 }
 
@@ -53,12 +67,14 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy, snapshot_every } = settings;
+        let Settings { data, realm, policy, snapshot_every, segment, pace } = settings;
         let record = data.join("record");
         let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
-        let (known, state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
-        let (log, recovered) = Log::open_from(&record, &known).map_err(Error::Record)?;
-        let ledger = Ledger::open(log, state, Policy { realm: realm.clone(), ..policy })?;
+        let (known, folded) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
+        let stats = Arc::new(Stats::default());
+        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))) };
+        let (log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
+        let ledger = Ledger::open(log, folded, Policy { realm: realm.clone(), ..policy })?;
         let key = exchange_key(&data.join("exchange.pem"))?;
         let operator_token = data.join("operator.token");
         let operator = operator_hash(&operator_token)?;
@@ -66,7 +82,8 @@ impl Exchange {
         let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
-        let public = key.public();
+        let notary = Arc::new(Notary::new(realm, EPOCH, key, reader.clone()));
+        let public = notary.public();
         let keeper = Keeper {
             snapshots,
             reader: reader.clone(),
@@ -76,9 +93,17 @@ impl Exchange {
         };
         let tallies = Arc::new(Tallies::default());
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
-        let name = realm.as_str().into();
-        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public, realm: name, tallies };
-        let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
+        let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
+        let decider = Decider {
+            ledger,
+            head,
+            notary: Arc::clone(&notary),
+            signed: 0,
+            signed_at: instant(),
+            stats: Arc::clone(&stats),
+        };
+        let exchange =
+            Exchange { jobs, committed, head: heads, reader, operator, public, tallies, notary, stats, pace };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let keeping = runtime.clone();

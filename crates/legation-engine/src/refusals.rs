@@ -2,7 +2,7 @@
 //! nobody waits for that; those to strangers are counted by code, source and minute, so that nobody
 //! makes the record grow by knocking.
 
-use crate::decider::Job;
+use crate::decider::{Job, instant};
 use crate::exchange::{Error, Exchange};
 use legation_exchange::{Input, Refused, Tally, Who};
 use legation_protocol::Code;
@@ -88,8 +88,10 @@ pub(crate) async fn keep(jobs: mpsc::WeakSender<Job>, tallies: Arc<Tallies>) {
         tokio::time::sleep(OFTEN).await;
         let Some(jobs) = jobs.upgrade() else { return };
         let counted = tallies.take();
+        let nothing = counted.is_empty();
         let (answer, _) = oneshot::channel();
-        if !counted.is_empty() && jobs.send(Job { input: Input::Tally(counted), answer }).await.is_err() {
+        let job = Job { input: Input::Tally(counted), answer, since: instant() };
+        if !nothing && jobs.send(job).await.is_err() {
             return;
         }
     }

@@ -42,6 +42,8 @@ pub struct Verified {
     pub proof: Proof,
     /// The id it gets if its sender gave it none.
     pub spare_id: SpareId,
+    /// The trace it was sent in, as a W3C `traceparent`.
+    pub trace: Option<String>,
 }
 
 /// An id for a message whose sender gave it none.
@@ -243,12 +245,15 @@ pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     }
 }
 
+/// How many of a mailbox's messages expire by one entry. The rest are due again at once.
+const EXPIRED: usize = 100_000;
+
 /// What has fallen due: messages that waited too long.
 pub fn tick(state: &State, now: Moment) -> Vec<Entry> {
     let now = now.max(state.now);
     let due = state.mailboxes.iter().filter(|(_, mailbox)| mailbox.earliest().is_some_and(|first| first <= now));
     let died = due.filter_map(|(agent, mailbox)| {
-        let positions: Vec<_> = mailbox.expired(now).collect();
+        let positions: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
         let why = crate::dead::Why::Expired;
         (!positions.is_empty()).then(|| Effect::Died { agent: agent.clone(), positions, why })
     });

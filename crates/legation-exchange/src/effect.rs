@@ -134,6 +134,9 @@ pub struct Accepted {
     pub expires: Moment,
     /// How long its id is remembered; not at all when the id is ours.
     pub remembered: Option<Moment>,
+    /// The trace it was sent in, as a W3C `traceparent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
 }
 
 /// Something that was refused to somebody known.

@@ -199,6 +199,8 @@ codes! {
     StorageFull = "storage_full",
     /// Too much at once.
     Busy = "busy",
+    /// More than may come from here in this time.
+    RateLimited = "rate_limited",
     /// A body of a kind that is not read here.
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.
@@ -208,7 +210,7 @@ codes! {
 impl Code {
     /// Whether sending the same again later could succeed.
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Code::MailboxFull | Code::StorageFull | Code::Busy)
+        matches!(self, Code::MailboxFull | Code::StorageFull | Code::Busy | Code::RateLimited)
     }
 
     /// The code with this name.

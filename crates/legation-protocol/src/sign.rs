@@ -56,6 +56,12 @@ impl Serialize for Signature {
     }
 }
 
+impl<'de> Deserialize<'de> for Signature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Signature, D::Error> {
+        Signature::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
 /// A public key, checked once: a point of the curve, and not one of the weak ones.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);

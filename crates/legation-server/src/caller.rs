@@ -1,5 +1,6 @@
 //! Who asks: what a request brings along to prove it.
 
+use crate::guest::Guest;
 use crate::header::Header;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
@@ -64,12 +65,16 @@ impl FromRequestParts<Arc<Shared>> for Caller {
             Header::Unclear => None,
         };
         let Some(token) = token else { return Err(unauthenticated("write `Authorization: Bearer …`, once")) };
-        Ok(Caller(shared.exchange.who(token)?))
+        let who = shared.exchange.who(token)?;
+        if let Some(guest) = parts.extensions.get::<Guest>() {
+            guest.prove();
+        }
+        Ok(Caller(who))
     }
 }
 
 /// The token in `Bearer TOKEN`.
-fn bearer(text: &str) -> Option<&str> {
+pub(crate) fn bearer(text: &str) -> Option<&str> {
     let (scheme, token) = text.split_once(' ')?;
     let token = token.trim();
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)

@@ -8,10 +8,15 @@ use crate::shared::Shared;
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName};
 use axum::middleware::Next;
 use axum::response::Response;
 use legation_protocol::Code;
 use std::sync::Arc;
+
+/// What browsers say of requests that carry no origin, such as for a picture.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
 pub(crate) async fn gate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Result<Response, Refusal> {
     let refuse = |message: &'static str| Err(Refusal::because(Code::ForbiddenOrigin, message));
@@ -22,11 +27,20 @@ pub(crate) async fn gate(State(shared): State<Arc<Shared>>, request: Request, ne
     if !is_known(host, &shared.hosts) || authority.is_some_and(|name| !is_known(name, &shared.hosts)) {
         return refuse("this exchange does not answer to that host name");
     }
+    if is_foreign_fetch(request.headers()) {
+        return refuse("pages of other sites may not speak to this exchange");
+    }
     match Header::of(request.headers(), &ORIGIN) {
         Header::Absent => Ok(next.run(request).await),
         Header::Once(origin) if is_known_origin(origin, &shared.hosts) => Ok(next.run(request).await),
         Header::Once(_) | Header::Unclear => refuse("pages of that origin may not speak to this exchange"),
     }
+}
+
+/// Whether a browser fetched this for a page of another site, other than to go there.
+fn is_foreign_fetch(headers: &HeaderMap) -> bool {
+    let is = |name: &HeaderName, value: &str| headers.get(name).is_some_and(|found| found == value);
+    is(&FETCH_SITE, "cross-site") && !is(&FETCH_MODE, "navigate")
 }
 
 fn is_known_origin(origin: &str, hosts: &[String]) -> bool {

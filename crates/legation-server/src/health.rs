@@ -7,25 +7,55 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the decider may be silent: with nothing to do it shows every second.
+const SILENCE: Duration = Duration::from_secs(10);
 
 #[derive(Serialize)]
 struct Alive {
     alive: bool,
 }
 
-/// `GET /healthz`: the process answers.
-pub(crate) async fn alive() -> Response {
-    Json(Alive { alive: true }).into_response()
+/// `GET /healthz`: the process answers, and its decider runs.
+pub(crate) async fn alive(State(shared): State<Arc<Shared>>) -> Response {
+    let alive = shared.exchange.is_running();
+    (status(alive), Json(Alive { alive })).into_response()
 }
 
 #[derive(Serialize)]
 struct Ready {
     ready: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_ready: Vec<Lack>,
+}
+
+/// What keeps the exchange from taking work.
+#[derive(Serialize)]
+struct Lack {
+    part: &'static str,
+    reason: &'static str,
 }
 
 /// `GET /readyz`: what is sent now would be decided and committed.
 pub(crate) async fn ready(State(shared): State<Arc<Shared>>) -> Response {
-    let ready = shared.exchange.is_running() && !shared.stopping.is_cancelled();
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(Ready { ready })).into_response()
+    let not_ready = lacks(&shared);
+    let ready = not_ready.is_empty();
+    (status(ready), Json(Ready { ready, not_ready })).into_response()
+}
+
+fn lacks(shared: &Shared) -> Vec<Lack> {
+    let stats = shared.exchange.stats();
+    let is_running = shared.exchange.is_running();
+    let lacks = [
+        (shared.stopping.is_cancelled(), "server", "it is shutting down"),
+        (!is_running, "decider", "it has ended"),
+        (is_running && stats.silence() > SILENCE, "decider", "it does not answer"),
+        (stats.is_full(), "record", "it has no room"),
+    ];
+    lacks.into_iter().filter(|(is_so, ..)| *is_so).map(|(_, part, reason)| Lack { part, reason }).collect()
+}
+
+fn status(fine: bool) -> StatusCode {
+    if fine { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
 }

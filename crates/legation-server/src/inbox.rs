@@ -12,6 +12,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Delivery, Error};
+use legation_exchange::record::Receipt;
 use legation_exchange::{PRINCIPALS, Verdict};
 use legation_protocol::{Code, Rejection};
 use serde::{Deserialize, Serialize};
@@ -74,14 +75,24 @@ struct Item<'d> {
     message: &'d RawValue,
     received_at: String,
     digest: &'d str,
+    receipt: &'d Receipt,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<&'d str>,
 }
 
 impl<'d> Item<'d> {
     /// The bytes go out as they came in.
     fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
-        let Delivery { position, bytes, received_at, digest } = delivery;
+        let Delivery { position, bytes, received_at, digest, receipt, trace } = delivery;
         let message = serde_json::from_slice(bytes).map_err(|_| Error::Entry { position: *position })?;
-        Ok(Item { position: *position, message, received_at: received_at.to_string(), digest })
+        Ok(Item {
+            position: *position,
+            message,
+            received_at: received_at.to_string(),
+            digest,
+            receipt,
+            traceparent: trace.as_deref(),
+        })
     }
 }
 
@@ -121,7 +132,7 @@ async fn fetch(
     let mut bytes = 0;
     let mut counted = 0;
     while found.len() < limit {
-        bytes += found.iter().skip(counted).map(|delivery| delivery.bytes.len()).sum::<usize>();
+        bytes += found.iter().skip(counted).map(|found| found.bytes.len() + found.receipt.weight()).sum::<usize>();
         counted = found.len();
         let Some(last) = found.last().filter(|_| counted % PAGE == 0 && bytes < ENOUGH) else { break };
         let more = page(Some(last.position), limit - counted, Duration::ZERO).await?;

@@ -2,6 +2,7 @@
 //! its verdict goes back once it is durable, while later lines still come in.
 
 use crate::body::next;
+use crate::guest::Guest;
 use crate::media::NDJSON;
 use crate::messages::Taken;
 use crate::refusal::Refusal;
@@ -10,13 +11,13 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use legation_engine::{Credential, Exchange, Pending, Source, Submission};
+use legation_engine::{Credential, Pending, Settled, Submission};
 use legation_protocol::ndjson::{Line, Lines};
 use serde::Serialize;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 /// How many lines of one request may be on their way to a verdict.
 const WINDOW: usize = 256;
@@ -27,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A line on its way, with its number.
 type Underway = (u64, Result<Pending, Refusal>);
+/// A line that is decided, with its number.
+type Told = (u64, Result<Settled, Refusal>);
 
 #[derive(Serialize)]
 struct Numbered<T> {
@@ -36,23 +39,23 @@ struct Numbered<T> {
 }
 
 /// The answer to a request of many lines.
-pub(crate) fn answered(shared: &Shared, credential: Credential, source: Source, body: Body) -> Response {
+pub(crate) fn answered(shared: &Arc<Shared>, credential: Credential, guest: Guest, body: Body) -> Response {
     let (told, verdicts) = mpsc::channel(VERDICTS);
     let (underway, decided) = mpsc::channel(WINDOW);
-    let (exchange, stopping) = (shared.exchange.clone(), shared.stopping.clone());
-    let feed = Feed { exchange, credential, source, underway, stopping };
+    let (teller, trace) = (Teller { shared: Arc::clone(shared), guest: guest.clone() }, guest.trace.of_message());
+    let feed = Feed { shared: Arc::clone(shared), guest, credential, trace, underway };
     // Apart from the request: what was submitted is seen to its end when the client is gone.
-    shared.tasks.spawn(async move { tokio::join!(feed.all(body.into_data_stream()), tell(decided, told)) });
+    shared.tasks.spawn(async move { tokio::join!(feed.all(body.into_data_stream()), teller.all(decided, told)) });
     ([(CONTENT_TYPE, NDJSON)], Body::from_stream(chunks(verdicts))).into_response()
 }
 
 /// Submits lines in their order.
 struct Feed {
-    exchange: Exchange,
+    shared: Arc<Shared>,
+    guest: Guest,
     credential: Credential,
-    source: Source,
+    trace: Option<String>,
     underway: mpsc::Sender<Underway>,
-    stopping: CancellationToken,
 }
 
 /// Nobody waits for verdicts any more, the body broke off, or the server stops.
@@ -78,7 +81,7 @@ impl Feed {
     async fn next(&self, body: &mut BodyDataStream) -> Result<Option<Bytes>, Over> {
         tokio::select! {
             bytes = next(body) => bytes.map_err(|_| Over),
-            () = self.stopping.cancelled() => Err(Over),
+            () = self.shared.stopping.cancelled() => Err(Over),
         }
     }
 
@@ -87,51 +90,76 @@ impl Feed {
         let place = self.underway.reserve().await.map_err(|_| Over)?;
         let pending = match line.bytes {
             Err(rejection) => Err(Refusal::from(rejection)),
-            Ok(bytes) => {
-                let (bytes, credential, source) = (bytes.into(), self.credential.clone(), self.source);
-                let submission = Submission { bytes, credential, only: None, source, idempotency_key: None };
-                self.exchange.submit(submission).await.map_err(Refusal::from)
-            }
+            Ok(bytes) => self.submit(bytes).await,
         };
         place.send((line.number, pending));
         Ok(())
     }
+
+    async fn submit(&self, bytes: &[u8]) -> Result<Pending, Refusal> {
+        if self.guest.anonymous {
+            self.shared.sources.may_fail(&self.guest)?;
+        }
+        let (credential, trace) = (self.credential.clone(), self.trace.clone());
+        let (source, idempotency_key) = (self.guest.source.into(), None);
+        let submission = Submission { bytes: bytes.into(), credential, only: None, source, idempotency_key, trace };
+        self.shared.exchange.submit(submission).await.map_err(Refusal::from)
+    }
 }
 
-/// Passes verdicts on in the order of the lines, until nobody takes them.
-async fn tell(mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Bytes>) {
-    while let Some((line, pending)) = decided.recv().await {
-        let verdict = verdict(line, pending).await;
-        if told.send_timeout(verdict, PATIENCE).await.is_err() {
-            return;
+/// Passes verdicts on in their order.
+struct Teller {
+    shared: Arc<Shared>,
+    guest: Guest,
+}
+
+impl Teller {
+    /// Goes on until nobody takes them.
+    async fn all(self, mut decided: mpsc::Receiver<Underway>, told: mpsc::Sender<Told>) {
+        while let Some((line, pending)) = decided.recv().await {
+            let settled = match pending {
+                Err(refusal) => Err(refusal),
+                Ok(pending) => pending.settled().await.map_err(Refusal::from),
+            };
+            self.note(&settled);
+            if told.send_timeout((line, settled), PATIENCE).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Whoever gets a message accepted has proven to be somebody; a stranger's failures are counted.
+    fn note(&self, settled: &Result<Settled, Refusal>) {
+        if settled.as_ref().is_ok_and(Settled::is_taken) {
+            self.guest.prove();
+        } else if self.guest.anonymous {
+            self.shared.sources.failed(&self.guest);
         }
     }
 }
 
-async fn verdict(line: u64, pending: Result<Pending, Refusal>) -> Bytes {
-    let taken = match pending {
-        Err(refusal) => Err(refusal),
-        Ok(pending) => match pending.answer().await {
-            Ok(verdict) => Taken::of(verdict),
-            Err(error) => Err(error.into()),
-        },
-    };
-    let text = match taken {
-        Ok(verdict) => serde_json::to_vec(&Numbered { line, verdict }),
-        Err(refusal) => serde_json::to_vec(&Numbered { line, verdict: refusal.body() }),
-    };
-    let mut text = text.unwrap_or_default();
+/// A verdict as its line. Receipts are large: they are made when the client reads.
+fn push((line, settled): Told, text: &mut Vec<u8>) {
+    let taken = settled.and_then(|settled| Taken::of(settled.receipted()?));
+    text.reserve(taken.as_ref().map_or(256, Taken::weight));
+    // Neither has anything in it that could fail to be written.
+    drop(match taken {
+        Ok(verdict) => serde_json::to_writer(&mut *text, &Numbered { line, verdict }),
+        Err(refusal) => serde_json::to_writer(&mut *text, &Numbered { line, verdict: refusal.body() }),
+    });
     text.push(b'\n');
-    text.into()
 }
 
 /// Verdicts as the pieces of a body: those that are there go together.
-fn chunks(verdicts: mpsc::Receiver<Bytes>) -> impl stream::Stream<Item = Result<Bytes, Infallible>> {
+fn chunks(verdicts: mpsc::Receiver<Told>) -> impl stream::Stream<Item = Result<Bytes, Infallible>> {
     stream::unfold(verdicts, |mut verdicts| async move {
-        let mut some = Vec::new();
-        match verdicts.recv_many(&mut some, WINDOW).await {
-            0 => None,
-            _ => Some((Ok(some.concat().into()), verdicts)),
+        let (mut some, mut text) = (Vec::new(), Vec::new());
+        if verdicts.recv_many(&mut some, WINDOW).await == 0 {
+            return None;
         }
+        for told in some {
+            push(told, &mut text);
+        }
+        Some((Ok(text.into()), verdicts))
     })
 }

@@ -2,9 +2,10 @@
 
 use crate::body;
 use crate::caller::Proven;
+use crate::guest::Guest;
+use crate::idempotency::IdempotencyKey;
 use crate::lines;
 use crate::media::Media;
-use crate::origin::{IdempotencyKey, Origin};
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::Json;
@@ -12,14 +13,23 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use legation_engine::Submission;
 use legation_exchange::Verdict;
+use legation_exchange::record::Receipt;
 use legation_protocol::Format;
 use serde::Serialize;
 use std::sync::Arc;
 
 /// The header that says where in the record an answer's entry lies.
 const POSITION: HeaderName = HeaderName::from_static("legation-position");
+
+/// The header that carries a receipt, in base64.
+const RECEIPT: HeaderName = HeaderName::from_static("legation-receipt");
+/// The largest receipt that goes into a header: what all clients take. A message to very many has a
+/// larger one, which the mailbox and `/v1/messages` give.
+const RECEIPT_MAX: usize = 6 << 10;
 
 /// What a sender is told of a message that was taken.
 #[derive(Debug, Serialize)]
@@ -28,19 +38,23 @@ pub(crate) struct Taken {
     message_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<Receipt>,
 }
 
 impl Taken {
-    pub(crate) fn of(verdict: Verdict) -> Result<Taken, Refusal> {
-        match verdict {
-            Verdict::Accepted { position, id, .. } => {
-                Ok(Taken { status: "accepted", message_id: id, position: Some(position) })
-            }
-            Verdict::Duplicate { position, id } => {
-                Ok(Taken { status: "duplicate", message_id: id, position: Some(position) })
-            }
-            Verdict::Refused(rejection) => Err(rejection.into()),
-        }
+    pub(crate) fn of((verdict, receipt): (Verdict, Option<Receipt>)) -> Result<Taken, Refusal> {
+        let (status, position, message_id) = match verdict {
+            Verdict::Accepted { position, id, .. } => ("accepted", position, id),
+            Verdict::Duplicate { position, id } => ("duplicate", position, id),
+            Verdict::Refused(rejection) => return Err(rejection.into()),
+        };
+        Ok(Taken { status, message_id, position: Some(position), receipt })
+    }
+
+    /// About as many bytes as its JSON form has.
+    pub(crate) fn weight(&self) -> usize {
+        100 + self.message_id.len() + self.receipt.as_ref().map_or(0, Receipt::weight)
     }
 }
 
@@ -48,17 +62,18 @@ impl Taken {
 pub(crate) async fn any(
     State(shared): State<Arc<Shared>>,
     Proven(credential): Proven,
-    Origin(source): Origin,
+    guest: Guest,
     IdempotencyKey(idempotency_key): IdempotencyKey,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     match Media::of(&headers)? {
-        Media::Lines => Ok(lines::answered(&shared, credential, source, body)),
+        Media::Lines => Ok(lines::answered(&shared, credential, guest, body)),
         Media::Json => {
             let bytes = body::whole(body).await?.as_ref().into();
-            let submission = Submission { bytes, credential, only: None, source, idempotency_key };
-            let taken = receive(&shared, submission).await?;
+            let (source, trace) = (guest.source.into(), guest.trace.of_message());
+            let submission = Submission { bytes, credential, only: None, source, idempotency_key, trace };
+            let taken = receive(&shared, submission, &guest).await?;
             Ok(Json(taken).into_response())
         }
     }
@@ -69,22 +84,34 @@ pub(crate) async fn any(
 pub(crate) async fn vcp(
     State(shared): State<Arc<Shared>>,
     Proven(credential): Proven,
-    Origin(source): Origin,
+    guest: Guest,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     Media::json(&headers)?;
     let bytes = body::whole(body).await?.as_ref().into();
-    let submission = Submission { bytes, credential, only: Some(Format::Vcp), source, idempotency_key: None };
-    let Taken { status, message_id, position } = receive(&shared, submission).await?;
-    let mut response = Json(Taken { status, message_id, position: None }).into_response();
-    if let Some(position) = position {
-        response.headers_mut().insert(POSITION, HeaderValue::from(position));
-    }
+    let (source, trace, only) = (guest.source.into(), guest.trace.of_message(), Some(Format::Vcp));
+    let submission = Submission { bytes, credential, only, source, idempotency_key: None, trace };
+    let taken = receive(&shared, submission, &guest).await?;
+    let (position, receipt) = (taken.position, taken.receipt.as_ref().and_then(in_header));
+    let mut response = Json(Taken { position: None, receipt: None, ..taken }).into_response();
+    let position = position.map(|position| (POSITION, HeaderValue::from(position)));
+    response.headers_mut().extend(position.into_iter().chain(receipt.map(|receipt| (RECEIPT, receipt))));
     Ok(response)
 }
 
-async fn receive(shared: &Shared, submission: Submission) -> Result<Taken, Refusal> {
+fn in_header(receipt: &Receipt) -> Option<HeaderValue> {
+    let text = receipt.to_json();
+    if text.len() > RECEIPT_MAX {
+        return None;
+    }
+    HeaderValue::from_str(&STANDARD.encode(text)).ok()
+}
+
+async fn receive(shared: &Shared, submission: Submission, guest: &Guest) -> Result<Taken, Refusal> {
     let exchange = shared.exchange.clone();
-    Taken::of(shared.apart(async move { exchange.receive(submission).await }).await?)
+    let receipted = async move { exchange.submit(submission).await?.settled().await?.receipted() };
+    let taken = Taken::of(shared.apart(receipted).await?)?;
+    guest.prove();
+    Ok(taken)
 }

@@ -9,6 +9,7 @@ use legation_engine::Error;
 use legation_protocol::{Code, Rejection};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::time::Duration;
 
 /// Why a request is refused.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Refusal {
     rejection: Rejection,
     /// Another status than the code's own.
     status: Option<StatusCode>,
+    /// When to try again, if that is not the code's own time.
+    wait: Option<Duration>,
 }
 
 /// The error body.
@@ -39,6 +42,12 @@ impl Refusal {
         self
     }
 
+    /// With the time after which it may be tried again.
+    pub(crate) fn after(mut self, wait: Duration) -> Refusal {
+        self.wait = Some(wait);
+        self
+    }
+
     pub(crate) fn body(&self) -> Body<'_> {
         let first = self.rejection.first();
         Body {
@@ -53,7 +62,7 @@ impl Refusal {
 
 impl From<Rejection> for Refusal {
     fn from(rejection: Rejection) -> Self {
-        Refusal { rejection, status: None }
+        Refusal { rejection, status: None, wait: None }
     }
 }
 
@@ -79,8 +88,10 @@ impl IntoResponse for Refusal {
         let code = self.rejection.code();
         let status = self.status.unwrap_or(status(code));
         let mut response = (status, Json(self.body())).into_response();
-        if let Some(wait) = retry_after(code) {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.as_secs()));
+        if let Some(wait) = self.wait.or_else(|| retry_after(code)) {
+            // A second is the smallest time there is a word for.
+            let seconds = wait.as_millis().div_ceil(1000);
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(u64::try_from(seconds).unwrap_or(u64::MAX)));
         }
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"legation\""));

@@ -1,14 +1,18 @@
 //! Which path leads where, and what every request passes on its way.
 
 use crate::gate::gate;
+use crate::guest::Guest;
+use crate::limits::limit;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
-use crate::{agents, dead_letters, health, inbox, keys, leftover, messages, people, record};
+use crate::traces::Trace;
+use crate::visits::Visit;
+use crate::{agents, dead_letters, entries, health, inbox, keys, leftover, messages, metrics, people, record};
 use axum::Router;
-use axum::extract::{MatchedPath, Request};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CACHE_CONTROL;
 use axum::http::{HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
+use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::Response;
 use axum::routing::{get, post, put};
 use legation_protocol::Code;
@@ -33,26 +37,39 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/tokens", get(people::list))
         .route("/v1/tokens/{name}", put(people::put).delete(people::delete))
         .route("/v1/audit/head", get(record::head))
+        .route("/v1/audit/entries", get(entries::list))
+        .route("/v1/audit/proof", get(record::proof))
+        .route("/v1/audit/consistency", get(record::consistency))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .route("/metrics", get(metrics::metrics))
         .fallback(async || Refusal::because(Code::NotFound, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
             let refusal = Refusal::because(Code::NotFound, "this path takes another method");
             refusal.with_status(StatusCode::METHOD_NOT_ALLOWED)
         })
+        .layer(from_fn_with_state(Arc::clone(&shared), limit))
         .layer(from_fn_with_state(Arc::clone(&shared), gate))
         .layer(map_request(leftover::kept))
-        .layer(from_fn(trace))
+        .layer(from_fn_with_state(Arc::clone(&shared), trace))
         .with_state(shared)
 }
 
-/// One span a request. The route as it is written here, never the path or anything that was sent.
-async fn trace(request: Request, next: Next) -> Response {
+/// One span a request, in the trace it belongs to. The route as it is written here, never the path or
+/// anything that was sent.
+async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str);
-    let span = tracing::info_span!("request", method = %request.method(), route, status = tracing::field::Empty);
+    let trace = Trace::of(request.headers());
+    let (method, status) = (request.method(), tracing::field::Empty);
+    let span = tracing::info_span!("request", %method, route, status, trace = trace.id());
+    let visit = request.extensions_mut().remove::<Arc<Visit>>();
+    let guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
+    request.extensions_mut().insert(guest);
     let mut response = next.run(request).instrument(span.clone()).await;
+    trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    shared.answers.count(response.status());
     span.record("status", response.status().as_u16());
     tracing::debug!(parent: &span, "answered");
     response

@@ -1,8 +1,15 @@
 //! What every request can reach.
 
+use crate::limits::Sources;
+use crate::metrics::Answers;
 use crate::refusal::Refusal;
+use crate::settings::{Limits, Settings};
+use crate::visits::Visits;
 use legation_engine::{Error, Exchange};
 use std::future::Future;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -10,6 +17,16 @@ pub(crate) struct Shared {
     pub(crate) exchange: Exchange,
     /// Host names answered to, in lower case.
     pub(crate) hosts: Vec<String>,
+    /// Proxies whose word is taken for where a request came from.
+    pub(crate) proxies: Vec<IpAddr>,
+    pub(crate) limits: Limits,
+    pub(crate) visits: Arc<Visits>,
+    pub(crate) sources: Sources,
+    pub(crate) answers: Answers,
+    /// When the server started, since 1970.
+    pub(crate) started: Duration,
+    /// Connections being served.
+    pub(crate) connections: TaskTracker,
     /// Work that goes on when its request does not.
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the server stops.
@@ -17,10 +34,22 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(exchange: Exchange, hosts: &[String]) -> Shared {
+    pub(crate) fn new(exchange: Exchange, settings: Settings) -> Shared {
+        let Settings { hosts, proxies, limits, drain: _ } = settings;
         let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
-        let hosts = own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect();
-        Shared { exchange, hosts, tasks: TaskTracker::new(), stopping: CancellationToken::new() }
+        Shared {
+            exchange,
+            hosts: own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect(),
+            proxies,
+            visits: Arc::new(Visits::new(&limits)),
+            sources: Sources::new(&limits),
+            limits,
+            answers: Answers::default(),
+            started: since_1970(),
+            connections: TaskTracker::new(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        }
     }
 
     /// Does durable work apart from the request: a client that hangs up ends the waiting, never the
@@ -34,4 +63,9 @@ impl Shared {
             Err(_) => Err(Refusal::from(Error::Closed)),
         }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "when the process started is told to whoever measures it")]
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

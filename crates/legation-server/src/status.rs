@@ -30,7 +30,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::MessageIdConflict | Code::AgentExists | Code::KeyState => StatusCode::CONFLICT,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::MailboxFull => StatusCode::TOO_MANY_REQUESTS,
+        Code::MailboxFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::UnknownDialect
@@ -98,6 +98,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
 /// How long to wait before trying again, where that could help.
 pub(crate) fn retry_after(code: Code) -> Option<Duration> {
     let wait = match status(code) {
+        StatusCode::TOO_MANY_REQUESTS if matches!(code, Code::RateLimited) => Duration::from_secs(1),
         StatusCode::TOO_MANY_REQUESTS => Duration::from_secs(5),
         StatusCode::SERVICE_UNAVAILABLE => Duration::from_secs(1),
         StatusCode::INSUFFICIENT_STORAGE => Duration::from_secs(30),

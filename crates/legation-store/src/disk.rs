@@ -1,9 +1,10 @@
-//! The two calls durability rests on, as a seam: tests and simulations put failing disks here.
+//! The calls durability rests on, as a seam: tests and simulations put failing disks here.
 
 use std::fmt::Debug;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 
 /// How bytes reach a file and become durable.
 pub trait Disk: Debug + Send + Sync {
@@ -15,6 +16,16 @@ pub trait Disk: Debug + Send + Sync {
     /// Makes what was written to the file durable.
     fn sync(&self, file: &File) -> io::Result<()> {
         file.sync_data()
+    }
+
+    /// Gives a file another name, in the place of what has it.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    /// Makes the names in a directory durable.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
     }
 }
 

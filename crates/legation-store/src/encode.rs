@@ -1,20 +1,21 @@
 //! Writing the format: bytes for segments' headers, batches and frames.
 
+use crate::decode::SegmentHead;
 use crate::format::{
     BATCH_HEAD, BATCH_MARK, FRAME_HEAD, FRAME_LEAD, NO_BODY, SEGMENT_HEAD, SEGMENT_MAGIC, SEGMENT_VERSION,
 };
 use crc32fast::Hasher;
 use legation_exchange::record::{Frame, Hash};
 
-/// A segment's header. `id` is random: nobody outside can make bytes that pass for a batch of it.
-pub(crate) fn segment(id: [u8; 16], first: u64, chain: Hash) -> Vec<u8> {
+/// A segment's header. Its id is random: nobody outside can make bytes that pass for a batch of it.
+pub(crate) fn segment(head: &SegmentHead) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(SEGMENT_HEAD);
     bytes.extend(SEGMENT_MAGIC);
     bytes.extend(SEGMENT_VERSION.to_le_bytes());
     bytes.extend([0; 4]);
-    bytes.extend(id);
-    bytes.extend(first.to_le_bytes());
-    bytes.extend(chain.0);
+    bytes.extend(head.id);
+    bytes.extend(head.first.to_le_bytes());
+    bytes.extend(head.chain.0);
     bytes.extend([0; 4]);
     let crc = crc32fast::hash(&bytes);
     bytes.extend(crc.to_le_bytes());

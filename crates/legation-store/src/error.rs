@@ -93,6 +93,10 @@ impl Error {
         move |source| Error::Io { action, path: path.to_owned(), source }
     }
 
+    pub(crate) fn sync(file: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::Sync { file: file.to_owned(), source }
+    }
+
     pub(crate) fn damaged(file: &Path, offset: u64, what: impl Into<String>) -> Error {
         Error::Damaged { file: file.to_owned(), offset, what: what.into() }
     }

@@ -1,27 +1,28 @@
 //! Directories and small files that appear whole or not at all.
 
+use crate::disk::{Direct, Disk};
 use crate::error::Error;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// Writes a file that is there whole, durable and with this mode, or not at all: for keys and tokens.
 pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
-    atomic_write_parts(path, &[bytes], mode)
+    atomic_write_parts(&Direct, path, &[bytes], mode)
 }
 
-pub(crate) fn atomic_write_parts(path: &Path, parts: &[&[u8]], mode: u32) -> Result<(), Error> {
+pub(crate) fn atomic_write_parts(disk: &dyn Disk, path: &Path, parts: &[&[u8]], mode: u32) -> Result<(), Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
     let tmp = path.with_file_name(name);
-    let written = write_new(&tmp, parts, mode).and_then(|()| fs::rename(&tmp, path));
+    let written = write_new(&tmp, parts, mode).and_then(|()| disk.rename(&tmp, path));
     if let Err(error) = written {
         // What is left of the attempt helps nobody; that it cannot be removed says nothing new.
         let _ = fs::remove_file(&tmp);
         return Err(Error::room("write", path)(error));
     }
-    sync_dir(parent(path))
+    sync_dir(disk, parent(path))
 }
 
 fn write_new(path: &Path, parts: &[&[u8]], mode: u32) -> io::Result<()> {
@@ -44,12 +45,12 @@ pub(crate) fn create_dir(dir: &Path) -> Result<(), Error> {
         return Ok(());
     }
     DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(Error::room("create", dir))?;
-    sync_dir(parent(dir))
+    sync_dir(&Direct, parent(dir))
 }
 
 /// Makes the names in a directory durable.
-pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(|source| Error::Sync { file: dir.to_owned(), source })
+pub(crate) fn sync_dir(disk: &dyn Disk, dir: &Path) -> Result<(), Error> {
+    disk.sync_dir(dir).map_err(Error::sync(dir))
 }
 
 fn parent(path: &Path) -> &Path {

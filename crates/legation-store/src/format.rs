@@ -26,7 +26,7 @@ pub const EFFECT_MAX: usize = 16 << 20;
 /// Most bytes of a body.
 pub const BODY_MAX: usize = 16 << 20;
 /// Most bytes of a batch's frames.
-pub(crate) const BATCH_MAX: usize = 256 << 20;
+pub const BATCH_MAX: usize = 256 << 20;
 /// Bytes of a node in the tree's file.
 pub(crate) const NODE: u64 = 32;
 

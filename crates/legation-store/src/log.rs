@@ -62,6 +62,8 @@ struct Active {
     size: u64,
     /// Whether a write that found no room may have left something after the end.
     torn: bool,
+    /// Whether its name is durable. Until it is, nothing may go into it.
+    named: bool,
 }
 
 /// What a log had when it was opened.
@@ -137,5 +139,13 @@ impl Log {
 
     fn shared(&self) -> &Shared {
         &self.reader.shared
+    }
+}
+
+impl Drop for Log {
+    /// Nodes that wait are written while the directory is still locked. Without them they would be
+    /// made again.
+    fn drop(&mut self) {
+        self.shared().tree.flush();
     }
 }

@@ -1,12 +1,12 @@
 //! Reading what is durable, from any thread, while the log goes on.
 
 use crate::cursor::Cursor;
-use crate::decode;
+use crate::decode::{self, BatchHead};
 use crate::error::Error;
 use crate::format::{BATCH_HEAD, FRAME_HEAD};
 use crate::segment::{self, Item, Segment};
 use crate::tree::Tree;
-use legation_exchange::record::{self, Frame, Hash, Nodes as _, verify_consistency, verify_inclusion};
+use legation_exchange::record::{self, Committed, Frame, Hash, Nodes as _, verify_consistency, verify_inclusion};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -48,6 +48,35 @@ impl Reader {
     /// The entries from a position on, up to the last that is durable now.
     pub fn frames(&self, from: u64) -> Frames {
         self.within(from, self.next(), 256 << 10)
+    }
+
+    /// The batch that made the entry at a position durable, if there is one yet. Its leaves are from
+    /// the tree, and lead along the chain to where the batch says.
+    pub fn batch(&self, position: u64) -> Result<Option<Committed>, Error> {
+        let next = self.next();
+        if position >= next {
+            return Ok(None);
+        }
+        let segment = self.shared.segment(position).ok_or(Error::Broken)?;
+        let Found { head, at } = find(&segment, position)?;
+        let first = head.first;
+        let before =
+            if first == segment.head.first { segment.head.chain } else { find(&segment, first - 1)?.head.chain };
+        let tree = &self.shared.tree;
+        let leaves = (first..first + u64::from(head.count)).map(|position| tree.node(0, position));
+        let leaves = leaves.collect::<Result<Vec<_>, _>>()?;
+        if leaves.iter().fold(before, |chain, leaf| record::chain(chain, *leaf)) != head.chain {
+            return Err(tree.disagrees());
+        }
+        Ok(Some(Committed { first, at, leaves }))
+    }
+
+    /// The leaf of an entry, if there is one yet.
+    pub fn leaf(&self, position: u64) -> Result<Option<Hash>, Error> {
+        if position >= self.next() {
+            return Ok(None);
+        }
+        self.shared.tree.node(0, position).map(Some)
     }
 
     /// The path from an entry's leaf to the root over the first `size` entries; `None` if there are
@@ -131,6 +160,29 @@ impl Frames {
         let frame = seek(&segment, &mut cursor, self.next)?;
         self.place = Some((segment, cursor));
         Ok(frame)
+    }
+}
+
+/// A batch's header, and the time of its first entry.
+struct Found {
+    head: BatchHead,
+    at: u64,
+}
+
+/// The batch of a segment that a position is in.
+fn find(segment: &Segment, position: u64) -> Result<Found, Error> {
+    let mut cursor = Cursor::open(&segment.path, segment.batch_near(position)?, 4 << 10)?;
+    loop {
+        let offset = cursor.offset();
+        let damaged = |what: &str| Error::damaged(&segment.path, offset, what);
+        let bytes = cursor.peek(BATCH_HEAD)?.ok_or_else(|| damaged("a batch is missing"))?;
+        let head = decode::batch(bytes, segment.head.id).map_err(damaged)?;
+        cursor.skip(BATCH_HEAD);
+        if position < head.first + u64::from(head.count) {
+            let frame = seek(segment, &mut cursor, head.first)?;
+            return Ok(Found { head, at: frame.at });
+        }
+        cursor.skip(head.size);
     }
 }
 

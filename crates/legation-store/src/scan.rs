@@ -62,6 +62,10 @@ impl<'a> Scan<'a> {
                 Ok(head) => head,
                 Err(what) => return stop(Some(what)),
             };
+            if head.first != self.next {
+                let what = format!("position {} is next, but here is a batch from {}", self.next, head.first);
+                return Err(Error::damaged(&segment.path, offset, what));
+            }
             let size = BATCH_HEAD + head.size;
             match cursor.peek(size)?.and_then(|bytes| bytes.get(BATCH_HEAD..)) {
                 None => return stop(Some("the batch is not whole")),
@@ -79,7 +83,7 @@ impl<'a> Scan<'a> {
         let damaged = |what: String| Error::damaged(&segment.path, offset, what);
         let frames = decode::frames(bytes, head, segment.head.id).map_err(|what| damaged(what.to_owned()))?;
         for ((_, frame), expected) in frames.iter().zip(self.next..) {
-            if frame.position != expected || head.first != self.next {
+            if frame.position != expected {
                 return Err(damaged(format!("position {expected} is next, but here is {}", frame.position)));
             }
         }
@@ -99,7 +103,7 @@ impl<'a> Scan<'a> {
         }
         self.next = next;
         let start = offset + BATCH_HEAD as u64;
-        segment.add(frames.iter().map(|(at, frame)| (frame.position, start + *at as u64)));
+        segment.add(offset, frames.iter().map(|(at, frame)| (frame.position, start + *at as u64)));
         self.check_through(segment, offset)
     }
 

@@ -11,11 +11,12 @@ use std::sync::{PoisonError, RwLock};
 /// How many bytes of a segment share one point of its index.
 const SPACING: u64 = 16 << 10;
 
-/// Where a frame lies.
+/// Where a frame lies, and the header of its batch.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     position: u64,
     offset: u64,
+    batch: u64,
 }
 
 /// One file of the log.
@@ -64,14 +65,23 @@ impl Segment {
         Segment { path, head, points: RwLock::new(Points { list: Vec::new(), whole: true }) }
     }
 
-    /// Adds frames in the order they lie in the file.
-    pub(crate) fn add(&self, frames: impl Iterator<Item = (u64, u64)>) {
+    /// Adds the frames of the batch whose header lies at `batch`, in the order they lie in the file.
+    pub(crate) fn add(&self, batch: u64, frames: impl Iterator<Item = (u64, u64)>) {
         let mut points = self.points.write().unwrap_or_else(PoisonError::into_inner);
-        frames.for_each(|(position, offset)| points.add(position, offset));
+        frames.for_each(|(position, offset)| points.add(Point { position, offset, batch }));
     }
 
     /// A place at or before the frame of this position, and not far from it.
     pub(crate) fn near(&self, position: u64) -> Result<u64, Error> {
+        self.point(position).map(|point| point.map_or(SEGMENT_HEAD as u64, |point| point.offset))
+    }
+
+    /// The header of a batch at or before the one this position is in, and not far from it.
+    pub(crate) fn batch_near(&self, position: u64) -> Result<u64, Error> {
+        self.point(position).map(|point| point.map_or(SEGMENT_HEAD as u64, |point| point.batch))
+    }
+
+    fn point(&self, position: u64) -> Result<Option<Point>, Error> {
         {
             let points = self.points.read().unwrap_or_else(PoisonError::into_inner);
             if points.whole {
@@ -87,14 +97,18 @@ impl Segment {
     fn walk(&self) -> Result<Points, Error> {
         let mut points = Points { list: Vec::new(), whole: true };
         let mut cursor = Cursor::open(&self.path, SEGMENT_HEAD as u64, 256 << 10)?;
+        let mut batch = SEGMENT_HEAD as u64;
         loop {
+            let offset = cursor.offset();
             match item(&mut cursor)? {
                 Item::End => return Ok(points),
-                Item::Batch => cursor.skip(BATCH_HEAD),
+                Item::Batch => {
+                    batch = offset;
+                    cursor.skip(BATCH_HEAD);
+                }
                 Item::Frame(size) => {
-                    let offset = cursor.offset();
                     if let Some(position) = cursor.peek(format::FRAME_HEAD)?.and_then(decode::frame_position) {
-                        points.add(position, offset);
+                        points.add(Point { position, offset, batch });
                     }
                     cursor.skip(size);
                 }
@@ -104,15 +118,16 @@ impl Segment {
 }
 
 impl Points {
-    fn add(&mut self, position: u64, offset: u64) {
-        if self.list.last().is_none_or(|last| offset >= last.offset + SPACING) {
-            self.list.push(Point { position, offset });
+    fn add(&mut self, point: Point) {
+        if self.list.last().is_none_or(|last| point.offset >= last.offset + SPACING) {
+            self.list.push(point);
         }
     }
 
-    fn near(&self, position: u64) -> u64 {
+    /// The last point at or before a position.
+    fn near(&self, position: u64) -> Option<Point> {
         let after = self.list.partition_point(|point| point.position <= position);
-        after.checked_sub(1).and_then(|at| self.list.get(at)).map_or(SEGMENT_HEAD as u64, |point| point.offset)
+        after.checked_sub(1).and_then(|at| self.list.get(at)).copied()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Snapshots of what the record was folded into, so that a start need not fold all of it again.
 //! Each holds the point of the record it stands for. The newest two are kept.
 
+use crate::disk::{Direct, Disk};
 use crate::error::Error;
 use crate::files;
 use crate::known::Known;
@@ -8,6 +9,7 @@ use legation_exchange::record::{Frontier, Hash};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const MAGIC: [u8; 8] = *b"LEGSNAP1";
 const KEPT: usize = 2;
@@ -16,6 +18,7 @@ const KEPT: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Snapshots {
     dir: PathBuf,
+    disk: Arc<dyn Disk>,
 }
 
 /// One snapshot.
@@ -30,9 +33,14 @@ pub struct Snapshot {
 impl Snapshots {
     /// The snapshots of the record in this directory.
     pub fn open(dir: &Path) -> Result<Snapshots, Error> {
+        Snapshots::on(dir, Arc::new(Direct))
+    }
+
+    /// The same, on this disk.
+    pub fn on(dir: &Path, disk: Arc<dyn Disk>) -> Result<Snapshots, Error> {
         let dir = dir.join("snapshots");
         files::create_dir(&dir)?;
-        Ok(Snapshots { dir })
+        Ok(Snapshots { dir, disk })
     }
 
     /// Writes a snapshot, durably, and removes all but the newest two.
@@ -42,7 +50,7 @@ impl Snapshots {
         crc.update(&head);
         crc.update(bytes);
         let path = self.dir.join(format!("{:020}.snap", known.position));
-        files::atomic_write_parts(&path, &[&head, bytes, &crc.finalize().to_le_bytes()], 0o600)?;
+        files::atomic_write_parts(self.disk.as_ref(), &path, &[&head, bytes, &crc.finalize().to_le_bytes()], 0o600)?;
         for old in self.list("snap")?.into_iter().rev().skip(KEPT) {
             fs::remove_file(&old).map_err(Error::io("remove", &old))?;
         }
@@ -62,7 +70,7 @@ impl Snapshots {
     /// Writes a part that several snapshots rest on, durably. Parts are known by number.
     pub fn write_part(&self, number: u64, bytes: &[u8]) -> Result<(), Error> {
         let crc = crc32fast::hash(bytes).to_le_bytes();
-        files::atomic_write_parts(&self.part(number), &[bytes, &crc], 0o600)
+        files::atomic_write_parts(self.disk.as_ref(), &self.part(number), &[bytes, &crc], 0o600)
     }
 
     /// A part, if it is there and whole.

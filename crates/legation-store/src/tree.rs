@@ -5,13 +5,14 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::format::{NODE, node_offset, nodes_of, tree_file};
 use legation_exchange::record::{Frontier, Hash, Nodes};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// How many bytes may wait while many nodes are made at once.
+/// How many bytes wait before they are written: readers find them in memory, and no commit pays for
+/// a write of its own.
 const WAITING: usize = 256 << 10;
 
 /// The file of nodes, and those not in it yet.
@@ -71,7 +72,7 @@ impl Tree {
             Some(unfinished) => {
                 // Later starts look at the edge of what an older snapshot knows, and rely on the rest.
                 self.disk.sync(&self.file).map_err(|source| Error::Sync { file: unfinished.clone(), source })?;
-                fs::rename(&unfinished, &self.path).map_err(Error::io("name", &self.path))
+                self.disk.rename(&unfinished, &self.path).map_err(Error::io("name", &self.path))
             }
             None => Ok(()),
         }

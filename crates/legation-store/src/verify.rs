@@ -2,6 +2,7 @@
 //! lock, on the record itself or a copy. It shares types and constants with the writer, and has its
 //! own reading; memory does not grow with the record.
 
+mod rest;
 mod source;
 mod walk;
 

@@ -4,9 +4,12 @@
 use crate::asked::Asked;
 use crate::letter::Letter;
 use legation_engine::Ledger;
-use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf, verify_consistency, verify_inclusion};
+use legation_exchange::record::{
+    Committed, Frame, Frontier, Hash, Opening, Seal, chain, leaf, verify_consistency, verify_inclusion,
+};
 use legation_exchange::{Accepted, Acked, Effect, Moment, Policy, Why};
 use legation_protocol::Format;
+use legation_protocol::sign::SecretKey;
 use legation_store::verify::{Options, verify};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -247,6 +250,29 @@ impl<'a> Audit<'a> {
             let proven = path.is_some_and(|path| verify_inclusion(*leaf, position, size, root, &path));
             ensure(proven, || format!("no proof leads from {position} to the root"))?;
         }
-        Ok(())
+        self.receipts(ledger)
+    }
+
+    /// Messages that were taken have receipts, also after any number of starts: their batches are
+    /// found with the leaves they had, and one receipt is made and checked.
+    fn receipts(&self, ledger: &Ledger) -> Check {
+        let reader = ledger.reader();
+        let text = |error: legation_store::Error| error.to_string();
+        for (position, _) in self.accepted.iter().step_by(5) {
+            let batch = reader.batch(*position).map_err(text)?;
+            let found = batch.is_some_and(|Committed { first, leaves, .. }| {
+                let from = usize::try_from(first).unwrap_or(usize::MAX);
+                self.leaves.get(from..).is_some_and(|own| own.starts_with(&leaves))
+            });
+            ensure(found, || format!("the batch of {position} is not what was committed"))?;
+        }
+        let Some((position, _)) = self.accepted.last_key_value() else { return Ok(()) };
+        let (batch, frame) = (reader.batch(*position).map_err(text)?, reader.read(*position).map_err(text)?);
+        let key = SecretKey::from_seed(&[7; 32]);
+        let receipt = batch.zip(frame).and_then(|(batch, frame)| {
+            Seal::new("sim", 1, batch, &key).receipt(*position, frame.at, Opening::of(&frame)?)
+        });
+        let holds = receipt.is_some_and(|receipt| receipt.verify(&key.public()).is_ok());
+        ensure(holds, || format!("there is no receipt for {position}"))
     }
 }

@@ -1,25 +1,29 @@
-//! A disk that crashes and fills up. Writes reach the files at once, as they reach the page cache;
-//! what was not synced when the machine stops may be there, partly there, or gone.
+//! A disk that crashes and fills up. Writes reach the files at once, as they reach the page cache,
+//! and so do names; what was not synced when the machine stops may be there, partly there, or gone.
+
+mod names;
 
 use crate::rng::Rng;
 use legation_store::Disk;
+use names::Named;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 /// What goes wrong, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The machine stops within a write, at any of its bytes.
+    /// The machine stops within a write, at any of its bytes, or while a file is named.
     InWrite,
-    /// It stops when a file is about to be synced.
+    /// It stops when a file or directory is about to be synced.
     BeforeSync,
-    /// It stops when a file has just been synced, and nobody was told.
+    /// It stops when one has just been synced, and nobody was told.
     AfterSync,
-    /// A write finds no room half way, though the file has its size already.
+    /// A write finds no room half way, though the file has its size already; or a name finds none.
     NoRoom,
 }
 
@@ -53,6 +57,8 @@ struct State {
     full: bool,
     dead: bool,
     unsynced: Vec<Write>,
+    /// Names whose directories were not synced since.
+    named: Vec<Named>,
 }
 
 /// A write that may not outlive a crash.
@@ -70,7 +76,7 @@ struct Write {
 impl Flaky {
     pub(crate) fn new(mut rng: Rng) -> Flaky {
         let helpful = rng.chance(50);
-        let state = State { rng, planned: None, full: false, dead: false, unsynced: Vec::new() };
+        let state = State { rng, planned: None, full: false, dead: false, unsynced: Vec::new(), named: Vec::new() };
         Flaky { owner: thread::current().id(), helpful, state: Mutex::new(state) }
     }
 
@@ -101,7 +107,9 @@ impl Flaky {
         for write in std::mem::take(&mut state.unsynced) {
             files.entry(write.inode).or_default().push(write);
         }
-        files.into_values().try_for_each(|writes| lose(&writes, &mut state.rng))
+        files.into_values().try_for_each(|writes| lose(&writes, &mut state.rng))?;
+        let named = std::mem::take(&mut state.named);
+        names::lose(named, &mut state.rng)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -143,6 +151,30 @@ impl Disk for Flaky {
         if fault != Some(Fault::BeforeSync) {
             let inode = file.metadata()?.ino();
             state.unsynced.retain(|write| write.inode != inode);
+        }
+        if state.dead { Err(stopped()) } else { Ok(()) }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> Result<()> {
+        let mut state = self.state();
+        match state.strike(Fault::strikes_writes)? {
+            Some(Fault::NoRoom) => return Err(ErrorKind::StorageFull.into()),
+            Some(Fault::InWrite | Fault::BeforeSync | Fault::AfterSync) => state.dead = true,
+            None => (),
+        }
+        if !state.dead || state.rng.chance(50) {
+            let named = Named::give(from, to)?;
+            state.named.push(named);
+        }
+        if state.dead { Err(stopped()) } else { Ok(()) }
+    }
+
+    fn sync_dir(&self, dir: &Path) -> Result<()> {
+        let mut state = self.state();
+        let fault = state.strike(|fault| !fault.strikes_writes())?;
+        state.dead = fault.is_some();
+        if fault != Some(Fault::BeforeSync) {
+            state.named.retain(|named| !named.is_in(dir));
         }
         if state.dead { Err(stopped()) } else { Ok(()) }
     }

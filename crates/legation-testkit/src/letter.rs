@@ -71,7 +71,8 @@ impl Letter {
 
     pub(crate) fn input(&self, spare: u64) -> Input {
         let (received, proof) = (self.received.clone(), self.proof.clone());
-        Input::Message(Box::new(Verified { received, proof, spare_id: SpareId::Fresh(format!("msg_{spare:016x}")) }))
+        let spare_id = SpareId::Fresh(format!("msg_{spare:016x}"));
+        Input::Message(Box::new(Verified { received, proof, spare_id, trace: None }))
     }
 }
 

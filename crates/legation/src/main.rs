@@ -2,8 +2,10 @@
 
 mod agent;
 mod audit;
+mod bench;
 mod canon;
 mod cli;
+mod config;
 mod each;
 mod explain;
 mod inbox;
@@ -15,6 +17,7 @@ mod send;
 mod serve;
 mod shell;
 mod sign;
+mod tail;
 mod validate;
 mod verify;
 
@@ -56,10 +59,13 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Sign(args)) => sign::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Config(args)) => config::run(&args),
         Some(Command::Agent(args)) => agent::run(&args),
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
+        Some(Command::Tail(args)) => tail::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { dir }) => shell::man(dir.as_deref()),
         None => {

@@ -13,7 +13,7 @@ use ureq::http::{Request, Uri};
 use zeroize::Zeroizing;
 
 /// The largest answer that is read.
-const LARGEST: u64 = 64 << 20;
+const LARGEST: u64 = 256 << 20;
 
 /// No exchange answers there.
 #[derive(Debug)]

@@ -2,13 +2,12 @@
 
 use crate::Outcome;
 use crate::cli::{LogFormat, ServeArgs};
-use crate::places;
-use anyhow::{Context as _, anyhow, bail};
-use legation_engine::{Exchange, Opened, Settings};
-use legation_exchange::Policy;
+use crate::config::Config;
+use anyhow::{Context as _, anyhow};
+use legation_engine::{Exchange, Opened};
 use std::fs::DirBuilder;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -19,53 +18,38 @@ const DRAIN: Duration = Duration::from_secs(9);
 const LAST_COMMIT: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
-    let address = loopback(&args.listen)?;
-    log_to_stderr(args.log_format);
+    let config = Config::of(args)?;
+    log_to_stderr(&config);
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
-    let served = runtime.block_on(serve(args, address));
+    let served = runtime.block_on(serve(config));
     // Whatever still runs is not worth waiting for: what was answered is on disk.
     runtime.shutdown_background();
     served.map(|()| Outcome::Fine)
 }
 
-/// The address to listen at, which only this machine can reach.
-fn loopback(listen: &str) -> anyhow::Result<SocketAddr> {
-    let addresses =
-        listen.to_socket_addrs().with_context(|| format!("{listen:?} is no address such as 127.0.0.1:7400"))?;
-    let addresses: Vec<_> = addresses.collect();
-    if let Some(address) = addresses.iter().find(|address| !address.ip().is_loopback()) {
-        bail!(
-            "{address} can be reached from other machines, and this version speaks no TLS: \
-             listen at 127.0.0.1 or [::1], and let a proxy that does TLS pass requests on"
-        );
-    }
-    addresses.first().copied().ok_or_else(|| anyhow!("{listen:?} leads to no address"))
-}
-
-fn log_to_stderr(format: LogFormat) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+fn log_to_stderr(config: &Config) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(config.log_level.as_str()));
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    match format {
+    match config.log_format {
         LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
         LogFormat::Json => log.json().init(),
     }
 }
 
-async fn serve(args: &ServeArgs, address: SocketAddr) -> anyhow::Result<()> {
-    let data = args.data.clone().unwrap_or_else(places::data);
-    let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
+async fn serve(config: Config) -> anyhow::Result<()> {
+    let Config { data, listen, engine, server, .. } = config;
+    let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen at {listen}"))?;
     let address = listener.local_addr().context("cannot listen")?;
     // Before anything is announced, so that a signal right after it is not missed.
     let told_to_stop = stop_signal()?;
     create(&data)?;
-    let policy = Policy { open_registration: true, ..Policy::default() };
-    let settings = Settings { realm: args.realm.clone(), policy, ..Settings::on(&data) };
-    let opened = Exchange::open(settings).with_context(|| format!("cannot open {}", data.display()))?;
+    let realm = engine.realm.clone();
+    let opened = Exchange::open(engine).with_context(|| format!("cannot open {}", data.display()))?;
     let Opened { exchange, operator_token, mut ended, recovery } = opened;
-    announce(args, address, &data, &operator_token, recovery.as_deref())?;
-    let settings = legation_server::Settings { drain: DRAIN, ..legation_server::Settings::default() };
+    announce(&realm, address, &data, &operator_token, recovery.as_deref())?;
+    let settings = legation_server::Settings { drain: DRAIN, ..server };
     tokio::select! {
-        served = legation_server::run(listener, exchange, settings, told_to_stop) => served?,
+        () = legation_server::run(listener, exchange, settings, told_to_stop) => {}
         end = &mut ended => return Err(why(end)),
     }
     match tokio::time::timeout(LAST_COMMIT, ended).await {
@@ -109,7 +93,7 @@ fn stop_signal() -> anyhow::Result<impl Future<Output = ()>> {
 
 /// Says where the exchange is, and what to try next.
 fn announce(
-    args: &ServeArgs,
+    realm: &str,
     address: SocketAddr,
     data: &Path,
     operator_token: &Path,
@@ -134,7 +118,7 @@ Try in another terminal:
 
 Ctrl-C stops it.
 ",
-        args.realm.escape_debug(),
+        realm.escape_debug(),
         data.display(),
         operator_token.display(),
         quoted(&operator_token.display().to_string()),

@@ -34,7 +34,8 @@ fn check(bytes: &[u8], key: &PublicKey, detached: Option<&Signature>, form: Form
     }
 }
 
-fn public_key(text: &str) -> anyhow::Result<PublicKey> {
+/// The key that an argument spells or names a file of.
+pub(crate) fn public_key(text: &str) -> anyhow::Result<PublicKey> {
     if text.starts_with("ed25519:") {
         return parse(text).context("--key");
     }

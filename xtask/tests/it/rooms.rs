@@ -31,6 +31,22 @@ fn no_crate_depends_on_what_its_room_excludes() {
 }
 
 #[test]
+fn a_fenced_library_is_named_by_its_crates_alone() {
+    let metadata = metadata();
+    for (library, owners) in [
+        ("async-nats", BTreeSet::from(["legation-bench"])),
+        ("axum", BTreeSet::from(["legation-bench", "legation-server"])),
+    ] {
+        let members = metadata["packages"].as_array().unwrap().iter().filter(|package| package["source"].is_null());
+        let names = |package: &&Value| {
+            package["dependencies"].as_array().unwrap().iter().any(|dependency| dependency["name"] == library)
+        };
+        let found: BTreeSet<_> = members.filter(names).map(|package| package["name"].as_str().unwrap()).collect();
+        assert_eq!(found, owners, "{library}");
+    }
+}
+
+#[test]
 fn every_member_of_the_workspace_has_a_room() {
     let metadata = metadata();
     let members: BTreeSet<_> =
@@ -40,6 +56,7 @@ fn every_member_of_the_workspace_has_a_room() {
         BTreeSet::from(
             [
                 "legation",
+                "legation-bench",
                 "legation-engine",
                 "legation-exchange",
                 "legation-protocol",

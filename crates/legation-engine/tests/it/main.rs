@@ -1,6 +1,8 @@
 //! The running exchange on a real disk.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
+mod limits;
+
 use legation_engine::{Credential, Exchange, Opened, Settings, Submission};
 use legation_exchange::{Policy, Registration, Verdict, Who};
 use legation_store::verify;

@@ -33,7 +33,7 @@ impl Speaker<'_> {
 
 impl Desk<'_> {
     pub(super) fn message(&self, verified: Verified) -> Decided {
-        let Verified { received, proof, spare_id } = verified;
+        let Verified { received, proof, spare_id, trace } = verified;
         let message = received.message();
         let sender = self.proven_sender(message, &proof)?;
         let (id, kept) = match (message.id(), spare_id) {
@@ -58,6 +58,7 @@ impl Desk<'_> {
             by: sender.person(),
             expires: self.now.plus(self.policy.time_to_live),
             remembered: kept.then_some(remembered),
+            trace,
         });
         Ok(self.accepted(id, true, effect, Some(received.into_bytes())))
     }

@@ -20,9 +20,14 @@ pub struct Frame {
 
 /// The leaf of an entry.
 pub fn leaf(frame: &Frame) -> Hash {
+    leaf_and_body(frame).0
+}
+
+/// The leaf of an entry, and what it says of the body.
+pub fn leaf_and_body(frame: &Frame) -> (Hash, Option<Hash>) {
     let effect = effect_commitment(effect_salt(frame.salt), &frame.effect);
     let body = frame.body.as_deref().map(|body| body_commitment(frame.salt, body));
-    leaf_of(frame.position, frame.at, effect, body)
+    (leaf_of(frame.position, frame.at, effect, body), body)
 }
 
 /// The leaf of an entry of which only the commitments are known.

@@ -1,11 +1,13 @@
 //! A SHA-256 hash, and its one spelling.
 
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::str::FromStr;
 
 const PREFIX: &str = "sha256:";
+const SPELLED: usize = PREFIX.len() + 64;
 
 /// A SHA-256 hash, written `sha256:` and 64 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,12 +30,45 @@ impl Hash {
         }
         Hash(sha.finalize().into())
     }
+
+    /// Its one spelling, made on the stack: receipts and proofs hold many.
+    fn spelled<T>(&self, take: impl FnOnce(&str) -> T) -> T {
+        let mut text = [0; SPELLED];
+        let (prefix, digits) = text.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        write_hex(&self.0, digits);
+        take(str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
+/// Writes bytes as lower-case hexadecimal digits, as far as there is room.
+pub(super) fn write_hex(bytes: &[u8], digits: &mut [u8]) {
+    let (pairs, _) = digits.as_chunks_mut::<2>();
+    for (pair, byte) in pairs.iter_mut().zip(bytes) {
+        *pair = [spelling(byte >> 4), spelling(byte & 15)];
+    }
+}
+
+const fn spelling(nibble: u8) -> u8 {
+    if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 }
+}
+
+/// Reads `N` bytes written as lower-case hexadecimal digits.
+pub(super) fn read_hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
+    let (pairs, rest) = digits.as_chunks::<2>();
+    if pairs.len() != N || !rest.is_empty() {
+        return None;
+    }
+    let mut bytes = [0; N];
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = (digit(*high)? << 4) | digit(*low)?;
+    }
+    Some(bytes)
 }
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(PREFIX)?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        self.spelled(|text| f.write_str(text))
     }
 }
 
@@ -47,36 +82,42 @@ impl FromStr for Hash {
     type Err = BadHash;
 
     fn from_str(text: &str) -> Result<Hash, BadHash> {
-        let digits = text.strip_prefix(PREFIX).ok_or(BadHash)?.as_bytes();
-        let (pairs, rest) = digits.as_chunks::<2>();
-        if pairs.len() != 32 || !rest.is_empty() {
-            return Err(BadHash);
-        }
-        let mut bytes = [0; 32];
-        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-            *byte = (digit(*high)? << 4) | digit(*low)?;
-        }
-        Ok(Hash(bytes))
+        let digits = text.strip_prefix(PREFIX).ok_or(BadHash)?;
+        read_hex(digits.as_bytes()).map(Hash).ok_or(BadHash)
     }
 }
 
-fn digit(byte: u8) -> Result<u8, BadHash> {
+fn digit(byte: u8) -> Option<u8> {
     match byte {
-        b'0'..=b'9' => Ok(byte - b'0'),
-        b'a'..=b'f' => Ok(byte - b'a' + 10),
-        _ => Err(BadHash),
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
     }
 }
 
 impl Serialize for Hash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        self.spelled(|text| serializer.serialize_str(text))
     }
 }
 
 impl<'de> Deserialize<'de> for Hash {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Hash, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+        deserializer.deserialize_str(Spelling)
+    }
+}
+
+struct Spelling;
+
+impl Visitor<'_> for Spelling {
+    type Value = Hash;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&BadHash, f)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Hash, E> {
+        text.parse().map_err(E::custom)
     }
 }
 

@@ -3,15 +3,20 @@
 use crate::words::Party;
 use legation_engine::{Exchange, Settings};
 use legation_exchange::Policy;
+use legation_server::Limits;
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::thread::JoinHandle;
+use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 /// A running server. It ends, in good order, when this is dropped.
 pub(crate) struct House {
+    data: Arc<TempDir>,
+    policy: Policy,
     pub(crate) address: SocketAddr,
     pub(crate) operator: String,
     client: ureq::Agent,
@@ -99,26 +104,55 @@ impl House {
     }
 
     pub(crate) fn under(policy: Policy) -> House {
+        House::on(Arc::new(tempfile::tempdir().unwrap()), policy)
+    }
+
+    /// Stops, and starts again on the same data at another port.
+    pub(crate) fn restart(mut self) -> House {
+        self.stop();
+        House::on(Arc::clone(&self.data), self.policy.clone())
+    }
+
+    fn on(data: Arc<TempDir>, policy: Policy) -> House {
+        let settings = Settings { policy, ..Settings::on(data.path()) };
+        House::with(data, settings, legation_server::Settings::default())
+    }
+
+    /// With open registration and these limits.
+    pub(crate) fn limited(limits: Limits) -> House {
+        House::told(legation_server::Settings { limits, ..legation_server::Settings::default() })
+    }
+
+    /// With open registration and a server that was told this.
+    pub(crate) fn told(server: legation_server::Settings) -> House {
+        let data = Arc::new(tempfile::tempdir().unwrap());
+        let policy = Policy { open_registration: true, ..Policy::default() };
+        let settings = Settings { policy, ..Settings::on(data.path()) };
+        House::with(data, settings, server)
+    }
+
+    pub(crate) fn with(data: Arc<TempDir>, settings: Settings, server: legation_server::Settings) -> House {
+        let policy = settings.policy.clone();
         let (ready, told) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
-                let data = tempfile::tempdir().unwrap();
-                let settings = Settings { policy, ..Settings::on(data.path()) };
                 let opened = Exchange::open(settings).unwrap();
                 let operator = std::fs::read_to_string(&opened.operator_token).unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 ready.send((listener.local_addr().unwrap(), operator.trim().to_owned())).unwrap();
                 let shutdown = async { drop(stopped.await) };
-                let settings = legation_server::Settings::default();
-                legation_server::run(listener, opened.exchange, settings, shutdown).await.unwrap();
+                legation_server::run(listener, opened.exchange, server, shutdown).await;
+                // The record is free for the next once the decider has let go of it.
+                opened.ended.await.unwrap().unwrap();
             });
         });
         let (address, operator) = told.recv().unwrap();
         let config =
             ureq::Agent::config_builder().http_status_as_error(false).proxy(None).allow_non_standard_methods(true);
-        House { address, operator, client: config.build().new_agent(), stop: Some(stop), thread: Some(thread) }
+        let client = config.build().new_agent();
+        House { data, policy, address, operator, client, stop: Some(stop), thread: Some(thread) }
     }
 
     pub(crate) fn ask(&self, method: &'static str, path: impl Into<String>) -> Ask<'_> {
@@ -148,6 +182,13 @@ impl House {
 
     pub(crate) fn inbox(&self, party: &Party, query: &str) -> Value {
         self.ask("GET", format!("{}/inbox{query}", path_of(&party.id))).by(&party.token).get().ok()
+    }
+
+    /// A metric without labels.
+    pub(crate) fn metric(&self, name: &str) -> u64 {
+        let text = self.ask("GET", "/metrics").get().text;
+        let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned));
+        value.unwrap_or_else(|| panic!("{name}: {text}")).parse().unwrap()
     }
 
     /// Writes bytes to a fresh socket and gives back what comes, until the other side closes or a

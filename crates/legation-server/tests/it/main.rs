@@ -7,14 +7,19 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod connections;
 mod dead_letters;
 mod door;
 mod house;
 mod identity;
 mod keys;
+mod limits;
 mod mailbox;
 mod messages;
+mod operations;
 mod people;
+mod receipts;
+mod record;
 mod registry;
 mod roles;
 mod stream;

@@ -2,13 +2,13 @@
 
 use super::{Active, FIRST_SEGMENT, Log};
 use crate::decode::SegmentHead;
+use crate::disk::Disk;
 use crate::encode;
 use crate::error::{Error, is_full};
-use crate::files;
 use crate::format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, SEGMENT_HEAD, log_dir, segment_name};
 use crate::segment::Segment;
 use crate::spare::Zeros;
-use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf};
+use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf_and_body};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -26,6 +26,8 @@ pub struct Appended {
     pub root: Hash,
     /// The leaves of its entries, in order.
     pub leaves: Vec<Hash>,
+    /// What the leaves say of the bodies, in order.
+    pub bodies: Vec<Option<Hash>>,
 }
 
 /// A batch that is ready to be written.
@@ -33,6 +35,7 @@ struct Prepared {
     chain: Hash,
     frontier: Frontier,
     leaves: Vec<Hash>,
+    bodies: Vec<Option<Hash>>,
     nodes: Vec<Hash>,
     /// Position and place in the batch of each frame.
     places: Vec<(u64, u64)>,
@@ -50,9 +53,10 @@ impl Log {
         let size = self.check(frames)?;
         if frames.is_empty() {
             let (next, chain, root) = (self.next(), self.chain, self.frontier.root());
-            return Ok(Appended { next, chain, root, leaves: Vec::new() });
+            return Ok(Appended { next, chain, root, leaves: Vec::new(), bodies: Vec::new() });
         }
         self.make_room(size)?;
+        self.settle()?;
         let prepared = self.prepare(frames);
         self.write()?;
         Ok(self.publish(prepared))
@@ -140,20 +144,38 @@ impl Log {
         })
     }
 
+    /// Makes the name of the active segment durable. Where that finds no room, the segment stays as
+    /// it is, empty, and the next append tries again: a start takes it, or the one before it.
+    fn settle(&mut self) -> Result<(), Error> {
+        if self.active.named {
+            return Ok(());
+        }
+        let done = self.options.disk.sync_dir(&log_dir(&self.dir));
+        self.active.named = done.is_ok();
+        done.map_err(|source| {
+            if is_full(&source) {
+                return Error::Full { dir: self.dir.clone(), source };
+            }
+            self.broken = true;
+            Error::Sync { file: log_dir(&self.dir), source }
+        })
+    }
+
     fn prepare(&mut self, frames: &[Frame]) -> Prepared {
         let (mut now, mut frontier) = (self.chain, self.frontier.clone());
         let (mut leaves, mut nodes) = (Vec::with_capacity(frames.len()), Vec::with_capacity(2 * frames.len()));
-        let mut places = Vec::with_capacity(frames.len());
+        let (mut bodies, mut places) = (Vec::with_capacity(frames.len()), Vec::with_capacity(frames.len()));
         let mut batch = encode::Batch::begin(&mut self.buffer, self.active.segment.head.id);
         for frame in frames {
-            let leaf = leaf(frame);
+            let (leaf, body) = leaf_and_body(frame);
+            bodies.push(body);
             now = chain(now, leaf);
             frontier.append_with(leaf, |node| nodes.push(node));
             leaves.push(leaf);
             places.push((frame.position, batch.push(frame) as u64));
         }
         batch.end(self.frontier.size(), frames.len(), now);
-        Prepared { chain: now, frontier, leaves, nodes, places }
+        Prepared { chain: now, frontier, leaves, bodies, nodes, places }
     }
 
     fn write(&mut self) -> Result<(), Error> {
@@ -179,38 +201,42 @@ impl Log {
 
     /// Shows readers what is durable now.
     fn publish(&mut self, prepared: Prepared) -> Appended {
-        let Prepared { chain, frontier, leaves, nodes, places } = prepared;
+        let Prepared { chain, frontier, leaves, bodies, nodes, places } = prepared;
         let start = self.active.end;
-        self.active.segment.add(places.into_iter().map(|(position, at)| (position, start + at)));
+        self.active.segment.add(start, places.into_iter().map(|(position, at)| (position, start + at)));
         self.active.end += self.buffer.len() as u64;
         (self.chain, self.frontier) = (chain, frontier);
         self.shared().tree.push(&nodes);
-        self.shared().tree.flush();
         self.shared().next.store(self.next(), Ordering::Release);
-        Appended { next: self.next(), chain, root: self.frontier.root(), leaves }
+        Appended { next: self.next(), chain, root: self.frontier.root(), leaves, bodies }
     }
 }
 
 impl Active {
-    /// Makes a segment of zeros that are durable: header, name, directory.
-    pub(super) fn make(
-        dir: &Path,
-        zeros: Zeros,
-        first: u64,
-        chain: Hash,
-        disk: &dyn crate::Disk,
-    ) -> Result<Active, Error> {
+    /// Makes a segment of zeros that are durable: header, then name. That the name is durable is to
+    /// be seen to before anything goes in.
+    pub(super) fn make(dir: &Path, zeros: Zeros, first: u64, chain: Hash, disk: &dyn Disk) -> Result<Active, Error> {
         let mut id = [0; 16];
         let path = log_dir(dir).join(segment_name(first));
         getrandom::fill(&mut id).map_err(|error| Error::io("draw a number for", &path)(io::Error::other(error)))?;
-        let Zeros { file, path: unnamed, size } = zeros;
-        disk.write_at(&file, &encode::segment(id, first, chain), 0).map_err(Error::room("write", &path))?;
-        disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
-        fs::rename(&unnamed, &path).map_err(Error::io("name", &path))?;
-        files::sync_dir(&log_dir(dir))?;
-        let segment = Arc::new(Segment::fresh(path, SegmentHead { id, first, chain }));
-        Ok(Active { segment, file, end: SEGMENT_HEAD as u64, size, torn: false })
+        let head = SegmentHead { id, first, chain };
+        if let Err(error) = begin(&zeros, &head, &path, disk) {
+            // It has no name yet, and the room it took is wanted back at once.
+            let _ = fs::remove_file(&zeros.path);
+            return Err(error);
+        }
+        let segment = Arc::new(Segment::fresh(path, head));
+        let Zeros { file, size, .. } = zeros;
+        Ok(Active { segment, file, end: SEGMENT_HEAD as u64, size, torn: false, named: false })
     }
+}
+
+fn begin(zeros: &Zeros, head: &SegmentHead, path: &Path, disk: &dyn Disk) -> Result<(), Error> {
+    disk.write_at(&zeros.file, &encode::segment(head), 0).map_err(Error::room("write", path))?;
+    disk.sync(&zeros.file).map_err(|source| {
+        if is_full(&source) { Error::room("write", path)(source) } else { Error::sync(path)(source) }
+    })?;
+    disk.rename(&zeros.path, path).map_err(Error::room("name", path))
 }
 
 /// The size of a segment that has room for this many bytes.

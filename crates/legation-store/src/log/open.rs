@@ -85,9 +85,9 @@ impl Options {
         // A process that ended between a write, or a rename, and its sync left what can be read but
         // is not durable. It was read, so it counts; it must be durable before anybody is told of it.
         self.disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
-        files::sync_dir(path.parent().unwrap_or(path))?;
+        files::sync_dir(self.disk.as_ref(), path.parent().unwrap_or(path))?;
         let size = file.metadata().map_err(Error::io("read", path))?.len();
-        Ok((Active { segment, file, end, size, torn: false }, cut))
+        Ok((Active { segment, file, end, size, torn: false, named: true }, cut))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The verifier's way through the segments: frame by frame, hashing everything.
 
+use super::rest::{Rest, intact, rest};
 use super::source::Source;
 use super::{Fault, Unfinished};
 use crate::error::Error;
@@ -60,11 +61,12 @@ pub(super) struct Walk {
     buffer: Vec<u8>,
 }
 
-struct Head {
-    size: u64,
+/// What a batch says of itself.
+pub(super) struct Head {
+    pub(super) size: u64,
     first: u64,
     count: u32,
-    crc: u32,
+    pub(super) crc: u32,
     chain: Hash,
 }
 
@@ -107,6 +109,9 @@ impl Walk {
                 Ok(false) => None,
                 Err(Bad::System(error)) => return Err(error),
                 Err(Bad::Changed(position, what)) => {
+                    return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
+                }
+                Err(Bad::Torn(position, what)) if intact(path, offset, self.id)? => {
                     return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
                 }
                 Err(Bad::Torn(position, what)) => Some((position, what)),
@@ -180,7 +185,7 @@ impl Walk {
         if crc.finalize() != head.crc {
             return Err(torn("the batch does not match its checksum"));
         }
-        if state.next - first != u64::from(head.count) {
+        if head.count == 0 || state.next - first != u64::from(head.count) {
             return Err(Bad::Changed(first, "the batch has not as many entries as it says".to_owned()));
         }
         if state.chain != head.chain {
@@ -250,38 +255,7 @@ impl Walk {
     }
 }
 
-/// What is in the rest of a segment.
-enum Rest {
-    Empty,
-    Used,
-    Batch(u64),
-}
-
-fn rest(path: &Path, from: u64, id: [u8; 16]) -> Result<Rest, Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    let mut window = vec![0; 1 << 20];
-    let (mut at, mut used) = (from, false);
-    loop {
-        let read = file.read_at(&mut window, at).map_err(Error::io("read", path))?;
-        let bytes = window.get(..read).unwrap_or_default();
-        if bytes.iter().any(|byte| *byte != 0) {
-            used = true;
-            for (index, head) in bytes.windows(BATCH_HEAD).enumerate() {
-                let offset = at + index as u64;
-                if offset > from && field(head, 0) == BATCH_MARK.to_le_bytes() && batch_head(head, id).is_some() {
-                    return Ok(Rest::Batch(offset));
-                }
-            }
-        }
-        if read < BATCH_HEAD {
-            return Ok(if used { Rest::Used } else { Rest::Empty });
-        }
-        // So that no header falls between two windows.
-        at += (read + 1 - BATCH_HEAD) as u64;
-    }
-}
-
-fn batch_head(bytes: &[u8], id: [u8; 16]) -> Option<Head> {
+pub(super) fn batch_head(bytes: &[u8], id: [u8; 16]) -> Option<Head> {
     let mut crc = seeded(id);
     crc.update(slice(bytes, 0, BATCH_HEAD - 4));
     let intact =
@@ -310,7 +284,7 @@ fn hashed(bytes: &[u8]) -> Option<Hash> {
     Some(leaf_of(position, at, effect_commitment(effect_salt(salt), effect), body))
 }
 
-fn seeded(id: [u8; 16]) -> crc32fast::Hasher {
+pub(super) fn seeded(id: [u8; 16]) -> crc32fast::Hasher {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&id);
     crc
@@ -321,6 +295,6 @@ fn slice(bytes: &[u8], from: usize, to: usize) -> &[u8] {
 }
 
 /// `N` bytes at a place the layout says; zeros where there are none, which no check lets pass.
-fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+pub(super) fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
 }

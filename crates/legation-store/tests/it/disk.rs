@@ -5,6 +5,7 @@ use legation_store::{BATCH_HEAD, Disk, Error, FRAME_HEAD, Known, atomic_write};
 use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
@@ -15,6 +16,9 @@ struct Poor {
     full: AtomicBool,
     bad_write: AtomicBool,
     bad_sync: AtomicBool,
+    full_sync: AtomicBool,
+    full_rename: AtomicBool,
+    full_dir: AtomicBool,
 }
 
 impl Disk for Poor {
@@ -34,8 +38,29 @@ impl Disk for Poor {
     }
 
     fn sync(&self, file: &File) -> IoResult<()> {
-        if self.bad_sync.load(SeqCst) { Err(IoError::other("EIO")) } else { file.sync_data() }
+        if self.bad_sync.load(SeqCst) {
+            return Err(IoError::other("EIO"));
+        }
+        room(&self.full_sync)?;
+        file.sync_data()
     }
+
+    fn rename(&self, from: &Path, to: &Path) -> IoResult<()> {
+        room(&self.full_rename)?;
+        fs::rename(from, to)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> IoResult<()> {
+        room(&self.full_dir)?;
+        File::open(dir)?.sync_all()
+    }
+}
+
+/// What lets a disk fail.
+type Switch = fn(&Poor) -> &AtomicBool;
+
+fn room(full: &AtomicBool) -> IoResult<()> {
+    if full.load(SeqCst) { Err(ErrorKind::StorageFull.into()) } else { Ok(()) }
 }
 
 fn poor(room: u64) -> Arc<Poor> {
@@ -100,6 +125,47 @@ fn what_such_a_write_left_is_durably_gone_before_another_segment_follows() {
 }
 
 #[test]
+fn no_room_for_the_header_or_the_name_of_a_segment_refuses_the_append_and_loses_nothing() {
+    let faults: [(&str, Switch); 4] = [
+        ("header", |disk| &disk.full),
+        ("its sync", |disk| &disk.full_sync),
+        ("name", |disk| &disk.full_rename),
+        ("directory", |disk| &disk.full_dir),
+    ];
+    for (what, fault) in faults {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = poor(1 << 20);
+        let (mut log, _) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
+        log.append(&batch(0, 5, 200)).unwrap();
+        for attempt in 0..3 {
+            // The zeros are there already: only header and name are wanting.
+            log.reserve(30 << 10).unwrap();
+            fault(&disk).store(true, SeqCst);
+            let refused = log.append(&batch(5, 60, 200));
+            assert!(matches!(refused, Err(Error::Full { .. })), "{what}, attempt {attempt}: {refused:?}");
+            assert_eq!(all(&log), batch(0, 5, 200), "{what}");
+            fault(&disk).store(false, SeqCst);
+        }
+        // A start in this state finds the same.
+        let copy = tempfile::tempdir().unwrap();
+        copy_record(dir.path(), copy.path());
+        assert_eq!(all(&open(copy.path()).unwrap().0), batch(0, 5, 200), "{what}");
+        log.append(&batch(5, 60, 200)).unwrap();
+        drop(log);
+        let (log, found) = open(dir.path()).unwrap();
+        assert_eq!((all(&log), found.cut), (batch(0, 65, 200), None), "{what}");
+    }
+}
+
+fn copy_record(from: &Path, to: &Path) {
+    fs::create_dir(to.join("log")).unwrap();
+    fs::copy(from.join("format"), to.join("format")).unwrap();
+    for file in segments(from) {
+        fs::copy(&file, to.join("log").join(file.file_name().unwrap())).unwrap();
+    }
+}
+
+#[test]
 fn a_start_makes_durable_what_it_has_read() {
     let dir = record(1, 10);
     let disk = poor(1 << 20);
@@ -129,7 +195,7 @@ fn room_that_was_reserved_is_there_when_the_disk_has_none_left() {
 }
 
 /// What fails, and which error says so.
-type Check = (fn(&Poor) -> &AtomicBool, fn(&Error) -> bool);
+type Check = (Switch, fn(&Error) -> bool);
 
 #[test]
 fn after_a_failed_sync_or_write_the_log_takes_nothing_more() {

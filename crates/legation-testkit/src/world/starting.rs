@@ -76,7 +76,8 @@ impl World {
     pub(super) fn take_snapshot(&mut self) -> Result<(), String> {
         let ledger = self.ledger()?;
         let (known, reader) = (ledger.log().known(), ledger.reader());
-        let kept = Snapshots::open(self.dir.path()).map_err(|error| error.to_string())?;
+        let disk = Arc::<super::Flaky>::clone(&self.disk);
+        let Ok(kept) = Snapshots::on(self.dir.path(), disk) else { return Ok(()) };
         match snapshots::write(&kept, &reader, &known) {
             // Where the disk fails, there is no snapshot: that costs a slower start and nothing else.
             Ok(()) | Err(Error::Record(_)) => Ok(()),

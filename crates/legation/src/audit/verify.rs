@@ -1,20 +1,19 @@
 //! `legation audit verify`: whether a record is what it was, with the exchange running, stopped or
 //! gone, on the record itself or a copy.
 
+use super::{bar, trust};
 use crate::Outcome;
 use crate::cli::AuditVerifyArgs;
-use crate::input::read_text;
 use anyhow::Context as _;
-use indicatif::{ProgressBar, ProgressStyle};
-use legation_exchange::record::{Checkpoint, SignedCheckpoint};
-use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_exchange::record::Checkpoint;
 use legation_store::verify::{Agreement, Options, Report, verify};
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
+use std::path::Path;
 
 pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome> {
-    let checkpoint = args.checkpoint.is_some().then(|| kept_checkpoint(args)).transpose()?;
+    let checkpoint = args.checkpoint.as_deref().map(|file| kept(args, file)).transpose()?;
     let options = Options { from: args.from, to: args.to, checkpoint };
-    let bar = progress();
+    let bar = bar("{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
     let report = verify(&args.data.join("record"), &options, &mut |so_far| {
         bar.set_length(so_far.of);
         bar.set_position(so_far.bytes);
@@ -30,25 +29,9 @@ pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome>
 }
 
 /// A checkpoint kept elsewhere, once its signature has been checked.
-fn kept_checkpoint(args: &AuditVerifyArgs) -> anyhow::Result<Checkpoint> {
-    let file = args.checkpoint.as_deref().context("--checkpoint FILE is missing")?;
-    let signed = SignedCheckpoint::parse(read_text(file)?.trim()).with_context(|| file.display().to_string())?;
-    let key = if let Some(text) = &args.key {
-        PublicKey::parse(text).context("--key")?
-    } else {
-        let path = args.data.join("exchange.pem");
-        let pem = read_text(&path).context("without --key the exchange's own key is needed")?;
-        SecretKey::from_pem(&pem).with_context(|| path.display().to_string())?.public()
-    };
-    Ok(signed.verify(&key).with_context(|| file.display().to_string())?.clone())
-}
-
-fn progress() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
-    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+fn kept(args: &AuditVerifyArgs, file: &Path) -> anyhow::Result<Checkpoint> {
+    let key = trust::key_at(args.key.as_deref(), &args.data)?;
+    Ok(trust::checkpoint(file, &key)?.unverified().clone())
 }
 
 fn tell_people(report: &Report) -> anyhow::Result<()> {

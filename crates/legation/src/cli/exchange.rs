@@ -1,41 +1,73 @@
 //! The arguments of the commands that run an exchange or speak to one.
 
+use super::record::{CheckArgs, ExportArgs, ProveArgs};
 use crate::places;
 use clap::{Args, Subcommand, ValueEnum};
 use legation_protocol::Format;
+use serde::Deserialize;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Run the exchange
 ///
 /// Takes messages from agents over HTTP, checks and records each one, and keeps it for its
-/// recipient. Creates its data directory, keys and operator token when they are not there. Listens on
-/// this machine only; anybody here may register agents. Ends on SIGTERM or Ctrl-C once all it has
+/// recipient. Creates its data directory, keys and operator token when they are not there. With nothing
+/// configured it listens on this machine only, and anybody here may register agents. Ends on SIGTERM or Ctrl-C once all it has
 /// taken is answered, within ten seconds.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   legation serve
   legation serve --data ./exchange --listen 127.0.0.1:7401
+  legation config sample > legation.toml && legation serve --config legation.toml
+  legation serve --listen 0.0.0.0:7400 --behind-proxy=10.0.0.2
   RUST_LOG=debug legation serve --log-format json")]
 pub(crate) struct ServeArgs {
+    /// The configuration; `legation config sample` prints one
+    #[arg(long, value_name = "FILE", env = "LEGATION_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+
     /// Where everything is kept [default: ~/.local/share/legation]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", env = "LEGATION_DATA")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Where to listen
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7400")]
-    pub(crate) listen: String,
+    /// Where to listen [default: 127.0.0.1:7400]
+    #[arg(long, value_name = "ADDR", env = "LEGATION_LISTEN")]
+    pub(crate) listen: Option<String>,
 
-    /// The name of this exchange's record
-    #[arg(long, value_name = "NAME", default_value = "local")]
-    pub(crate) realm: String,
+    /// The name of this exchange's record [default: local]
+    #[arg(long, value_name = "NAME", env = "LEGATION_REALM")]
+    pub(crate) realm: Option<String>,
 
-    /// How the log on stderr is written; `RUST_LOG` says how much of it
-    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
-    pub(crate) log_format: LogFormat,
+    /// A proxy that does TLS passes requests on, from these addresses [default: this machine's own]
+    #[arg(long, value_name = "ADDRS", num_args = 0.., require_equals = true, value_delimiter = ',')]
+    pub(crate) behind_proxy: Option<Vec<IpAddr>>,
+
+    /// How the log on stderr is written; `RUST_LOG` says how much of it [default: text]
+    #[arg(long, value_enum)]
+    pub(crate) log_format: Option<LogFormat>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// Write a configuration, or check one
+#[derive(Args, Debug)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print a configuration with every key, its default and what it means
+    Sample,
+    /// Say whether a configuration is right
+    Check {
+        /// The file
+        file: PathBuf,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
     /// For people
     Text,
@@ -210,6 +242,9 @@ pub(crate) enum AuditCommand {
     /// Show how far the record goes, and the newest signed checkpoint
     Head,
     Verify(AuditVerifyArgs),
+    Prove(ProveArgs),
+    Check(CheckArgs),
+    Export(ExportArgs),
 }
 
 /// Verify a record, with the exchange running or not
@@ -241,6 +276,6 @@ pub(crate) struct AuditVerifyArgs {
     pub(crate) checkpoint: Option<PathBuf>,
 
     /// The exchange's public key; without it, the one in the data directory
-    #[arg(long, value_name = "ed25519:…")]
+    #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::net::TcpListener;
 
-fn cap(sender: &str, recipient: &str, content: &str) -> String {
+pub(crate) fn cap(sender: &str, recipient: &str, content: &str) -> String {
     format!(
         r#"{{"type":"message","task_id":"T1","sender_id":"{sender}","recipient_id":"{recipient}","content":"{content}"}}"#
     )

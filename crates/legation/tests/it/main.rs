@@ -8,12 +8,17 @@
 )]
 
 mod audit;
+mod bench;
 mod crash;
+mod disk;
 mod exchange;
 mod guide;
 mod keys;
+mod operations;
+mod proofs;
 mod served;
 mod stream;
+mod tail;
 mod validate;
 
 use std::io::Write as _;

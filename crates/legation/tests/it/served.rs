@@ -11,6 +11,7 @@ pub(crate) struct Served {
     /// What it said when it started.
     pub(crate) banner: String,
     folder: tempfile::TempDir,
+    args: Vec<String>,
     child: Child,
 }
 
@@ -23,7 +24,15 @@ pub(crate) fn program(folder: &Path) -> Command {
 
 fn isolate(command: &mut Command, folder: &Path) {
     command.current_dir(folder).env("HOME", folder).env("XDG_DATA_HOME", folder.join("share"));
-    for name in ["LEGATION_URL", "LEGATION_TOKEN", "RUST_LOG"] {
+    for name in [
+        "LEGATION_URL",
+        "LEGATION_TOKEN",
+        "LEGATION_CONFIG",
+        "LEGATION_DATA",
+        "LEGATION_LISTEN",
+        "LEGATION_REALM",
+        "RUST_LOG",
+    ] {
         command.env_remove(name);
     }
 }
@@ -38,6 +47,21 @@ fn launch(command: &mut Command) -> (Child, String, String) {
     (child, banner.join("\n"), url)
 }
 
+/// Runs an exchange that must not start, and gives back what it said.
+pub(crate) fn refuses_to_start(folder: &Path, data: &Path) -> Ran {
+    let mut command = program(folder);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    if !line.is_empty() {
+        child.kill().unwrap();
+        panic!("it started: {line}");
+    }
+    let ended = child.wait_with_output().unwrap();
+    Ran { code: ended.status.code().unwrap(), out: line, err: String::from_utf8(ended.stderr).unwrap() }
+}
+
 impl Served {
     pub(crate) fn start() -> Served {
         Served::with(&[], |_| {})
@@ -49,15 +73,31 @@ impl Served {
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
         prepare(&mut command);
         let (child, banner, url) = launch(&mut command);
-        Served { url, banner, folder, child }
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Served { url, banner, folder, args, child }
     }
 
     /// Kills it without a word, and starts it again on the same data.
     pub(crate) fn crash(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+        self.again();
+    }
+
+    /// Starts it again on the same data, once it has ended.
+    pub(crate) fn again(&mut self) {
         let mut command = program(self.folder());
-        (self.child, self.banner, self.url) = launch(command.args(["serve", "--listen", "127.0.0.1:0"]));
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(&self.args);
+        (self.child, self.banner, self.url) = launch(&mut command);
+    }
+
+    /// The same, at the same address.
+    pub(crate) fn restart(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let address = self.url.strip_prefix("http://").unwrap().to_owned();
+        let mut command = program(self.folder());
+        (self.child, self.banner, self.url) = launch(command.args(["serve", "--listen", &address]));
     }
 
     pub(crate) fn folder(&self) -> &Path {

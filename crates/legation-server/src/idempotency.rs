@@ -1,27 +1,11 @@
-//! Where a request came from, and what its sender calls it.
+//! What stands for the id of a message that has none, so that it can be sent again.
 
 use crate::header::Header;
 use crate::refusal::Refusal;
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
 use axum::http::HeaderName;
 use axum::http::request::Parts;
-use legation_engine::Source;
 use legation_protocol::Code;
-use std::convert::Infallible;
-use std::net::SocketAddr;
-
-/// The address a request came from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin(pub(crate) Source);
-
-impl<S: Sync> FromRequestParts<S> for Origin {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let address = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        Ok(Origin(address.map_or(Source::InProcess, |ConnectInfo(address)| Source::Address(address.ip()))))
-    }
-}
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const LONGEST: usize = 256;

@@ -1,0 +1,63 @@
+//! What was decided and is not committed yet, kept within what the record takes as one batch.
+
+use legation_exchange::record::Frame;
+use legation_exchange::{Entry, Verdict};
+use legation_protocol::{Code, Rejection};
+use legation_store::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, Error, FRAME_HEAD};
+use std::io;
+
+/// The most bytes that are committed at once, and so the most one decision may come to.
+const MOST: usize = 64 << 20;
+const _: () = assert!(MOST + BATCH_HEAD <= BATCH_MAX);
+
+/// Decisions that wait for their commit, and their verdicts with them.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) verdicts: Vec<Verdict>,
+    bytes: usize,
+}
+
+impl Draft {
+    /// Whether this can be committed together with what is here.
+    pub(crate) fn has_room_for(&self, frames: &[Frame]) -> bool {
+        self.bytes + size(frames) <= MOST
+    }
+
+    pub(crate) fn add(&mut self, entries: Vec<Entry>, frames: Vec<Frame>) {
+        self.bytes += size(&frames);
+        self.entries.extend(entries);
+        self.frames.extend(frames);
+    }
+}
+
+/// Entries as the record holds them; their bodies go along. Without a salt of its own, or without its
+/// effect, it is no entry.
+pub(crate) fn frames(entries: &mut [Entry]) -> Result<Vec<Frame>, Error> {
+    entries.iter_mut().map(frame).collect()
+}
+
+/// Refuses what is beyond the record's limits: better than to find out when it is to be written.
+pub(crate) fn check(frames: &[Frame]) -> Result<(), Rejection> {
+    let fits = |frame: &Frame| frame.effect.len() <= EFFECT_MAX && frame.body.as_ref().map_or(0, Vec::len) <= BODY_MAX;
+    if size(frames) <= MOST && frames.iter().all(fits) {
+        return Ok(());
+    }
+    let message = format!("this makes {} bytes of the record at once, more than it takes", size(frames));
+    Err(Rejection::because(Code::TooLarge, message))
+}
+
+fn size(frames: &[Frame]) -> usize {
+    frames.iter().map(|frame| FRAME_HEAD + frame.effect.len() + frame.body.as_ref().map_or(0, Vec::len)).sum()
+}
+
+fn frame(entry: &mut Entry) -> Result<Frame, Error> {
+    let cannot = |source| Error::Io { action: "write an entry of", path: "the record".into(), source };
+    let mut salt = [0; 16];
+    getrandom::fill(&mut salt).map_err(|error| cannot(io::Error::other(error.to_string())))?;
+    let effect = serde_json::to_vec(&entry.effect).map_err(|error| cannot(error.into()))?;
+    // The fold needs no body, so it is not copied.
+    let body = entry.body.take().map(Vec::from);
+    Ok(Frame { position: entry.position, at: entry.at.micros(), salt, effect, body })
+}

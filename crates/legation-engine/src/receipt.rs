@@ -1,0 +1,167 @@
+//! Receipts, made when they are asked for and off the decider's thread. One signature serves a whole
+//! batch: whoever is the first to need it makes it, and it is kept for those who ask later.
+
+use crate::exchange::Error;
+use legation_exchange::record::{Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint};
+use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_store::{Appended, Reader};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What was committed at once, as receipts need it: without the bodies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fresh {
+    committed: Committed,
+    entries: Vec<Kept>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Kept {
+    at: u64,
+    salt: [u8; 16],
+    effect: Vec<u8>,
+    body: Option<Hash>,
+}
+
+impl Fresh {
+    /// What an append of these frames made durable; `None` if there were none.
+    pub(crate) fn of(frames: Vec<Frame>, appended: Appended) -> Option<Fresh> {
+        let (first, at) = frames.first().map(|frame| (frame.position, frame.at))?;
+        let kept = |(Frame { at, salt, effect, .. }, body)| Kept { at, salt, effect, body };
+        let entries = frames.into_iter().zip(appended.bodies).map(kept).collect();
+        Some(Fresh { committed: Committed { first, at, leaves: appended.leaves }, entries })
+    }
+}
+
+/// A batch whose answers are under way.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    fresh: Fresh,
+    seal: OnceLock<Arc<Seal>>,
+}
+
+impl Answered {
+    pub(crate) fn new(fresh: Fresh) -> Answered {
+        Answered { fresh, seal: OnceLock::new() }
+    }
+}
+
+/// Signs for the exchange.
+#[derive(Debug)]
+pub(crate) struct Notary {
+    pub(crate) realm: String,
+    epoch: u32,
+    key: SecretKey,
+    reader: Reader,
+    seals: Mutex<Seals>,
+}
+
+impl Notary {
+    pub(crate) fn new(realm: String, epoch: u32, key: SecretKey, reader: Reader) -> Notary {
+        Notary { realm, epoch, key, reader, seals: Mutex::default() }
+    }
+
+    pub(crate) fn public(&self) -> PublicKey {
+        self.key.public()
+    }
+
+    pub(crate) fn sign(&self, checkpoint: Checkpoint) -> SignedCheckpoint {
+        checkpoint.sign(&self.key)
+    }
+
+    /// The receipt for the message at a position, from the batch just committed where it is in that.
+    pub(crate) fn receipt(&self, position: u64, batch: Option<&Answered>) -> Result<Receipt, Error> {
+        match batch.and_then(|batch| self.fresh(position, batch)) {
+            Some(receipt) => Ok(receipt),
+            None => self.again(&self.reader.read(position).map_err(Error::Record)?.ok_or(Error::Entry { position })?),
+        }
+    }
+
+    fn fresh(&self, position: u64, batch: &Answered) -> Option<Receipt> {
+        let committed = &batch.fresh.committed;
+        let index = usize::try_from(position.checked_sub(committed.first)?).ok()?;
+        let Kept { at, salt, effect, body } = batch.fresh.entries.get(index)?;
+        let seal = batch.seal.get_or_init(|| self.seal(committed.clone()));
+        seal.receipt(position, *at, Opening::new(*salt, effect, *body)?)
+    }
+
+    /// The receipt for the message in an entry of the record: the same as it ever was.
+    pub(crate) fn again(&self, frame: &Frame) -> Result<Receipt, Error> {
+        let position = frame.position;
+        let bad = || Error::Entry { position };
+        let kept = self.seals().find(position);
+        let seal = match kept {
+            Some(seal) => seal,
+            None => self.seal(self.reader.batch(position).map_err(Error::Record)?.ok_or_else(bad)?),
+        };
+        let opening = Opening::of(frame).ok_or_else(bad)?;
+        let leaf = opening.leaf(position, frame.at);
+        seal.receipt(position, frame.at, opening).filter(|receipt| receipt.leaf() == leaf).ok_or_else(bad)
+    }
+
+    fn seal(&self, committed: Committed) -> Arc<Seal> {
+        let seal = Arc::new(Seal::new(&self.realm, self.epoch, committed, &self.key));
+        self.seals().keep(Arc::clone(&seal));
+        seal
+    }
+
+    fn seals(&self) -> std::sync::MutexGuard<'_, Seals> {
+        self.seals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many leaves are kept, with some for each batch: about two megabytes.
+const ROOM: u64 = 1 << 15;
+const EACH: u64 = 8;
+
+/// Batches signed not long ago, by first position. Those used since the last turn stay for the next.
+#[derive(Debug, Default)]
+struct Seals {
+    young: BTreeMap<u64, Arc<Seal>>,
+    old: BTreeMap<u64, Arc<Seal>>,
+    weight: u64,
+}
+
+impl Seals {
+    fn find(&mut self, position: u64) -> Option<Arc<Seal>> {
+        let within = |seals: &BTreeMap<u64, Arc<Seal>>| {
+            let (_, seal) = seals.range(..=position).next_back()?;
+            seal.covers(position).then(|| Arc::clone(seal))
+        };
+        within(&self.young).or_else(|| within(&self.old).inspect(|seal| self.keep(Arc::clone(seal))))
+    }
+
+    fn keep(&mut self, seal: Arc<Seal>) {
+        self.weight += seal.count() + EACH;
+        self.young.insert(seal.first(), seal);
+        if self.weight > ROOM {
+            (self.old, self.weight) = (std::mem::take(&mut self.young), 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ROOM, Seals};
+    use legation_exchange::record::{Committed, Hash, Seal};
+    use legation_protocol::sign::SecretKey;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_is_used_stays_and_the_rest_goes() {
+        let key = SecretKey::from_seed(&[7; 32]);
+        let seal = |first, count| {
+            Arc::new(Seal::new("x", 1, Committed { first, at: 0, leaves: vec![Hash::ZERO; count] }, &key))
+        };
+        let mut seals = Seals::default();
+        seals.keep(seal(0, 3));
+        seals.keep(seal(3, 1));
+        assert_eq!(seals.find(2).map(|seal| seal.first()), Some(0));
+        assert_eq!(seals.find(4), None);
+        let large = usize::try_from(ROOM).unwrap();
+        seals.keep(seal(10, large));
+        assert_eq!(seals.find(3).map(|seal| seal.first()), Some(3));
+        seals.keep(seal(1 << 30, large));
+        assert_eq!((seals.find(3).is_some(), seals.find(2).is_some()), (true, false));
+    }
+}

@@ -1,0 +1,81 @@
+//! What is larger than the record takes: refused by itself, and nothing else with it.
+
+use legation_engine::Ledger;
+use legation_exchange::{Input, Moment, Policy, Registration, State, TokenHash, Verdict, Who};
+use legation_protocol::Code;
+use legation_store::{Disk, EFFECT_MAX, Known, Log, Options, verify};
+use std::fs::File;
+use std::io::{ErrorKind, Result};
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+/// A registration that makes an effect of about this size, which nobody sees coming.
+fn register(number: u8, bytes: usize) -> Input {
+    let registration = Registration { groups: Some([".".repeat(bytes)].into()), ..Registration::default() };
+    let (id, token) = (format!("agent-{number}"), TokenHash([number; 32]));
+    Input::Register { id, registration: Box::new(registration), who: Who::operator(), token }
+}
+
+fn ledger(log: Log) -> Ledger {
+    Ledger::open(log, State::default(), Policy::default()).unwrap()
+}
+
+/// What came of each input: a position, or the code it was refused with.
+fn outcomes(ledger: &mut Ledger, inputs: Vec<Input>) -> Vec<std::result::Result<u64, Code>> {
+    let verdicts = ledger.batch(inputs, Moment::from_micros(1)).unwrap().verdicts;
+    let outcome = |verdict| match verdict {
+        Verdict::Refused(rejection) => Err(rejection.code()),
+        Verdict::Accepted { position, .. } => Ok(position),
+        other @ Verdict::Duplicate { .. } => panic!("{other:?}"),
+    };
+    verdicts.into_iter().map(outcome).collect()
+}
+
+#[test]
+fn an_effect_larger_than_the_record_takes_is_refused_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(Log::open(dir.path()).unwrap().0);
+    let inputs = vec![register(0, 10), register(1, EFFECT_MAX), register(2, 10)];
+    assert_eq!(outcomes(&mut ledger, inputs), [Ok(0), Err(Code::TooLarge), Ok(1)]);
+    assert!(ledger.state().registry().agent("agent-1").is_none());
+    assert_eq!(outcomes(&mut ledger, vec![register(1, 10)]), [Ok(2)]);
+}
+
+#[test]
+fn decisions_that_come_to_more_than_one_batch_takes_are_committed_in_parts() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ledger = ledger(Log::open(dir.path()).unwrap().0);
+    let inputs = (0..6).map(|number| register(number, EFFECT_MAX - 1024)).collect();
+    assert_eq!(outcomes(&mut ledger, inputs), [Ok(0), Ok(1), Ok(2), Ok(3), Ok(4), Ok(5)]);
+    drop(ledger);
+    let report = verify::verify(dir.path(), &verify::Options::default(), &mut |_| {}).unwrap();
+    assert!(report.is_sound() && report.to == 6, "{report:?}");
+}
+
+/// A disk with so much room.
+#[derive(Debug)]
+struct Small(AtomicU64);
+
+impl Disk for Small {
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> Result<()> {
+        let grown = (offset + bytes.len() as u64).saturating_sub(file.metadata()?.len());
+        let took = self.0.fetch_update(SeqCst, SeqCst, |room| room.checked_sub(grown));
+        took.map_err(|_| ErrorKind::StorageFull)?;
+        file.write_all_at(bytes, offset)
+    }
+}
+
+#[test]
+fn where_only_a_part_finds_room_the_rest_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(Small(AtomicU64::new(80 << 20)));
+    let options = Options { disk: Arc::<Small>::clone(&disk), ..Options::default() };
+    let mut ledger = ledger(options.open(dir.path(), &Known::start()).unwrap().0);
+    let inputs = (0..6).map(|number| register(number, EFFECT_MAX - 1024)).collect();
+    let full = Err(Code::StorageFull);
+    assert_eq!(outcomes(&mut ledger, inputs), [Ok(0), Ok(1), Ok(2), Ok(3), full, full]);
+    assert_eq!((ledger.state().next(), ledger.size()), (4, 4));
+    disk.0.store(80 << 20, SeqCst);
+    assert_eq!(outcomes(&mut ledger, vec![register(4, 10)]), [Ok(4)]);
+}

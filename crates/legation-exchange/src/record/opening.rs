@@ -1,0 +1,133 @@
+//! Opening a leaf: what is shown of an entry so that anyone can compute its leaf, and no more. The
+//! body is not part of it, nor is the entry's own salt: with that, whoever holds it could try out
+//! what a body said after an erase has destroyed it.
+
+use super::frame::{Frame, effect_commitment, effect_salt, leaf_and_body, leaf_of};
+use super::hash::{Hash, read_hex, write_hex};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// The salt of an effect, written as 32 lower-case hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Salt(pub [u8; 16]);
+
+impl Serialize for Salt {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = [0; 32];
+        write_hex(&self.0, &mut text);
+        serializer.serialize_str(str::from_utf8(&text).unwrap_or_default())
+    }
+}
+
+impl<'de> Deserialize<'de> for Salt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Salt, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let bad = || serde::de::Error::custom("an effect's salt is 32 lower-case hexadecimal digits");
+        read_hex(text.as_bytes()).map(Salt).ok_or_else(bad)
+    }
+}
+
+/// What of an entry, beside position and time, its leaf follows from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opening {
+    /// The effect, to the byte.
+    pub effect: String,
+    /// Its salt.
+    pub effect_salt: Salt,
+    /// What the leaf says of the body, where there is one.
+    pub body: Option<Hash>,
+}
+
+impl Opening {
+    /// Opens an entry with this salt and effect whose body has this commitment. `None` if the effect
+    /// is no text.
+    pub fn new(salt: [u8; 16], effect: &[u8], body: Option<Hash>) -> Option<Opening> {
+        let effect = str::from_utf8(effect).ok()?.to_owned();
+        Some(Opening { effect, effect_salt: Salt(effect_salt(salt)), body })
+    }
+
+    /// Opens an entry.
+    pub fn of(frame: &Frame) -> Option<Opening> {
+        Opening::new(frame.salt, &frame.effect, leaf_and_body(frame).1)
+    }
+
+    /// The leaf that follows.
+    pub fn leaf(&self, position: u64, at: u64) -> Hash {
+        let Salt(salt) = self.effect_salt;
+        leaf_of(position, at, effect_commitment(salt, self.effect.as_bytes()), self.body)
+    }
+}
+
+/// An entry as those see it who may see everything: one line of an export.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Disclosed {
+    /// Its place.
+    pub position: u64,
+    /// When it was decided, in microseconds since 1970.
+    pub at: u64,
+    /// Its leaf.
+    pub leaf: Hash,
+    /// The salt of its effect.
+    pub effect_salt: Salt,
+    /// What the leaf says of the body, where there is one.
+    pub body_hash: Option<Hash>,
+    /// What it does, to the byte.
+    pub effect: Box<RawValue>,
+    /// The body as received, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+}
+
+impl Disclosed {
+    /// Discloses an entry; its body only if asked. `None` if the effect is no JSON, or the body no text.
+    pub fn of(frame: Frame, with_body: bool) -> Option<Disclosed> {
+        let (leaf, body_hash) = leaf_and_body(&frame);
+        let effect = RawValue::from_string(String::from_utf8(frame.effect).ok()?).ok()?;
+        let body = frame.body.filter(|_| with_body).map(String::from_utf8).transpose().ok()?;
+        let effect_salt = Salt(effect_salt(frame.salt));
+        Some(Disclosed { position: frame.position, at: frame.at, leaf, effect_salt, body_hash, effect, body })
+    }
+
+    /// Whether the leaf is that of what is shown.
+    pub fn is_sound(&self) -> bool {
+        self.opening().leaf(self.position, self.at) == self.leaf
+    }
+
+    /// What its leaf follows from.
+    pub fn opening(&self) -> Opening {
+        Opening { effect: self.effect.get().to_owned(), effect_salt: self.effect_salt, body: self.body_hash }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Disclosed, Opening, Salt};
+    use crate::record::{Frame, leaf};
+
+    fn frame() -> Frame {
+        let effect = br#"{"entry":"x", "a":"\u0041"}"#.to_vec();
+        Frame { position: 7, at: 8, salt: [9; 16], effect, body: Some("hi é".into()) }
+    }
+
+    #[test]
+    fn an_opening_gives_the_leaf_without_body_and_salt() {
+        let opening = Opening::of(&frame()).unwrap();
+        assert_eq!(opening.leaf(7, 8), leaf(&frame()));
+        let text = serde_json::to_string(&opening).unwrap();
+        assert_eq!(serde_json::from_str::<Opening>(&text).unwrap(), opening);
+        assert!(!text.contains("hi") && !text.contains(&"09".repeat(16)), "{text}");
+    }
+
+    #[test]
+    fn what_is_disclosed_keeps_every_byte_through_json() {
+        for with_body in [false, true] {
+            let text = serde_json::to_string(&Disclosed::of(frame(), with_body).unwrap()).unwrap();
+            let back: Disclosed = serde_json::from_str(&text).unwrap();
+            assert!(back.is_sound());
+            assert_eq!(back.body.as_deref(), with_body.then_some("hi é"));
+            let other = Disclosed { effect_salt: Salt([0; 16]), ..back };
+            assert!(!other.is_sound());
+        }
+    }
+}

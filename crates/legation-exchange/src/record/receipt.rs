@@ -1,0 +1,185 @@
+//! Receipts: that the exchange took a message, where and when, under its signature. One signature
+//! covers a whole batch; a receipt is the opening of one leaf, its path in the batch, and the
+//! batch's signed root. What is said twice must agree.
+
+use super::batch::Statement;
+use super::hash::Hash;
+use super::opening::Opening;
+use super::verify::verify_inclusion;
+use legation_protocol::json::Digest;
+use legation_protocol::sign::{PublicKey, Signature};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// Larger integers are not the same in every reader of JSON.
+const LARGEST: u64 = (1 << 53) - 1;
+
+/// A receipt that nobody has checked yet. Its JSON has no other members than these.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receipt {
+    kind: Kind,
+    verdict: Ruling,
+    message_id: String,
+    digest: Hash,
+    position: u64,
+    at: u64,
+    realm: String,
+    epoch: u32,
+    leaf: Hash,
+    path: Vec<Hash>,
+    entry: Opening,
+    batch: Stamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Kind {
+    #[serde(rename = "legation-receipt-1")]
+    Receipt,
+}
+
+/// What was decided about the message, as its entry says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    /// It was taken and routed.
+    Accepted,
+}
+
+/// The batch of an entry, signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stamp {
+    pub(super) first: u64,
+    pub(super) count: u64,
+    pub(super) root: Hash,
+    pub(super) at: u64,
+    pub(super) signature: Signature,
+}
+
+/// What the effect of an entry that took a message says.
+#[derive(Deserialize)]
+struct Said<'a> {
+    entry: Ruling,
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    digest: Hash,
+}
+
+/// What a receipt states once it has been checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// Whose record.
+    pub realm: String,
+    /// Counts how often the record was restored from a copy.
+    pub epoch: u32,
+    /// Where in it the message lies.
+    pub position: u64,
+    /// When it was taken, in microseconds since 1970.
+    pub at: u64,
+    /// What was decided.
+    pub verdict: Ruling,
+    /// The message's id.
+    pub message_id: String,
+    /// SHA-256 of the message's canonical form without its signature.
+    pub digest: Hash,
+    /// The leaf, for proofs that lead on to a checkpoint.
+    pub leaf: Hash,
+}
+
+/// Why a receipt cannot be relied on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadReceipt {
+    /// Not of the form.
+    #[error("this is no receipt: one is a JSON object with exactly the members docs/record.md names")]
+    Form,
+    /// The position is not one of the batch.
+    #[error("the position is not in the batch that is signed")]
+    Place,
+    /// Position, time and opening give another leaf.
+    #[error("position, time and entry do not give the leaf: one of them was changed")]
+    Leaf,
+    /// The entry is about something else.
+    #[error("verdict, message_id and digest are not what the entry says")]
+    Words,
+    /// The path does not lead to the root.
+    #[error("the path does not lead from the leaf to the root of the batch")]
+    Path,
+    /// Signed by another key, or changed.
+    #[error("the signature is not this key's over this batch: another key signed, or something was changed")]
+    Signature,
+}
+
+impl Receipt {
+    /// Cuts a receipt from a batch that is signed.
+    pub(super) fn cut(
+        (realm, epoch): (&str, u32),
+        (position, at): (u64, u64),
+        (leaf, path): (Hash, Vec<Hash>),
+        entry: Opening,
+        batch: Stamp,
+    ) -> Option<Receipt> {
+        let Said { entry: verdict, id, digest } = serde_json::from_str(&entry.effect).ok()?;
+        let (kind, message_id, realm) = (Kind::Receipt, id.into_owned(), realm.to_owned());
+        Some(Receipt { kind, verdict, message_id, digest, position, at, realm, epoch, leaf, path, entry, batch })
+    }
+
+    /// Reads the JSON form.
+    pub fn parse(text: &str) -> Result<Receipt, BadReceipt> {
+        let receipt: Receipt = serde_json::from_str(text).map_err(|_| BadReceipt::Form)?;
+        let Stamp { first, count, at, .. } = receipt.batch;
+        let numbers = [receipt.position, receipt.at, first, count, at];
+        if numbers.into_iter().any(|number| number > LARGEST) { Err(BadReceipt::Form) } else { Ok(receipt) }
+    }
+
+    /// Its JSON form, written at once.
+    pub fn to_json(&self) -> String {
+        let mut text = Vec::with_capacity(self.weight());
+        // Strings, integers and arrays of them: there is nothing in it that could fail to be written.
+        drop(serde_json::to_writer(&mut text, self));
+        String::from_utf8(text).unwrap_or_default()
+    }
+
+    /// About as many bytes as its JSON form has, and rather more than less.
+    pub fn weight(&self) -> usize {
+        let quotes = self.entry.effect.len() / 6;
+        800 + self.realm.len() + self.message_id.len() + self.entry.effect.len() + quotes + 74 * self.path.len()
+    }
+
+    /// The leaf it is about.
+    pub fn leaf(&self) -> Hash {
+        self.leaf
+    }
+
+    /// What it states, if this key signed it and all of it agrees.
+    pub fn verify(&self, key: &PublicKey) -> Result<Stated, BadReceipt> {
+        let Stamp { first, count, root, .. } = self.batch;
+        let index = self.position.checked_sub(first).filter(|index| *index < count).ok_or(BadReceipt::Place)?;
+        if self.entry.leaf(self.position, self.at) != self.leaf {
+            return Err(BadReceipt::Leaf);
+        }
+        let said: Said<'_> = serde_json::from_str(&self.entry.effect).map_err(|_| BadReceipt::Words)?;
+        if (said.entry, &*said.id, said.digest) != (self.verdict, &self.message_id, self.digest) {
+            return Err(BadReceipt::Words);
+        }
+        if !verify_inclusion(self.leaf, index, count, root, &self.path) {
+            return Err(BadReceipt::Path);
+        }
+        let statement = Statement::of(&self.realm, self.epoch, &self.batch).to_canonical();
+        if !key.verifies(statement.as_bytes(), &self.batch.signature) {
+            return Err(BadReceipt::Signature);
+        }
+        let Receipt { verdict, message_id, digest, position, at, realm, epoch, leaf, .. } = self.clone();
+        Ok(Stated { realm, epoch, position, at, verdict, message_id, digest, leaf })
+    }
+}
+
+impl Stated {
+    /// Whether it is about the message with this digest.
+    pub fn is_about(&self, digest: Digest) -> bool {
+        self.digest.0 == digest.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

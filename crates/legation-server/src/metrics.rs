@@ -1,0 +1,137 @@
+//! `GET /metrics`: what the exchange counts, in the text form Prometheus reads. Labels are dialects, codes
+//! and statuses: words of ours, never anything that was sent.
+
+use crate::caller::Caller;
+use crate::guest::Guest;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use legation_engine::Histogram;
+use legation_protocol::Code;
+use std::fmt::{Display, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Answers by the first digit of their status.
+#[derive(Debug, Default)]
+pub(crate) struct Answers([AtomicU64; 5]);
+
+impl Answers {
+    pub(crate) fn count(&self, status: StatusCode) {
+        if let Some(count) = self.0.get(usize::from(status.as_u16() / 100).wrapping_sub(1)) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// `GET /metrics`: for this machine, and for those who may see everything.
+pub(crate) async fn metrics(
+    State(shared): State<Arc<Shared>>,
+    guest: Guest,
+    caller: Caller,
+) -> Result<Response, Refusal> {
+    if !guest.source.local && !caller.0.sees_all() {
+        caller.must_be_somebody()?;
+        return Err(Refusal::because(Code::NotAllowed, "this is for operators and auditors"));
+    }
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text(&shared)).into_response())
+}
+
+fn text(shared: &Shared) -> String {
+    let mut page = Page::default();
+    exchange(&mut page, shared);
+    record(&mut page, shared);
+    doors(&mut page, shared);
+    page.gauge("process_start_time_seconds", "When the process started.", shared.started.as_secs());
+    page.head("legation_build_info", "gauge", "What runs here.");
+    page.sample("legation_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    page.0
+}
+
+fn exchange(page: &mut Page, shared: &Shared) {
+    let stats = shared.exchange.stats();
+    page.times("legation_accept_seconds", "From a message to its durable answer.", &stats.answered);
+    page.head("legation_verdicts_total", "counter", "Verdicts on messages.");
+    for counted in stats.verdicts() {
+        let dialect = counted.dialect.map_or("unknown", legation_protocol::Format::as_str);
+        page.sample("legation_verdicts_total", &[("dialect", dialect), ("verdict", counted.verdict)], counted.count);
+    }
+    let waiting = shared.exchange.waiting();
+    page.gauge("legation_mailboxes", "Mailboxes.", waiting.mailboxes);
+    page.gauge("legation_mailbox_messages", "Messages waiting in all mailboxes.", waiting.total);
+    page.gauge("legation_mailbox_messages_largest", "Messages in the fullest mailbox.", waiting.largest);
+    page.gauge("legation_queue_depth", "Inputs waiting to be decided.", shared.exchange.queued());
+}
+
+fn record(page: &mut Page, shared: &Shared) {
+    let stats = shared.exchange.stats();
+    page.sizes("legation_commit_batch_size", "Inputs committed together.", &stats.batches);
+    page.times("legation_fsync_seconds", "Making a batch durable.", &stats.syncs);
+    page.gauge("legation_record_entries", "Entries of the record.", shared.exchange.head().size);
+    page.gauge("legation_record_full", "1 when the record found no room.", u8::from(stats.is_full()));
+}
+
+fn doors(page: &mut Page, shared: &Shared) {
+    let visits = &shared.visits;
+    page.gauge("legation_connections_open", "Open connections.", visits.open());
+    page.gauge("legation_connections_unproven", "Those on which nobody has proven anything.", visits.unproven());
+    let turned_away = "legation_connections_turned_away_total";
+    page.head(turned_away, "counter", "Connections there was no room for.");
+    page.sample(turned_away, &[], visits.turned_away());
+    page.head("legation_rate_limited_total", "counter", "Requests refused by the limits of a source.");
+    page.sample("legation_rate_limited_total", &[], shared.sources.limited());
+    page.head("legation_http_responses_total", "counter", "Answers by status.");
+    for (count, status) in shared.answers.0.iter().zip(["1xx", "2xx", "3xx", "4xx", "5xx"]) {
+        page.sample("legation_http_responses_total", &[("status", status)], count.load(Ordering::Relaxed));
+    }
+}
+
+/// The page in the making.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+        let labels: Vec<_> = labels.iter().map(|(label, value)| format!("{label}=\"{value}\"")).collect();
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
+        let _ = writeln!(self.0, "{name}{labels} {value}");
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
+        self.head(name, "gauge", help);
+        self.sample(name, &[], value);
+    }
+
+    /// A histogram of microseconds, told in seconds.
+    fn times(&mut self, name: &str, help: &str, values: &Histogram) {
+        self.histogram(name, help, values, |micros| Duration::from_micros(micros).as_secs_f64().to_string());
+    }
+
+    fn sizes(&mut self, name: &str, help: &str, values: &Histogram) {
+        self.histogram(name, help, values, |size| size.to_string());
+    }
+
+    fn histogram(&mut self, name: &str, help: &str, values: &Histogram, told: impl Fn(u64) -> String) {
+        self.head(name, "histogram", help);
+        let bucket = format!("{name}_bucket");
+        // Read once before the buckets, so that none of them can exceed it.
+        let (sum, mut last) = (values.sum(), 0);
+        for (bound, count) in values.below() {
+            self.sample(&bucket, &[("le", &told(bound))], count);
+            last = count;
+        }
+        let total = values.total().max(last);
+        self.sample(&bucket, &[("le", "+Inf")], total);
+        self.sample(&format!("{name}_sum"), &[], told(sum));
+        self.sample(&format!("{name}_count"), &[], total);
+    }
+}

@@ -1,0 +1,60 @@
+//! What the server may be told. Everything has a value that works.
+
+use legation_engine::Rate;
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// What the server may be told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Host names it answers to, beside those of this machine itself.
+    pub hosts: Vec<String>,
+    /// Addresses of proxies whose word is taken for where a request came from.
+    pub proxies: Vec<IpAddr>,
+    /// How long what is under way may take once the server is told to stop.
+    pub drain: Duration,
+    /// How much may come at once.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { hosts: Vec::new(), proxies: Vec::new(), drain: Duration::from_secs(10), limits: Limits::default() }
+    }
+}
+
+/// How much may come at once, and how long it may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most connections open at a time.
+    pub connections: usize,
+    /// Most of them on which nobody has proven to be anybody.
+    pub unproven_connections: usize,
+    /// Most bytes of a request's head.
+    pub head_bytes: usize,
+    /// How long a head may take to come.
+    pub head_time: Duration,
+    /// How long a connection may stay open with nothing asked.
+    pub idle_time: Duration,
+    /// How long a client may leave an answer unread.
+    pub stall_time: Duration,
+    /// How often a source may fail to prove who asks, or ask in vain without saying who.
+    pub failures: Option<Rate>,
+    /// How often a source may register agents without saying who asks.
+    pub registrations: Option<Rate>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connections: 10_000,
+            unproven_connections: 1000,
+            head_bytes: 16 << 10,
+            head_time: Duration::from_secs(10),
+            idle_time: Duration::from_secs(75),
+            stall_time: Duration::from_secs(30),
+            failures: Some(Rate::per_minute(300)),
+            registrations: Some(Rate::per_minute(600)),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Limits by source and by agent.
+
+use crate::house::House;
+use crate::words::fresh_id;
+use legation_engine::{Rate, Settings};
+use legation_exchange::Policy;
+use legation_server::Limits;
+use std::net::{IpAddr, Ipv4Addr};
+
+fn failing(count: u32) -> Limits {
+    Limits { failures: Some(Rate::per_minute(count)), ..Limits::default() }
+}
+
+#[test]
+fn who_fails_too_often_waits_and_who_is_known_does_not() {
+    let house = House::limited(failing(5));
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    for _ in 0..5 {
+        house.ask("GET", "/v1/agents").by("lgt_guess").get().refused(401, "unauthenticated");
+    }
+    let answer = house.ask("GET", "/v1/agents").by("lgt_guess").get();
+    let wait: u64 = answer.headers["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=12).contains(&wait), "{wait}");
+    assert_eq!(answer.refused(429, "rate_limited")["retryable"], true);
+    // Not one byte of the body is sent.
+    let head =
+        "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n";
+    assert!(house.raw(head.as_bytes()).starts_with("HTTP/1.1 429 "));
+    house.send(&ann, &ann.cap("bob", "unimpressed")).ok();
+    assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 1);
+    house.ask("GET", "/v1/agents").by(&house.operator).get().ok();
+}
+
+#[test]
+fn signed_messages_without_a_token_are_not_counted_unless_they_fail() {
+    let house = House::limited(failing(5));
+    let (ann, _) = (house.admit("ann"), house.admit("bob"));
+    let vcp = |message: String| house.ask("POST", "/.well-known/vcp/messages").json(message);
+    for _ in 0..20 {
+        vcp(ann.vcp("bob", "well signed")).ok();
+    }
+    for _ in 0..5 {
+        vcp(ann.unsigned_vcp("bob", "not signed", &fresh_id(), 0)).refused(401, "signature_required");
+    }
+    vcp(ann.vcp("bob", "too late")).refused(429, "rate_limited");
+}
+
+#[test]
+fn lines_that_fail_are_counted_one_by_one() {
+    let house = House::limited(failing(5));
+    let answer = house.ask("POST", "/v1/messages").lines("nonsense\n".repeat(1000));
+    let limited = answer.text.lines().filter(|line| line.contains("rate_limited")).count();
+    // As many as fit the window may be on their way when the limit is reached.
+    assert!(limited >= 1000 - 5 - 256 - 1, "{limited}");
+    house.ask("POST", "/v1/messages").json("nonsense").refused(429, "rate_limited");
+}
+
+#[test]
+fn registering_without_a_token_has_a_limit_of_its_own() {
+    let house = House::limited(Limits { registrations: Some(Rate::per_minute(2)), ..Limits::default() });
+    house.admit("ann");
+    house.admit("bob");
+    house.ask("PUT", "/v1/agents/eve").json("{}").refused(429, "rate_limited");
+    assert_eq!(house.ask("PUT", "/v1/agents/eve").by(&house.operator).json("{}").status, 201);
+}
+
+#[test]
+fn behind_a_proxy_each_source_is_counted_alone() {
+    let proxies = vec![IpAddr::V4(Ipv4Addr::LOCALHOST)];
+    let settings = legation_server::Settings { proxies, limits: failing(3), ..legation_server::Settings::default() };
+    let house = House::told(settings);
+    let ask = |from: &str| house.ask("GET", "/v1/agents").header("x-forwarded-for", from).get();
+    for _ in 0..3 {
+        ask("192.0.2.1").refused(401, "unauthenticated");
+    }
+    // What the client itself put in front is not believed.
+    ask("198.51.100.1, 192.0.2.1").refused(429, "rate_limited");
+    ask("192.0.2.2").refused(401, "unauthenticated");
+    // What was passed on is not local.
+    house.ask("GET", "/metrics").header("x-forwarded-for", "192.0.2.2").get().refused(401, "unauthenticated");
+    assert_eq!(house.ask("GET", "/metrics").by(&house.operator).get().status, 200);
+}
+
+#[test]
+fn an_agent_sends_no_more_than_it_may_but_alarms_go_through() {
+    let data = tempfile::tempdir().unwrap();
+    let policy = Policy { open_registration: true, ..Policy::default() };
+    // So slow that this test is over before one more is due.
+    let pace = Some(Rate { count: 2, per: std::time::Duration::from_hours(1) });
+    let settings = Settings { policy, pace, ..Settings::on(data.path()) };
+    let house = House::with(data.into(), settings, legation_server::Settings::default());
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let lines: String = (0..3).map(|n| ann.cap("bob", &n.to_string()) + "\n").collect();
+    let told = house.ask("POST", "/v1/messages").by(&ann.token).lines(lines).text;
+    let limited: Vec<_> = told.lines().map(|line| line.contains("rate_limited")).collect();
+    assert_eq!(limited, [false, false, true]);
+    // Signed or not, it is the same agent; others have a pace of their own.
+    house.ask("POST", "/v1/messages").json(ann.vcp("bob", "more")).refused(429, "rate_limited");
+    house.send(&bob, &bob.cap("ann", "fine here")).ok();
+    for severity in ["critical", "emergency"] {
+        let alarm = ann.unsigned_vcp("bob", "fire", &fresh_id(), 0).replace("\"info\"", &format!("\"{severity}\""));
+        let alarm = ann.signed(&alarm.replace("\"requires_ack\":false", "\"requires_ack\":true"));
+        house.ask("POST", "/v1/messages").json(alarm).ok();
+    }
+}

@@ -1,0 +1,164 @@
+//! The configuration as it is written: every key, with the value it has when it is left out.
+
+use super::values::{Count, Size, Span};
+use crate::cli::LogFormat;
+use legation_engine::Settings;
+use legation_exchange::Policy;
+use legation_server::Limits;
+use serde::Deserialize;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ConfigFile {
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) listen: String,
+    pub(crate) realm: String,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) proxies: Vec<IpAddr>,
+    pub(crate) registration: Registration,
+    pub(crate) limits: LimitsTable,
+    pub(crate) mailbox: MailboxTable,
+    pub(crate) dedup: DedupTable,
+    pub(crate) record: RecordTable,
+    pub(crate) log: LogTable,
+}
+
+/// Who may register agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Registration {
+    Open,
+    Operator,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitsTable {
+    pub(crate) connections: usize,
+    pub(crate) unproven_connections: usize,
+    pub(crate) head_bytes: Size,
+    pub(crate) head_time: Span,
+    pub(crate) idle_time: Span,
+    pub(crate) stall_time: Span,
+    pub(crate) failures_per_minute: Count,
+    pub(crate) registrations_per_minute: Count,
+    pub(crate) agent_messages_per_second: Count,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct MailboxTable {
+    pub(crate) limit: usize,
+    pub(crate) time_to_live: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct DedupTable {
+    pub(crate) past: Span,
+    pub(crate) future: Span,
+    pub(crate) margin: Span,
+    pub(crate) window: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RecordTable {
+    pub(crate) segment: Size,
+    pub(crate) snapshot_every: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LogTable {
+    pub(crate) format: LogFormat,
+    pub(crate) level: Level,
+}
+
+/// How much of the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+impl Level {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warn => "warn",
+            Level::Info => "info",
+            Level::Debug => "debug",
+            Level::Trace => "trace",
+        }
+    }
+}
+
+impl Default for ConfigFile {
+    fn default() -> Self {
+        ConfigFile {
+            data: None,
+            listen: "127.0.0.1:7400".to_owned(),
+            realm: "local".to_owned(),
+            hosts: Vec::new(),
+            proxies: Vec::new(),
+            registration: Registration::Operator,
+            limits: LimitsTable::default(),
+            mailbox: MailboxTable::default(),
+            dedup: DedupTable::default(),
+            record: RecordTable::default(),
+            log: LogTable { format: LogFormat::Text, level: Level::Info },
+        }
+    }
+}
+
+impl Default for LimitsTable {
+    fn default() -> Self {
+        let limits = Limits::default();
+        let per_minute = |rate: Option<legation_engine::Rate>| rate.map_or(Count::Unlimited, |r| Count::Most(r.count));
+        LimitsTable {
+            connections: limits.connections,
+            unproven_connections: limits.unproven_connections,
+            head_bytes: Size(limits.head_bytes as u64),
+            head_time: Span(limits.head_time),
+            idle_time: Span(limits.idle_time),
+            stall_time: Span(limits.stall_time),
+            failures_per_minute: per_minute(limits.failures),
+            registrations_per_minute: per_minute(limits.registrations),
+            agent_messages_per_second: Count::Unlimited,
+        }
+    }
+}
+
+impl Default for MailboxTable {
+    fn default() -> Self {
+        let policy = Policy::default();
+        MailboxTable { limit: policy.mailbox_limit, time_to_live: Span(policy.time_to_live) }
+    }
+}
+
+impl Default for DedupTable {
+    fn default() -> Self {
+        let Policy { past, future, dedup_margin, dedup_window, .. } = Policy::default();
+        DedupTable { past: Span(past), future: Span(future), margin: Span(dedup_margin), window: Span(dedup_window) }
+    }
+}
+
+impl Default for RecordTable {
+    fn default() -> Self {
+        let settings = Settings::on("");
+        RecordTable { segment: Size(settings.segment), snapshot_every: settings.snapshot_every }
+    }
+}
+
+impl Default for LogTable {
+    fn default() -> Self {
+        ConfigFile::default().log
+    }
+}

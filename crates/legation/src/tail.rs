@@ -1,0 +1,100 @@
+//! `legation tail`: the record as it grows, until somebody has seen enough.
+
+mod line;
+
+use crate::Outcome;
+use crate::cli::TailArgs;
+use crate::remote::{Parcel, Remote, Reply, Unreachable};
+use anyhow::Context as _;
+use line::Filter;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::io::{self, Write as _};
+use std::thread;
+use std::time::Duration;
+
+/// How long to leave an exchange alone that is not there: the first time, and at most.
+const SOON: Duration = Duration::from_millis(100);
+const LATER: Duration = Duration::from_secs(5);
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    entries: Vec<&'a RawValue>,
+    next: Option<u64>,
+}
+
+pub(crate) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
+    let remote = Remote::new(&args.remote)?;
+    let filter = Filter { agent: args.agent.clone(), dialect: args.dialect.clone(), kind: args.kind.clone() };
+    let after = match args.from {
+        Some(from) => from.checked_sub(1),
+        None => newest(&remote)?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    let ended = runtime.block_on(async {
+        let follows = tokio::task::spawn_blocking(move || follow(&remote, &filter, after));
+        tokio::select! {
+            ended = follows => ended.context("cannot go on")?,
+            _ = tokio::signal::ctrl_c() => Ok(Outcome::Fine),
+        }
+    });
+    // What waits for the next entry is not waited for.
+    runtime.shutdown_background();
+    ended
+}
+
+/// The newest entry, if there is one.
+fn newest(remote: &Remote) -> anyhow::Result<Option<u64>> {
+    let head = remote.ask("GET", "/v1/audit/head", &Parcel::default())?.value()?;
+    let size = head.get("size").and_then(Value::as_u64).context("the answer is not an exchange's")?;
+    Ok(size.checked_sub(1))
+}
+
+fn follow(remote: &Remote, filter: &Filter, mut after: Option<u64>) -> anyhow::Result<Outcome> {
+    let mut patience = SOON;
+    loop {
+        let query = after.map(|after| format!("&after={after}")).unwrap_or_default();
+        let reply = remote.ask("GET", &format!("/v1/audit/entries?limit=1000&wait=30{query}"), &Parcel::default());
+        match reply {
+            Ok(reply) if reply.is_accepted() => {
+                if patience > SOON {
+                    writeln!(io::stderr(), "legation: the exchange is back")?;
+                }
+                patience = SOON;
+                after = print(remote, filter, &reply)?.or(after);
+            }
+            Ok(reply) if reply.value()?.get("retryable") != Some(&Value::Bool(true)) => {
+                return remote.report(&reply, |_, _| Ok(()));
+            }
+            Err(error) if !error.is::<Unreachable>() => return Err(error),
+            Ok(_) | Err(_) => {
+                if patience == SOON {
+                    writeln!(io::stderr(), "legation: the exchange is not there; waiting for it")?;
+                }
+                thread::sleep(patience);
+                patience = (patience * 2).min(LATER);
+            }
+        }
+    }
+}
+
+/// Prints a page, and says where the next begins.
+fn print(remote: &Remote, filter: &Filter, reply: &Reply) -> anyhow::Result<Option<u64>> {
+    let page: Page<'_> = serde_json::from_str(&reply.text).context("the answer is not an exchange's")?;
+    let mut out = anstream::AutoStream::auto(io::stdout().lock());
+    for entry in &page.entries {
+        let value: Value = serde_json::from_str(entry.get())?;
+        if !filter.fits(value.get("effect").unwrap_or(&Value::Null)) {
+            continue;
+        }
+        if remote.json {
+            writeln!(out, "{}", entry.get())?;
+        } else {
+            writeln!(out, "{}", line::of(&value))?;
+        }
+    }
+    out.flush()?;
+    Ok(page.next)
+}

@@ -1,0 +1,172 @@
+//! What must hold for a segment of any bytes at all. Random bytes would never pass a checksum, so
+//! the first of them says which parts are made to fit: what is left wrong must be found.
+
+use legation_exchange::record::{Frame, Hash, chain, leaf};
+use legation_store::{Direct, Error, Known, Options, verify};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+const SEGMENT_HEAD: usize = 80;
+const BATCH_HEAD: usize = 64;
+const FRAME_HEAD: usize = 48;
+
+/// A record of one segment with these bytes: it is refused, or it is read, verifies and goes on.
+/// The verifier, which has its own reading, comes to the same.
+pub fn record(data: &[u8]) {
+    let Some((&fit, bytes)) = data.split_first() else { return };
+    let mut bytes = bytes.to_vec();
+    Fit(fit).segment(&mut bytes);
+    let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory");
+    let log = dir.path().join("log");
+    fs::create_dir(&log).expect("a directory");
+    fs::write(dir.path().join("format"), "legation-record 1\n").expect("a file");
+    fs::write(log.join("00000000000000000000.seg"), &bytes).expect("a file");
+    let before = checked(dir.path());
+    match open(dir.path()) {
+        Ok(next) => {
+            assert!(before.is_sound(), "the log takes what does not verify: {before:?}");
+            let after = checked(dir.path());
+            assert!(after.is_sound() && after.to == next + 1, "{after:?}");
+        }
+        Err(Error::Damaged { .. }) => assert!(!before.is_sound(), "the log refuses what verifies: {before:?}"),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn checked(dir: &Path) -> verify::Report {
+    verify::verify(dir, &verify::Options::default(), &mut |_| ()).expect("it can be read")
+}
+
+/// Opens the record, reads all of it, and adds an entry.
+fn open(dir: &Path) -> Result<u64, Error> {
+    let (mut log, found) = Options { segment: 4096, disk: Arc::new(Direct) }.open(dir, &Known::start())?;
+    let frames: Vec<Frame> = log.frames(0).collect::<Result<_, _>>().expect("what was opened is read");
+    assert_eq!(frames.len() as u64, found.next);
+    let last = frames.len().checked_sub(1).map(|at| log.read(at as u64).expect("it is read"));
+    assert_eq!(last.flatten().as_ref(), frames.last());
+    log.append(&[Frame { position: found.next, at: 0, salt: [0; 16], effect: Vec::new(), body: None }])?;
+    Ok(found.next)
+}
+
+/// Which parts are made to fit.
+#[derive(Clone, Copy)]
+struct Fit(u8);
+
+impl Fit {
+    const HEAD: u8 = 1;
+    const MARKS: u8 = 2;
+    const SIZES: u8 = 4;
+    const CHECKSUMS: u8 = 8;
+    const POSITIONS: u8 = 16;
+    const CHAIN: u8 = 32;
+
+    fn has(self, part: u8) -> bool {
+        self.0 & part != 0
+    }
+
+    fn segment(self, bytes: &mut Vec<u8>) {
+        bytes.resize(bytes.len().max(SEGMENT_HEAD), 0);
+        let (head, mut rest) = bytes.split_at_mut(SEGMENT_HEAD);
+        if self.has(Fit::HEAD) {
+            head[..16].copy_from_slice(b"LEGATION\x01\0\0\0\0\0\0\0");
+            head[32..76].fill(0);
+            put(head, 76, crc32fast::hash(&head[..76]));
+        }
+        let id = &head[16..32];
+        let (mut next, mut now) = (0, Hash::ZERO);
+        while rest.len() >= BATCH_HEAD && rest[..4] != [0; 4] {
+            let size = self.size(rest, 4, rest.len() - BATCH_HEAD);
+            if size > rest.len() - BATCH_HEAD {
+                return;
+            }
+            let (batch, more) = rest.split_at_mut(BATCH_HEAD + size);
+            self.batch(batch, id, &mut next, &mut now);
+            rest = more;
+        }
+    }
+
+    fn batch(self, bytes: &mut [u8], id: &[u8], next: &mut u64, now: &mut Hash) {
+        let (head, mut rest) = bytes.split_at_mut(BATCH_HEAD);
+        let first = *next;
+        let mut crc = seeded(id);
+        while rest.len() >= FRAME_HEAD {
+            let size = self.size(rest, 0, rest.len() - 8);
+            if size > rest.len() - 8 {
+                break;
+            }
+            let (frame, more) = rest.split_at_mut(8 + size);
+            self.frame(frame, id, next, now);
+            crc.update(frame);
+            rest = more;
+        }
+        if self.has(Fit::MARKS) {
+            head[..4].copy_from_slice(b"LGB1");
+        }
+        if self.has(Fit::POSITIONS) {
+            head[8..16].copy_from_slice(&first.to_le_bytes());
+            put(head, 16, u32::try_from(*next - first).expect("few"));
+        }
+        if self.has(Fit::CHAIN) {
+            head[24..56].copy_from_slice(&now.0);
+        }
+        if self.has(Fit::CHECKSUMS) {
+            crc.update(rest);
+            put(head, 20, crc.finalize());
+            let mut crc = seeded(id);
+            crc.update(&head[..60]);
+            put(head, 60, crc.finalize());
+        }
+    }
+
+    fn frame(self, bytes: &mut [u8], id: &[u8], next: &mut u64, now: &mut Hash) {
+        if bytes.len() < FRAME_HEAD {
+            return;
+        }
+        if self.has(Fit::POSITIONS) {
+            put(bytes, 8, u32::try_from(*next).expect("few"));
+            put(bytes, 12, 0);
+        }
+        let room = bytes.len() - FRAME_HEAD;
+        let effect = self.size(bytes, 40, room).min(room);
+        if self.has(Fit::SIZES) && bytes[44..48] != [0xff; 4] {
+            put(bytes, 44, u32::try_from(room - effect).expect("few"));
+        }
+        if self.has(Fit::CHECKSUMS) {
+            let mut crc = seeded(id);
+            crc.update(&bytes[8..]);
+            put(bytes, 4, crc.finalize());
+        }
+        *next += 1;
+        *now = chain(*now, leaf(&parsed(bytes, effect)));
+    }
+
+    /// The length that stands somewhere, made to be at most so much.
+    fn size(self, bytes: &mut [u8], at: usize, most: usize) -> usize {
+        let mut size = u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four"));
+        if self.has(Fit::SIZES) && size as usize > most {
+            size %= u32::try_from(most).expect("small") + 1;
+            put(bytes, at, size);
+        }
+        size as usize
+    }
+}
+
+/// The frame as the log should read it.
+fn parsed(bytes: &[u8], effect: usize) -> Frame {
+    let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight"));
+    let (effect, body) = bytes[FRAME_HEAD..].split_at(effect);
+    let body = (bytes[44..48] != [0xff; 4]).then(|| body.to_vec());
+    let salt = bytes[24..40].try_into().expect("sixteen");
+    Frame { position: number(8), at: number(16), salt, effect: effect.to_vec(), body }
+}
+
+fn seeded(id: &[u8]) -> crc32fast::Hasher {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(id);
+    crc
+}
+
+fn put(bytes: &mut [u8], at: usize, number: u32) {
+    bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+}
