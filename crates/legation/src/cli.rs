@@ -2,12 +2,16 @@
 
 mod bench;
 mod exchange;
+mod people;
 mod record;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
+};
+pub(crate) use people::{
+    DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, TokenArgs, TokenCommand,
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 
@@ -45,9 +49,12 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Config(ConfigArgs),
     Agent(AgentArgs),
+    Token(TokenArgs),
     Send(SendArgs),
     Inbox(InboxArgs),
+    DeadLetters(DeadLettersArgs),
     Audit(AuditArgs),
+    Doctor(DoctorArgs),
     Tail(TailArgs),
     Bench(BenchArgs),
     /// Print the completion script for a shell
