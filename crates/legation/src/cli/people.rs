@@ -189,7 +189,7 @@ Examples:
   legation doctor --json | jq '.checks[] | select(.state != \"ok\")'")]
 pub(crate) struct DoctorArgs {
     /// The data directory
-    #[arg(long, value_name = "DIR", default_value_os_t = places::data())]
+    #[arg(long, value_name = "DIR", env = "LEGATION_DATA", default_value_os_t = places::data())]
     pub(crate) data: PathBuf,
 
     #[command(flatten)]
