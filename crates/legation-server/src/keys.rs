@@ -35,7 +35,7 @@ impl FromRequestParts<Arc<Shared>> for KeyPath {
 }
 
 #[derive(Serialize)]
-struct Keys {
+struct KeyRing {
     realm: String,
     agent: String,
     keys: Vec<KeyView>,
@@ -50,7 +50,7 @@ pub(crate) async fn list(
     caller.must_be_somebody()?;
     let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
     let keys = agent.keys.iter().map(KeyView::of).collect();
-    Ok(Json(Keys { realm: shared.exchange.realm().to_owned(), agent: agent.id, keys }).into_response())
+    Ok(Json(KeyRing { realm: shared.exchange.realm().to_owned(), agent: agent.id, keys }).into_response())
 }
 
 #[derive(Deserialize)]

@@ -41,7 +41,7 @@ fn a_letter_that_waited_too_long_is_listed_and_can_be_sent_again() {
     assert_eq!(desk.waiting("archivist"), [again]);
     assert!(listed(&desk).is_empty());
     // It waits its whole time again, and what dies twice is listed by where it was routed last.
-    desk.passes(desk.policy.time_to_live - Duration::from_secs(1));
+    desk.passes(desk.policy.time_to_live.checked_sub(Duration::from_secs(1)).unwrap());
     assert_eq!(desk.waiting("archivist"), [again]);
     desk.passes(Duration::from_secs(1));
     assert_eq!(listed(&desk), [(again, "archivist".to_owned(), position, Why::Expired)]);

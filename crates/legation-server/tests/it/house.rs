@@ -244,5 +244,5 @@ pub(crate) fn path_of(id: &str) -> String {
 
 /// A text as one part of a path.
 pub(crate) fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat()
 }

@@ -93,7 +93,7 @@ fn a_signature_beside_a_message_proves_its_sender() {
 fn senders_nobody_can_be_are_refused() {
     let house = House::open();
     let (ann, _) = (house.admit("ann"), house.admit("bob"));
-    for name in ["broadcast", "system", "exchange", "broker", "user", "orchestrator"] {
+    for name in ["broadcast", "system", "exchange", "broker", "user", "orchestrator", "*"] {
         let message = ann.cap("bob", "x").replace("\"ann\"", &format!("\"{name}\""));
         house.send(&ann, &message).refused(403, "reserved_id");
     }

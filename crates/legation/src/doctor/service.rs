@@ -74,25 +74,27 @@ fn known(reply: &Reply) -> Check {
 
 /// What the exchange's own figures say.
 fn measured(page: &str) -> Vec<Check> {
-    let mut checks = Vec::new();
-    if let Some(version) = page.lines().find_map(version) {
-        let found = format!("the exchange is legation {version}");
-        checks.push(match version == env!("CARGO_PKG_VERSION") {
-            true => Check::ok("version", found),
-            false => Check::warn("version", found, "use the same version here and there"),
-        });
+    let entries = figure(page, "legation_record_entries");
+    let entries = entries.map(|entries| Check::ok("record", format!("it has {entries} entries")));
+    let version = page.lines().find_map(version).map(same_version);
+    let lag = figure(page, "legation_index_lag").map(index);
+    [version, entries, lag].into_iter().flatten().collect()
+}
+
+fn same_version(version: &str) -> Check {
+    let found = format!("the exchange is legation {version}");
+    if version == env!("CARGO_PKG_VERSION") {
+        return Check::ok("version", found);
     }
-    if let Some(entries) = figure(page, "legation_record_entries") {
-        checks.push(Check::ok("record", format!("it has {entries} entries")));
+    Check::warn("version", found, "use the same version here and there")
+}
+
+fn index(lag: u64) -> Check {
+    let found = format!("the index is {lag} entries behind the record");
+    if lag < BEHIND {
+        return Check::ok("index", found);
     }
-    if let Some(lag) = figure(page, "legation_index_lag") {
-        let found = format!("the index is {lag} entries behind the record");
-        checks.push(match lag {
-            ..BEHIND => Check::ok("index", found),
-            BEHIND.. => Check::warn("index", found, "searches miss what is new; is the disk slow?"),
-        });
-    }
-    checks
+    Check::warn("index", found, "searches miss what is new; is the disk slow?")
 }
 
 fn version(line: &str) -> Option<&str> {
