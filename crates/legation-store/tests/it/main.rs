@@ -11,6 +11,7 @@ mod common;
 mod crash;
 mod damage;
 mod disk;
+mod index;
 mod log;
 mod proofs;
 mod snapshots;

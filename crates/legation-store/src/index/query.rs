@@ -1,0 +1,150 @@
+//! What can be asked of the index.
+
+use super::facet::Facet;
+use super::terms::Terms;
+use super::words::words_in;
+use legation_exchange::Effect;
+use legation_protocol::Format;
+use std::fmt;
+
+/// The most words a text may have that is searched for.
+pub const MOST_WORDS: usize = 64;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A message that was taken.
+    Accepted,
+    /// Something that was refused.
+    Refused,
+    /// An agent that was registered or changed.
+    Registered,
+    /// An agent that was removed.
+    Removed,
+    /// An acknowledgement.
+    Acked,
+    /// Messages that waited too long.
+    Expired,
+}
+
+impl What {
+    /// What an effect makes of its entry.
+    pub const fn of(effect: &Effect) -> What {
+        match effect {
+            Effect::Accepted(_) => What::Accepted,
+            Effect::Refused(_) => What::Refused,
+            Effect::Registered { .. } => What::Registered,
+            Effect::Removed { .. } => What::Removed,
+            Effect::Acked(_) => What::Acked,
+            Effect::Expired { .. } => What::Expired,
+        }
+    }
+
+    /// Its name, as entries have it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            What::Accepted => "accepted",
+            What::Refused => "refused",
+            What::Registered => "registered",
+            What::Removed => "removed",
+            What::Acked => "acked",
+            What::Expired => "expired",
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which entries come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The last ones.
+    #[default]
+    Newest,
+    /// The first ones.
+    Oldest,
+}
+
+/// Which entries are wanted: those that fit everything that is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// What they are.
+    pub what: Option<What>,
+    /// Who sent them.
+    pub sender: Option<String>,
+    /// Whose mailbox they went to.
+    pub recipient: Option<String>,
+    /// All of these sent or got them.
+    pub parties: Vec<String>,
+    /// The agent they speak of, where they are no messages.
+    pub about: Option<String>,
+    /// Who asked for them, where they are no messages.
+    pub by: Option<String>,
+    /// Their dialect.
+    pub dialect: Option<Format>,
+    /// Their kind within the dialect.
+    pub kind: Option<String>,
+    /// The task or session they belong to.
+    pub thread: Option<String>,
+    /// The id of the message.
+    pub id: Option<String>,
+    /// The digest of the message.
+    pub digest: Option<String>,
+    /// Why they were refused.
+    pub code: Option<String>,
+    /// The position they took out of a mailbox by name.
+    pub taken: Option<u64>,
+    /// A text all of whose words are in the message, in any order. One without words is in none.
+    pub text: Option<String>,
+    /// Decided then or later, in microseconds since 1970.
+    pub since: Option<u64>,
+    /// Decided before.
+    pub until: Option<u64>,
+    /// Beyond this position.
+    pub after: Option<u64>,
+    /// Before this position.
+    pub before: Option<u64>,
+    /// Which come first.
+    pub order: Order,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Query {
+    /// All terms that must be there, as the database asks for them: each in quotes, so that none is
+    /// ever read as anything but a term. Nothing if no entry can fit.
+    pub(super) fn matching(&self, terms: &Terms) -> Option<String> {
+        let mut all = Vec::new();
+        let words = self.text.as_deref().map(words_in);
+        if words.as_ref().is_some_and(|words| words.is_empty() || words.len() > MOST_WORDS) {
+            return None;
+        }
+        self.facets().chain(words.iter().flatten().map(|word| Facet::Word(word))).for_each(|facet| {
+            all.push(format!("\"{}\"", terms.term(facet)));
+        });
+        Some(all.join(" AND "))
+    }
+
+    fn facets(&self) -> impl Iterator<Item = Facet<'_>> {
+        let named: [(&Option<String>, fn(&str) -> Facet<'_>); 9] = [
+            (&self.sender, |text| Facet::Sender(text)),
+            (&self.recipient, |text| Facet::Recipient(text)),
+            (&self.about, |text| Facet::About(text)),
+            (&self.by, |text| Facet::By(text)),
+            (&self.kind, |text| Facet::Kind(text)),
+            (&self.thread, |text| Facet::Thread(text)),
+            (&self.id, |text| Facet::Id(text)),
+            (&self.digest, |text| Facet::Digest(text)),
+            (&self.code, |text| Facet::Code(text)),
+        ];
+        let named = named.into_iter().filter_map(|(text, facet)| text.as_deref().map(facet));
+        let what = self.what.map(Facet::What);
+        let dialect = self.dialect.map(|dialect| Facet::Dialect(dialect.as_str()));
+        let parties = self.parties.iter().map(|party| Facet::Party(party));
+        named.chain(what).chain(dialect).chain(parties).chain(self.taken.map(Facet::Taken))
+    }
+}
