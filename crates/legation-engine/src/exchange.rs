@@ -1,6 +1,7 @@
 //! The handle everybody holds: ask something, look something up.
 
 use crate::decider::Job;
+use crate::index::Indexed;
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_exchange::{Agent, Input, Registration, State, TokenHash, Verdict, Who};
@@ -19,6 +20,15 @@ pub enum Error {
     /// The record failed.
     #[error("the record cannot be read or written")]
     Record(#[source] legation_store::Error),
+    /// The index failed.
+    #[error("the index cannot be asked")]
+    Index(#[source] legation_store::index::Error),
+    /// The index has not come so far yet.
+    #[error("the index has not come to position {position} yet")]
+    Behind {
+        /// How far it should be.
+        position: u64,
+    },
     /// No random bytes.
     #[error("the system has no random bytes")]
     Random,
@@ -88,6 +98,7 @@ pub struct Exchange {
     /// Told after each commit.
     pub(crate) head: watch::Receiver<Head>,
     pub(crate) reader: Reader,
+    pub(crate) indexed: Indexed,
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
 }

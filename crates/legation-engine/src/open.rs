@@ -3,6 +3,7 @@
 
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
+use crate::index;
 use crate::ledger::Ledger;
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::tokens::Token;
@@ -72,12 +73,14 @@ impl Exchange {
             covered: known.position,
             worth: snapshot_every,
         };
-        let exchange = Exchange { jobs, committed, head: heads, reader, operator, public };
+        let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
+        let exchange = Exchange { jobs, committed, head: heads, reader, indexed, operator, public };
         let decider = Decider { ledger, head, realm, key, signed: 0, signed_at: instant() };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
-        let keeping = runtime.clone();
+        let (keeping, following) = (runtime.clone(), runtime.clone());
         spawn("snapshots", move || keeper.run(&keeping))?;
+        spawn("index", move || follower.run(&following))?;
         spawn("decider", move || drop(end.send(decider.run(&mut queue, &runtime))))?;
         let recovery = recovered
             .cut

@@ -195,6 +195,8 @@ codes! {
     StorageFull = "storage_full",
     /// Too much at once.
     Busy = "busy",
+    /// An id that more than one message has.
+    AmbiguousMessage = "ambiguous_message",
     /// A body of a kind that is not read here.
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.

@@ -3,7 +3,7 @@
 use crate::gate::gate;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
-use crate::{agents, health, inbox, leftover, messages, record};
+use crate::{agents, health, inbox, leftover, message, messages, record, search};
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::CACHE_CONTROL;
@@ -20,7 +20,10 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/.well-known/vcp/messages", post(messages::vcp))
         .route("/.well-known/legation/keys", get(record::keys))
-        .route("/v1/messages", post(messages::any))
+        .route("/v1/messages", post(messages::any).get(search::list))
+        .route("/v1/messages/{key}", get(message::get))
+        .route("/v1/messages/{key}/raw", get(message::raw))
+        .route("/v1/messages/{key}/explain", get(message::explain))
         .route("/v1/agents", get(agents::list))
         .route("/v1/agents/{id}", agent)
         .route("/v1/agents/{id}/inbox", get(inbox::list))

@@ -13,5 +13,6 @@ mod identity;
 mod mailbox;
 mod messages;
 mod registry;
+mod search;
 mod stream;
 mod words;

@@ -183,7 +183,7 @@ mod tests {
         log.append(&(0..2000).map(frame).collect::<Vec<_>>()).unwrap();
         let terms = Terms::open(dir.path()).unwrap();
         let mut base = Base::create(dir.path(), &terms).unwrap();
-        let mut follow = |base: &mut Base, most| base.follow(&log.reader(), &terms, most, usize::MAX);
+        let follow = |base: &mut Base, most| base.follow(&log.reader(), &terms, most, usize::MAX);
         assert_eq!(follow(&mut base, 1).unwrap(), 1);
         let pages = |base: &Base, name: &str| -> i64 {
             base.connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
