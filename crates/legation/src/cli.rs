@@ -1,11 +1,13 @@
 //! The arguments, and the help that teaches them.
 
 mod exchange;
+mod lookup;
 
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, InboxArgs, LogFormat, RemoteArgs,
     SendArgs, ServeArgs,
 };
+pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -16,7 +18,8 @@ use std::path::PathBuf;
 /// Checks, canonicalises, signs and verifies agent messages in four dialects: VCP messaging 1.2
 /// (`vcp`), the ElizaOS agent language 0.1 (`acl`), CAP (`cap`) and VLP 1.1 (`vlp`), with the VCP
 /// 3.1 handshake (`hello`) and CAP agent manifests (`manifest`). `serve` runs the exchange that
-/// agents send them through; `agent`, `send`, `inbox` and `audit` speak to it.
+/// agents send them through; `agent`, `send`, `inbox`, `messages`,
+/// `message`, `explain` and `audit` speak to it.
 ///
 /// Data goes to stdout, everything else to stderr.
 /// Exit codes: 0 fine, 1 invalid or refused, 2 wrong usage or unreadable input, 3 exchange not reached.
@@ -42,6 +45,9 @@ pub(crate) enum Command {
     Agent(AgentArgs),
     Send(SendArgs),
     Inbox(InboxArgs),
+    Messages(MessagesArgs),
+    Message(MessageArgs),
+    Explain(ExplainArgs),
     Audit(AuditArgs),
     /// Print the completion script for a shell
     Completions {

@@ -9,6 +9,7 @@ mod explain;
 mod inbox;
 mod input;
 mod keygen;
+mod messages;
 mod places;
 mod remote;
 mod send;
@@ -59,6 +60,9 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Agent(args)) => agent::run(&args),
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),
+        Some(Command::Messages(args)) => messages::list(&args),
+        Some(Command::Message(args)) => messages::one(&args),
+        Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::Audit(args)) => audit::run(&args),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { dir }) => shell::man(dir.as_deref()),

@@ -12,6 +12,7 @@ mod crash;
 mod exchange;
 mod guide;
 mod keys;
+mod messages;
 mod served;
 mod stream;
 mod validate;
