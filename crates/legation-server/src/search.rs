@@ -134,7 +134,7 @@ impl Wanted {
 }
 
 fn refuse(code: Code, message: String, name: &str) -> Refusal {
-    Rejection::because(code, message).at(&format!("/{name}")).into()
+    Rejection::because(code, message).at(format!("/{name}")).into()
 }
 
 fn dialect(text: &str) -> Result<Format, Refusal> {
@@ -160,7 +160,7 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
     let (at_least, include) = (wanted.at_least, wanted.include);
     let query = wanted.query()?;
     let page = ask(&shared, query, &caller.0, at_least).await?;
-    let facts = |entry| Facts::of(entry, include.map(|Include::Message| ()).is_some());
+    let facts = |entry| Facts::of(entry, matches!(include, Some(Include::Message)));
     let messages = page.entries.iter().map(facts).collect::<Result<_, _>>()?;
     let text = serde_json::to_vec(&Listing { messages, next: page.next });
     let text = text.map_err(|_| Error::Entry { position: page.next.unwrap_or_default() })?;

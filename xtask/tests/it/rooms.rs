@@ -31,6 +31,18 @@ fn no_crate_depends_on_what_its_room_excludes() {
 }
 
 #[test]
+fn only_the_store_names_the_database() {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let names = |package: &&Value| {
+        let mut needed = package["dependencies"].as_array().unwrap().iter();
+        package["source"].is_null() && needed.any(|dep| dep["name"] == "rusqlite")
+    };
+    let found: Vec<_> = packages.filter(names).map(|package| package["name"].as_str().unwrap()).collect();
+    assert_eq!(found, ["legation-store"]);
+}
+
+#[test]
 fn every_member_of_the_workspace_has_a_room() {
     let metadata = metadata();
     let members: BTreeSet<_> =

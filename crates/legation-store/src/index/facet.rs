@@ -92,7 +92,9 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
         Effect::Refused(refused) => {
             push(Facet::By(&refused.by));
             push(Facet::Code(&refused.code));
-            refused.digest.iter().for_each(|digest| push(Facet::Digest(digest)));
+            if let Some(digest) = &refused.digest {
+                push(Facet::Digest(digest));
+            }
         }
         Effect::Registered { agent, by } => {
             push(Facet::About(&agent.id));
@@ -104,11 +106,15 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
         }
         Effect::Acked(acked) => {
             push(Facet::About(&acked.agent));
-            acked.positions.iter().for_each(|position| push(Facet::Taken(*position)));
+            for position in &acked.positions {
+                push(Facet::Taken(*position));
+            }
         }
         Effect::Expired { agent, positions } => {
             push(Facet::About(agent));
-            positions.iter().for_each(|position| push(Facet::Taken(*position)));
+            for position in positions {
+                push(Facet::Taken(*position));
+            }
         }
     }
     out
@@ -126,5 +132,7 @@ fn message(accepted: &Accepted, push: &mut impl FnMut(Facet<'_>)) {
         push(Facet::Recipient(recipient));
         push(Facet::Party(recipient));
     }
-    thread.iter().for_each(|thread| push(Facet::Thread(thread)));
+    if let Some(thread) = thread {
+        push(Facet::Thread(thread));
+    }
 }

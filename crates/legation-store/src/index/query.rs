@@ -118,33 +118,31 @@ impl Query {
     /// All terms that must be there, as the database asks for them: each in quotes, so that none is
     /// ever read as anything but a term. Nothing if no entry can fit.
     pub(super) fn matching(&self, terms: &Terms) -> Option<String> {
-        let mut all = Vec::new();
         let words = self.text.as_deref().map(words_in);
         if words.as_ref().is_some_and(|words| words.is_empty() || words.len() > MOST_WORDS) {
             return None;
         }
-        self.facets().chain(words.iter().flatten().map(|word| Facet::Word(word))).for_each(|facet| {
-            all.push(format!("\"{}\"", terms.term(facet)));
-        });
+        let facets = self.facets().chain(words.iter().flatten().map(|word| Facet::Word(word)));
+        let all: Vec<_> = facets.map(|facet| format!("\"{}\"", terms.term(facet))).collect();
         Some(all.join(" AND "))
     }
 
     fn facets(&self) -> impl Iterator<Item = Facet<'_>> {
-        let named: [(&Option<String>, fn(&str) -> Facet<'_>); 9] = [
-            (&self.sender, |text| Facet::Sender(text)),
-            (&self.recipient, |text| Facet::Recipient(text)),
-            (&self.about, |text| Facet::About(text)),
-            (&self.by, |text| Facet::By(text)),
-            (&self.kind, |text| Facet::Kind(text)),
-            (&self.thread, |text| Facet::Thread(text)),
-            (&self.id, |text| Facet::Id(text)),
-            (&self.digest, |text| Facet::Digest(text)),
-            (&self.code, |text| Facet::Code(text)),
+        let named = [
+            self.sender.as_deref().map(Facet::Sender),
+            self.recipient.as_deref().map(Facet::Recipient),
+            self.about.as_deref().map(Facet::About),
+            self.by.as_deref().map(Facet::By),
+            self.kind.as_deref().map(Facet::Kind),
+            self.thread.as_deref().map(Facet::Thread),
+            self.id.as_deref().map(Facet::Id),
+            self.digest.as_deref().map(Facet::Digest),
+            self.code.as_deref().map(Facet::Code),
+            self.what.map(Facet::What),
+            self.taken.map(Facet::Taken),
         ];
-        let named = named.into_iter().filter_map(|(text, facet)| text.as_deref().map(facet));
-        let what = self.what.map(Facet::What);
         let dialect = self.dialect.map(|dialect| Facet::Dialect(dialect.as_str()));
         let parties = self.parties.iter().map(|party| Facet::Party(party));
-        named.chain(what).chain(dialect).chain(parties).chain(self.taken.map(Facet::Taken))
+        named.into_iter().flatten().chain(dialect).chain(parties)
     }
 }

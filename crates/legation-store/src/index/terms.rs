@@ -57,8 +57,8 @@ impl Terms {
             }
         };
         // Eighty bits: among a thousand million terms, two are the same with probability 10^-6.
-        let [a, b, c, d, e, f, g, h, i, j, ..] = Hash::of(&[&self.key, &[facet.tag()], text]).0;
-        let bits = u128::from_be_bytes([0, 0, 0, 0, 0, 0, a, b, c, d, e, f, g, h, i, j]);
+        let hash = Hash::of(&[&self.key, &[facet.tag()], text]);
+        let bits = hash.0.first_chunk().map_or(0, |half| u128::from_le_bytes(*half));
         let letter = |at: u32| ALPHABET.get((bits >> (at * 5) & 31) as usize).copied().map_or('a', char::from);
         out.extend((0..16).map(letter));
         out.push(' ');
