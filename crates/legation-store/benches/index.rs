@@ -64,7 +64,7 @@ fn questions(index: &Index) {
 fn frame(position: u64, words: u64) -> Frame {
     // A few words make most of any text.
     let word = |n: u64| (position * 7919 + n * 104_729) % 1000 * (n % 10 + 1) / 3;
-    let text: String = (0..words).map(|n| format!("word{} ", word(n))).collect();
+    let text = (0..words).map(|n| format!("word{}", word(n))).collect::<Vec<_>>().join(" ");
     let body = (words > 0).then(|| serde_json::json!({ "content": format!("rare{position} {text}") }).to_string());
     let effect = Effect::Accepted(Accepted {
         dialect: Format::Cap,

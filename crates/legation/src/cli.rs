@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Agent(AgentArgs),
     Send(SendArgs),
     Inbox(InboxArgs),
-    Messages(MessagesArgs),
+    Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
     Audit(AuditArgs),
