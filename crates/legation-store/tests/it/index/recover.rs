@@ -54,9 +54,12 @@ fn an_index_that_is_gone_is_made_again() {
     assert_eq!(finds(&index.finder(), "number7").unwrap(), [7]);
 }
 
+/// What is done to the database, and its name.
+type Damage = (&'static str, fn(&Path));
+
 #[test]
 fn whatever_is_done_to_its_files_the_index_is_whole_after_a_start() {
-    let damages: [(&str, fn(&Path)); 8] = [
+    let damages: [Damage; 8] = [
         ("cut to nothing", |path| fs::write(path, b"").unwrap()),
         ("cut in the middle", |path| cut(path, 2)),
         ("cut short", |path| cut(path, 1)),
