@@ -2,6 +2,7 @@
 
 mod bench;
 mod exchange;
+mod lookup;
 mod record;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
@@ -9,6 +10,7 @@ pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
+pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -20,7 +22,8 @@ use std::path::PathBuf;
 /// Checks, canonicalises, signs and verifies agent messages in four dialects: VCP messaging 1.2
 /// (`vcp`), the ElizaOS agent language 0.1 (`acl`), CAP (`cap`) and VLP 1.1 (`vlp`), with the VCP
 /// 3.1 handshake (`hello`) and CAP agent manifests (`manifest`). `serve` runs the exchange that
-/// agents send them through; `agent`, `send`, `inbox`, `tail` and `audit` speak to it.
+/// agents send them through; `agent`, `send`, `inbox`, `messages`, `message`, `explain`, `tail` and
+/// `audit` speak to it.
 ///
 /// Data goes to stdout, everything else to stderr.
 /// Exit codes: 0 fine, 1 invalid or refused, 2 wrong usage or unreadable input, 3 exchange not reached.
@@ -47,6 +50,9 @@ pub(crate) enum Command {
     Agent(AgentArgs),
     Send(SendArgs),
     Inbox(InboxArgs),
+    Messages(Box<MessagesArgs>),
+    Message(MessageArgs),
+    Explain(ExplainArgs),
     Audit(AuditArgs),
     Tail(TailArgs),
     Bench(BenchArgs),

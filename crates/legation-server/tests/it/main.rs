@@ -18,5 +18,6 @@ mod operations;
 mod receipts;
 mod record;
 mod registry;
+mod search;
 mod stream;
 mod words;

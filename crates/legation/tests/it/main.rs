@@ -14,6 +14,7 @@ mod disk;
 mod exchange;
 mod guide;
 mod keys;
+mod messages;
 mod operations;
 mod proofs;
 mod served;
