@@ -61,6 +61,9 @@ impl Exchange {
     }
 }
 
+/// A record with fewer entries is young.
+const YOUNG: u64 = 10_000;
+
 impl Follower {
     /// Runs until the decider has gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
@@ -116,7 +119,8 @@ impl Follower {
         let (index, origin) = Index::open(&self.dir, self.reader.clone())?;
         match origin {
             Origin::Continued => {}
-            Origin::New if self.reader.next() == 0 => {}
+            // A young record is indexed before anybody could read that it is.
+            Origin::New if self.reader.next() < YOUNG => {}
             Origin::New => tracing::info!("there is no index: it is made from the record"),
             Origin::Anew => tracing::warn!("the index cannot be used: it is made again from the record"),
         }

@@ -24,7 +24,7 @@ pub use audit::{Consistency, Inclusion};
 pub use corridor::{Credential, Submission};
 pub use exchange::{Error, Exchange, Head, Pending, Settled};
 pub use explain::Step;
-pub use ledger::{Batch, Ledger};
+pub use ledger::{Batch, LOOK, Ledger};
 pub use limiter::{Limiter, Rate};
 pub use mailbox::{Delivery, Waiting};
 pub use open::{Opened, Settings};
