@@ -1,6 +1,7 @@
 //! The handle everybody holds: ask something, look something up.
 
 use crate::decider::{Answer, Job, instant};
+use crate::index::Indexed;
 use crate::limiter::Limiter;
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
@@ -24,6 +25,15 @@ pub enum Error {
     /// The record failed.
     #[error("the record cannot be read or written")]
     Record(#[source] legation_store::Error),
+    /// The index failed.
+    #[error("the index cannot be asked")]
+    Index(#[source] legation_store::index::Error),
+    /// The index has not come so far yet.
+    #[error("the index has not come to position {position} yet")]
+    Behind {
+        /// How far it should be.
+        position: u64,
+    },
     /// No random bytes.
     #[error("the system has no random bytes")]
     Random,
@@ -145,6 +155,7 @@ pub struct Exchange {
     /// Told after each commit.
     pub(crate) head: watch::Receiver<Head>,
     pub(crate) reader: Reader,
+    pub(crate) indexed: Indexed,
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
     pub(crate) tallies: Arc<Tallies>,

@@ -28,7 +28,7 @@ pub struct Ledger {
 }
 
 /// How often is looked for what has fallen due.
-const LOOK: Duration = Duration::from_millis(100);
+pub const LOOK: Duration = Duration::from_millis(100);
 
 /// What came of a batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,6 +160,7 @@ impl Ledger {
         if self.state.next() != self.log.next() {
             let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
             self.state = self.state.back_to(&committed);
+            self.look = Moment::default();
         }
         let full = || Rejection::because(Code::StorageFull, "the record has no room; nothing was changed");
         verdicts.resize_with(count, || Verdict::Refused(full()));

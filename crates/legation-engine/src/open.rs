@@ -3,6 +3,7 @@
 
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
+use crate::index;
 use crate::ledger::{EPOCH, Ledger};
 use crate::limiter::{Limiter, Rate};
 use crate::receipt::Notary;
@@ -102,13 +103,15 @@ impl Exchange {
             signed_at: instant(),
             stats: Arc::clone(&stats),
         };
+        let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
         let exchange =
-            Exchange { jobs, committed, head: heads, reader, operator, public, tallies, notary, stats, pace };
+            Exchange { jobs, committed, head: heads, reader, indexed, operator, public, tallies, notary, stats, pace };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
-        let keeping = runtime.clone();
+        let (keeping, following) = (runtime.clone(), runtime.clone());
         drop(runtime.spawn(counting));
         spawn("snapshots", move || keeper.run(&keeping))?;
+        spawn("index", move || follower.run(&following))?;
         spawn("decider", move || drop(end.send(decider.run(&mut queue, &runtime))))?;
         let recovery = recovered
             .cut

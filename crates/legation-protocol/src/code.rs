@@ -201,6 +201,8 @@ codes! {
     Busy = "busy",
     /// More than may come from here in this time.
     RateLimited = "rate_limited",
+    /// An id that more than one message has.
+    AmbiguousMessage = "ambiguous_message",
     /// A body of a kind that is not read here.
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.

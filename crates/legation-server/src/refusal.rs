@@ -72,6 +72,9 @@ impl From<Error> for Refusal {
         if let Error::Closed = error {
             return Refusal::because(Code::Busy, "the exchange is shutting down");
         }
+        if let Error::Behind { position } = error {
+            return Refusal::because(Code::Busy, format!("the index has not come to position {position} yet"));
+        }
         tracing::error!(error = %chain(&error), "a request failed");
         Refusal::because(Code::Busy, "the exchange cannot do this now; its log says why")
     }

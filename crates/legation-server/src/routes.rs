@@ -7,7 +7,9 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
-use crate::{agents, dead_letters, entries, health, inbox, keys, leftover, messages, metrics, people, record};
+use crate::{
+    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, people, record, search,
+};
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CACHE_CONTROL;
@@ -24,7 +26,10 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/.well-known/vcp/messages", post(messages::vcp))
         .route("/.well-known/legation/keys", get(record::keys))
-        .route("/v1/messages", post(messages::any))
+        .route("/v1/messages", post(messages::any).get(search::list))
+        .route("/v1/messages/{key}", get(message::get))
+        .route("/v1/messages/{key}/raw", get(message::raw))
+        .route("/v1/messages/{key}/explain", get(message::explain))
         .route("/v1/agents", get(agents::list))
         .route("/v1/agents/{id}", agent)
         .route("/v1/agents/{id}/inbox", get(inbox::list))

@@ -1,6 +1,7 @@
 //! The record on disk, and the only crate that touches the disk: a segmented, hash-chained log as
-//! the truth, the tree's nodes beside it, snapshots to start from, and an offline verifier that
-//! shares no reading code with the writer. `docs/record.md` describes every file.
+//! the truth, the tree's nodes beside it, snapshots to start from, an offline verifier that shares no
+//! reading code with the writer, and an index that is made again from the log whenever it is not
+//! sound. `docs/record.md` describes every file.
 //!
 //! Invariants: what [`Log::append`] returned for is durable; what a [`Reader`] shows is durable;
 //! damage is refused by name, and only a batch whose append never returned may be cut away.
@@ -12,6 +13,7 @@ mod encode;
 mod error;
 mod files;
 mod format;
+pub mod index;
 mod known;
 mod log;
 mod offline;

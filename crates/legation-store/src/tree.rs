@@ -65,10 +65,12 @@ impl Tree {
         Ok(Tree { path, unfinished: Some(unfinished), file, disk, state: RwLock::default() })
     }
 
-    /// All nodes of the log are in it.
+    /// All nodes of the log are in it. Where there was no room for all of them it keeps to its passing
+    /// name, and the next start makes it again.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         self.flush();
-        match self.unfinished.take() {
+        let whole = self.is_written();
+        match self.unfinished.take_if(|_| whole) {
             Some(unfinished) => {
                 // Later starts look at the edge of what an older snapshot knows, and rely on the rest.
                 self.disk.sync(&self.file).map_err(|source| Error::Sync { file: unfinished.clone(), source })?;
@@ -113,6 +115,11 @@ impl Tree {
         self.write(&mut self.state.write().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// Whether nothing waits.
+    fn is_written(&self) -> bool {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).waiting.is_empty()
+    }
+
     fn write(&self, state: &mut State) {
         if !state.waiting.is_empty() && self.disk.write_at(&self.file, &state.waiting, state.written).is_ok() {
             state.written += state.waiting.len() as u64;
@@ -120,9 +127,12 @@ impl Tree {
         }
     }
 
-    /// Makes the nodes durable.
+    /// Makes the nodes durable; an error if there was no room for all of them.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         self.flush();
+        if !self.is_written() {
+            return Err(Error::room("write", &self.path)(io::ErrorKind::StorageFull.into()));
+        }
         self.disk.sync(&self.file).map_err(Error::io("sync", &self.path))
     }
 

@@ -3,7 +3,7 @@
 
 use crate::asked::Asked;
 use crate::letter::Letter;
-use legation_engine::Ledger;
+use legation_engine::{LOOK, Ledger};
 use legation_exchange::record::{
     Committed, Frame, Frontier, Hash, Opening, Seal, chain, leaf, verify_consistency, verify_inclusion,
 };
@@ -220,7 +220,7 @@ impl<'a> Audit<'a> {
             let found: BTreeSet<u64> =
                 live.mailbox(agent).into_iter().flat_map(|m| m.after(None)).map(|i| i.position).collect();
             ensure(found == *waiting, || format!("for {agent} wait {found:?}, and {waiting:?} should"))?;
-            let due = |at: Moment| at.plus(self.policy.time_to_live) <= self.at;
+            let due = |at: Moment| at.plus(self.policy.time_to_live).plus(LOOK) <= self.at;
             let stale = waiting.iter().find(|at| self.accepted.get(at).is_some_and(|(_, at)| due(*at)));
             ensure(stale.is_none(), || format!("{stale:?} waits beyond its time"))?;
         }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod exchange;
+mod lookup;
 mod people;
 mod record;
 
@@ -10,6 +11,7 @@ pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
+pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
 pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, TokenArgs, TokenCommand,
 };
@@ -24,7 +26,8 @@ use std::path::PathBuf;
 /// Checks, canonicalises, signs and verifies agent messages in four dialects: VCP messaging 1.2
 /// (`vcp`), the ElizaOS agent language 0.1 (`acl`), CAP (`cap`) and VLP 1.1 (`vlp`), with the VCP
 /// 3.1 handshake (`hello`) and CAP agent manifests (`manifest`). `serve` runs the exchange that
-/// agents send them through; `agent`, `send`, `inbox`, `tail` and `audit` speak to it.
+/// agents send them through; `agent`, `send`, `inbox`, `messages`, `message`, `explain`, `tail` and
+/// `audit` speak to it.
 ///
 /// Data goes to stdout, everything else to stderr.
 /// Exit codes: 0 fine, 1 invalid or refused, 2 wrong usage or unreadable input, 3 exchange not reached.
@@ -53,6 +56,9 @@ pub(crate) enum Command {
     Send(SendArgs),
     Inbox(InboxArgs),
     DeadLetters(DeadLettersArgs),
+    Messages(Box<MessagesArgs>),
+    Message(MessageArgs),
+    Explain(ExplainArgs),
     Audit(AuditArgs),
     Doctor(DoctorArgs),
     Tail(TailArgs),

@@ -1,10 +1,15 @@
-//! `--explain`: the pages of `docs/errors/`, built into the program.
+//! `--explain` and `explain CODE`: the pages of `docs/errors/`, built into the program.
 
 use crate::Outcome;
 use legation_protocol::Code;
 use std::io::{self, Write as _};
 
 include!(concat!(env!("OUT_DIR"), "/pages.rs"));
+
+/// Whether this names a page.
+pub(crate) fn is_code(text: &str) -> bool {
+    text == "list" || Code::named(text).is_some()
+}
 
 pub(crate) fn run(code: &str) -> anyhow::Result<Outcome> {
     let mut out = io::stdout().lock();

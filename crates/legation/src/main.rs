@@ -13,6 +13,7 @@ mod explain;
 mod inbox;
 mod input;
 mod keygen;
+mod messages;
 mod places;
 mod remote;
 mod send;
@@ -69,6 +70,9 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Messages(args)) => messages::list(&args),
+        Some(Command::Message(args)) => messages::one(&args),
+        Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::Audit(args)) => audit::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

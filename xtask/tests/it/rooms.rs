@@ -35,6 +35,7 @@ fn a_fenced_library_is_named_by_its_crates_alone() {
     let metadata = metadata();
     for (library, owners) in [
         ("async-nats", BTreeSet::from(["legation-bench"])),
+        ("rusqlite", BTreeSet::from(["legation-store"])),
         ("axum", BTreeSet::from(["legation-bench", "legation-server"])),
     ] {
         let members = metadata["packages"].as_array().unwrap().iter().filter(|package| package["source"].is_null());

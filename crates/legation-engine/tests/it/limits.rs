@@ -1,7 +1,7 @@
 //! What is larger than the record takes: refused by itself, and nothing else with it.
 
 use legation_engine::Ledger;
-use legation_exchange::{Input, Moment, Policy, Registration, State, TokenHash, Verdict, Who};
+use legation_exchange::{Input, Moment, Policy, Registration, State, Tally, TokenHash, Verdict, Who};
 use legation_protocol::Code;
 use legation_store::{Disk, EFFECT_MAX, Known, Log, Options, verify};
 use std::fs::File;
@@ -10,15 +10,22 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// A registration that makes an effect of about this size, which nobody sees coming.
+/// A registration that makes an effect of about this size.
 fn register(number: u8, bytes: usize) -> Input {
-    let registration = Registration { groups: Some([".".repeat(bytes)].into()), ..Registration::default() };
+    let capabilities = Some(serde_json::json!({"topics": [".".repeat(bytes)]}));
+    let registration = Registration { capabilities, ..Registration::default() };
     let (id, token) = (format!("agent-{number}"), TokenHash([number; 32]));
     Input::Register { id, registration: Box::new(registration), who: Who::operator(), token }
 }
 
+/// Something whose effect is much larger than it looks.
+fn unforeseen(bytes: usize) -> Input {
+    let (code, source) = ("busy".to_owned(), ".".repeat(bytes));
+    Input::Tally(vec![Tally { code, source, count: 1, digest: None }])
+}
+
 fn ledger(log: Log) -> Ledger {
-    Ledger::open(log, State::default(), Policy::default()).unwrap()
+    Ledger::open(log, State::deciding(), Policy::default()).unwrap()
 }
 
 /// What came of each input: a position, or the code it was refused with.
@@ -72,7 +79,7 @@ fn where_only_a_part_finds_room_the_rest_is_refused() {
     let disk = Arc::new(Small(AtomicU64::new(80 << 20)));
     let options = Options { disk: Arc::<Small>::clone(&disk), ..Options::default() };
     let mut ledger = ledger(options.open(dir.path(), &Known::start()).unwrap().0);
-    let inputs = (0..6).map(|number| register(number, EFFECT_MAX - 1024)).collect();
+    let inputs = (0..6).map(|_| unforeseen(EFFECT_MAX - 1024)).collect();
     let full = Err(Code::StorageFull);
     assert_eq!(outcomes(&mut ledger, inputs), [Ok(0), Ok(1), Ok(2), Ok(3), full, full]);
     assert_eq!((ledger.state().next(), ledger.size()), (4, 4));

@@ -3,7 +3,7 @@
 
 mod limits;
 
-use legation_engine::{Credential, Exchange, Opened, Settings, Submission};
+use legation_engine::{Credential, Exchange, Opened, Query, Settings, Submission};
 use legation_exchange::{Policy, Registration, Verdict, Who};
 use legation_store::verify;
 use std::path::Path;
@@ -139,4 +139,25 @@ async fn a_start_from_a_snapshot_is_a_start_from_the_beginning() {
     let opened = open(data.path());
     let same = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
     assert_eq!(same, waiting);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_that_breaks_while_it_is_used_is_made_again() {
+    let data = tempfile::tempdir().unwrap();
+    let opened = open(data.path());
+    register(&opened.exchange).await;
+    let first = accepted(&opened.exchange, claim("MSG001")).await;
+    let by_id = |id: &str| Query { id: Some(id.to_owned()), limit: 5, ..Query::default() };
+    let operator = Who::operator();
+    let found = opened.exchange.search(by_id("MSG001"), &operator, Some(first)).await.unwrap();
+    assert_eq!(found.entries.iter().map(|entry| entry.position).collect::<Vec<_>>(), [first]);
+    assert_eq!(opened.exchange.index_lag(), 0);
+    std::fs::remove_file(data.path().join("index/entries.db")).unwrap();
+    let second = accepted(&opened.exchange, claim("MSG002")).await;
+    // Commits went on; the index comes after them, from the first entry.
+    for (id, position) in [("MSG002", second), ("MSG001", first)] {
+        let found = opened.exchange.search(by_id(id), &operator, Some(second)).await.unwrap();
+        assert_eq!(found.entries.iter().map(|entry| entry.position).collect::<Vec<_>>(), [position]);
+    }
+    close(opened).await;
 }

@@ -108,7 +108,7 @@ fn foreign_hosts_and_origins_are_turned_away_before_the_body() {
 fn unknown_paths_and_methods_get_the_error_body_too() {
     let house = House::open();
     house.ask("GET", "/v2/messages").get().refused(404, "not_found");
-    let answer = house.ask("GET", "/v1/messages").get();
+    let answer = house.ask("GET", "/.well-known/vcp/messages").get();
     assert_eq!(answer.headers["allow"], "POST");
     answer.refused(405, "not_found");
     house.ask("GET", "/v1/agents/%ff").by(&house.operator).get().refused(400, "bad_unicode");

@@ -22,5 +22,6 @@ mod receipts;
 mod record;
 mod registry;
 mod roles;
+mod search;
 mod stream;
 mod words;

@@ -24,7 +24,7 @@ fn metrics_count_what_happened_and_name_nobody() {
         "legation_accept_seconds_count 4",
         "legation_mailbox_messages 2",
         "legation_mailbox_messages_largest 2",
-        "legation_record_entries 5",
+        "legation_record_entries 6",
         "legation_record_full 0",
         "legation_rate_limited_total 0",
     ] {

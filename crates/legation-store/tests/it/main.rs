@@ -12,6 +12,7 @@ mod crash;
 mod damage;
 mod disk;
 mod fuzz;
+mod index;
 mod log;
 mod proofs;
 mod snapshots;

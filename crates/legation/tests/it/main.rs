@@ -15,6 +15,7 @@ mod doctor;
 mod exchange;
 mod guide;
 mod keys;
+mod messages;
 mod operations;
 mod people;
 mod proofs;

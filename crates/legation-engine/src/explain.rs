@@ -1,0 +1,139 @@
+//! What the exchange did with a message, and why, in order.
+
+use crate::exchange::{Error, Exchange};
+use crate::search::Scope;
+use legation_exchange::{Accepted, Effect, Entry, Moment, Who, Why};
+use legation_store::index::{Finder, Order, Query, What};
+
+/// One thing that happened to a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its name, for programs.
+    pub step: &'static str,
+    /// The entry that made it so.
+    pub position: u64,
+    /// When.
+    pub at: Moment,
+    /// In words.
+    pub says: String,
+}
+
+impl Exchange {
+    /// Tells what became of a message, as far as this one may know: its sender hears of all recipients,
+    /// a recipient of itself.
+    pub async fn explain(&self, entry: &Entry, message: &Accepted, who: &Who) -> Result<Vec<Step>, Error> {
+        let scope = self.scope(who).await?;
+        let mut steps = taken(entry, message);
+        let told = |agent: &&String| match &scope {
+            Scope::All => true,
+            Scope::Of { name, .. } => *name == message.sender || name == *agent,
+            Scope::Nothing => false,
+        };
+        let mut agents: Vec<String> = message.to.iter().filter(told).cloned().collect();
+        let mut waiting = Vec::new();
+        agents.retain(|agent| {
+            let step = self.waits(agent, entry);
+            let has_left = step.is_none();
+            waiting.extend(step);
+            has_left
+        });
+        let (exchange, position) = (self.clone(), entry.position);
+        // Only what has left its mailbox is looked up, and only once the index knows how.
+        if let Some(last) = self.head().size.checked_sub(1) {
+            self.indexed_past(last).await?;
+        }
+        let gone = move |finder: &Finder| {
+            agents.iter().map(|agent| exchange.left(finder, agent, position)).collect::<Result<Vec<_>, _>>()
+        };
+        steps.extend(self.asked(gone).await?.into_iter().flatten());
+        steps.extend(waiting);
+        steps.sort_by_key(|step| step.position);
+        Ok(steps)
+    }
+
+    fn waits(&self, agent: &str, entry: &Entry) -> Option<Step> {
+        let state = self.state();
+        let before = entry.position.checked_sub(1);
+        let item = state.mailbox(agent)?.after(before).next().filter(|item| item.position == entry.position)?;
+        let says = format!("It waits in the mailbox of {agent:?}, until {} at most.", item.expires);
+        Some(Step { step: "waiting", position: entry.position, at: entry.at, says })
+    }
+
+    /// The entry that took a message out of a mailbox.
+    fn left(&self, finder: &Finder, agent: &str, position: u64) -> Result<Option<Step>, Error> {
+        let about = Query {
+            about: Some(agent.to_owned()),
+            after: Some(position),
+            order: Order::Oldest,
+            limit: 1,
+            ..Query::default()
+        };
+        let named = Query { taken: Some(position), ..about.clone() };
+        let removed = Query { what: Some(What::Removed), ..about };
+        let find = |query: &Query| finder.find(query).map(|found| found.first().copied()).map_err(Error::Index);
+        let reached = finder.reached(agent, position).map_err(Error::Index)?;
+        let Some(first) = [find(&named)?, find(&removed)?, reached].into_iter().flatten().min() else {
+            return Ok(None);
+        };
+        Ok(self.entry(first)?.and_then(|entry| departure(&entry, agent)))
+    }
+}
+
+/// What happened up to the entry itself.
+fn taken(entry: &Entry, message: &Accepted) -> Vec<Step> {
+    let size = entry.body.as_ref().map_or(0, |body| body.len());
+    let step = |step, says| Step { step, position: entry.position, at: entry.at, says };
+    let received = format!(
+        "{size} bytes came in: a {} {} by {:?}. They broke no rule of their dialect.",
+        message.dialect, message.kind, message.sender
+    );
+    let proven = match message.proof.as_str() {
+        "signature" => "A signature under one of the sender's keys in use proved the sender.".to_owned(),
+        "token" => "The sender's token proved the sender.".to_owned(),
+        _ => "It was handed over inside the exchange's own process.".to_owned(),
+    };
+    let first = match message.remembered {
+        Some(until) => format!(
+            "The sender had not used the id {:?} for another message, and the message was fresh. A copy gets the same answer until {until}.",
+            message.id
+        ),
+        None => format!("It brought no id, so it is {:?} here, and a copy would be a message of its own.", message.id),
+    };
+    let routed = if message.to.is_empty() {
+        "It is in the record and in nobody's mailbox: it names no recipient that has one here.".to_owned()
+    } else {
+        format!("It went to {}.", message.to.iter().map(|agent| format!("{agent:?}")).collect::<Vec<_>>().join(", "))
+    };
+    let recorded = format!("It was made durable as entry {} before anybody was answered.", entry.position);
+    let steps =
+        [("received", received), ("proven", proven), ("new", first), ("routed", routed), ("recorded", recorded)];
+    steps.into_iter().map(|(name, says)| step(name, says)).collect()
+}
+
+/// How an entry took a message out of an agent's mailbox.
+fn departure(entry: &Entry, agent: &str) -> Option<Step> {
+    let (step, says) = match &entry.effect {
+        Effect::Acked(_) => ("acknowledged", format!("{agent:?} acknowledged it.")),
+        Effect::Died { why, .. } => ("died", died(*why, agent)),
+        Effect::Purged { by, .. } => ("purged", format!("{by} emptied the mailbox of {agent:?} unread.")),
+        Effect::Resent(resent) => ("resent", format!("{} sent it to {agent:?} again.", resent.by)),
+        Effect::Removed { by, .. } => ("removed", format!("{by} removed {agent:?}, and the mailbox with it.")),
+        Effect::Accepted(_)
+        | Effect::Refused(_)
+        | Effect::Registered { .. }
+        | Effect::Keyed { .. }
+        | Effect::Granted { .. }
+        | Effect::Withdrawn { .. }
+        | Effect::Confirmed { .. }
+        | Effect::Tallied { .. } => return None,
+    };
+    Some(Step { step, position: entry.position, at: entry.at, says })
+}
+
+fn died(why: Why, agent: &str) -> String {
+    match why {
+        Why::Expired => format!("It waited too long for {agent:?} and went to the dead letters."),
+        Why::Removed => format!("{agent:?} was removed, and it went to the dead letters."),
+        Why::MailboxFull => format!("The mailbox of {agent:?} was full, and it went to the dead letters."),
+    }
+}

@@ -1,0 +1,172 @@
+//! The index follows the record on a thread of its own, behind everything else that wants the
+//! processor. Nothing waits for it; an index that is not sound is made again while the exchange runs.
+
+use crate::decider::instant;
+use crate::exchange::{Exchange, Head};
+use legation_store::Reader;
+use legation_store::index::{Error, Finder, Index, Origin};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, Semaphore, watch};
+
+/// How long until what failed is tried again.
+const RETRY: Duration = Duration::from_secs(5);
+/// How often it is told how far the index has come, while it has far to go.
+const TELL: Duration = Duration::from_secs(5);
+const FAR: u64 = 50_000;
+/// How many questions are looked up at once.
+const ASKED: usize = 8;
+/// How far the thread steps back from the processor.
+const NICE: i32 = 10;
+
+/// How far the index is, and what finds entries in it.
+#[derive(Clone, Default)]
+pub(crate) struct Standing {
+    pub(crate) finder: Option<Arc<Finder>>,
+    pub(crate) next: u64,
+}
+
+/// What everybody who asks holds.
+#[derive(Clone)]
+pub(crate) struct Indexed {
+    pub(crate) standing: watch::Receiver<Standing>,
+    /// Wakes the thread when a question came upon damage.
+    pub(crate) doubt: Arc<Notify>,
+    pub(crate) turns: Arc<Semaphore>,
+}
+
+/// The thread's own.
+pub(crate) struct Follower {
+    dir: PathBuf,
+    reader: Reader,
+    head: watch::Receiver<Head>,
+    standing: watch::Sender<Standing>,
+    doubt: Arc<Notify>,
+    told_at: Instant,
+}
+
+pub(crate) fn follower(dir: PathBuf, reader: Reader, head: watch::Receiver<Head>) -> (Follower, Indexed) {
+    let (standing, seen) = watch::channel(Standing::default());
+    let doubt = Arc::new(Notify::new());
+    let indexed = Indexed { standing: seen, doubt: Arc::clone(&doubt), turns: Arc::new(Semaphore::new(ASKED)) };
+    (Follower { dir, reader, head, standing, doubt, told_at: instant() }, indexed)
+}
+
+impl Exchange {
+    /// How many committed entries cannot be found yet.
+    pub fn index_lag(&self) -> u64 {
+        let next = self.indexed.standing.borrow().next;
+        self.head.borrow().size.saturating_sub(next)
+    }
+}
+
+/// A record with fewer entries is young.
+const YOUNG: u64 = 10_000;
+
+impl Follower {
+    /// Runs until the decider has gone.
+    pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
+        step_back();
+        let mut index = None;
+        let mut complained = false;
+        while self.head.has_changed().is_ok() {
+            self.head.mark_unchanged();
+            match self.step(&mut index) {
+                Ok(true) => complained = false,
+                Ok(false) => {
+                    complained = false;
+                    runtime.block_on(async {
+                        tokio::select! { _ = self.head.changed() => {}, () = self.doubt.notified() => {} }
+                    });
+                }
+                Err(error) => {
+                    if !std::mem::replace(&mut complained, true) {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "the index stands still for now");
+                    }
+                    runtime.block_on(self.pause());
+                }
+            }
+        }
+    }
+
+    /// Takes in some entries; false if there was nothing to do.
+    fn step(&mut self, index: &mut Option<Index>) -> Result<bool, Error> {
+        let index = match index {
+            Some(index) => index,
+            None => index.insert(self.open()?),
+        };
+        let before = index.indexed();
+        let moved = match index.follow() {
+            Ok(next) => next > before,
+            Err(error) if error.is_damage() => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the index is made again");
+                index.start_over()?;
+                self.standing.send_modify(|standing| standing.next = 0);
+                // What fails at its very beginning would fail again at once.
+                return if before == 0 { Err(error) } else { Ok(true) };
+            }
+            Err(error) => return Err(error),
+        };
+        if moved {
+            self.standing.send_modify(|standing| standing.next = index.indexed());
+            self.tell(index.indexed());
+        }
+        Ok(moved)
+    }
+
+    fn open(&self) -> Result<Index, Error> {
+        let (index, origin) = Index::open(&self.dir, self.reader.clone())?;
+        match origin {
+            Origin::Continued => {}
+            // A young record is indexed before anybody could read that it is.
+            Origin::New if self.reader.next() < YOUNG => {}
+            Origin::New => tracing::info!("there is no index: it is made from the record"),
+            Origin::Anew => tracing::warn!("the index cannot be used: it is made again from the record"),
+        }
+        let standing = Standing { finder: Some(Arc::new(index.finder())), next: index.indexed() };
+        self.standing.send_replace(standing);
+        Ok(index)
+    }
+
+    /// Says how far it is, every few seconds, while there is far to go.
+    fn tell(&mut self, next: u64) {
+        let size = self.reader.next();
+        if size.saturating_sub(next) > FAR && self.told_at.elapsed() >= TELL {
+            self.told_at = instant();
+            tracing::info!(next, size, percent = next * 100 / size, "the index is catching up");
+        }
+    }
+
+    /// Waits before the next attempt, unless the exchange ends.
+    async fn pause(&mut self) {
+        let ends = async { while self.head.changed().await.is_ok() {} };
+        let _ = tokio::time::timeout(RETRY, ends).await;
+    }
+}
+
+/// On Linux this is the thread's own priority and leaves the others alone; elsewhere it would be the
+/// process's, and the thread does without.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+        tracing::debug!(%error, "the index runs at the priority of everything else");
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::{NICE, step_back};
+    use rustix::process::getpriority_process;
+
+    #[test]
+    fn only_the_thread_itself_steps_back() {
+        let before = getpriority_process(None).unwrap();
+        let inside = std::thread::spawn(|| {
+            step_back();
+            getpriority_process(None).unwrap()
+        });
+        assert_eq!(inside.join().unwrap(), NICE.max(before));
+        assert_eq!(getpriority_process(None).unwrap(), before);
+    }
+}

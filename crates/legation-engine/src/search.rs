@@ -1,0 +1,207 @@
+//! Looking messages up. The index only says where to look: what is told, and whether the one who asks
+//! may be told, is read from the record.
+
+use crate::exchange::{Error, Exchange};
+use legation_exchange::{Accepted, Effect, Entry, Moment, PRINCIPALS, Who};
+use legation_store::index::{Finder, Query, What};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a question waits for the index.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many bytes of messages make an answer that is large enough.
+const ENOUGH: usize = 8 << 20;
+/// How many messages with one id are named.
+const SAME_ID: usize = 10;
+
+/// Entries that were found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// In the order asked for.
+    pub entries: Vec<Entry>,
+    /// Where to go on, if there may be more.
+    pub next: Option<u64>,
+}
+
+/// What a name led to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lookup {
+    /// One message.
+    One(Box<Entry>),
+    /// Several that have this id, the newest first.
+    Several(Vec<Entry>),
+    /// None that the one who asks may see.
+    Nothing,
+}
+
+/// What somebody may see.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Scope {
+    All,
+    /// What this one sent or got, beyond where an earlier bearer of the name was removed.
+    Of {
+        name: String,
+        after: Option<u64>,
+    },
+    Nothing,
+}
+
+impl Scope {
+    /// Whether this message is among it.
+    pub(crate) fn has(&self, position: u64, message: &Accepted) -> bool {
+        match self {
+            Scope::All => true,
+            Scope::Of { name, after } => {
+                after.is_none_or(|after| position > after) && (message.sender == *name || message.to.contains(name))
+            }
+            Scope::Nothing => false,
+        }
+    }
+}
+
+impl Exchange {
+    /// Messages, or other entries, that fit a query and that this one may see. An agent finds only what
+    /// it sent or got, and from an index that has all that was committed when it asked; whoever sees all
+    /// finds what is indexed, at least up to a position if that is named.
+    pub async fn search(&self, mut query: Query, who: &Who, at_least: Option<u64>) -> Result<Page, Error> {
+        if let Some(position) = at_least {
+            self.indexed_past(position).await?;
+        }
+        let scope = self.scope(who).await?;
+        match &scope {
+            Scope::All => {}
+            Scope::Of { name, after } => {
+                query.parties.push(name.clone());
+                query.after = query.after.max(*after);
+            }
+            Scope::Nothing => return Ok(Page { entries: Vec::new(), next: None }),
+        }
+        let exchange = self.clone();
+        self.asked(move |finder| exchange.page(finder, &query, &scope)).await
+    }
+
+    /// The message at a position, or with an id. A number is a position first, and an id where no message
+    /// lies there; with a sender beside it, an id only.
+    pub async fn message(&self, key: &str, sender: Option<&str>, who: &Who) -> Result<Lookup, Error> {
+        let scope = self.scope(who).await?;
+        if let (Ok(position), None) = (key.parse(), sender) {
+            let found = self.entry(position)?.filter(|entry| is_seen(entry, &scope));
+            if let Some(entry) = found {
+                return Ok(Lookup::One(Box::new(entry)));
+            }
+        }
+        let query = Query {
+            what: Some(What::Accepted),
+            id: Some(key.to_owned()),
+            sender: sender.map(str::to_owned),
+            limit: SAME_ID,
+            ..Query::default()
+        };
+        let mut found = self.search(query, who, None).await?.entries;
+        Ok(match found.pop() {
+            None => Lookup::Nothing,
+            Some(entry) if found.is_empty() => Lookup::One(Box::new(entry)),
+            Some(entry) => {
+                found.push(entry);
+                Lookup::Several(found)
+            }
+        })
+    }
+
+    /// Waits until entries up to a position can be found.
+    pub(crate) async fn indexed_past(&self, position: u64) -> Result<(), Error> {
+        let mut standing = self.indexed.standing.clone();
+        let there = standing.wait_for(|standing| standing.next > position && standing.finder.is_some());
+        match tokio::time::timeout(PATIENCE, there).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_)) => Err(Error::Closed),
+            Err(_) => Err(Error::Behind { position }),
+        }
+    }
+
+    /// What this one may see. A name that was removed and registered again is another's: what was said
+    /// before is not for its new bearer.
+    pub(crate) async fn scope(&self, who: &Who) -> Result<Scope, Error> {
+        let name = match who {
+            _ if who.sees_all() => return Ok(Scope::All),
+            Who::Agent(id) => id.clone(),
+            Who::Person { role, .. } => match PRINCIPALS.iter().find(|principal| role.speaks_as(principal)) {
+                Some(principal) => (*principal).to_owned(),
+                None => return Ok(Scope::Nothing),
+            },
+            Who::Nobody => return Ok(Scope::Nothing),
+        };
+        if let Some(last) = self.head().size.checked_sub(1) {
+            self.indexed_past(last).await?;
+        }
+        let removed = Query { what: Some(What::Removed), about: Some(name.clone()), limit: 1, ..Query::default() };
+        let after = self.asked(move |finder| finder.find(&removed).map_err(Error::Index)).await?.pop();
+        Ok(Scope::Of { name, after })
+    }
+
+    /// Asks the index, apart from the threads that must not wait.
+    pub(crate) async fn asked<T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Finder) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let turns = Arc::clone(&self.indexed.turns);
+        let turn = turns.acquire_owned().await.map_err(|_| Error::Closed)?;
+        let finder = self.indexed.standing.borrow().finder.clone().ok_or(Error::Behind { position: 0 })?;
+        let asked = tokio::task::spawn_blocking(move || {
+            let answer = ask(&finder);
+            drop(turn);
+            answer
+        });
+        let answer = asked.await.map_err(|_| Error::Closed)?;
+        if let Err(Error::Index(error)) = &answer
+            && error.is_damage()
+        {
+            self.indexed.doubt.notify_one();
+        }
+        answer
+    }
+
+    fn page(&self, finder: &Finder, query: &Query, scope: &Scope) -> Result<Page, Error> {
+        let found = finder.find(query).map_err(Error::Index)?;
+        let (mut entries, mut bytes, mut last) = (Vec::new(), 0, None);
+        for position in &found {
+            if bytes >= ENOUGH {
+                return Ok(Page { entries, next: last });
+            }
+            last = Some(*position);
+            let entry = self.entry(*position)?.ok_or(Error::Entry { position: *position })?;
+            bytes += entry.body.as_ref().map_or(0, |body| body.len());
+            if *scope == Scope::All || is_seen(&entry, scope) {
+                entries.push(entry);
+            }
+        }
+        Ok(Page { entries, next: last.filter(|_| found.len() == query.limit) })
+    }
+
+    /// An entry of the record.
+    pub(crate) fn entry(&self, position: u64) -> Result<Option<Entry>, Error> {
+        let Some(frame) = self.reader.read(position).map_err(Error::Record)? else { return Ok(None) };
+        let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
+        let (at, body) = (Moment::from_micros(frame.at), frame.body.map(Vec::into_boxed_slice));
+        Ok(Some(Entry { position, at, effect, body }))
+    }
+}
+
+/// Whether an entry is a message in this scope.
+fn is_seen(entry: &Entry, scope: &Scope) -> bool {
+    match &entry.effect {
+        Effect::Accepted(message) => scope.has(entry.position, message),
+        Effect::Refused(_)
+        | Effect::Registered { .. }
+        | Effect::Removed { .. }
+        | Effect::Acked(_)
+        | Effect::Died { .. }
+        | Effect::Resent(_)
+        | Effect::Purged { .. }
+        | Effect::Keyed { .. }
+        | Effect::Granted { .. }
+        | Effect::Withdrawn { .. }
+        | Effect::Confirmed { .. }
+        | Effect::Tallied { .. } => false,
+    }
+}

@@ -1,0 +1,188 @@
+//! One message: what is known of it, its bytes as received, and what became of it. What somebody may
+//! not see is answered as if it were not there.
+
+use crate::caller::Caller;
+use crate::inbox::query;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::Json;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use legation_engine::{Error, Lookup};
+use legation_exchange::{Accepted, Effect, Entry, Refused};
+use legation_protocol::{Code, Format};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// What is known of a message, or of a refusal.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Facts<'e> {
+    Message(MessageFacts<'e>),
+    Refusal(RefusalFacts<'e>),
+}
+
+#[derive(Serialize)]
+pub(crate) struct MessageFacts<'e> {
+    position: u64,
+    verdict: &'static str,
+    message_id: &'e str,
+    dialect: Format,
+    kind: &'e str,
+    sender: &'e str,
+    to: &'e [String],
+    thread: Option<&'e str>,
+    received_at: String,
+    digest: &'e str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'e RawValue>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct RefusalFacts<'e> {
+    position: u64,
+    verdict: &'static str,
+    by: &'e str,
+    code: &'e str,
+    received_at: String,
+    digest: Option<&'e str>,
+}
+
+impl<'e> Facts<'e> {
+    /// Those of an entry; with the bytes as they came in, if they are wanted.
+    pub(crate) fn of(entry: &'e Entry, with_message: bool) -> Result<Facts<'e>, Error> {
+        match &entry.effect {
+            Effect::Accepted(accepted) => MessageFacts::of(entry, accepted, with_message).map(Facts::Message),
+            Effect::Refused(Refused { by, code, digest }) => Ok(Facts::Refusal(RefusalFacts {
+                position: entry.position,
+                verdict: "refused",
+                by,
+                code,
+                received_at: entry.at.to_string(),
+                digest: digest.as_deref(),
+            })),
+            Effect::Registered { .. }
+            | Effect::Removed { .. }
+            | Effect::Acked(_)
+            | Effect::Died { .. }
+            | Effect::Resent(_)
+            | Effect::Purged { .. }
+            | Effect::Keyed { .. }
+            | Effect::Granted { .. }
+            | Effect::Withdrawn { .. }
+            | Effect::Confirmed { .. }
+            | Effect::Tallied { .. } => Err(Error::Entry { position: entry.position }),
+        }
+    }
+}
+
+impl<'e> MessageFacts<'e> {
+    fn of(entry: &'e Entry, accepted: &'e Accepted, with_message: bool) -> Result<MessageFacts<'e>, Error> {
+        let Accepted { dialect, kind, id, sender, to, thread, digest, .. } = accepted;
+        let position = entry.position;
+        let body = entry.body.as_deref().filter(|_| with_message);
+        let message = body.map(serde_json::from_slice).transpose().map_err(|_| Error::Entry { position })?;
+        Ok(MessageFacts {
+            position,
+            verdict: "accepted",
+            message_id: id,
+            dialect: *dialect,
+            kind,
+            sender,
+            to,
+            thread: thread.as_deref(),
+            received_at: entry.at.to_string(),
+            digest,
+            message,
+        })
+    }
+}
+
+/// The message a path names, for somebody who may see it.
+pub(crate) struct Found {
+    caller: Caller,
+    entry: Entry,
+    accepted: Accepted,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    sender: Option<String>,
+}
+
+impl FromRequestParts<Arc<Shared>> for Found {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
+        let caller = Caller::from_request_parts(parts, shared).await?;
+        caller.must_be_somebody()?;
+        let bad = |_| Refusal::because(Code::BadUnicode, "the message's id in the path is not UTF-8, percent-encoded");
+        let Path(key) = Path::<String>::from_request_parts(parts, shared).await.map_err(bad)?;
+        let Wanted { sender } = query(&parts.uri)?;
+        let entry = match shared.exchange.message(&key, sender.as_deref(), &caller.0).await? {
+            Lookup::One(entry) => *entry,
+            Lookup::Several(entries) => return Err(several(&entries)),
+            Lookup::Nothing => return Err(Refusal::because(Code::NotFound, "there is no such message for you here")),
+        };
+        let Effect::Accepted(accepted) = &entry.effect else {
+            return Err(Error::Entry { position: entry.position }.into());
+        };
+        let accepted = accepted.clone();
+        Ok(Found { caller, entry, accepted })
+    }
+}
+
+fn several(entries: &[Entry]) -> Refusal {
+    let positions: Vec<_> = entries.iter().map(|entry| entry.position.to_string()).collect();
+    let message = format!(
+        "more than one message has this id, at positions {}: name a position, or the sender",
+        positions.join(", ")
+    );
+    Refusal::because(Code::AmbiguousMessage, message)
+}
+
+/// `GET /v1/messages/{id or position}`
+pub(crate) async fn get(found: Found) -> Result<Response, Refusal> {
+    let facts = MessageFacts::of(&found.entry, &found.accepted, true)?;
+    Ok(Json(facts).into_response())
+}
+
+/// `GET /v1/messages/{id or position}/raw`: the bytes as received.
+pub(crate) async fn raw(found: Found) -> Result<Response, Refusal> {
+    let gone = || Refusal::because(Code::NotFound, "the bytes of this message are no longer here");
+    let body = found.entry.body.ok_or_else(gone)?;
+    Ok(([(CONTENT_TYPE, "application/json")], Vec::from(body)).into_response())
+}
+
+#[derive(Serialize)]
+struct Explanation<'e> {
+    #[serde(flatten)]
+    facts: MessageFacts<'e>,
+    steps: Vec<Told>,
+}
+
+#[derive(Serialize)]
+struct Told {
+    step: &'static str,
+    position: u64,
+    at: String,
+    says: String,
+}
+
+/// `GET /v1/messages/{id or position}/explain`: what the exchange did with it, in order.
+pub(crate) async fn explain(State(shared): State<Arc<Shared>>, found: Found) -> Result<Response, Refusal> {
+    let Found { caller, entry, accepted } = &found;
+    let steps = shared.exchange.explain(entry, accepted, &caller.0).await?;
+    let told = |step: legation_engine::Step| Told {
+        step: step.step,
+        position: step.position,
+        at: step.at.to_string(),
+        says: step.says,
+    };
+    let facts = MessageFacts::of(entry, accepted, false)?;
+    Ok(Json(Explanation { facts, steps: steps.into_iter().map(told).collect() }).into_response())
+}

@@ -1,0 +1,112 @@
+//! The index: from what is known of an entry to its position. It follows the log and holds nothing
+//! that the log does not, so one that is lost, damaged, of another record or of another format is made
+//! again. No commit waits for it.
+//!
+//! It is one inverted list. Everything an entry can be found by is a term: its sender, its kind, each
+//! word of its message. A question is a set of terms that an entry must all have, and positions come out
+//! in order. Terms are keyed hashes, so the files tell nothing of what was said, by whom or to whom.
+
+mod base;
+mod error;
+mod facet;
+mod find;
+mod query;
+mod terms;
+mod words;
+
+pub use error::Error;
+pub use find::Finder;
+pub use query::{MOST_WORDS, Order, Query, What};
+pub use words::words_in;
+
+use crate::files;
+use crate::reader::Reader;
+use base::Base;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use terms::Terms;
+
+/// How many entries, and how many bytes of them, go into one transaction at most.
+const BATCH: usize = 4096;
+const BATCH_BYTES: usize = 16 << 20;
+
+/// The index, open for following the log. There is one per directory at a time.
+#[derive(Debug)]
+pub struct Index {
+    reader: Reader,
+    base: Base,
+    shared: Arc<Shared>,
+}
+
+/// What the one who follows and those who find have in common.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) dir: Box<Path>,
+    pub(crate) terms: Terms,
+    /// Counts how often the index was begun, so that a finder sees when its files are gone.
+    pub(crate) begun: AtomicU64,
+    /// Set by a finder that came upon damage.
+    pub(crate) doubted: AtomicBool,
+}
+
+/// How an index came to be open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It goes on where it was.
+    Continued,
+    /// There was none.
+    New,
+    /// There was one that cannot be used: damaged, of another record, or of another format.
+    Anew,
+}
+
+impl Index {
+    /// Opens the index in a directory, or begins one there. It belongs to the record that is read.
+    pub fn open(dir: &Path, reader: Reader) -> Result<(Index, Origin), Error> {
+        files::create_dir(dir)?;
+        let terms = Terms::open(dir)?;
+        let (base, origin) = match Base::open(dir, &terms, &reader) {
+            Ok(Some(base)) => (base, Origin::Continued),
+            Ok(None) => (Base::create(dir, &terms)?, Origin::New),
+            Err(error) if error.is_damage() => (Base::create(dir, &terms)?, Origin::Anew),
+            Err(error) => return Err(error),
+        };
+        let shared = Shared { dir: dir.into(), terms, begun: AtomicU64::new(0), doubted: AtomicBool::new(false) };
+        Ok((Index { reader, base, shared: Arc::new(shared) }, origin))
+    }
+
+    /// The position after the last entry that can be found.
+    pub fn indexed(&self) -> u64 {
+        self.base.indexed()
+    }
+
+    /// What finds entries, for other threads.
+    pub fn finder(&self) -> Finder {
+        Finder::new(Arc::clone(&self.shared), self.reader.clone())
+    }
+
+    /// Takes in the next entries of the log, at most one transaction of them, and says how far it is
+    /// now. Where that is no further than before, there is nothing more to take in.
+    ///
+    /// An error that [is damage](Error::is_damage) calls for [`start_over`](Index::start_over); after any
+    /// other the same call may succeed later.
+    pub fn follow(&mut self) -> Result<u64, Error> {
+        if self.shared.doubted.load(Ordering::Acquire) {
+            return Err(Error::damaged("a search came upon damage"));
+        }
+        // The database would go on writing to a file that has no name any more.
+        if !base::path(&self.shared.dir).exists() {
+            return Err(Error::damaged("its file is gone"));
+        }
+        self.base.follow(&self.reader, &self.shared.terms, BATCH, BATCH_BYTES)
+    }
+
+    /// Throws everything away and begins again at the first entry.
+    pub fn start_over(&mut self) -> Result<(), Error> {
+        self.base = Base::create(&self.shared.dir, &self.shared.terms)?;
+        self.shared.begun.fetch_add(1, Ordering::AcqRel);
+        self.shared.doubted.store(false, Ordering::Release);
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! What an entry can be found by.
+
+use super::query::What;
+use super::terms::Terms;
+use super::words::words;
+use legation_exchange::record::Frame;
+use legation_exchange::{Accepted, Acked, Effect, Person};
+use legation_protocol::json::Doc;
+
+/// One thing an entry can be found by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Facet<'a> {
+    What(What),
+    Sender(&'a str),
+    Recipient(&'a str),
+    /// Sender or recipient.
+    Party(&'a str),
+    /// The agent an entry that is no message speaks of.
+    About(&'a str),
+    /// Who asked for it.
+    By(&'a str),
+    Dialect(&'a str),
+    Kind(&'a str),
+    Thread(&'a str),
+    Id(&'a str),
+    Digest(&'a str),
+    Code(&'a str),
+    /// A position that was taken out of a mailbox by name.
+    Taken(u64),
+    Word(&'a str),
+}
+
+/// What a facet is about.
+pub(crate) enum Value<'a> {
+    Text(&'a str),
+    Number(u64),
+}
+
+impl<'a> Facet<'a> {
+    /// Keeps a sender from being taken for a word.
+    pub(crate) const fn tag(self) -> u8 {
+        match self {
+            Facet::What(_) => 0,
+            Facet::Sender(_) => 1,
+            Facet::Recipient(_) => 2,
+            Facet::Party(_) => 3,
+            Facet::About(_) => 4,
+            Facet::By(_) => 5,
+            Facet::Dialect(_) => 6,
+            Facet::Kind(_) => 7,
+            Facet::Thread(_) => 8,
+            Facet::Id(_) => 9,
+            Facet::Digest(_) => 10,
+            Facet::Code(_) => 11,
+            Facet::Taken(_) => 12,
+            Facet::Word(_) => 13,
+        }
+    }
+
+    pub(crate) const fn value(self) -> Value<'a> {
+        match self {
+            Facet::What(what) => Value::Text(what.as_str()),
+            Facet::Taken(position) => Value::Number(position),
+            Facet::Sender(text)
+            | Facet::Recipient(text)
+            | Facet::Party(text)
+            | Facet::About(text)
+            | Facet::By(text)
+            | Facet::Dialect(text)
+            | Facet::Kind(text)
+            | Facet::Thread(text)
+            | Facet::Id(text)
+            | Facet::Digest(text)
+            | Facet::Code(text)
+            | Facet::Word(text) => Value::Text(text),
+        }
+    }
+}
+
+/// The terms of an entry, as a text.
+pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String {
+    let mut out = String::new();
+    let mut push = |facet: Facet<'_>| terms.push(facet, &mut out);
+    push(Facet::What(What::of(effect)));
+    match effect {
+        Effect::Accepted(accepted) => {
+            message(accepted, &mut push);
+            if let Some(doc) = frame.body.as_deref().and_then(|body| Doc::parse(body).ok()) {
+                words(doc.root()).each(|word| push(Facet::Word(word)));
+            }
+        }
+        Effect::Refused(refused) => {
+            push(Facet::By(&refused.by));
+            push(Facet::Code(&refused.code));
+            if let Some(digest) = &refused.digest {
+                push(Facet::Digest(digest));
+            }
+        }
+        Effect::Registered { agent, by } => {
+            push(Facet::About(&agent.id));
+            push(Facet::By(by));
+        }
+        Effect::Removed { agent, by } | Effect::Keyed { agent, by, .. } | Effect::Purged { agent, by, .. } => {
+            push(Facet::About(agent));
+            push(Facet::By(by));
+        }
+        Effect::Granted { person: Person { name, .. }, by } | Effect::Withdrawn { person: name, by } => {
+            push(Facet::About(name));
+            push(Facet::By(by));
+        }
+        Effect::Confirmed { agent, person } => {
+            for name in agent.iter().chain(person) {
+                push(Facet::About(name));
+            }
+        }
+        Effect::Acked(Acked { agent, positions, .. }) | Effect::Died { agent, positions, .. } => {
+            push(Facet::About(agent));
+            for position in positions {
+                push(Facet::Taken(*position));
+            }
+        }
+        Effect::Resent(resent) => {
+            push(Facet::About(&resent.agent));
+            push(Facet::By(&resent.by));
+            push(Facet::Taken(resent.message));
+        }
+        Effect::Tallied { refusals } => {
+            for tally in refusals {
+                push(Facet::Code(&tally.code));
+            }
+        }
+    }
+    out
+}
+
+fn message(accepted: &Accepted, push: &mut impl FnMut(Facet<'_>)) {
+    let Accepted { dialect, kind, id, sender, to, thread, digest, .. } = accepted;
+    push(Facet::Dialect(dialect.as_str()));
+    push(Facet::Kind(kind));
+    push(Facet::Id(id));
+    push(Facet::Digest(digest));
+    push(Facet::Sender(sender));
+    push(Facet::Party(sender));
+    for recipient in to {
+        push(Facet::Recipient(recipient));
+        push(Facet::Party(recipient));
+    }
+    if let Some(thread) = thread {
+        push(Facet::Thread(thread));
+    }
+}

@@ -1,0 +1,176 @@
+//! What can be asked of the index.
+
+use super::facet::Facet;
+use super::terms::Terms;
+use super::words::words_in;
+use legation_exchange::Effect;
+use legation_protocol::Format;
+use std::fmt;
+
+/// The most words a text may have that is searched for.
+pub const MOST_WORDS: usize = 64;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A message that was taken.
+    Accepted,
+    /// Something that was refused.
+    Refused,
+    /// An agent that was registered or changed.
+    Registered,
+    /// An agent that was removed.
+    Removed,
+    /// An acknowledgement.
+    Acked,
+    /// Messages that reached nobody.
+    Died,
+    /// A message that was sent again.
+    Resent,
+    /// A mailbox that was emptied.
+    Purged,
+    /// Keys that changed.
+    Keyed,
+    /// A person who got a token.
+    Granted,
+    /// A person whose token was withdrawn.
+    Withdrawn,
+    /// A new token that was used.
+    Confirmed,
+    /// Refusals to strangers, counted.
+    Tallied,
+}
+
+impl What {
+    /// What an effect makes of its entry.
+    pub const fn of(effect: &Effect) -> What {
+        match effect {
+            Effect::Accepted(_) => What::Accepted,
+            Effect::Refused(_) => What::Refused,
+            Effect::Registered { .. } => What::Registered,
+            Effect::Removed { .. } => What::Removed,
+            Effect::Acked(_) => What::Acked,
+            Effect::Died { .. } => What::Died,
+            Effect::Resent(_) => What::Resent,
+            Effect::Purged { .. } => What::Purged,
+            Effect::Keyed { .. } => What::Keyed,
+            Effect::Granted { .. } => What::Granted,
+            Effect::Withdrawn { .. } => What::Withdrawn,
+            Effect::Confirmed { .. } => What::Confirmed,
+            Effect::Tallied { .. } => What::Tallied,
+        }
+    }
+
+    /// Its name, as entries have it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            What::Accepted => "accepted",
+            What::Refused => "refused",
+            What::Registered => "registered",
+            What::Removed => "removed",
+            What::Acked => "acked",
+            What::Died => "died",
+            What::Resent => "resent",
+            What::Purged => "purged",
+            What::Keyed => "keyed",
+            What::Granted => "granted",
+            What::Withdrawn => "withdrawn",
+            What::Confirmed => "confirmed",
+            What::Tallied => "tallied",
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which entries come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The last ones.
+    #[default]
+    Newest,
+    /// The first ones.
+    Oldest,
+}
+
+/// Which entries are wanted: those that fit everything that is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// What they are.
+    pub what: Option<What>,
+    /// Who sent them.
+    pub sender: Option<String>,
+    /// Whose mailbox they went to.
+    pub recipient: Option<String>,
+    /// All of these sent or got them.
+    pub parties: Vec<String>,
+    /// The agent they speak of, where they are no messages.
+    pub about: Option<String>,
+    /// Who asked for them, where they are no messages.
+    pub by: Option<String>,
+    /// Their dialect.
+    pub dialect: Option<Format>,
+    /// Their kind within the dialect.
+    pub kind: Option<String>,
+    /// The task or session they belong to.
+    pub thread: Option<String>,
+    /// The id of the message.
+    pub id: Option<String>,
+    /// The digest of the message.
+    pub digest: Option<String>,
+    /// Why they were refused.
+    pub code: Option<String>,
+    /// The position they took out of a mailbox by name.
+    pub taken: Option<u64>,
+    /// A text all of whose words are in the message, in any order. One without words is in none.
+    pub text: Option<String>,
+    /// Decided then or later, in microseconds since 1970.
+    pub since: Option<u64>,
+    /// Decided before.
+    pub until: Option<u64>,
+    /// Beyond this position.
+    pub after: Option<u64>,
+    /// Before this position.
+    pub before: Option<u64>,
+    /// Which come first.
+    pub order: Order,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl Query {
+    /// All terms that must be there, as the database asks for them: each in quotes, so that none is
+    /// ever read as anything but a term. Nothing if no entry can fit.
+    pub(super) fn matching(&self, terms: &Terms) -> Option<String> {
+        let words = self.text.as_deref().map(words_in);
+        if words.as_ref().is_some_and(|words| words.is_empty() || words.len() > MOST_WORDS) {
+            return None;
+        }
+        let facets = self.facets().chain(words.iter().flatten().map(|word| Facet::Word(word)));
+        let all: Vec<_> = facets.map(|facet| format!("\"{}\"", terms.term(facet))).collect();
+        Some(all.join(" AND "))
+    }
+
+    fn facets(&self) -> impl Iterator<Item = Facet<'_>> {
+        let named = [
+            self.sender.as_deref().map(Facet::Sender),
+            self.recipient.as_deref().map(Facet::Recipient),
+            self.about.as_deref().map(Facet::About),
+            self.by.as_deref().map(Facet::By),
+            self.kind.as_deref().map(Facet::Kind),
+            self.thread.as_deref().map(Facet::Thread),
+            self.id.as_deref().map(Facet::Id),
+            self.digest.as_deref().map(Facet::Digest),
+            self.code.as_deref().map(Facet::Code),
+            self.what.map(Facet::What),
+            self.taken.map(Facet::Taken),
+        ];
+        let dialect = self.dialect.map(|dialect| Facet::Dialect(dialect.as_str()));
+        let parties = self.parties.iter().map(|party| Facet::Party(party));
+        named.into_iter().flatten().chain(dialect).chain(parties)
+    }
+}
