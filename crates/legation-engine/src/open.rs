@@ -17,6 +17,7 @@ use legation_store::{Known, Options, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// What an exchange needs to start.
@@ -110,9 +111,18 @@ impl Exchange {
         let (end, ended) = oneshot::channel();
         let (keeping, following) = (runtime.clone(), runtime.clone());
         drop(runtime.spawn(counting));
-        spawn("snapshots", move || keeper.run(&keeping))?;
-        spawn("index", move || follower.run(&following))?;
-        spawn("decider", move || drop(end.send(decider.run(&mut queue, &runtime))))?;
+        let followers =
+            [spawn("snapshots", move || keeper.run(&keeping))?, spawn("index", move || follower.run(&following))?];
+        spawn("decider", move || {
+            let done = decider.run(&mut queue, &runtime);
+            // Whoever goes on after a good end may rely on nobody writing here any more.
+            if done.is_ok() {
+                for follower in followers {
+                    drop(follower.join());
+                }
+            }
+            drop(end.send(done));
+        })?;
         let recovery = recovered
             .cut
             .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
@@ -120,9 +130,9 @@ impl Exchange {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
     let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    spawned.map(drop).map_err(|source| Error::File { what: "a thread".to_owned(), source })
+    spawned.map_err(|source| Error::File { what: "a thread".to_owned(), source })
 }
 
 fn exchange_key(path: &Path) -> Result<SecretKey, Error> {

@@ -3,6 +3,7 @@
 //! taken is large: each snapshot adds a part with what is new, and names the parts it rests on.
 
 use crate::exchange::{Error, Head};
+use crate::index::step_back;
 use crate::ledger::fold_onto;
 use legation_exchange::{Moment, State};
 use legation_store::{Known, Reader, Snapshot, Snapshots};
@@ -38,6 +39,7 @@ struct Kept {
 impl Keeper {
     /// Runs until the decider has gone. A snapshot that cannot be written costs only a slower start.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
+        step_back();
         while runtime.block_on(self.head.changed()).is_ok() {
             let known = self.head.borrow_and_update().known.clone();
             if known.position >= self.covered.saturating_add(self.worth) {
