@@ -61,6 +61,8 @@ impl Exchange {
     }
 }
 
+/// How long the thread rests once it has caught up.
+const BREATH: Duration = Duration::from_millis(2);
 /// A record with fewer entries is young.
 const YOUNG: u64 = 10_000;
 
@@ -76,6 +78,8 @@ impl Follower {
                 Ok(true) => complained = false,
                 Ok(false) => {
                     complained = false;
+                    // Many small commits are taken in together: to be woken for each would cost more.
+                    std::thread::sleep(BREATH);
                     runtime.block_on(async {
                         tokio::select! { _ = self.head.changed() => {}, () = self.doubt.notified() => {} }
                     });

@@ -40,12 +40,16 @@ pub struct Batch {
     pub grown: bool,
     /// What was committed last, for receipts.
     pub fresh: Option<Fresh>,
+    /// Whose mailboxes have got something.
+    pub reached: Vec<String>,
 }
 
 /// What of a batch is durable already.
+#[derive(Default)]
 struct Told {
     verdicts: Vec<Verdict>,
     fresh: Option<Fresh>,
+    reached: Vec<String>,
 }
 
 /// How often the record was restored from a copy, counted from 1.
@@ -68,13 +72,13 @@ impl Ledger {
     pub fn batch(&mut self, inputs: Vec<Input>, now: Moment) -> Result<Batch, legation_store::Error> {
         let (count, before) = (inputs.len(), self.size());
         let size: usize = inputs.iter().map(weight).sum();
-        let mut told = Told { verdicts: Vec::with_capacity(count), fresh: None };
+        let mut told = Told { verdicts: Vec::with_capacity(count), ..Told::default() };
         match self.log.reserve(size as u64).and_then(|()| self.decide(inputs, now, &mut told)) {
             Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
             done => done?,
         }
-        let Told { verdicts, fresh } = told;
-        Ok(Batch { verdicts, grown: self.size() > before, fresh })
+        let Told { verdicts, fresh, reached } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached })
     }
 
     /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
@@ -149,6 +153,7 @@ impl Ledger {
             }
             drop(committed);
             told.fresh = Fresh::of(frames, appended);
+            told.reached.extend(entries.into_iter().flat_map(|entry| entry.effect.reaches()));
         }
         self.state.settle();
         told.verdicts.extend(verdicts);

@@ -1,6 +1,7 @@
 //! Starting an exchange on a data directory: keys and tokens made if they are not there, the state
 //! folded from the record, the decider set going.
 
+use crate::arrivals::Arrivals;
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
 use crate::index;
@@ -93,7 +94,8 @@ impl Exchange {
             covered: known.position,
             worth: snapshot_every,
         };
-        let tallies = Arc::new(Tallies::default());
+        let bells = Arc::new(Arrivals::default());
+        let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
         let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
         let decider = Decider {
@@ -103,10 +105,24 @@ impl Exchange {
             signed: 0,
             signed_at: instant(),
             stats: Arc::clone(&stats),
+            arrivals: Arc::clone(&arrivals),
+            last: 0,
         };
         let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
-        let exchange =
-            Exchange { jobs, committed, head: heads, reader, indexed, operator, public, tallies, notary, stats, pace };
+        let exchange = Exchange {
+            jobs,
+            committed,
+            head: heads,
+            reader,
+            indexed,
+            operator,
+            public,
+            tallies,
+            arrivals,
+            notary,
+            stats,
+            pace,
+        };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let (keeping, following) = (runtime.clone(), runtime.clone());
@@ -115,6 +131,8 @@ impl Exchange {
             [spawn("snapshots", move || keeper.run(&keeping))?, spawn("index", move || follower.run(&following))?];
         spawn("decider", move || {
             let done = decider.run(&mut queue, &runtime);
+            queue.close();
+            bells.tell_all();
             // Whoever goes on after a good end may rely on nobody writing here any more.
             if done.is_ok() {
                 for follower in followers {

@@ -7,10 +7,14 @@ use crate::index::step_back;
 use crate::ledger::fold_onto;
 use legation_exchange::{Moment, State};
 use legation_store::{Known, Reader, Snapshot, Snapshots};
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// How many entries make a new snapshot worth its work.
 pub(crate) const WORTH: u64 = 100_000;
+
+/// How long is rested between looks at how far the record has come.
+const REST: Duration = Duration::from_millis(50);
 
 pub(crate) struct Keeper {
     pub(crate) snapshots: Snapshots,
@@ -48,6 +52,8 @@ impl Keeper {
                 }
                 self.covered = known.position;
             }
+            // To be woken by each of a thousand commits a second would cost more than all else here.
+            std::thread::sleep(REST);
         }
     }
 }
