@@ -1,7 +1,7 @@
 //! The step everything rests on: room for a batch, decisions one after the other, one commit, and
 //! only then verdicts. It knows no clock and no thread, so that a simulation takes the same step.
 
-use crate::draft::{self, Draft};
+use crate::draft::{self, Draft, Salts};
 use crate::exchange::Error;
 use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
@@ -25,6 +25,7 @@ pub struct Ledger {
     committed: Arc<RwLock<State>>,
     /// When to look again for what has fallen due.
     look: Moment,
+    salts: Salts,
 }
 
 /// How often is looked for what has fallen due.
@@ -57,7 +58,7 @@ impl Ledger {
         let frames = log.frames(state.next());
         fold_onto(&mut state, frames)?;
         let committed = Arc::new(RwLock::new(state.for_readers()));
-        Ok(Ledger { log, policy, state, committed, look: Moment::default() })
+        Ok(Ledger { log, policy, state, committed, look: Moment::default(), salts: Salts::default() })
     }
 
     /// Decides a batch and commits what was decided.
@@ -82,7 +83,7 @@ impl Ledger {
         let now = now.max(self.state.now());
         let mut draft = Draft::default();
         for mut entry in self.due(now) {
-            let frames = draft::frames(slice::from_mut(&mut entry))?;
+            let frames = draft::frames(slice::from_mut(&mut entry), &mut self.salts)?;
             if !draft.has_room_for(&frames) {
                 // It is still due next time.
                 break;
@@ -92,7 +93,7 @@ impl Ledger {
         for input in inputs {
             let earlier = self.earlier(&input, &draft.entries)?;
             let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, now);
-            let frames = draft::frames(&mut entries)?;
+            let frames = draft::frames(&mut entries, &mut self.salts)?;
             if let Err(rejection) = draft::check(&frames) {
                 draft.verdicts.push(Verdict::Refused(rejection));
                 continue;

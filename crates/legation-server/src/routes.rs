@@ -7,8 +7,9 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
-use crate::{agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, people, record};
-use crate::search;
+use crate::{
+    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, people, record, search,
+};
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CACHE_CONTROL;
