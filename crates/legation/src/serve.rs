@@ -4,10 +4,10 @@ use crate::Outcome;
 use crate::cli::{LogFormat, ServeArgs};
 use crate::config::Config;
 use anyhow::{Context as _, anyhow};
-use legation_engine::{Exchange, Opened};
+use legation_engine::{Exchange, Opened, Token};
 use std::fs::DirBuilder;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -46,8 +46,13 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let realm = engine.realm.clone();
     let opened = Exchange::open(engine).with_context(|| format!("cannot open {}", data.display()))?;
     let Opened { exchange, operator_token, mut ended, recovery } = opened;
+    // A link is a secret: it is for whoever sits in front, never for a file or a log.
+    let code = io::stdout().is_terminal().then(Token::fresh).transpose().context("cannot make a sign-in link")?;
     announce(&realm, address, &data, &operator_token, recovery.as_deref())?;
-    let settings = legation_server::Settings { drain: DRAIN, ..server };
+    if let Some(code) = &code {
+        invite(address, code)?;
+    }
+    let settings = legation_server::Settings { drain: DRAIN, code, ..server };
     tokio::select! {
         () = legation_server::run(listener, exchange, settings, told_to_stop) => {}
         end = &mut ended => return Err(why(end)),
@@ -122,6 +127,27 @@ Ctrl-C stops it.
         data.display(),
         operator_token.display(),
         quoted(&operator_token.display().to_string()),
+    )?;
+    Ok(out.flush()?)
+}
+
+/// Shows the link to the page.
+fn invite(address: SocketAddr, code: &Token) -> anyhow::Result<()> {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    let near = SocketAddr::new(ip, address.port());
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "
+Look in with a browser (once, within ten minutes; `legation signin` makes another link):
+
+  http://{near}/signin?code={}
+",
+        code.reveal()
     )?;
     Ok(out.flush()?)
 }
