@@ -49,7 +49,9 @@ impl Caller {
     pub(crate) fn must_be_operator(&self) -> Result<&str, Refusal> {
         match &self.0 {
             Who::Person { name, role: Role::Operator } => Ok(name),
-            Who::Agent(_) | Who::Person { .. } => Err(Refusal::because(Code::NotAllowed, "this takes an operator's token")),
+            Who::Agent(_) | Who::Person { .. } => {
+                Err(Refusal::because(Code::NotAllowed, "this takes an operator's token"))
+            }
             Who::Nobody => Err(unauthenticated("this takes an operator's token")),
         }
     }

@@ -62,7 +62,9 @@ fn row(page: Html, agent: &Agent) -> Html {
     page.raw("<tr><td><bdi>")
         .text(&agent.id)
         .raw("</bdi></td><td>")
-        .each(&agent.aliases, |page, (dialect, alias)| page.raw("<bdi>").text(alias).raw("</bdi> (").text(dialect).raw(") "))
+        .each(&agent.aliases, |page, (dialect, alias)| {
+            page.raw("<bdi>").text(alias).raw("</bdi> (").text(dialect).raw(") ")
+        })
         .raw("</td><td>")
         .text(view::state(agent))
         .raw("</td>")
@@ -83,7 +85,8 @@ fn latest(page: Html, entries: &[Disclosed]) -> Html {
             let effect: Value = serde_json::from_str(entry.effect.get()).unwrap_or_default();
             let page = page.raw("<tr><td class=\"number\">").text(entry.position).raw("</td><td class=\"time\">");
             let page = page.text(time(entry.at)).raw("</td><td>").text(member(&effect, "entry").unwrap_or_default());
-            let page = page.raw("</td><td>").each(words(&effect), |page, word| page.raw("<bdi>").text(word).raw("</bdi> "));
+            let page =
+                page.raw("</td><td>").each(words(&effect), |page, word| page.raw("<bdi>").text(word).raw("</bdi> "));
             page.raw("</td></tr>")
         })
         .raw("</tbody></table></div></section>")
@@ -110,5 +113,8 @@ fn words(effect: &Value) -> Vec<String> {
     let sent = text("sender").map(|from| if to.is_empty() { from } else { format!("{from} → {to}") });
     let dialect = text("dialect").map(|dialect| format!("{dialect} {}", member(effect, "kind").unwrap_or_default()));
     let by = text("by").map(|by| format!("by {by}"));
-    [dialect, sent, about("agent", "id"), about("person", "name"), text("code"), text("id"), by].into_iter().flatten().collect()
+    [dialect, sent, about("agent", "id"), about("person", "name"), text("code"), text("id"), by]
+        .into_iter()
+        .flatten()
+        .collect()
 }

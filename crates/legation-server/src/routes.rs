@@ -8,7 +8,8 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, page, people, record, search, signin,
+    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, page, people, record,
+    search, signin,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};

@@ -165,7 +165,9 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_fits_and_the_oldest_goes() {
         let (mut kept, start) = (Kept::default(), Instant::now());
-        let key = |n: usize| TokenHash([u8::try_from(n / 250).unwrap(), u8::try_from(n % 250).unwrap()].repeat(16).try_into().unwrap());
+        let key = |n: usize| {
+            TokenHash([u8::try_from(n / 250).unwrap(), u8::try_from(n % 250).unwrap()].repeat(16).try_into().unwrap())
+        };
         for n in 0..=MOST {
             kept.put(key(n), n, SESSION_TIME, start + TICK * u32::try_from(n).unwrap());
         }
