@@ -37,7 +37,8 @@ impl Subject {
         }
     }
 
-    fn who(&self, exchange: &Exchange) -> Option<Who> {
+    /// The person as they are now; none once no such token counts.
+    pub(crate) fn who(&self, exchange: &Exchange) -> Option<Who> {
         let person = exchange.person(&self.name)?;
         person.tokens.iter().any(|token| self.tokens.contains(&token)).then(|| person.who())
     }

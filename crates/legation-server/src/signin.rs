@@ -110,7 +110,9 @@ pub(crate) async fn enter(
         Proof { code: None, token: Some(token) } => Subject::holding(&shared.exchange, &token),
         Proof { .. } => None,
     };
-    let Some(subject) = subject else { return Ok(page::turned_away()) };
+    let Some(subject) = subject.filter(|subject| subject.who(&shared.exchange).is_some()) else {
+        return Ok(page::turned_away());
+    };
     guest.prove();
     if let Some(before) = before {
         shared.sessions.end(&before, now);
