@@ -24,7 +24,7 @@ impl Html {
 
     /// Goes on with more of it.
     #[must_use]
-    pub(crate) fn join(mut self, more: Html) -> Html {
+    pub(crate) fn join(mut self, more: &Html) -> Html {
         self.0.push_str(&more.0);
         self
     }

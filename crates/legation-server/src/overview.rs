@@ -4,7 +4,7 @@
 use crate::html::Html;
 use crate::view;
 use legation_engine::{Error, Exchange};
-use legation_exchange::record::Disclosed;
+use legation_exchange::record::{Disclosed, SignedCheckpoint};
 use legation_exchange::{Agent, Moment, Who};
 use serde_json::Value;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn record(page: Html, exchange: &Exchange) -> Html {
     let head = exchange.head();
     let page = page.raw("<section><h2>Record</h2><dl><dt>Entries</dt><dd>").text(head.size);
     let page = page.raw("</dd><dt>Last checkpoint</dt><dd>");
-    let page = match head.checkpoint.as_ref().map(|signed| signed.unverified()) {
+    let page = match head.checkpoint.as_ref().map(SignedCheckpoint::unverified) {
         Some(stated) => page.text(time(stated.at)).raw(", over ").text(stated.size).raw(" entries"),
         None => page.raw("none yet"),
     };

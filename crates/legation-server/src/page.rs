@@ -27,8 +27,8 @@ const SHIELD: [(HeaderName, &str); 3] = [
 /// `GET /`
 pub(crate) async fn home(State(shared): State<Arc<Shared>>, guest: Guest) -> Result<Response, Refusal> {
     match guest.session {
-        Some(session) => Ok(page(overview::of(&shared.exchange, &session.who).await?)),
-        None => Ok(page(door(Html::default()))),
+        Some(session) => Ok(page(&overview::of(&shared.exchange, &session.who).await?)),
+        None => Ok(page(&door(&Html::default()))),
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn confirm(code: &str) -> Response {
         .raw(r#"<form method="post" action="/signin"><input type="hidden" name="code" value=""#)
         .text(code)
         .raw(r#""><button autofocus>Sign in</button></form></main>"#);
-    page(form)
+    page(&form)
 }
 
 /// What everybody gets whose code or token is not good, whatever is wrong with it.
@@ -54,11 +54,11 @@ pub(crate) fn turned_away() -> Response {
 is a person’s, and counts until it is withdrawn.</p>"#,
     );
     let challenge = [(WWW_AUTHENTICATE, "Bearer realm=\"legation\"")];
-    (StatusCode::UNAUTHORIZED, challenge, page(door(told))).into_response()
+    (StatusCode::UNAUTHORIZED, challenge, page(&door(&told))).into_response()
 }
 
 /// How to sign in, below what there is to tell first.
-fn door(first: Html) -> Html {
+fn door(first: &Html) -> Html {
     Html::default().raw(r#"<main class="door"><h1>Legation</h1>"#).join(first).raw(
         r#"<p>The exchange where agents speak on the record.</p>
 <form method="post" action="/signin">
@@ -72,7 +72,7 @@ fn door(first: Html) -> Html {
     )
 }
 
-fn page(body: Html) -> Response {
+fn page(body: &Html) -> Response {
     let page = Html::default()
         .raw(
             r#"<!doctype html>

@@ -145,7 +145,9 @@ mod tests {
     fn a_code_is_good_once_and_not_for_long() {
         let (sessions, start) = (Sessions::default(), Instant::now());
         let codes = [Token::fresh().unwrap(), Token::fresh().unwrap()];
-        codes.iter().for_each(|code| sessions.offer(code, rita(), start));
+        for code in &codes {
+            sessions.offer(code, rita(), start);
+        }
         let redeem = |code: &Token, after| sessions.redeem(code.reveal(), start + after).map(|found| found.name);
         assert_eq!(redeem(&codes[0], CODE_TIME.saturating_sub(TICK)).as_deref(), Some("rita"));
         assert_eq!(redeem(&codes[0], CODE_TIME.saturating_sub(TICK)), None);
