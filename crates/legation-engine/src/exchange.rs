@@ -9,7 +9,7 @@ use crate::refusals::{Source, Tallies};
 use crate::stats::Stats;
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
-use legation_exchange::{Agent, Input, Person, State, TokenHash, Verdict, Who};
+use legation_exchange::{Agent, Input, OPERATOR, Person, Role, State, TokenHash, Tokens, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
@@ -227,6 +227,15 @@ impl Exchange {
     /// Everybody who has a token, by name.
     pub fn people(&self) -> Vec<Person> {
         self.state().people().iter().cloned().collect()
+    }
+
+    /// The person of this name; the operator too, who holds the token in the data directory.
+    pub fn person(&self, name: &str) -> Option<Person> {
+        if name == OPERATOR {
+            let tokens = Tokens::first(self.operator);
+            return Some(Person { name: name.to_owned(), role: Role::Operator, tokens });
+        }
+        self.state().people().named(name).cloned()
     }
 
     /// A registered agent.

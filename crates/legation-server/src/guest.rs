@@ -1,7 +1,11 @@
 //! Who stands at the door before anybody has read what they bring: the connection, the source, whether
 //! they say who they are, and the trace they belong to.
 
+use crate::cookie;
+use crate::gate::is_from_elsewhere;
 use crate::header::Header;
+use crate::sessions::SignedIn;
+use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use axum::extract::FromRequestParts;
@@ -11,8 +15,10 @@ use axum::http::{HeaderMap, HeaderName};
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
+use tokio::time::Instant;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// Who sends a request.
 #[derive(Clone, Debug)]
@@ -22,6 +28,8 @@ pub(crate) struct Guest {
     pub(crate) source: Source,
     /// Whether nothing says who asks. A message may still prove its sender.
     pub(crate) anonymous: bool,
+    /// Who is signed in with the cookie, where nothing else says who asks.
+    pub(crate) session: Option<SignedIn>,
     pub(crate) trace: Trace,
 }
 
@@ -31,13 +39,25 @@ pub(crate) struct Source {
     address: IpAddr,
     /// Whether it was sent on this machine, and not just passed on here.
     pub(crate) local: bool,
+    /// Whether it came to a proxy of ours over https.
+    pub(crate) secure: bool,
 }
 
 impl Guest {
     pub(crate) fn of(visit: Option<Arc<Visit>>, headers: &HeaderMap, proxies: &[IpAddr], trace: Trace) -> Guest {
         let peer = visit.as_ref().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |visit| visit.peer);
         let anonymous = Header::of(headers, &AUTHORIZATION) == Header::Absent;
-        Guest { visit, source: Source::of(peer, headers, proxies), anonymous, trace }
+        Guest { visit, source: Source::of(peer, headers, proxies), anonymous, session: None, trace }
+    }
+
+    /// Looks whose the cookie is. What another page lets a browser send is nobody's.
+    pub(crate) fn recognise(&mut self, headers: &HeaderMap, shared: &Shared) {
+        if !self.anonymous || is_from_elsewhere(headers) {
+            return;
+        }
+        let Some(secret) = cookie::read(self.source.secure, headers) else { return };
+        self.session = shared.sessions.signed_in(&shared.exchange, secret, Instant::now());
+        self.anonymous = self.session.is_none();
     }
 
     /// Somebody has proven to be somebody on this connection.
@@ -63,7 +83,7 @@ impl Source {
     fn of(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> Source {
         let passed_on = headers.contains_key(&FORWARDED_FOR) || headers.contains_key(&FORWARDED);
         if !proxies.contains(&peer) {
-            return Source { address: peer, local: peer.is_loopback() && !passed_on };
+            return Source { address: peer, local: peer.is_loopback() && !passed_on, secure: false };
         }
         let named = headers.get_all(&FORWARDED_FOR).iter().rev().map(|value| value.to_str().unwrap_or_default());
         let hops = named.flat_map(|text| text.rsplit(',')).map_while(|hop| hop.trim().parse::<IpAddr>().ok());
@@ -74,7 +94,8 @@ impl Source {
                 break;
             }
         }
-        Source { address, local: false }
+        let secure = Header::of(headers, &FORWARDED_PROTO) == Header::Once("https");
+        Source { address, local: false, secure }
     }
 
     /// What limits are kept by. Whoever has one address of IPv6 has all that share its first half.

@@ -8,11 +8,12 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, people, record, search,
+    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, page, people, record,
+    search, signin,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::CACHE_CONTROL;
+use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::Response;
@@ -24,6 +25,12 @@ use tracing::Instrument as _;
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     let agent = put(agents::put).get(agents::get).delete(agents::delete);
     Router::new()
+        .route("/", get(page::home))
+        .route("/style.css", get(page::style))
+        .route("/signin", get(signin::ask).post(signin::enter))
+        .route("/signout", post(signin::leave))
+        .route("/v1/signin-links", post(signin::link))
+        .route("/v1/session", get(signin::session))
         .route("/.well-known/vcp/messages", post(messages::vcp))
         .route("/.well-known/legation/keys", get(record::keys))
         .route("/v1/messages", post(messages::any).get(search::list))
@@ -68,12 +75,14 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     let (method, status) = (request.method(), tracing::field::Empty);
     let span = tracing::info_span!("request", %method, route, status, trace = trace.id());
     let visit = request.extensions_mut().remove::<Arc<Visit>>();
-    let guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
+    let mut guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
+    guest.recognise(request.headers(), &shared);
     request.extensions_mut().insert(guest);
     let mut response = next.run(request).instrument(span.clone()).await;
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     shared.answers.count(response.status());
     span.record("status", response.status().as_u16());
     tracing::debug!(parent: &span, "answered");

@@ -23,5 +23,6 @@ mod record;
 mod registry;
 mod roles;
 mod search;
+mod signin;
 mod stream;
 mod words;
