@@ -8,9 +8,10 @@ use axum::extract::FromRequestParts;
 use axum::http::header::{AUTHORIZATION, FORWARDED};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
+use legation_exchange::Who;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -23,6 +24,8 @@ pub(crate) struct Guest {
     /// Whether nothing says who asks. A message may still prove its sender.
     pub(crate) anonymous: bool,
     pub(crate) trace: Trace,
+    /// Whose token came along, once it was looked up.
+    who: Arc<OnceLock<Who>>,
 }
 
 /// Where a request comes from.
@@ -37,7 +40,19 @@ impl Guest {
     pub(crate) fn of(visit: Option<Arc<Visit>>, headers: &HeaderMap, proxies: &[IpAddr], trace: Trace) -> Guest {
         let peer = visit.as_ref().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |visit| visit.peer);
         let anonymous = Header::of(headers, &AUTHORIZATION) == Header::Absent;
-        Guest { visit, source: Source::of(peer, headers, proxies), anonymous, trace }
+        Guest { visit, source: Source::of(peer, headers, proxies), anonymous, trace, who: Arc::default() }
+    }
+
+    /// Somebody has proven, by a token, to be this one.
+    pub(crate) fn prove_as(&self, who: &Who) {
+        // Whoever it was, it is the same for all of a request.
+        let _ = self.who.set(who.clone());
+        self.prove();
+    }
+
+    /// Whose token came along, as far as that is known.
+    pub(crate) fn who(&self) -> Who {
+        self.who.get().cloned().unwrap_or(Who::Nobody)
     }
 
     /// Somebody has proven to be somebody on this connection.
@@ -77,7 +92,7 @@ impl Source {
         Source { address, local: false }
     }
 
-    /// What limits are kept by. Whoever has one address of IPv6 has all that share its first half.
+    /// What limits and counts are kept by. Whoever has one address of IPv6 has all that share its first half.
     pub(crate) fn key(self) -> IpAddr {
         match self.address {
             IpAddr::V4(_) => self.address,
@@ -88,7 +103,7 @@ impl Source {
 
 impl From<Source> for legation_engine::Source {
     fn from(source: Source) -> Self {
-        legation_engine::Source::Address(source.address)
+        legation_engine::Source::Address(source.key())
     }
 }
 

@@ -21,6 +21,7 @@ mod media;
 mod message;
 mod messages;
 mod metrics;
+mod noted;
 mod people;
 mod record;
 mod refusal;

@@ -69,8 +69,9 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     let span = tracing::info_span!("request", %method, route, status, trace = trace.id());
     let visit = request.extensions_mut().remove::<Arc<Visit>>();
     let guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
-    request.extensions_mut().insert(guest);
+    request.extensions_mut().insert(guest.clone());
     let mut response = next.run(request).instrument(span.clone()).await;
+    shared.note_answer(&guest, &mut response);
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
