@@ -3,8 +3,12 @@
 
 use crate::guest::Guest;
 use crate::shared::Shared;
+use axum::http::StatusCode;
 use axum::response::Response;
 use legation_protocol::Code;
+
+/// What those are told who may not see something, or not now.
+const BARRED: [StatusCode; 3] = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::TOO_MANY_REQUESTS];
 
 /// A refusal that is not on the record yet. It travels with its answer to where that is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +19,11 @@ pub(crate) struct Unrecorded {
 }
 
 impl Shared {
-    /// Puts the refusal an answer carries, if it carries one, on the record.
-    pub(crate) fn note_answer(&self, guest: &Guest, response: &mut Response) {
-        if let Some(refusal) = response.extensions_mut().remove::<Unrecorded>() {
+    /// Puts the refusal an answer carries, if it carries one, on the record. Somebody who only looked is
+    /// refused something if they may not see it; else they were told that they asked for nothing.
+    pub(crate) fn note_answer(&self, guest: &Guest, looked: bool, response: &mut Response) {
+        let Some(refusal) = response.extensions_mut().remove::<Unrecorded>() else { return };
+        if !looked || BARRED.contains(&response.status()) {
             self.note(guest, refusal);
         }
     }
@@ -29,10 +35,8 @@ impl Shared {
     }
 }
 
-/// Whether a code tells of something wrong that somebody did. That there is nothing where somebody
-/// looked is an answer, and that the exchange is in trouble its own affair.
+/// Whether a code tells of something that was asked. At a path where there is nothing, nothing was; and
+/// that the exchange is in trouble is its own affair.
 fn is_theirs(code: Code) -> bool {
-    let answers = [Code::NotFound, Code::UnknownAgent, Code::AmbiguousMessage];
-    let ours = [Code::Busy, Code::StorageFull];
-    !answers.contains(&code) && !ours.contains(&code)
+    ![Code::NotFound, Code::Busy, Code::StorageFull].contains(&code)
 }
