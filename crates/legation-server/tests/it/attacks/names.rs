@@ -95,7 +95,7 @@ fn names_in_paths_are_decoded_once_and_lead_nowhere_else() {
     scene.untouched();
 }
 
-/// Cases 0, 1, 2 and 11 of "Taming the many `EdDSAs`", table 6: keys and points of small order.
+/// Those of cases 0, 1 and 11 of "Taming the many `EdDSAs`", table 6, and others of small order.
 #[test]
 fn keys_under_which_anything_verifies_are_never_registered() {
     let scene = Scene::new();

@@ -5,7 +5,7 @@ use super::Scene;
 #[test]
 fn more_than_a_message_may_have_is_refused_whatever_it_is() {
     let scene = Scene::new();
-    let keys: String = (0..1_000_000).map(|number| format!("\"{number}\":0,")).collect();
+    let keys = (0..1_000_000).map(|number| format!("\"{number}\":0,")).collect::<Vec<_>>().concat();
     for body in [
         format!("{{{keys}\"last\":0}}"),
         format!("{{\"a\":[{}0]}}", "0,".repeat(1_000_000)),
@@ -37,8 +37,9 @@ fn what_is_nested_too_deeply_is_refused() {
 fn the_worst_that_fits_takes_no_longer_than_its_length() {
     const ROOM: usize = 256 * 1024 - 64;
     let scene = Scene::new();
-    let keys: String = (0..).map(|number| format!("\"{number:06}\":0,")).take(ROOM / 11).collect();
-    let alike: String = (0..).map(|number| format!("\"{}{number:04}\":0,", "k".repeat(60))).take(ROOM / 69).collect();
+    let keys = (0..ROOM / 11).map(|number| format!("\"{number:06}\":0,")).collect::<Vec<_>>().concat();
+    let same = "k".repeat(60);
+    let alike = (0..ROOM / 69).map(|number| format!("\"{same}{number:04}\":0,")).collect::<Vec<_>>().concat();
     let bodies = [
         format!("{{{keys}\"last\":0}}"),
         format!("{{{alike}\"last\":0}}"),
