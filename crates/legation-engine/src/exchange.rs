@@ -62,8 +62,8 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Pending {
     stage: Stage,
-    /// Where a stranger's refusal is counted.
-    counted: Option<(Arc<Tallies>, Source)>,
+    /// Where a stranger's refusal is counted, and the digest it is counted with.
+    counted: Option<(Arc<Tallies>, Source, String)>,
 }
 
 #[derive(Debug)]
@@ -78,8 +78,8 @@ impl Pending {
     }
 
     /// The same, counted if it is refused.
-    pub(crate) fn counted(self, exchange: &Exchange, source: Source) -> Pending {
-        Pending { counted: Some((Arc::clone(&exchange.tallies), source)), ..self }
+    pub(crate) fn counted(self, exchange: &Exchange, source: Source, digest: String) -> Pending {
+        Pending { counted: Some((Arc::clone(&exchange.tallies), source, digest)), ..self }
     }
 
     /// Waits until the answer is durable.
@@ -97,8 +97,8 @@ impl Pending {
                 Settled { verdict, source: Some((notary, batch)) }
             }
         };
-        if let (Verdict::Refused(rejection), Some((tallies, source))) = (&settled.verdict, counted) {
-            tallies.count(rejection.code(), source, None);
+        if let (Verdict::Refused(rejection), Some((tallies, source, digest))) = (&settled.verdict, counted) {
+            tallies.count(rejection.code(), source, Some(digest));
         }
         Ok(settled)
     }

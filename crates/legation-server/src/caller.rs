@@ -81,7 +81,7 @@ impl FromRequestParts<Arc<Shared>> for Caller {
         let Some(token) = token else { return Err(unauthenticated("write `Authorization: Bearer …`, once")) };
         let who = shared.exchange.who(token)?;
         if let Some(guest) = parts.extensions.get::<Guest>() {
-            guest.prove();
+            guest.prove_as(&who);
         }
         Ok(Caller(who))
     }

@@ -12,9 +12,10 @@ use axum::extract::FromRequestParts;
 use axum::http::header::{AUTHORIZATION, FORWARDED};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
+use legation_exchange::Who;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::time::Instant;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -31,6 +32,8 @@ pub(crate) struct Guest {
     /// Who is signed in with the cookie, where nothing else says who asks.
     pub(crate) session: Option<SignedIn>,
     pub(crate) trace: Trace,
+    /// Whose token came along, once it was looked up.
+    who: Arc<OnceLock<Who>>,
 }
 
 /// Where a request comes from.
@@ -47,7 +50,14 @@ impl Guest {
     pub(crate) fn of(visit: Option<Arc<Visit>>, headers: &HeaderMap, proxies: &[IpAddr], trace: Trace) -> Guest {
         let peer = visit.as_ref().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |visit| visit.peer);
         let anonymous = Header::of(headers, &AUTHORIZATION) == Header::Absent;
-        Guest { visit, source: Source::of(peer, headers, proxies), anonymous, session: None, trace }
+        Guest {
+            visit,
+            source: Source::of(peer, headers, proxies),
+            anonymous,
+            session: None,
+            trace,
+            who: Arc::default(),
+        }
     }
 
     /// Looks whose the cookie is. What another page lets a browser send is nobody's.
@@ -58,6 +68,18 @@ impl Guest {
         let Some(secret) = cookie::read(self.source.secure, headers) else { return };
         self.session = shared.sessions.signed_in(&shared.exchange, secret, Instant::now());
         self.anonymous = self.session.is_none();
+    }
+
+    /// Somebody has proven, by a token, to be this one.
+    pub(crate) fn prove_as(&self, who: &Who) {
+        // Whoever it was, it is the same for all of a request.
+        let _ = self.who.set(who.clone());
+        self.prove();
+    }
+
+    /// Whose token came along, as far as that is known.
+    pub(crate) fn who(&self) -> Who {
+        self.who.get().cloned().unwrap_or(Who::Nobody)
     }
 
     /// Somebody has proven to be somebody on this connection.
@@ -98,7 +120,7 @@ impl Source {
         Source { address, local: false, secure }
     }
 
-    /// What limits are kept by. Whoever has one address of IPv6 has all that share its first half.
+    /// What limits and counts are kept by. Whoever has one address of IPv6 has all that share its first half.
     pub(crate) fn key(self) -> IpAddr {
         match self.address {
             IpAddr::V4(_) => self.address,
@@ -109,7 +131,7 @@ impl Source {
 
 impl From<Source> for legation_engine::Source {
     fn from(source: Source) -> Self {
-        legation_engine::Source::Address(source.address)
+        legation_engine::Source::Address(source.key())
     }
 }
 

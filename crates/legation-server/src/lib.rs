@@ -23,6 +23,7 @@ mod media;
 mod message;
 mod messages;
 mod metrics;
+mod noted;
 mod overview;
 mod page;
 mod people;

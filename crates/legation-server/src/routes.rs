@@ -71,14 +71,15 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
 /// anything that was sent.
 async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str);
-    let trace = Trace::of(request.headers());
+    let (trace, looked) = (Trace::of(request.headers()), request.method().is_safe());
     let (method, status) = (request.method(), tracing::field::Empty);
     let span = tracing::info_span!("request", %method, route, status, trace = trace.id());
     let visit = request.extensions_mut().remove::<Arc<Visit>>();
     let mut guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
     guest.recognise(request.headers(), &shared);
-    request.extensions_mut().insert(guest);
+    request.extensions_mut().insert(guest.clone());
     let mut response = next.run(request).instrument(span.clone()).await;
+    shared.note_answer(&guest, looked, &mut response);
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

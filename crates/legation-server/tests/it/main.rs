@@ -7,6 +7,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod attacks;
 mod connections;
 mod dead_letters;
 mod door;
