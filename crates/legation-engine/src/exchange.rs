@@ -242,6 +242,11 @@ impl Exchange {
         self.head.borrow().clone()
     }
 
+    /// The name of the record.
+    pub fn realm(&self) -> &str {
+        &self.notary.realm
+    }
+
     /// The key the exchange signs with.
     pub fn public_key(&self) -> &PublicKey {
         &self.public

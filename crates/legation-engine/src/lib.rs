@@ -4,6 +4,7 @@
 mod asks;
 mod audit;
 mod corridor;
+mod dead_letters;
 mod decider;
 mod draft;
 mod exchange;
@@ -22,6 +23,7 @@ mod tokens;
 
 pub use audit::{Consistency, Inclusion};
 pub use corridor::{Credential, Submission};
+pub use dead_letters::{Beyond, Letter};
 pub use exchange::{Error, Exchange, Head, Pending, Settled};
 pub use explain::Step;
 pub use ledger::{Batch, LOOK, Ledger};

@@ -4,6 +4,7 @@
 use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// How many are listed; the oldest make room for new ones.
 const MOST: usize = 100_000;
@@ -18,6 +19,17 @@ pub enum Why {
     Removed,
     /// The mailbox was full.
     MailboxFull,
+}
+
+impl Why {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Why::Expired => "expired",
+            Why::Removed => "removed",
+            Why::MailboxFull => "mailbox_full",
+        }
+    }
 }
 
 /// A message that did not reach a recipient.
@@ -42,6 +54,13 @@ impl DeadLetters {
     pub fn after(&self, after: Option<u64>) -> impl Iterator<Item = (u64, &str, DeadLetter)> {
         let from = (after.map_or(0, |position| position.saturating_add(1)), String::new());
         self.letters.range(from..).map(|((position, agent), letter)| (*position, agent.as_str(), *letter))
+    }
+
+    /// Those that come after the one routed to an agent at a position.
+    pub fn beyond(&self, position: u64, agent: &str) -> impl Iterator<Item = (u64, &str, DeadLetter)> {
+        let from = Bound::Excluded((position, agent.to_owned()));
+        let letters = self.letters.range((from, Bound::Unbounded));
+        letters.map(|((position, agent), letter)| (*position, agent.as_str(), *letter))
     }
 
     /// The one that was routed to an agent at a position.

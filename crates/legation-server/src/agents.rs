@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_exchange::{Registration, Verdict};
 use legation_protocol::Code;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -24,10 +25,15 @@ impl FromRequestParts<Arc<Shared>> for AgentPath {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
-        let path = Path::<String>::from_request_parts(parts, shared).await;
-        let bad = |_| Refusal::because(Code::BadUnicode, "the agent's id in the path is not UTF-8, percent-encoded");
-        path.map(|Path(id)| AgentPath(id)).map_err(bad)
+        in_path(parts, shared).await.map(AgentPath)
     }
+}
+
+/// What stands in the path in the places of its names.
+pub(crate) async fn in_path<T: DeserializeOwned + Send>(parts: &mut Parts, shared: &Arc<Shared>) -> Result<T, Refusal> {
+    let path = Path::<T>::from_request_parts(parts, shared).await;
+    let bad = |_| Refusal::because(Code::BadUnicode, "a name in the path is not UTF-8, percent-encoded");
+    path.map(|Path(names)| names).map_err(bad)
 }
 
 #[derive(Serialize)]
@@ -115,6 +121,6 @@ pub(crate) async fn delete(
     }
 }
 
-fn unknown() -> Refusal {
+pub(crate) fn unknown() -> Refusal {
     Refusal::because(Code::UnknownAgent, "there is no such agent")
 }

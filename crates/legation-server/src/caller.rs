@@ -22,23 +22,23 @@ const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
 pub(crate) struct Caller(pub(crate) Who);
 
 impl Caller {
-    /// Lets the agent itself and operators through.
-    pub(crate) fn must_be(&self, agent: &str) -> Result<(), Refusal> {
+    /// Lets those through who may read what is an agent's: itself, and whoever sees everything.
+    pub(crate) fn may_read(&self, agent: &str) -> Result<(), Refusal> {
         match &self.0 {
-            who if who.is_operator() || who.is_or_speaks_as(agent) => Ok(()),
+            who if who.sees_all() || who.is_or_speaks_as(agent) => Ok(()),
             Who::Agent(_) | Who::Person { .. } => Err(Refusal::because(Code::NotAllowed, "this is another agent's")),
             Who::Nobody => Err(unauthenticated("this takes the agent's token, or the operator's")),
         }
     }
 
-    /// Lets those through who may see everything.
+    /// Lets those through who see everything.
     pub(crate) fn must_see_all(&self) -> Result<(), Refusal> {
         match &self.0 {
             who if who.sees_all() => Ok(()),
             Who::Agent(_) | Who::Person { .. } => {
-                Err(Refusal::because(Code::NotAllowed, "the record is for operators and auditors"))
+                Err(Refusal::because(Code::NotAllowed, "this takes an operator's token, or an auditor's"))
             }
-            Who::Nobody => Err(unauthenticated("this takes an operator's or an auditor's token")),
+            Who::Nobody => Err(unauthenticated("this takes an operator's token, or an auditor's")),
         }
     }
 

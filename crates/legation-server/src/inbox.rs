@@ -1,6 +1,6 @@
 //! A mailbox: what waits for an agent, and taking it out.
 
-use crate::agents::AgentPath;
+use crate::agents::{AgentPath, unknown};
 use crate::body;
 use crate::caller::Caller;
 use crate::refusal::Refusal;
@@ -12,20 +12,21 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Delivery, Error};
-use legation_exchange::Verdict;
 use legation_exchange::record::Receipt;
+use legation_exchange::{PRINCIPALS, Verdict};
 use legation_protocol::{Code, Rejection};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::Duration;
 
-const MOST: usize = 1000;
+/// How many letters are listed at once.
+pub(crate) const MOST: usize = 1000;
 const LONGEST: u64 = 60;
 /// How many messages are fetched at once, and how many bytes of them make an answer that is large
 /// enough: the rest is listed by the next request.
-const PAGE: usize = 32;
-const ENOUGH: usize = 8 << 20;
+pub(crate) const PAGE: usize = 32;
+pub(crate) const ENOUGH: usize = 8 << 20;
 
 /// What of a mailbox is asked for.
 #[derive(Debug, Deserialize)]
@@ -103,9 +104,9 @@ pub(crate) async fn list(
     uri: Uri,
 ) -> Result<Response, Refusal> {
     let Wanted { after, limit, wait } = Wanted::of(&uri)?;
-    caller.must_be(&id)?;
-    if shared.exchange.agent(&id).is_none() {
-        return Err(Refusal::because(Code::UnknownAgent, "there is no such agent"));
+    caller.may_read(&id)?;
+    if shared.exchange.agent(&id).is_none() && !PRINCIPALS.contains(&id.as_str()) {
+        return Err(unknown());
     }
     let wait = Duration::from_secs(wait);
     let found = tokio::select! {
@@ -152,30 +153,58 @@ struct Done {
 }
 
 #[derive(Serialize)]
-struct Acked {
+struct Accepted {
     status: &'static str,
     position: u64,
+}
+
+/// The answer to what leaves nothing to show but its place in the record.
+pub(crate) fn done(verdict: Verdict) -> Result<Response, Refusal> {
+    match verdict {
+        Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => {
+            Ok(Json(Accepted { status: "accepted", position }).into_response())
+        }
+        Verdict::Refused(rejection) => Err(rejection.into()),
+    }
 }
 
 /// `POST /v1/agents/{id}/ack`
 pub(crate) async fn acknowledge(
     State(shared): State<Arc<Shared>>,
     AgentPath(id): AgentPath,
-    Caller(who): Caller,
+    caller: Caller,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
+    // A stranger does not learn whether there is such an agent.
+    caller.must_be_somebody()?;
     let Done { position, positions } = body::object(&headers, body).await?;
     if position.is_some() == positions.is_some() {
         let message = "name one position, which takes all up to it, or a list of positions";
         return Err(Rejection::because(Code::SchemaInvalid, message).at("/position").into());
     }
     let exchange = shared.exchange.clone();
-    let asked = async move { exchange.acknowledge(&id, position, positions.unwrap_or_default(), who).await };
-    match shared.apart(asked).await? {
-        Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => {
-            Ok(Json(Acked { status: "accepted", position }).into_response())
-        }
-        Verdict::Refused(rejection) => Err(rejection.into()),
-    }
+    let asked = async move { exchange.acknowledge(&id, position, positions.unwrap_or_default(), caller.0).await };
+    done(shared.apart(asked).await?)
+}
+
+/// How much of a mailbox is emptied unread.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unread {
+    position: Option<u64>,
+}
+
+/// `POST /v1/agents/{id}/purge`
+pub(crate) async fn purge(
+    State(shared): State<Arc<Shared>>,
+    AgentPath(id): AgentPath,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    caller.must_be_somebody()?;
+    let Unread { position } = body::object(&headers, body).await?;
+    let exchange = shared.exchange.clone();
+    done(shared.apart(async move { exchange.purge(&id, position, caller.0).await }).await?)
 }

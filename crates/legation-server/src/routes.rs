@@ -7,7 +7,9 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
-use crate::{agents, entries, health, inbox, leftover, message, messages, metrics, record, search};
+use crate::{
+    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, people, record, search,
+};
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CACHE_CONTROL;
@@ -32,6 +34,13 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/agents/{id}", agent)
         .route("/v1/agents/{id}/inbox", get(inbox::list))
         .route("/v1/agents/{id}/ack", post(inbox::acknowledge))
+        .route("/v1/agents/{id}/purge", post(inbox::purge))
+        .route("/v1/agents/{id}/resend", post(dead_letters::resend))
+        .route("/v1/agents/{id}/keys", get(keys::list).post(keys::add))
+        .route("/v1/agents/{id}/keys/{key}", post(keys::change))
+        .route("/v1/dead-letters", get(dead_letters::list))
+        .route("/v1/tokens", get(people::list))
+        .route("/v1/tokens/{name}", put(people::put).delete(people::delete))
         .route("/v1/audit/head", get(record::head))
         .route("/v1/audit/entries", get(entries::list))
         .route("/v1/audit/proof", get(record::proof))

@@ -1,6 +1,6 @@
 //! An agent as others may see it.
 
-use legation_exchange::{Agent, Tokens, Who};
+use legation_exchange::{Agent, Key, Tokens, Who};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,11 +24,29 @@ impl View {
         if let (false, Some(Value::Object(manifest))) = (sees_all, &mut agent.manifest) {
             manifest.remove("system_prompt");
         }
+        let keys: Vec<_> = agent.keys.iter().map(KeyView::of).collect();
         let mut agent = serde_json::to_value(&agent).unwrap_or_default();
         if let Value::Object(members) = &mut agent {
             members.remove("tokens");
+            members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
         View { agent, state: "running" }
+    }
+}
+
+/// A key as others may see it, in whatever state it is.
+#[derive(Debug, Serialize)]
+pub(crate) struct KeyView {
+    public: String,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_after: Option<String>,
+}
+
+impl KeyView {
+    pub(crate) fn of(key: &Key) -> KeyView {
+        let not_after = key.not_after.map(|end| end.to_string());
+        KeyView { public: key.public.to_string(), state: key.state.as_str(), not_after }
     }
 }
 

@@ -1,14 +1,20 @@
 //! `legation agent`: the registry of a running exchange.
 
+mod key;
+
 use crate::Outcome;
 use crate::cli::{AddArgs, AgentArgs, AgentCommand};
+use crate::input::read_text;
 use crate::remote::{Parcel, Remote, encoded, text};
 use crate::validate::shown;
+use anyhow::Context as _;
 use legation_protocol::Format;
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
+use std::path::Path;
 
 pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
     let remote = Remote::new(&args.remote)?;
@@ -23,6 +29,9 @@ pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
             let reply = remote.ask("DELETE", &path(id), &Parcel::default())?;
             remote.report(&reply, |gone, _| writeln!(io::stderr(), "{} is removed", text(gone, "removed")))
         }
+        AgentCommand::Key(key) => key::run(&remote, &key.command),
+        AgentCommand::Token { id } => rotate(&remote, id),
+        AgentCommand::Purge { id, up_to } => purge(&remote, id, *up_to),
     }
 }
 
@@ -37,12 +46,47 @@ struct Wanted<'a> {
     aliases: BTreeMap<&'static str, &'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance_of: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    ontologies: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    languages: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    purposes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    environment: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    manifest: Option<Box<RawValue>>,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(args: &'a AddArgs) -> anyhow::Result<Wanted<'a>> {
+        Ok(Wanted {
+            keys: &args.keys,
+            dialects: &args.dialects,
+            aliases: args.aliases.iter().map(|(dialect, name)| (dialect.as_str(), name.as_str())).collect(),
+            parent: args.parent.as_deref(),
+            instance_of: args.instance_of.as_deref(),
+            ontologies: &args.ontologies,
+            languages: &args.languages,
+            model: args.model.as_deref(),
+            purposes: &args.purposes,
+            environment: args.environment.as_deref(),
+            manifest: args.manifest.as_deref().map(manifest).transpose()?,
+        })
+    }
+}
+
+/// A manifest as its file has it.
+fn manifest(file: &Path) -> anyhow::Result<Box<RawValue>> {
+    serde_json::from_str(&read_text(file)?).with_context(|| format!("{} is no JSON", file.display()))
 }
 
 fn add(remote: &Remote, args: &AddArgs) -> anyhow::Result<Outcome> {
-    let aliases = args.aliases.iter().map(|(dialect, name)| (dialect.as_str(), name.as_str())).collect();
-    let wanted = Wanted { keys: &args.keys, dialects: &args.dialects, aliases, parent: args.parent.as_deref() };
-    let body = serde_json::to_vec(&wanted)?;
+    let body = serde_json::to_vec(&Wanted::of(args)?)?;
     let reply = remote.ask("PUT", &path(&args.id), &Parcel::json(&body))?;
     remote.report(&reply, |made, out| {
         let id = made.get("agent").map(|agent| text(agent, "id")).unwrap_or_default();
@@ -52,6 +96,20 @@ fn add(remote: &Remote, args: &AddArgs) -> anyhow::Result<Outcome> {
         writeln!(io::stderr(), "{id} is registered; its token follows and is not shown again")?;
         writeln!(out, "{}", text(made, "token"))
     })
+}
+
+fn rotate(remote: &Remote, id: &str) -> anyhow::Result<Outcome> {
+    let reply = remote.ask("PUT", &path(id), &Parcel::json(br#"{"rotate_token":true}"#))?;
+    remote.report(&reply, |made, out| {
+        writeln!(io::stderr(), "the new token follows and is not shown again; the old one counts until it is used")?;
+        writeln!(out, "{}", text(made, "token"))
+    })
+}
+
+fn purge(remote: &Remote, id: &str, up_to: Option<u64>) -> anyhow::Result<Outcome> {
+    let body = serde_json::to_vec(&serde_json::json!({ "position": up_to }))?;
+    let reply = remote.ask("POST", &format!("{}/purge", path(id)), &Parcel::json(&body))?;
+    remote.report(&reply, |_, _| writeln!(io::stderr(), "the mailbox is emptied"))
 }
 
 fn list(remote: &Remote, capability: Option<&str>) -> anyhow::Result<Outcome> {

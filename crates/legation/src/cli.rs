@@ -3,6 +3,7 @@
 mod bench;
 mod exchange;
 mod lookup;
+mod people;
 mod record;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
@@ -11,6 +12,9 @@ pub(crate) use exchange::{
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
+pub(crate) use people::{
+    DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, TokenArgs, TokenCommand,
+};
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -48,12 +52,15 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     Config(ConfigArgs),
     Agent(AgentArgs),
+    Token(TokenArgs),
     Send(SendArgs),
     Inbox(InboxArgs),
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
+    DeadLetters(DeadLettersArgs),
     Audit(AuditArgs),
+    Doctor(DoctorArgs),
     Tail(TailArgs),
     Bench(BenchArgs),
     /// Print the completion script for a shell

@@ -6,6 +6,8 @@ mod bench;
 mod canon;
 mod cli;
 mod config;
+mod dead_letters;
+mod doctor;
 mod each;
 mod explain;
 mod inbox;
@@ -19,6 +21,7 @@ mod serve;
 mod shell;
 mod sign;
 mod tail;
+mod token;
 mod validate;
 mod verify;
 
@@ -62,11 +65,14 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Config(args)) => config::run(&args),
         Some(Command::Agent(args)) => agent::run(&args),
+        Some(Command::Token(args)) => token::run(&args),
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::Messages(args)) => messages::list(&args),
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
+        Some(Command::DeadLetters(args)) => dead_letters::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

@@ -41,6 +41,8 @@ pub(crate) struct Remote {
 /// What an exchange answered.
 pub(crate) struct Reply {
     accepted: bool,
+    /// Its clock.
+    pub(crate) date: Option<String>,
     pub(crate) text: String,
 }
 
@@ -82,7 +84,8 @@ impl Remote {
         let lost = |why| Unreachable { url: self.url.clone(), why };
         let mut response = self.client.run(request).map_err(lost)?;
         let text = response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(lost)?;
-        Ok(Reply { accepted: response.status().is_success(), text })
+        let date = response.headers().get("date").and_then(|date| date.to_str().ok()).map(str::to_owned);
+        Ok(Reply { accepted: response.status().is_success(), date, text })
     }
 
     /// Prints an answer: as it is for programs, otherwise as `tell` says it. A refusal is told here.

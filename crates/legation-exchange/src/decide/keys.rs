@@ -1,5 +1,5 @@
 //! What becomes of an agent's keys, and at whose word. Taking a key out of use is easy; bringing one
-//! in takes an operator, or a signature of the one in use.
+//! in takes an operator, or a signature of the one in use besides.
 
 use super::{Decided, Desk, KeyChange};
 use crate::agent::Agent;
@@ -46,11 +46,11 @@ impl Desk<'_> {
                         self.taking_over(agent, key.after(event)?)?
                     }
                     KeyEvent::Supersede => {
-                        may_take_out(agent, who)?;
+                        may_change(agent, who)?;
                         vec![key.superseded(self.now, self.policy.key_grace)?]
                     }
                     KeyEvent::Retire | KeyEvent::Compromise | KeyEvent::Revoke => {
-                        may_take_out(agent, who)?;
+                        may_change(agent, who)?;
                         vec![key.after(event)?]
                     }
                 }
@@ -74,6 +74,10 @@ impl Desk<'_> {
 
     /// A key that comes into use, and the one it takes over from.
     fn taking_over(&self, agent: &Agent, new: Key) -> Result<Vec<Key>, Rejection> {
+        if !new.is_live(self.now) {
+            let message = "its `not_after` is over: it would take over from the key in use and not count itself";
+            return Err(Rejection::because(Code::KeyState, message).at("/not_after"));
+        }
         let live = agent.keys.iter().filter(|key| key.is_live(self.now)).count();
         if live >= LIVE_KEYS {
             let message = format!("{LIVE_KEYS} keys are in use already: retire one first");
@@ -96,10 +100,10 @@ impl Desk<'_> {
         if who.is_operator() {
             return Ok(());
         }
+        may_change(agent, who)?;
         let Some(proof) = proof else {
             let message = "bringing a key in takes an operator, or a `proof` signed by the key in use";
-            let code = if *who == Who::Nobody { Code::Unauthenticated } else { Code::NotAllowed };
-            return Err(Rejection::because(code, message).at("/proof"));
+            return Err(Rejection::because(Code::NotAllowed, message).at("/proof"));
         };
         let statement = key_statement(&self.policy.realm, &agent.id, key);
         if agent.live_keys(self.now).any(|own| own.verifies(statement.as_bytes(), proof)) {
@@ -109,8 +113,8 @@ impl Desk<'_> {
     }
 }
 
-/// Taking a key out is for the agent, for the one above it, and for operators.
-fn may_take_out(agent: &Agent, who: &Who) -> Result<(), Rejection> {
+/// Changing keys is for the agent, for the one above it, and for operators.
+fn may_change(agent: &Agent, who: &Who) -> Result<(), Rejection> {
     match who {
         _ if who.is_operator() => Ok(()),
         Who::Agent(id) if *id == agent.id || agent.parent.as_ref() == Some(id) => Ok(()),

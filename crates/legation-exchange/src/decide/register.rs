@@ -36,17 +36,20 @@ impl Desk<'_> {
         let alone = wanted.parent.is_none() && wanted.instance_of.is_none();
         match (who, old) {
             _ if who.is_operator() => Ok(()),
+            (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
             (Who::Agent(by), Some(_)) if by == id => may_change_itself(wanted),
             (Who::Agent(by), None) if own(by) => self.may_spawn(by, wanted),
             (_, None) if self.policy.open_registration && alone => self.may_take_name(id),
-            (Who::Nobody, None) => {
+            // Where not everybody registers, a stranger does not learn who has.
+            (Who::Nobody, Some(_)) if self.policy.open_registration => {
+                Err(Rejection::because(Code::AgentExists, "an agent has this id already"))
+            }
+            (Who::Nobody, _) => {
                 Err(Rejection::because(Code::Unauthenticated, "registering here takes the operator's token"))
             }
-            (Who::Nobody, Some(_)) => Err(Rejection::because(Code::AgentExists, "an agent has this id already")),
             (Who::Agent(_), _) => {
                 Err(Rejection::because(Code::NotAllowed, "an agent registers itself, its children and its instances"))
             }
-            (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
         }
     }
 

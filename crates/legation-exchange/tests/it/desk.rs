@@ -1,8 +1,8 @@
 //! An exchange in a test's hands: asks, commits what was decided, and remembers the record.
 
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Input, Moment, Policy, Proof, Registration, SpareId, State, TokenHash, Verdict,
-    Verified, Who, decide, earlier_than, tick,
+    Decision, Earlier, Effect, Entry, Input, Moment, Policy, Proof, Registration, Role, SpareId, State, TokenHash,
+    Verdict, Verified, Who, decide, earlier_than, tick,
 };
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Code, Received, Timestamp};
@@ -61,12 +61,7 @@ impl Desk {
     }
 
     pub(crate) fn register(&mut self, id: &str, wanted: Registration, who: Who) -> Result<bool, Code> {
-        let input = Input::Register {
-            id: id.to_owned(),
-            registration: Box::new(wanted),
-            who,
-            token: TokenHash(Sha256::digest(id).into()),
-        };
+        let input = Input::Register { id: id.to_owned(), registration: Box::new(wanted), who, token: token(id) };
         match self.ask(input) {
             Verdict::Accepted { new, .. } => Ok(new),
             Verdict::Refused(rejection) => Err(rejection.code()),
@@ -110,6 +105,26 @@ pub(crate) fn share(sender: &str, recipient: &str, time: &str) -> String {
     format!(
         r#"{{"vcp_message":"1.2","type":"context_share","message_id":"019502a4-7e5c-7000-8000-000000000001","sender":"{sender}","recipient":"{recipient}","timestamp":"{time}","payload":{{"context":"⏰🌅|📍🏡","constitution_ref":"creed://creed.space/family.safe.guide@1.2.0"}}}}"#
     )
+}
+
+/// A CAP message of `sender` to `recipient`.
+pub(crate) fn cap(sender: &str, recipient: &str, id: &str) -> String {
+    format!(
+        r#"{{"type":"message","task_id":"T1","sender_id":"{sender}","recipient_id":"{recipient}","content":"x","message_id":"{id}"}}"#
+    )
+}
+
+/// Somebody with this role.
+pub(crate) fn person(name: &str, role: Role) -> Who {
+    Who::Person { name: name.to_owned(), role }
+}
+
+pub(crate) fn agent(id: &str) -> Who {
+    Who::Agent(id.to_owned())
+}
+
+pub(crate) fn token(text: &str) -> TokenHash {
+    TokenHash(Sha256::digest(text).into())
 }
 
 pub(crate) fn by(agent: &str) -> Proof {

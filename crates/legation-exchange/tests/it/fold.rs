@@ -1,7 +1,7 @@
 //! The state is what its record folds to, whatever happened.
 
-use crate::desk::{Desk, by, claim};
-use legation_exchange::{Effect, Entry, Input, Registration, State, Verdict, Who};
+use crate::desk::{Desk, by, claim, key, token};
+use legation_exchange::{Effect, Entry, Input, KeyChange, Registration, Role, State, Verdict, Who};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,6 +13,13 @@ enum Step {
     Register(usize),
     Remove(usize),
     Pass(u64),
+    Rotate(usize, u8),
+    Confirm(usize, u8),
+    Grant(usize, u8),
+    Withdraw(usize),
+    Key(usize, u8),
+    Resend(usize, u64),
+    Purge(usize, u64),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -22,6 +29,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (0..4usize).prop_map(Step::Register),
         1 => (0..4usize).prop_map(Step::Remove),
         1 => (0..90u64).prop_map(Step::Pass),
+        1 => Just(Step::Pass(7 * 24 * 60)),
+        1 => (0..4usize, 0..4u8).prop_map(|(agent, token)| Step::Rotate(agent, token)),
+        1 => (0..4usize, 0..8u8).prop_map(|(whose, token)| Step::Confirm(whose, token)),
+        1 => (0..4usize, 4..8u8).prop_map(|(name, token)| Step::Grant(name, token)),
+        1 => (0..4usize).prop_map(Step::Withdraw),
+        1 => (0..4usize, 1..5u8).prop_map(|(agent, seed)| Step::Key(agent, seed)),
+        2 => (0..4usize, 0..40u64).prop_map(|(agent, position)| Step::Resend(agent, position)),
+        1 => (0..4usize, 0..40u64).prop_map(|(agent, up_to)| Step::Purge(agent, up_to)),
     ];
     prop::collection::vec(step, 0..60)
 }
@@ -50,9 +65,43 @@ fn run(steps: &[Step]) -> Desk {
                 desk.ask(Input::Remove { id: name(*agent), who: Who::operator() });
             }
             Step::Pass(minutes) => desk.passes(Duration::from_mins(*minutes)),
+            Step::Rotate(..)
+            | Step::Confirm(..)
+            | Step::Grant(..)
+            | Step::Withdraw(_)
+            | Step::Key(..)
+            | Step::Resend(..)
+            | Step::Purge(..) => drop(desk.ask(asked(step))),
         }
     }
     desk
+}
+
+/// What an operator asks.
+fn asked(step: &Step) -> Input {
+    let who = Who::operator();
+    // No two of them ever get the same token.
+    let hash = |whose: usize, number: u8| token(&format!("{whose} {number}"));
+    match *step {
+        Step::Rotate(agent, number) => {
+            let registration = Box::new(Registration { rotate_token: true, ..Registration::default() });
+            Input::Register { id: name(agent), registration, who, token: hash(agent, number) }
+        }
+        Step::Confirm(whose, number) => Input::Confirm(hash(whose, number)),
+        Step::Grant(person, number) => {
+            Input::Grant { name: name(person), role: Role::Reviewer, who, token: hash(person, number) }
+        }
+        Step::Withdraw(person) => Input::Withdraw { name: name(person), who },
+        Step::Key(agent, seed) => {
+            let change = Box::new(KeyChange::Add { key: (&key(seed).public()).into(), proof: None });
+            Input::Key { agent: name(agent), change, who }
+        }
+        Step::Resend(agent, position) => Input::Resend { agent: name(agent), positions: vec![position], who },
+        Step::Purge(agent, up_to) => Input::Purge { agent: name(agent), up_to: Some(up_to), who },
+        Step::Send { .. } | Step::Acknowledge { .. } | Step::Register(_) | Step::Remove(_) | Step::Pass(_) => {
+            panic!("{step:?} is asked elsewhere")
+        }
+    }
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! Who may be registered, by whom, under which names.
 
-use crate::desk::{Desk, key};
-use legation_exchange::{NewKey, Registration, Who};
+use crate::desk::{Desk, agent, key, person, token};
+use legation_exchange::{Input, NewKey, Registration, Role, Verdict, Who};
 use legation_protocol::{Code, Format};
 
 fn aliased(name: &str) -> Registration {
@@ -20,7 +20,7 @@ fn only_those_who_may_register_do() {
     assert_eq!(desk.register("pm-1", plain(), Who::Nobody), Err(Code::Unauthenticated));
     assert_eq!(desk.register("pm-1", plain(), Who::operator()), Ok(true));
     assert_eq!(desk.register("pm-1", plain(), Who::operator()), Ok(false));
-    assert_eq!(desk.register("pm-1", plain(), Who::Nobody), Err(Code::AgentExists));
+    assert_eq!(desk.register("pm-1", plain(), Who::Nobody), Err(Code::Unauthenticated));
     assert_eq!(desk.register("child", below("pm-1"), agent("pm-1")), Ok(true));
     assert_eq!(desk.register("other", plain(), agent("pm-1")), Err(Code::NotAllowed));
     assert_eq!(desk.register("other", below("child"), agent("pm-1")), Err(Code::NotAllowed));
@@ -76,4 +76,76 @@ fn an_agent_has_two_keys_in_use_at_most() {
     let weak = NewKey { text, not_after: None, pending: false };
     let weak = Registration { keys: Some(vec![weak]), ..Registration::default() };
     assert_eq!(desk.register("b", weak, Who::operator()), Err(Code::WeakKey));
+}
+
+fn instance_of(base: &str) -> Registration {
+    Registration { instance_of: Some(base.to_owned()), ..Registration::default() }
+}
+
+fn remove(desk: &mut Desk, id: &str, who: Who) -> Result<(), Code> {
+    match desk.ask(Input::Remove { id: id.to_owned(), who }) {
+        Verdict::Refused(rejection) => Err(rejection.code()),
+        Verdict::Accepted { .. } | Verdict::Duplicate { .. } => Ok(()),
+    }
+}
+
+#[test]
+fn an_instance_is_one_of_an_agent_that_is_none_itself() {
+    let mut desk = Desk::new();
+    desk.agent("pm-1");
+    desk.agent("other");
+    let operator = Who::operator;
+    assert_eq!(desk.register("pm-1@a", instance_of("nemo"), operator()), Err(Code::BadInstance));
+    assert_eq!(desk.register("pm-1@a", instance_of("pm-1@a"), operator()), Err(Code::BadInstance));
+    assert_eq!(desk.register("pm-1@a", instance_of("pm-1"), operator()), Ok(true));
+    assert_eq!(desk.register("pm-1@b", instance_of("pm-1"), agent("pm-1")), Ok(true));
+    assert_eq!(desk.register("pm-1@c", instance_of("pm-1"), agent("other")), Err(Code::NotAllowed));
+    assert_eq!(desk.register("pm-1@c", instance_of("pm-1@a"), operator()), Err(Code::BadInstance));
+    assert_eq!(desk.register("pm-1@a", instance_of("other"), operator()), Err(Code::BadInstance));
+    assert_eq!(desk.register("other", instance_of("pm-1"), operator()), Err(Code::BadInstance));
+    assert_eq!(desk.register("pm-1", instance_of("other"), operator()), Err(Code::BadInstance));
+    let ids: Vec<_> = desk.state.registry().instances("pm-1").map(|instance| instance.id.clone()).collect();
+    assert_eq!(ids, ["pm-1@a", "pm-1@b"]);
+}
+
+#[test]
+fn instances_go_with_their_agent_and_children_go_up() {
+    let mut desk = Desk::new();
+    desk.agent("top");
+    desk.register("mid", below("top"), Who::operator()).unwrap();
+    desk.register("leaf", below("mid"), Who::operator()).unwrap();
+    desk.register("mid@a", instance_of("mid"), Who::operator()).unwrap();
+    desk.register("mid@b", instance_of("mid"), Who::operator()).unwrap();
+    assert_eq!(remove(&mut desk, "mid", agent("leaf")), Err(Code::NotAllowed));
+    assert_eq!(remove(&mut desk, "mid", agent("mid")), Err(Code::NotAllowed));
+    assert_eq!(remove(&mut desk, "mid", Who::Nobody), Err(Code::Unauthenticated));
+    assert_eq!(remove(&mut desk, "mid", agent("top")), Ok(()));
+    let left: Vec<_> =
+        desk.state.registry().agents().map(|agent| (agent.id.as_str(), agent.parent.as_deref())).collect();
+    assert_eq!(left, [("leaf", Some("top")), ("top", None)]);
+    assert!(desk.state.registry().holder(&token("mid@a")).is_none(), "its token is gone with it");
+    assert_eq!(remove(&mut desk, "top", Who::operator()), Ok(()));
+    assert_eq!(desk.state.registry().agent("leaf").unwrap().parent, None);
+}
+
+#[test]
+fn only_an_operator_gives_the_name_of_one_that_was_removed() {
+    let mut desk = Desk::new();
+    desk.policy.open_registration = true;
+    desk.agent("pm-1");
+    remove(&mut desk, "pm-1", Who::operator()).unwrap();
+    assert!(desk.state.registry().is_gone("pm-1"));
+    assert_eq!(desk.register("pm-1", Registration::default(), Who::Nobody), Err(Code::AgentExists));
+    assert_eq!(desk.register("pm-1", Registration::default(), Who::operator()), Ok(true));
+    assert!(!desk.state.registry().is_gone("pm-1"));
+}
+
+#[test]
+fn people_who_are_no_operators_register_nobody_even_where_all_may() {
+    let mut desk = Desk::new();
+    desk.policy.open_registration = true;
+    for role in [Role::Reviewer, Role::Auditor, Role::Orchestrator] {
+        assert_eq!(desk.register("pm-1", Registration::default(), person("x", role)), Err(Code::NotAllowed), "{role}");
+    }
+    assert_eq!(desk.register("pm-1", Registration::default(), person("x", Role::Operator)), Ok(true));
 }

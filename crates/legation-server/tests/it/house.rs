@@ -169,6 +169,13 @@ impl House {
         party
     }
 
+    /// Gives a person a token, and tells it.
+    pub(crate) fn grant(&self, name: &str, role: &str) -> String {
+        let body = format!(r#"{{"role":"{role}"}}"#);
+        let answer = self.ask("PUT", format!("/v1/tokens/{name}")).by(&self.operator).json(body).ok();
+        answer["token"].as_str().unwrap().to_owned()
+    }
+
     pub(crate) fn send(&self, party: &Party, message: &str) -> Answer {
         self.ask("POST", "/v1/messages").by(&party.token).json(message)
     }
@@ -232,6 +239,10 @@ impl Drop for House {
 
 /// The path of an agent's own resource.
 pub(crate) fn path_of(id: &str) -> String {
-    let encoded: Vec<_> = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    format!("/v1/agents/{}", encoded.concat())
+    format!("/v1/agents/{}", encoded(id))
+}
+
+/// A text as one part of a path.
+pub(crate) fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat()
 }

@@ -93,7 +93,7 @@ fn a_signature_beside_a_message_proves_its_sender() {
 fn senders_nobody_can_be_are_refused() {
     let house = House::open();
     let (ann, _) = (house.admit("ann"), house.admit("bob"));
-    for name in ["broadcast", "system", "exchange"] {
+    for name in ["broadcast", "system", "exchange", "broker", "user", "orchestrator", "*"] {
         let message = ann.cap("bob", "x").replace("\"ann\"", &format!("\"{name}\""));
         house.send(&ann, &message).refused(403, "reserved_id");
     }
@@ -130,4 +130,47 @@ fn a_signature_in_a_wrapper_proves_the_sender_of_what_is_inside() {
     // Wrapped or not, it is the same message.
     assert_eq!(house.send(&ann, &message).ok()["status"], "duplicate");
     assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn only_those_who_proved_who_they_are_learn_whether_a_recipient_exists() {
+    let house = House::open();
+    let (ann, _) = (house.admit("ann"), house.admit("bob"));
+    for to in ["bob", "nemo"] {
+        house.ask("POST", "/v1/messages").json(ann.cap(to, "x")).refused(401, "unauthenticated");
+        for path in ["ack", "purge", "resend", "keys"] {
+            let path = format!("{}/{path}", path_of(to));
+            house.ask("POST", path).json("{}").refused(401, "unauthenticated");
+        }
+    }
+    house.send(&ann, &ann.cap("nemo", "x")).refused(404, "unknown_recipient");
+    house.send(&ann, &ann.cap("ann", "x")).refused(422, "self_addressed");
+}
+
+#[test]
+fn no_secret_is_shown_where_it_was_not_asked_for() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let rita = house.grant("rita", "auditor");
+    let secrets = [ann.token.as_str(), bob.token.as_str(), rita.as_str(), house.operator.as_str()];
+    house.send(&ann, &ann.cap("bob", "x")).ok();
+    let wrong = format!("{}x", ann.token);
+    for by in [&rita, &house.operator, &bob.token, &wrong] {
+        for path in [
+            "/v1/agents",
+            "/v1/agents/ann",
+            "/v1/agents/ann/keys",
+            "/v1/agents/bob/inbox",
+            "/v1/tokens",
+            "/v1/dead-letters",
+            "/v1/audit/head",
+            "/readyz",
+            "/nowhere",
+        ] {
+            let answer = house.ask("GET", path).by(by).get();
+            let told = format!("{:?} {}", answer.headers, answer.text);
+            assert!(!secrets.iter().any(|secret| told.contains(secret)), "{path}: {told}");
+            assert!(!told.contains("\"tokens\"") && !told.contains("\"current\""), "{path}: {told}");
+        }
+    }
 }

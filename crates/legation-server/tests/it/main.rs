@@ -8,16 +8,20 @@
 )]
 
 mod connections;
+mod dead_letters;
 mod door;
 mod house;
 mod identity;
+mod keys;
 mod limits;
 mod mailbox;
 mod messages;
 mod operations;
+mod people;
 mod receipts;
 mod record;
 mod registry;
+mod roles;
 mod search;
 mod stream;
 mod words;

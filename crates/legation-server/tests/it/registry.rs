@@ -59,7 +59,17 @@ fn a_name_that_looks_like_anothers_is_refused() {
         house.ask("PUT", path_of(twin)).json("{}").refused(422, "confusable_id");
     }
     house.ask("PUT", "/v1/agents/x").json(r#"{"aliases":{"vlp":"Pm-1"}}"#).refused(422, "confusable_id");
-    for bad in ["a\u{200b}b", "a\nb", " a", "agent://HOST/x", "agent://h/../x"] {
+    for bad in [
+        "a\u{200b}b",
+        "a\nb",
+        " a",
+        "a ",
+        "agent://HOST/x",
+        "agent://h/../x",
+        "agent://h/%2e%2e/x",
+        "agent://user@h/x",
+        "agent://h:80/x",
+    ] {
         house.ask("PUT", path_of(bad)).json("{}").refused(422, "bad_agent_id");
     }
     house.ask("PUT", "/v1/agents/system").json("{}").refused(403, "reserved_id");

@@ -1,5 +1,6 @@
 //! The arguments of the commands that run an exchange or speak to one.
 
+use super::people::KeyArgs;
 use super::record::{CheckArgs, ExportArgs, ProveArgs};
 use crate::places;
 use clap::{Args, Subcommand, ValueEnum};
@@ -98,8 +99,12 @@ Examples:
   legation agent add pm-1                                   prints the agent's token, once
   legation agent add planner --key \"$(legation keygen --out planner.pem)\" --dialect vcp
   legation agent add observer --alias \"vlp=The Observer\"
+  legation agent add pm-1@b --instance-of pm-1 --model opus --environment staging
   legation agent list
   legation agent show pm-1
+  legation agent key list pm-1                              see `agent key --help`
+  legation agent token pm-1                                 a new token for the old
+  legation agent purge pm-1                                 empties its mailbox
   legation agent remove pm-1")]
 pub(crate) struct AgentArgs {
     #[command(subcommand)]
@@ -123,10 +128,25 @@ pub(crate) enum AgentCommand {
         /// Its id
         id: String,
     },
-    /// Remove an agent and its mailbox
+    /// Remove an agent, its instances, and their mailboxes
     Remove {
         /// Its id
         id: String,
+    },
+    Key(KeyArgs),
+    /// Give an agent a new token; the old one counts until the new one is used
+    Token {
+        /// Its id
+        id: String,
+    },
+    /// Empty an agent's mailbox unread
+    Purge {
+        /// Its id
+        id: String,
+
+        /// Only up to this position
+        #[arg(long, value_name = "POSITION")]
+        up_to: Option<u64>,
     },
 }
 
@@ -153,6 +173,34 @@ pub(crate) struct AddArgs {
     /// A name it goes by in one dialect
     #[arg(long = "alias", value_name = "DIALECT=NAME", value_parser = alias)]
     pub(crate) aliases: Vec<(Format, String)>,
+
+    /// The agent it is one of several running copies of
+    #[arg(long, value_name = "ID")]
+    pub(crate) instance_of: Option<String>,
+
+    /// An ontology it understands, by the prefix of its terms
+    #[arg(long = "ontology", value_name = "PREFIX")]
+    pub(crate) ontologies: Vec<String>,
+
+    /// A content language it understands
+    #[arg(long = "language", value_name = "NAME")]
+    pub(crate) languages: Vec<String>,
+
+    /// The model it runs on
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// What it is for
+    #[arg(long = "purpose", value_name = "NAME")]
+    pub(crate) purposes: Vec<String>,
+
+    /// Where it runs, such as `production`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) environment: Option<String>,
+
+    /// Its CAP manifest, a JSON file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) manifest: Option<PathBuf>,
 }
 
 fn dialect(text: &str) -> Result<Format, String> {

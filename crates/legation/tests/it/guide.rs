@@ -1,19 +1,20 @@
-//! `docs/guides/exchange.md`, run as it is written.
+//! `docs/guides/exchange.md` and `identity.md`, run as they are written.
 
 use crate::served::Served;
 
-const GUIDE: &str = include_str!("../../../../docs/guides/exchange.md");
+const EXCHANGE: &str = include_str!("../../../../docs/guides/exchange.md");
+const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
 /// All blocks of one language, in their order.
-fn blocks(language: &str) -> String {
+fn blocks(guide: &str, language: &str) -> String {
     let fence = format!("```{language}\n");
-    GUIDE.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
+    guide.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }
 
 #[test]
 fn the_shell_examples_of_the_guide_work() {
     let served = Served::start();
-    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks("sh")));
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(EXCHANGE, "sh")));
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
     assert!(ran.out.contains(r#"{"status":"accepted","message_id":""#), "{}", ran.out);
     assert!(ran.out.contains(r#""reason": "The outline is ready.""#), "{}", ran.out);
@@ -24,6 +25,20 @@ fn the_shell_examples_of_the_guide_work() {
 #[test]
 fn the_python_example_of_the_guide_works() {
     let served = Served::start();
-    let ran = served.beside("python3", &blocks("python"));
+    let ran = served.beside("python3", &blocks(EXCHANGE, "python"));
     assert_eq!((ran.code, ran.out.as_str()), (0, "You said: Is anybody there?\n"), "{}", ran.err);
+}
+
+#[test]
+fn the_shell_examples_about_identity_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(IDENTITY, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    for told in
+        ["\tROTATING\t", "\tRETIRED", "\tACTIVE\n", "rita\treviewer\n", "Which title?", "\twriter\tremoved\tuser\t"]
+    {
+        assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
+    }
+    assert_eq!(ran.out.matches("The short one.").count(), 1, "{}", ran.out);
+    assert!(!ran.out.contains("FAIL"), "{}", ran.out);
 }

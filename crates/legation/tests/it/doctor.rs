@@ -1,0 +1,66 @@
+//! `doctor`: what it finds, and how it says so.
+
+use crate::served::{Served, program};
+use crate::{Ran, run};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The worst state found for each thing.
+fn states(ran: &Ran) -> BTreeMap<String, String> {
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let mut states = BTreeMap::new();
+    for check in report["checks"].as_array().unwrap() {
+        let (name, state) = (check["name"].as_str().unwrap().to_owned(), check["state"].as_str().unwrap().to_owned());
+        assert_eq!(check.get("remedy").is_none(), state == "ok", "{check}");
+        if state != "ok" || !states.contains_key(&name) {
+            states.insert(name, state);
+        }
+    }
+    states
+}
+
+#[test]
+fn all_is_well_beside_a_running_exchange() {
+    let served = Served::start();
+    let states = states(&served.run(&["doctor", "--json"], ""));
+    for name in ["version", "data", "secret", "lock", "reach", "clock", "ready", "token", "record"] {
+        assert_eq!(states.get(name).map(String::as_str), Some("ok"), "{name}: {states:?}");
+    }
+    let told = served.run(&["doctor"], "").out;
+    let token = std::fs::read_to_string(served.data().join("operator.token")).unwrap();
+    assert!(told.contains("ok    ready      it takes messages\n") && !told.contains(token.trim()), "{told}");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_what_to_do() {
+    let served = Served::start();
+    let lost = served.run(&["doctor", "--url", "http://127.0.0.1:9", "--json"], "");
+    assert_eq!((lost.code, states(&lost)["reach"].as_str()), (1, "fail"));
+    let stranger = served.run_as(Some("lgt_wrong"), &["doctor", "--json"], "");
+    assert_eq!(states(&stranger)["token"], "warn");
+    let nowhere = served.run(&["doctor", "--data", "nowhere", "--json"], "");
+    assert_eq!(states(&nowhere)["data"], "warn");
+    let here = tempfile::tempdir().unwrap();
+    let alone = run(program(here.path()).arg("doctor"), b"");
+    assert_eq!(alone.code, 1);
+    assert!(alone.out.contains("is `legation serve` running?"), "{}", alone.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn secrets_that_others_may_read_are_wrong() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let served = Served::start();
+    let open = |name: &str, mode| {
+        let path = served.data().join(name);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    open("", 0o755);
+    let ran = served.run(&["doctor", "--json"], "");
+    assert_eq!(states(&ran)["data"], "warn");
+    open("exchange.pem", 0o640);
+    let ran = served.run(&["doctor"], "");
+    assert_eq!(ran.code, 1);
+    let line = ran.out.lines().find(|line| line.starts_with("FAIL")).unwrap();
+    assert!(line.contains("exchange.pem (040): chmod 600 ") && line.contains("replace it"), "{line}");
+}
