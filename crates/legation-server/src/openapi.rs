@@ -49,10 +49,24 @@ fn chapters() -> [Chapter; 5] {
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     // Nothing in it could fail to be written.
-    let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
-    text.push('\n');
-    text
+    let text = serde_json::to_string_pretty(&document()).unwrap_or_default();
+    in_ascii(&text) + "\n"
 });
+
+/// The same JSON with everything else escaped: many tools read it as YAML, which takes fewer characters.
+fn in_ascii(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character.is_ascii() && character != '\x7f' {
+            text.push(character);
+        } else {
+            let units =
+                character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            text.push_str(&units);
+        }
+    }
+    text
+}
 
 /// The description of the HTTP surface, as `docs/openapi.json` has it.
 pub fn openapi() -> &'static str {

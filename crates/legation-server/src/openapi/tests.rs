@@ -31,6 +31,13 @@ fn the_committed_file_is_the_description() {
 }
 
 #[test]
+fn it_is_written_in_characters_that_every_reader_takes() {
+    assert!(openapi().bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)));
+    assert_eq!(written()["info"], document().info);
+    assert_eq!(super::in_ascii("\"é\u{7f}\u{1F600}\""), r#""\u00e9\u007f\ud83d\ude00""#);
+}
+
+#[test]
 fn the_names_in_a_path_are_described_and_every_operation_has_its_own_id() {
     let mut ids = BTreeSet::new();
     for (path, methods) in written()["paths"].as_object().unwrap() {
