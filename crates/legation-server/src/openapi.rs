@@ -50,22 +50,17 @@ fn chapters() -> [Chapter; 5] {
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {
     // Nothing in it could fail to be written.
     let text = serde_json::to_string_pretty(&document()).unwrap_or_default();
-    in_ascii(&text) + "\n"
+    plain(&text) + "\n"
 });
 
-/// The same JSON with everything else escaped: many tools read it as YAML, which takes fewer characters.
-fn in_ascii(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    for character in json.chars() {
-        if character.is_ascii() && character != '\x7f' {
-            text.push(character);
-        } else {
-            let units =
-                character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
-            text.push_str(&units);
-        }
-    }
-    text
+/// The same JSON for those who read it as YAML, as many tools do: that takes few characters as they are,
+/// and no halves of one that an escape would need beyond U+FFFF.
+fn plain(json: &str) -> String {
+    let written = |character| match character {
+        '\n' | ' '..='~' | '\u{10000}'.. => String::from(character),
+        _ => format!("\\u{:04x}", u32::from(character)),
+    };
+    json.chars().map(written).collect()
 }
 
 /// The description of the HTTP surface, as `docs/openapi.json` has it.

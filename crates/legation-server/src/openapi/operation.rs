@@ -1,7 +1,7 @@
 //! One operation: who may, what it takes, what it answers.
 
 use super::refusals;
-use super::schema::{form, number, of, text};
+use super::schema::{form, number, of, text, with};
 use crate::door::Door;
 use axum::http::Method;
 use serde_json::{Map, Value, json};
@@ -93,7 +93,7 @@ impl Operation {
 
     /// Takes one of these kinds of body.
     pub(super) fn takes_any(mut self, content: Value) -> Operation {
-        self.body = Some(json!({"required": true, "content": content}));
+        self.body = Some(Value::from_iter([("required", true.into()), ("content", content)]));
         self.refuses(&[400, 408, 413, 415, 422])
     }
 
@@ -105,7 +105,8 @@ impl Operation {
     /// Answers with one of these kinds of body.
     pub(super) fn answers_any(mut self, status: u16, about: &str, content: Value) -> Operation {
         let headers = Map::from_iter([header("traceparent")]);
-        self.answers.insert(status.to_string(), json!({"description": about, "headers": headers, "content": content}));
+        let answer = [("description", about.into()), ("headers", headers.into()), ("content", content)];
+        self.answers.insert(status.to_string(), Value::from_iter(answer));
         self
     }
 
@@ -129,7 +130,7 @@ impl Operation {
     }
 
     pub(super) fn described(self, tag: &str) -> Value {
-        let mut operation = json!({
+        let operation = json!({
             "operationId": self.id,
             "tags": [tag],
             "summary": self.summary,
@@ -137,13 +138,12 @@ impl Operation {
             "parameters": self.parameters,
             "responses": self.answers,
         });
-        if let Some(about) = self.about {
-            operation["description"] = about.into();
-        }
-        if let Some(body) = self.body {
-            operation["requestBody"] = body;
-        }
-        operation
+        let about = self.about.map(|about| ("description", about.into()));
+        let body = self.body.map(|body| ("requestBody", body));
+        about
+            .into_iter()
+            .chain(body)
+            .fold(operation, |operation, (name, value): (_, Value)| with(operation, name, value))
     }
 }
 

@@ -31,11 +31,8 @@ pub(super) fn object(about: &str, members: impl IntoIterator<Item = Member>) -> 
         }
         properties.insert(name.to_owned(), schema);
     }
-    let mut object = json!({"type": "object", "description": about, "properties": properties});
-    if !required.is_empty() {
-        object["required"] = json!(required);
-    }
-    object
+    let object = json!({"type": "object", "description": about, "properties": properties});
+    if required.is_empty() { object } else { with(object, "required", required) }
 }
 
 /// An object that may have these members and no others.
@@ -106,7 +103,10 @@ pub(super) fn or_null(mut schema: Value) -> Value {
     }
 }
 
+/// With one more member.
 pub(super) fn with(mut schema: Value, name: &str, value: impl serde::Serialize) -> Value {
-    schema[name] = json!(value);
+    if let Value::Object(members) = &mut schema {
+        members.insert(name.to_owned(), json!(value));
+    }
     schema
 }

@@ -2,7 +2,7 @@
 
 use super::Chapter;
 use super::operation::{Operation, Proof};
-use super::schema::{number, of, one_of, text, time, within};
+use super::schema::{as_a, number, of, one_of, text, time, within};
 use axum::http::Method;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn search() -> Operation {
         .query("sender", text("Who sent it"))
         .query("recipient", text("Who got it"))
         .query("party", text("Who sent it or got it"))
-        .query("dialect", of("Dialect"))
+        .query("dialect", as_a("Dialect", "The dialect it is of"))
         .query("kind", text("Its kind within the dialect"))
         .query("thread", text("The task or session it belongs to"))
         .query("id", text("Its id"))
