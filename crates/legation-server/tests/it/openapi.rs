@@ -195,3 +195,40 @@ fn every_operation_refuses_as_it_is_described() {
         assert_eq!(contract.answered(call).status, 422);
     }
 }
+
+/// Something that a parameter takes.
+fn example(contract: &Contract<'_>, schema: &Value) -> String {
+    let schema = contract.followed(schema);
+    match (schema["enum"].get(0), schema["format"].as_str()) {
+        (Some(word), _) => word.as_str().unwrap().to_owned(),
+        (None, Some("date-time")) => "2020-01-01T00:00:00Z".to_owned(),
+        (None, _) => "1".to_owned(),
+    }
+}
+
+#[test]
+fn every_parameter_that_is_described_is_taken() {
+    let house = House::open();
+    for id in ["ann", "bob", "carl"] {
+        house.admit(id);
+    }
+    let contract = Contract::of(&house);
+    let (by, names) = (format!("Bearer {}", house.operator), [("id", "ann"), ("key", "1")]);
+    let headers = [("authorization", by.as_str())];
+    let mut taken = 0;
+    for (method, path, operation) in contract.operations() {
+        let asked: Vec<_> = operation["parameters"].as_array().unwrap().iter().filter(|p| p["in"] == "query").collect();
+        for parameter in &asked {
+            let sent = asked.iter().filter(|other| other["required"] == true || other == &parameter);
+            let part = |p: &&&Value| format!("{}={}", p["name"].as_str().unwrap(), example(&contract, &p["schema"]));
+            let query = sent.map(|p| part(&p)).collect::<Vec<_>>().join("&");
+            assert_eq!(method, "get", "{path}");
+            let call =
+                Call { method: "GET", path: &path, names: &names, query: &query, headers: &headers, ..Call::default() };
+            let answer = contract.answered(call);
+            assert!(matches!(answer.status, 200 | 404), "{path}?{query}: {answer:?}");
+            taken += 1;
+        }
+    }
+    assert!(taken > 30, "{taken}");
+}

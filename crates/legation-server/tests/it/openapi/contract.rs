@@ -137,7 +137,7 @@ impl<'h> Contract<'h> {
         jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true).build(&schema).unwrap()
     }
 
-    fn followed<'v>(&'v self, value: &'v Value) -> &'v Value {
+    pub(crate) fn followed<'v>(&'v self, value: &'v Value) -> &'v Value {
         let target = value.get("$ref").and_then(Value::as_str);
         target.map_or(value, |target| self.root.pointer(target.trim_start_matches('#')).unwrap())
     }
