@@ -104,6 +104,7 @@ impl Exchange {
         let stranger = proof == Proof::Bearer(Who::Nobody);
         let spare_id = match idempotency_key {
             Some(key) => SpareId::Keyed(keyed_id(&key)),
+            None if received.message().has_id() => SpareId::Fresh(String::new()),
             None => SpareId::Fresh(fresh_id()?),
         };
         let input = Input::Message(Box::new(Verified { received, proof, spare_id, trace }));

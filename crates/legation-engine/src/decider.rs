@@ -1,6 +1,7 @@
 //! The one thread that decides and commits. What has gathered while the last batch was being
 //! written is the next batch: one write and one sync for all of it, then all are answered.
 
+use crate::arrivals::Arrivals;
 use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
 use crate::receipt::{Answered, Notary};
@@ -32,6 +33,8 @@ const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 32 << 20;
 /// The room a message may need, which is looked for again while there was none.
 const ROOM: u64 = 1 << 20;
+/// How long is waited for more when the last batch had several inputs: less than a sync takes.
+const GATHER: Duration = Duration::from_micros(150);
 /// How often time passing is looked at when nothing else happens.
 const IDLE: Duration = Duration::from_secs(1);
 /// Entries after which a checkpoint is signed, if a second has not passed before.
@@ -44,6 +47,9 @@ pub(crate) struct Decider {
     pub(crate) signed: u64,
     pub(crate) signed_at: Instant,
     pub(crate) stats: Arc<Stats>,
+    pub(crate) arrivals: Arc<Arrivals>,
+    /// How many inputs the last batch had.
+    pub(crate) last: usize,
 }
 
 impl Decider {
@@ -60,12 +66,17 @@ impl Decider {
                 Ok(Some(job)) => vec![job],
                 Err(_) => Vec::new(),
             };
+            if self.last > 1 {
+                // Where several come at once, more are about to: a sync for all of them costs least.
+                std::thread::sleep(GATHER);
+            }
             let mut bytes: usize = batch.iter().map(|job| weight(&job.input)).sum();
             while batch.len() < BATCH && bytes < BATCH_BYTES {
                 let Ok(job) = jobs.try_recv() else { break };
                 bytes += weight(&job.input);
                 batch.push(job);
             }
+            self.last = batch.len();
             self.batch(batch)?;
         }
     }
@@ -75,8 +86,9 @@ impl Decider {
         if !inputs.is_empty() {
             self.stats.batch(inputs.len());
         }
-        let Batch { verdicts, grown, fresh } = self.ledger.batch(inputs, now())?;
+        let Batch { verdicts, grown, fresh, reached } = self.ledger.batch(inputs, now())?;
         self.publish(grown);
+        self.arrivals.tell(&reached);
         let full = self.is_full(&verdicts)?;
         self.stats.alive(full);
         let answered_at = instant();

@@ -34,8 +34,27 @@ impl Draft {
 
 /// Entries as the record holds them; their bodies go along. Without a salt of its own, or without its
 /// effect, it is no entry.
-pub(crate) fn frames(entries: &mut [Entry]) -> Result<Vec<Frame>, Error> {
-    entries.iter_mut().map(frame).collect()
+pub(crate) fn frames(entries: &mut [Entry], salts: &mut Salts) -> Result<Vec<Frame>, Error> {
+    entries.iter_mut().map(|entry| frame(entry, salts)).collect()
+}
+
+/// Random bytes for entries, drawn many at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Salts {
+    drawn: Vec<[u8; 16]>,
+}
+
+impl Salts {
+    fn next(&mut self) -> Result<[u8; 16], io::Error> {
+        if let Some(salt) = self.drawn.pop() {
+            return Ok(salt);
+        }
+        let mut drawn = vec![[0; 16]; 256];
+        getrandom::fill(drawn.as_flattened_mut()).map_err(|error| io::Error::other(error.to_string()))?;
+        let salt = drawn.pop().unwrap_or_default();
+        self.drawn = drawn;
+        Ok(salt)
+    }
 }
 
 /// Refuses what is beyond the record's limits: better than to find out when it is to be written.
@@ -52,10 +71,9 @@ fn size(frames: &[Frame]) -> usize {
     frames.iter().map(|frame| FRAME_HEAD + frame.effect.len() + frame.body.as_ref().map_or(0, Vec::len)).sum()
 }
 
-fn frame(entry: &mut Entry) -> Result<Frame, Error> {
+fn frame(entry: &mut Entry, salts: &mut Salts) -> Result<Frame, Error> {
     let cannot = |source| Error::Io { action: "write an entry of", path: "the record".into(), source };
-    let mut salt = [0; 16];
-    getrandom::fill(&mut salt).map_err(|error| cannot(io::Error::other(error.to_string())))?;
+    let salt = salts.next().map_err(cannot)?;
     let effect = serde_json::to_vec(&entry.effect).map_err(|error| cannot(error.into()))?;
     // The fold needs no body, so it is not copied.
     let body = entry.body.take().map(Vec::from);

@@ -1,5 +1,6 @@
 //! The handle everybody holds: ask something, look something up.
 
+use crate::arrivals::Arrivals;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
 use crate::limiter::Limiter;
@@ -159,6 +160,7 @@ pub struct Exchange {
     pub(crate) operator: TokenHash,
     pub(crate) public: PublicKey,
     pub(crate) tallies: Arc<Tallies>,
+    pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) notary: Arc<Notary>,
     pub(crate) stats: Arc<Stats>,
     /// How much each agent may say, by canonical id.

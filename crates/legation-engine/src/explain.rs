@@ -22,7 +22,7 @@ impl Exchange {
     /// Tells what became of a message, as far as this one may know: its sender hears of all recipients,
     /// a recipient of itself.
     pub async fn explain(&self, entry: &Entry, message: &Accepted, who: &Who) -> Result<Vec<Step>, Error> {
-        let scope = self.scope(who).await?;
+        let scope = self.scope(who);
         let mut steps = taken(entry, message);
         let told = |agent: &&String| match &scope {
             Scope::All => true,

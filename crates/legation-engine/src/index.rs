@@ -18,7 +18,7 @@ const FAR: u64 = 50_000;
 /// How many questions are looked up at once.
 const ASKED: usize = 8;
 /// How far the thread steps back from the processor.
-const NICE: i32 = 10;
+const NICE: i32 = 19;
 
 /// How far the index is, and what finds entries in it.
 #[derive(Clone, Default)]
@@ -61,6 +61,8 @@ impl Exchange {
     }
 }
 
+/// How long the thread rests once it has caught up.
+const BREATH: Duration = Duration::from_millis(2);
 /// A record with fewer entries is young.
 const YOUNG: u64 = 10_000;
 
@@ -76,6 +78,8 @@ impl Follower {
                 Ok(true) => complained = false,
                 Ok(false) => {
                     complained = false;
+                    // Many small commits are taken in together: to be woken for each would cost more.
+                    std::thread::sleep(BREATH);
                     runtime.block_on(async {
                         tokio::select! { _ = self.head.changed() => {}, () = self.doubt.notified() => {} }
                     });
@@ -147,7 +151,7 @@ impl Follower {
 
 /// On Linux this is the thread's own priority and leaves the others alone; elsewhere it would be the
 /// process's, and the thread does without.
-fn step_back() {
+pub(crate) fn step_back() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
         tracing::debug!(%error, "the index runs at the priority of everything else");

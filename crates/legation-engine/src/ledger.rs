@@ -1,7 +1,7 @@
 //! The step everything rests on: room for a batch, decisions one after the other, one commit, and
 //! only then verdicts. It knows no clock and no thread, so that a simulation takes the same step.
 
-use crate::draft::{self, Draft};
+use crate::draft::{self, Draft, Salts};
 use crate::exchange::Error;
 use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
@@ -25,6 +25,7 @@ pub struct Ledger {
     committed: Arc<RwLock<State>>,
     /// When to look again for what has fallen due.
     look: Moment,
+    salts: Salts,
 }
 
 /// How often is looked for what has fallen due.
@@ -39,12 +40,16 @@ pub struct Batch {
     pub grown: bool,
     /// What was committed last, for receipts.
     pub fresh: Option<Fresh>,
+    /// Whose mailboxes have got something.
+    pub reached: Vec<String>,
 }
 
 /// What of a batch is durable already.
+#[derive(Default)]
 struct Told {
     verdicts: Vec<Verdict>,
     fresh: Option<Fresh>,
+    reached: Vec<String>,
 }
 
 /// How often the record was restored from a copy, counted from 1.
@@ -57,7 +62,7 @@ impl Ledger {
         let frames = log.frames(state.next());
         fold_onto(&mut state, frames)?;
         let committed = Arc::new(RwLock::new(state.for_readers()));
-        Ok(Ledger { log, policy, state, committed, look: Moment::default() })
+        Ok(Ledger { log, policy, state, committed, look: Moment::default(), salts: Salts::default() })
     }
 
     /// Decides a batch and commits what was decided.
@@ -67,13 +72,13 @@ impl Ledger {
     pub fn batch(&mut self, inputs: Vec<Input>, now: Moment) -> Result<Batch, legation_store::Error> {
         let (count, before) = (inputs.len(), self.size());
         let size: usize = inputs.iter().map(weight).sum();
-        let mut told = Told { verdicts: Vec::with_capacity(count), fresh: None };
+        let mut told = Told { verdicts: Vec::with_capacity(count), ..Told::default() };
         match self.log.reserve(size as u64).and_then(|()| self.decide(inputs, now, &mut told)) {
             Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
             done => done?,
         }
-        let Told { verdicts, fresh } = told;
-        Ok(Batch { verdicts, grown: self.size() > before, fresh })
+        let Told { verdicts, fresh, reached } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached })
     }
 
     /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
@@ -82,7 +87,7 @@ impl Ledger {
         let now = now.max(self.state.now());
         let mut draft = Draft::default();
         for mut entry in self.due(now) {
-            let frames = draft::frames(slice::from_mut(&mut entry))?;
+            let frames = draft::frames(slice::from_mut(&mut entry), &mut self.salts)?;
             if !draft.has_room_for(&frames) {
                 // It is still due next time.
                 break;
@@ -92,7 +97,7 @@ impl Ledger {
         for input in inputs {
             let earlier = self.earlier(&input, &draft.entries)?;
             let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, now);
-            let frames = draft::frames(&mut entries)?;
+            let frames = draft::frames(&mut entries, &mut self.salts)?;
             if let Err(rejection) = draft::check(&frames) {
                 draft.verdicts.push(Verdict::Refused(rejection));
                 continue;
@@ -148,6 +153,7 @@ impl Ledger {
             }
             drop(committed);
             told.fresh = Fresh::of(frames, appended);
+            told.reached.extend(entries.into_iter().flat_map(|entry| entry.effect.reaches()));
         }
         self.state.settle();
         told.verdicts.extend(verdicts);

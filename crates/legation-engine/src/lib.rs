@@ -1,6 +1,7 @@
 //! The running exchange. One thread decides and commits; everything else asks it and waits. What
 //! in-process users embed, and what every door of the server stands on.
 
+mod arrivals;
 mod asks;
 mod audit;
 mod corridor;

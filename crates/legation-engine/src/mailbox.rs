@@ -3,6 +3,7 @@
 use crate::exchange::{Error, Exchange};
 use legation_exchange::record::Receipt;
 use legation_exchange::{Accepted, Effect, Moment, PRINCIPALS};
+use std::pin::pin;
 use std::time::Duration;
 
 /// A message in a mailbox.
@@ -43,18 +44,22 @@ impl Exchange {
         limit: usize,
         wait: Duration,
     ) -> Result<Vec<Delivery>, Error> {
-        let mut head = self.head.clone();
         let list = || self.listed(agent, after, limit);
         let found = list();
         if !found.is_empty() || wait.is_zero() {
             return self.deliveries(&found);
         }
+        let place = self.arrivals.wait_for(agent);
         let arrives = async {
-            while head.changed().await.is_ok() {
+            while self.is_running() {
+                let mut rings = pin!(place.bell.notified());
+                // From here on a bell is heard, so that nothing arrives between looking and waiting.
+                rings.as_mut().enable();
                 let found = list();
                 if !found.is_empty() {
                     return found;
                 }
+                rings.await;
             }
             Vec::new()
         };

@@ -1,6 +1,7 @@
 //! Starting an exchange on a data directory: keys and tokens made if they are not there, the state
 //! folded from the record, the decider set going.
 
+use crate::arrivals::Arrivals;
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
 use crate::index;
@@ -17,6 +18,7 @@ use legation_store::{Known, Options, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// What an exchange needs to start.
@@ -92,7 +94,8 @@ impl Exchange {
             covered: known.position,
             worth: snapshot_every,
         };
-        let tallies = Arc::new(Tallies::default());
+        let bells = Arc::new(Arrivals::default());
+        let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
         let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
         let decider = Decider {
@@ -102,17 +105,42 @@ impl Exchange {
             signed: 0,
             signed_at: instant(),
             stats: Arc::clone(&stats),
+            arrivals: Arc::clone(&arrivals),
+            last: 0,
         };
         let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
-        let exchange =
-            Exchange { jobs, committed, head: heads, reader, indexed, operator, public, tallies, notary, stats, pace };
+        let exchange = Exchange {
+            jobs,
+            committed,
+            head: heads,
+            reader,
+            indexed,
+            operator,
+            public,
+            tallies,
+            arrivals,
+            notary,
+            stats,
+            pace,
+        };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let (keeping, following) = (runtime.clone(), runtime.clone());
         drop(runtime.spawn(counting));
-        spawn("snapshots", move || keeper.run(&keeping))?;
-        spawn("index", move || follower.run(&following))?;
-        spawn("decider", move || drop(end.send(decider.run(&mut queue, &runtime))))?;
+        let followers =
+            [spawn("snapshots", move || keeper.run(&keeping))?, spawn("index", move || follower.run(&following))?];
+        spawn("decider", move || {
+            let done = decider.run(&mut queue, &runtime);
+            queue.close();
+            bells.tell_all();
+            // Whoever goes on after a good end may rely on nobody writing here any more.
+            if done.is_ok() {
+                for follower in followers {
+                    drop(follower.join());
+                }
+            }
+            drop(end.send(done));
+        })?;
         let recovery = recovered
             .cut
             .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
@@ -120,9 +148,9 @@ impl Exchange {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
     let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    spawned.map(drop).map_err(|source| Error::File { what: "a thread".to_owned(), source })
+    spawned.map_err(|source| Error::File { what: "a thread".to_owned(), source })
 }
 
 fn exchange_key(path: &Path) -> Result<SecretKey, Error> {

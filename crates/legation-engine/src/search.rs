@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// How long a question waits for the index.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a search waits for the newest entries that nobody asked for by position.
+const COURTESY: Duration = Duration::from_secs(1);
 /// How many bytes of messages make an answer that is large enough.
 const ENOUGH: usize = 8 << 20;
 /// How many messages with one id are named.
@@ -60,14 +62,16 @@ impl Scope {
 }
 
 impl Exchange {
-    /// Messages, or other entries, that fit a query and that this one may see. An agent finds only what
-    /// it sent or got, and from an index that has all that was committed when it asked; whoever sees all
-    /// finds what is indexed, at least up to a position if that is named.
+    /// Messages, or other entries, that fit a query and that this one may see: an agent finds only what it
+    /// sent or got. What is indexed is found, at least up to a position if that is named.
     pub async fn search(&self, mut query: Query, who: &Who, at_least: Option<u64>) -> Result<Page, Error> {
-        if let Some(position) = at_least {
-            self.indexed_past(position).await?;
+        match (at_least, self.head().size.checked_sub(1)) {
+            (Some(position), _) => self.indexed_past(position).await?,
+            // Who names no position gets what is there once the index had its time to follow.
+            (None, Some(last)) => drop(tokio::time::timeout(COURTESY, self.indexed_past(last)).await),
+            (None, None) => {}
         }
-        let scope = self.scope(who).await?;
+        let scope = self.scope(who);
         match &scope {
             Scope::All => {}
             Scope::Of { name, after } => {
@@ -83,7 +87,7 @@ impl Exchange {
     /// The message at a position, or with an id. A number is a position first, and an id where no message
     /// lies there; with a sender beside it, an id only.
     pub async fn message(&self, key: &str, sender: Option<&str>, who: &Who) -> Result<Lookup, Error> {
-        let scope = self.scope(who).await?;
+        let scope = self.scope(who);
         if let (Ok(position), None) = (key.parse(), sender) {
             let found = self.entry(position)?.filter(|entry| is_seen(entry, &scope));
             if let Some(entry) = found {
@@ -121,22 +125,19 @@ impl Exchange {
 
     /// What this one may see. A name that was removed and registered again is another's: what was said
     /// before is not for its new bearer.
-    pub(crate) async fn scope(&self, who: &Who) -> Result<Scope, Error> {
-        let name = match who {
-            _ if who.sees_all() => return Ok(Scope::All),
-            Who::Agent(id) => id.clone(),
-            Who::Person { role, .. } => match PRINCIPALS.iter().find(|principal| role.speaks_as(principal)) {
-                Some(principal) => (*principal).to_owned(),
-                None => return Ok(Scope::Nothing),
+    pub(crate) fn scope(&self, who: &Who) -> Scope {
+        match who {
+            _ if who.sees_all() => Scope::All,
+            Who::Agent(id) => match self.state().registry().agent(id) {
+                Some(agent) => Scope::Of { name: id.clone(), after: Some(agent.since) },
+                None => Scope::Nothing,
             },
-            Who::Nobody => return Ok(Scope::Nothing),
-        };
-        if let Some(last) = self.head().size.checked_sub(1) {
-            self.indexed_past(last).await?;
+            Who::Person { role, .. } => match PRINCIPALS.iter().find(|principal| role.speaks_as(principal)) {
+                Some(principal) => Scope::Of { name: (*principal).to_owned(), after: None },
+                None => Scope::Nothing,
+            },
+            Who::Nobody => Scope::Nothing,
         }
-        let removed = Query { what: Some(What::Removed), about: Some(name.clone()), limit: 1, ..Query::default() };
-        let after = self.asked(move |finder| finder.find(&removed).map_err(Error::Index)).await?.pop();
-        Ok(Scope::Of { name, after })
     }
 
     /// Asks the index, apart from the threads that must not wait.

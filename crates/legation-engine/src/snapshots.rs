@@ -3,13 +3,18 @@
 //! taken is large: each snapshot adds a part with what is new, and names the parts it rests on.
 
 use crate::exchange::{Error, Head};
+use crate::index::step_back;
 use crate::ledger::fold_onto;
 use legation_exchange::{Moment, State};
 use legation_store::{Known, Reader, Snapshot, Snapshots};
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// How many entries make a new snapshot worth its work.
 pub(crate) const WORTH: u64 = 100_000;
+
+/// How long is rested between looks at how far the record has come.
+const REST: Duration = Duration::from_millis(50);
 
 pub(crate) struct Keeper {
     pub(crate) snapshots: Snapshots,
@@ -38,6 +43,7 @@ struct Kept {
 impl Keeper {
     /// Runs until the decider has gone. A snapshot that cannot be written costs only a slower start.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
+        step_back();
         while runtime.block_on(self.head.changed()).is_ok() {
             let known = self.head.borrow_and_update().known.clone();
             if known.position >= self.covered.saturating_add(self.worth) {
@@ -46,6 +52,8 @@ impl Keeper {
                 }
                 self.covered = known.position;
             }
+            // To be woken by each of a thousand commits a second would cost more than all else here.
+            std::thread::sleep(REST);
         }
     }
 }

@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Agent {
     /// Its one canonical id.
     pub id: String,
+    /// The entry that registered it. What was said before under its id is another's.
+    pub since: u64,
     /// The dialects it speaks.
     pub dialects: BTreeSet<Format>,
     /// Other names it goes by, one a dialect.

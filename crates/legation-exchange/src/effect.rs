@@ -105,6 +105,27 @@ pub enum Effect {
     },
 }
 
+impl Effect {
+    /// Whose mailboxes it puts something into.
+    pub fn reaches(self) -> Vec<String> {
+        match self {
+            Effect::Accepted(accepted) => accepted.to,
+            Effect::Resent(resent) => vec![resent.agent],
+            Effect::Refused(_)
+            | Effect::Tallied { .. }
+            | Effect::Registered { .. }
+            | Effect::Removed { .. }
+            | Effect::Keyed { .. }
+            | Effect::Granted { .. }
+            | Effect::Withdrawn { .. }
+            | Effect::Confirmed { .. }
+            | Effect::Acked(_)
+            | Effect::Died { .. }
+            | Effect::Purged { .. } => Vec::new(),
+        }
+    }
+}
+
 /// A message that was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Accepted {

@@ -64,6 +64,14 @@ impl Message {
         }
     }
 
+    /// Whether it has an id.
+    pub fn has_id(&self) -> bool {
+        match self {
+            Message::Vcp(_) | Message::Acl(_) | Message::Vlp(_) => true,
+            Message::Cap(m) => m.id().is_some(),
+        }
+    }
+
     /// Who says it, by its name in the dialect.
     pub fn sender(&self) -> &str {
         match self {

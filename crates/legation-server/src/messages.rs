@@ -108,10 +108,10 @@ fn in_header(receipt: &Receipt) -> Option<HeaderValue> {
     HeaderValue::from_str(&STANDARD.encode(text)).ok()
 }
 
+/// What has been submitted is decided whether or not the client stays for the answer.
 async fn receive(shared: &Shared, submission: Submission, guest: &Guest) -> Result<Taken, Refusal> {
-    let exchange = shared.exchange.clone();
-    let receipted = async move { exchange.submit(submission).await?.settled().await?.receipted() };
-    let taken = Taken::of(shared.apart(receipted).await?)?;
+    let settled = shared.exchange.submit(submission).await?.settled().await?;
+    let taken = Taken::of(settled.receipted()?)?;
     guest.prove();
     Ok(taken)
 }

@@ -72,6 +72,7 @@ fn record(page: &mut Page, shared: &Shared) {
     page.sizes("legation_commit_batch_size", "Inputs committed together.", &stats.batches);
     page.times("legation_fsync_seconds", "Making a batch durable.", &stats.syncs);
     page.gauge("legation_record_entries", "Entries of the record.", shared.exchange.head().size);
+    page.gauge("legation_index_lag", "Entries that cannot be found yet.", shared.exchange.index_lag());
     page.gauge("legation_record_full", "1 when the record found no room.", u8::from(stats.is_full()));
 }
 

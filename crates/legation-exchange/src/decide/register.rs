@@ -18,7 +18,7 @@ impl Desk<'_> {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
         }
         let rotate = wanted.rotate_token;
-        let blank = Agent { id: id.clone(), tokens: Tokens::first(token), ..Agent::default() };
+        let blank = Agent { id: id.clone(), since: self.state.next, tokens: Tokens::first(token), ..Agent::default() };
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
         if rotate && !new {
             agent.tokens = agent.tokens.rotated(token);
