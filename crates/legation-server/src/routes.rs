@@ -1,5 +1,6 @@
 //! Which path leads where, and what every request passes on its way.
 
+use crate::door::Door;
 use crate::gate::gate;
 use crate::guest::Guest;
 use crate::limits::limit;
@@ -8,8 +9,8 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, page, people, record,
-    search, signin,
+    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, page, people,
+    record, search, signin,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -17,44 +18,64 @@ use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::Response;
-use axum::routing::{get, post, put};
 use legation_protocol::Code;
 use std::sync::Arc;
 use tracing::Instrument as _;
 
+/// Every way in. `openapi` describes each of them.
+pub(crate) fn doors() -> Vec<Door> {
+    vec![
+        Door::post("/.well-known/vcp/messages", messages::vcp),
+        Door::get("/.well-known/legation/keys", record::keys),
+        Door::post("/v1/messages", messages::any),
+        Door::get("/v1/messages", search::list),
+        Door::get("/v1/messages/{key}", message::get),
+        Door::get("/v1/messages/{key}/raw", message::raw),
+        Door::get("/v1/messages/{key}/explain", message::explain),
+        Door::get("/v1/agents", agents::list),
+        Door::put("/v1/agents/{id}", agents::put),
+        Door::get("/v1/agents/{id}", agents::get),
+        Door::delete("/v1/agents/{id}", agents::delete),
+        Door::get("/v1/agents/{id}/inbox", inbox::list),
+        Door::post("/v1/agents/{id}/ack", inbox::acknowledge),
+        Door::post("/v1/agents/{id}/purge", inbox::purge),
+        Door::post("/v1/agents/{id}/resend", dead_letters::resend),
+        Door::get("/v1/agents/{id}/keys", keys::list),
+        Door::post("/v1/agents/{id}/keys", keys::add),
+        Door::post("/v1/agents/{id}/keys/{key}", keys::change),
+        Door::get("/v1/dead-letters", dead_letters::list),
+        Door::get("/v1/tokens", people::list),
+        Door::put("/v1/tokens/{name}", people::put),
+        Door::delete("/v1/tokens/{name}", people::delete),
+        Door::post("/v1/signin-links", signin::link),
+        Door::get("/v1/session", signin::session),
+        Door::get("/v1/audit/head", record::head),
+        Door::get("/v1/audit/entries", entries::list),
+        Door::get("/v1/audit/proof", record::proof),
+        Door::get("/v1/audit/consistency", record::consistency),
+        Door::get("/healthz", health::alive),
+        Door::get("/readyz", health::ready),
+        Door::get("/metrics", metrics::metrics),
+        Door::get("/openapi.json", openapi::get),
+    ]
+}
+
+/// Ways in for browsers, which need no description.
+fn pages() -> Vec<Door> {
+    vec![
+        Door::get("/", page::home),
+        Door::get("/style.css", page::style),
+        Door::get("/signin", signin::ask),
+        Door::post("/signin", signin::enter),
+        Door::post("/signout", signin::leave),
+    ]
+}
+
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
-    let agent = put(agents::put).get(agents::get).delete(agents::delete);
-    Router::new()
-        .route("/", get(page::home))
-        .route("/style.css", get(page::style))
-        .route("/signin", get(signin::ask).post(signin::enter))
-        .route("/signout", post(signin::leave))
-        .route("/v1/signin-links", post(signin::link))
-        .route("/v1/session", get(signin::session))
-        .route("/.well-known/vcp/messages", post(messages::vcp))
-        .route("/.well-known/legation/keys", get(record::keys))
-        .route("/v1/messages", post(messages::any).get(search::list))
-        .route("/v1/messages/{key}", get(message::get))
-        .route("/v1/messages/{key}/raw", get(message::raw))
-        .route("/v1/messages/{key}/explain", get(message::explain))
-        .route("/v1/agents", get(agents::list))
-        .route("/v1/agents/{id}", agent)
-        .route("/v1/agents/{id}/inbox", get(inbox::list))
-        .route("/v1/agents/{id}/ack", post(inbox::acknowledge))
-        .route("/v1/agents/{id}/purge", post(inbox::purge))
-        .route("/v1/agents/{id}/resend", post(dead_letters::resend))
-        .route("/v1/agents/{id}/keys", get(keys::list).post(keys::add))
-        .route("/v1/agents/{id}/keys/{key}", post(keys::change))
-        .route("/v1/dead-letters", get(dead_letters::list))
-        .route("/v1/tokens", get(people::list))
-        .route("/v1/tokens/{name}", put(people::put).delete(people::delete))
-        .route("/v1/audit/head", get(record::head))
-        .route("/v1/audit/entries", get(entries::list))
-        .route("/v1/audit/proof", get(record::proof))
-        .route("/v1/audit/consistency", get(record::consistency))
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(metrics::metrics))
+    doors()
+        .into_iter()
+        .chain(pages())
+        .fold(Router::new(), |wall, door| door.into_wall(wall))
         .fallback(async || Refusal::because(Code::NotFound, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
             let refusal = Refusal::because(Code::NotFound, "this path takes another method");

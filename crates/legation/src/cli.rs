@@ -64,6 +64,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     Tail(TailArgs),
     Bench(BenchArgs),
+    /// Print the description of the HTTP surface (OpenAPI 3.1)
+    Openapi,
     /// Print the completion script for a shell
     Completions {
         /// Which shell

@@ -14,6 +14,7 @@ mod inbox;
 mod input;
 mod keygen;
 mod messages;
+mod openapi;
 mod places;
 mod remote;
 mod send;
@@ -78,6 +79,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Audit(args)) => audit::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Openapi) => openapi::run(),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { dir }) => shell::man(dir.as_deref()),
         None => {

@@ -17,6 +17,7 @@ mod keys;
 mod limits;
 mod mailbox;
 mod messages;
+mod openapi;
 mod operations;
 mod people;
 mod receipts;

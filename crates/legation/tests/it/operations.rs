@@ -127,3 +127,15 @@ fn nothing_secret_and_nothing_hostile_reaches_log_metrics_or_errors() {
     }
     assert!(!log.contains('\u{1b}') && !log.contains("forged"), "{log}");
 }
+
+#[test]
+fn the_description_for_programs_is_printed_and_served_as_it_is_committed() {
+    let committed = include_str!("../../../../docs/openapi.json");
+    let folder = tempfile::tempdir().unwrap();
+    let printed = legation_in(folder.path(), &["openapi"], b"");
+    assert_eq!(printed.code, 0, "{}", printed.err);
+    assert!(printed.out == committed, "write it again: legation openapi > docs/openapi.json");
+    let served = Served::with(&[], |_| {});
+    let fetched = served.beside("bash", "curl -sSf $LEGATION_URL/openapi.json").out;
+    assert!(fetched == committed, "{fetched:.200}");
+}

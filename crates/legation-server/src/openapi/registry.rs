@@ -1,0 +1,139 @@
+//! Agents, their keys, and people.
+
+use super::Chapter;
+use super::operation::{Operation, Proof};
+use super::schema::text;
+use axum::http::Method;
+
+const AGENT: &str = "The agent's id, percent-encoded";
+const PERSON: &str = "The person's name, percent-encoded";
+
+pub(super) fn chapter() -> Chapter {
+    Chapter {
+        name: "registry",
+        about: "Agents with their keys, and people with their roles. A token is shown once, when it is made.",
+        operations: vec![
+            list(),
+            register(),
+            show(),
+            remove(),
+            keys(),
+            add_key(),
+            change_key(),
+            people(),
+            grant(),
+            withdraw(),
+            link(),
+            session(),
+        ],
+    }
+}
+
+fn list() -> Operation {
+    Operation::new(Method::GET, "/v1/agents", "listAgents", "List agents")
+        .by(Proof::Token)
+        .query("capability", text("Only those that told the directory of a topic or an action of this name"))
+        .answers(200, "The agents", "Directory")
+}
+
+fn register() -> Operation {
+    Operation::new(Method::PUT, "/v1/agents/{id}", "registerAgent", "Register an agent, or change it")
+        .about("Without a token where registration is open; otherwise by an operator, or by the agent for what it may change.")
+        .by(Proof::Optional)
+        .in_path("id", AGENT)
+        .takes("Registration")
+        .answers(200, "Changed", "Registered")
+        .answers(201, "Registered", "Registered")
+        .refuses(&[404, 409, 507])
+}
+
+fn show() -> Operation {
+    Operation::new(Method::GET, "/v1/agents/{id}", "getAgent", "Show an agent")
+        .by(Proof::Token)
+        .in_path("id", AGENT)
+        .answers(200, "The agent", "Agent")
+        .refuses(&[404])
+}
+
+fn remove() -> Operation {
+    Operation::new(
+        Method::DELETE,
+        "/v1/agents/{id}",
+        "removeAgent",
+        "Remove an agent, its instances and their mailboxes",
+    )
+    .by(Proof::Token)
+    .in_path("id", AGENT)
+    .answers(200, "Removed", "Removed")
+    .refuses(&[404, 507])
+}
+
+fn keys() -> Operation {
+    Operation::new(Method::GET, "/v1/agents/{id}/keys", "listKeys", "List an agent's keys, and the realm a proof names")
+        .by(Proof::Token)
+        .in_path("id", AGENT)
+        .answers(200, "The keys", "KeyRing")
+        .refuses(&[404])
+}
+
+fn add_key() -> Operation {
+    Operation::new(Method::POST, "/v1/agents/{id}/keys", "addKey", "Bring a key in")
+        .by(Proof::Token)
+        .in_path("id", AGENT)
+        .takes("AddedKey")
+        .answers(201, "The agent as it is now", "Rekeyed")
+        .refuses(&[404, 409, 507])
+}
+
+fn change_key() -> Operation {
+    Operation::new(Method::POST, "/v1/agents/{id}/keys/{key}", "changeKey", "Change the state of a key")
+        .by(Proof::Token)
+        .in_path("id", AGENT)
+        .in_path("key", "The public key, percent-encoded")
+        .takes("ChangedKey")
+        .answers(200, "The agent as it is now", "Rekeyed")
+        .refuses(&[404, 409, 507])
+}
+
+fn people() -> Operation {
+    Operation::new(Method::GET, "/v1/tokens", "listPeople", "List people and their roles").by(Proof::Token).answers(
+        200,
+        "The people",
+        "People",
+    )
+}
+
+fn grant() -> Operation {
+    Operation::new(Method::PUT, "/v1/tokens/{name}", "grantToken", "Give a person a role and a new token")
+        .about("The token before counts until the new one is used.")
+        .by(Proof::Token)
+        .in_path("name", PERSON)
+        .takes("Grant")
+        .answers(200, "A new token", "Granted")
+        .answers(201, "A new person", "Granted")
+        .refuses(&[507])
+}
+
+fn withdraw() -> Operation {
+    Operation::new(Method::DELETE, "/v1/tokens/{name}", "withdrawToken", "Withdraw a person's token")
+        .by(Proof::Token)
+        .in_path("name", PERSON)
+        .answers(200, "Withdrawn", "Withdrawn")
+        .refuses(&[404, 507])
+}
+
+fn link() -> Operation {
+    Operation::new(Method::POST, "/v1/signin-links", "makeSignInLink", "Make a link that signs a person in once")
+        .about("For operators. It counts for ten minutes, in a browser.")
+        .by(Proof::Token)
+        .takes("SignInLinkFor")
+        .answers(201, "The link", "SignInLink")
+        .refuses(&[404])
+}
+
+fn session() -> Operation {
+    Operation::new(Method::GET, "/v1/session", "showSession", "Say which person asks")
+        .about("With a session's cookie, also what `Legation-CSRF` must say where something is to change.")
+        .by(Proof::Token)
+        .answers(200, "The person", "Session")
+}

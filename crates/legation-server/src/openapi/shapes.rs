@@ -1,0 +1,50 @@
+//! The shapes of what is sent and answered, by name.
+
+mod audit;
+mod mailbox;
+mod messages;
+mod parties;
+
+use super::dialects;
+use super::refusals;
+use super::schema::{form, must, object, one_of};
+use serde_json::{Map, Value};
+
+/// A name and its shape.
+type Shape = (&'static str, Value);
+
+/// Every shape, those of the dialects with them.
+pub(super) fn all() -> Value {
+    let ours = [common(), messages::shapes(), mailbox::shapes(), parties::shapes(), audit::shapes(), upkeep()];
+    let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));
+    ours.chain(dialects::all()).collect::<Map<_, _>>().into()
+}
+
+fn common() -> Vec<Shape> {
+    vec![
+        ("Code", refusals::code()),
+        ("Refusal", refusals::refusal()),
+        ("Dialect", one_of("A dialect that agents speak.", &["vcp", "acl", "cap", "vlp"])),
+        ("Hash", form("SHA-256.", "^sha256:[0-9a-f]{64}$")),
+        ("PublicKey", form("The 32 bytes of an Ed25519 public key, in base64.", "^ed25519:[A-Za-z0-9+/]{43}=$")),
+        ("Signature", form("The 64 bytes of an Ed25519 signature, in base64.", "^base64:[A-Za-z0-9+/]{86}==$")),
+    ]
+}
+
+fn upkeep() -> Vec<Shape> {
+    use super::schema::{flag, list, may, text};
+    let lack = object(
+        "What keeps the exchange from taking work.",
+        [must("part", text("Which part of it.")), must("reason", text("Why."))],
+    );
+    vec![
+        ("Alive", object("Whether it lives.", [must("alive", flag("Whether it lives."))])),
+        (
+            "Ready",
+            object(
+                "Whether it takes work.",
+                [must("ready", flag("Whether it does.")), may("not_ready", list("What keeps it from that.", &lack))],
+            ),
+        ),
+    ]
+}

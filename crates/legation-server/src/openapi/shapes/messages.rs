@@ -1,0 +1,99 @@
+//! Messages, what a sender is told of them, and what is known of them later.
+
+use super::Shape;
+use crate::openapi::dialects::MESSAGES;
+use crate::openapi::refusals::refusal_members;
+use crate::openapi::schema::{Member, as_a, list, may, must, number, object, of, one_of, or_null, text, texts, time};
+use serde_json::{Value, json};
+
+pub(super) fn shapes() -> Vec<Shape> {
+    let message = MESSAGES.map(of);
+    let line = || must("line", number("The number of the line, from 1."));
+    let told = |about, members: Vec<Member>| object(about, std::iter::once(line()).chain(members));
+    vec![
+        ("Message", json!({"description": "A message of one of the dialects, as it was sent.", "anyOf": message})),
+        ("Taken", object("A message that was taken.", taken().into_iter().chain(placed()))),
+        ("VcpTaken", object("A message that was taken, as the VCP binding says it.", taken())),
+        ("LineTaken", told("A line that was taken.", taken().into_iter().chain(placed()).collect())),
+        ("LineRefused", told("A line that was refused.", refusal_members().into())),
+        (
+            "LineVerdict",
+            json!({"description": "What became of a line.", "anyOf": [of("LineTaken"), of("LineRefused")]}),
+        ),
+        ("MessageFacts", object("What is known of a message.", facts().into_iter().chain([bytes()]))),
+        ("RefusalFacts", refusal_facts()),
+        ("Found", found()),
+        (
+            "Explanation",
+            object("What is known of a message, and what became of it.", facts().into_iter().chain([steps()])),
+        ),
+    ]
+}
+
+fn taken() -> [Member; 2] {
+    [
+        must("status", one_of("`duplicate` where it had been taken before.", &["accepted", "duplicate"])),
+        must("message_id", text("Its id; one of the exchange's where it brought none.")),
+    ]
+}
+
+fn placed() -> [Member; 2] {
+    [must("position", number("Where in the record it lies.")), may("receipt", of("Receipt"))]
+}
+
+fn facts() -> [Member; 10] {
+    [
+        must("position", number("Where in the record it lies.")),
+        must("verdict", one_of("What was decided.", &["accepted"])),
+        must("message_id", text("Its id.")),
+        must("dialect", of("Dialect")),
+        must("kind", text("Its kind within the dialect.")),
+        must("sender", text("Who sent it.")),
+        must("to", texts("Whose mailboxes it went to.")),
+        must("thread", or_null(text("The task or session it belongs to."))),
+        must("received_at", time("When it came.")),
+        must("digest", as_a("Hash", "SHA-256 of its canonical form without its signature.")),
+    ]
+}
+
+fn bytes() -> Member {
+    may("message", as_a("Message", "The message as it was sent, where it was asked for and is still here."))
+}
+
+fn refusal_facts() -> Value {
+    object(
+        "What is known of a message that was refused.",
+        [
+            must("position", number("Where in the record that lies.")),
+            must("verdict", one_of("What was decided.", &["refused"])),
+            must("by", text("Who had sent it.")),
+            must("code", of("Code")),
+            must("received_at", time("When it came.")),
+            must("digest", or_null(as_a("Hash", "SHA-256 of its canonical form, where it had one."))),
+        ],
+    )
+}
+
+fn found() -> Value {
+    let one = json!({"anyOf": [of("MessageFacts"), of("RefusalFacts")]});
+    object(
+        "What a search found.",
+        [
+            must("messages", list("The messages, or refusals.", &one)),
+            must("next", or_null(number("Where to go on, as `before` or `after`; null at the end."))),
+        ],
+    )
+}
+
+fn steps() -> Member {
+    let step = object(
+        "One thing that happened to it.",
+        [
+            must("step", text("Its name, for programs.")),
+            must("position", number("The entry that made it so.")),
+            must("at", time("When.")),
+            must("says", text("In words.")),
+        ],
+    );
+    must("steps", list("What happened to it, in order.", &step))
+}

@@ -1,0 +1,174 @@
+//! Agents, their keys, and people.
+
+use super::Shape;
+use crate::openapi::schema::{
+    Member, as_a, closed, flag, list, may, must, number, object, of, one_of, or_null, text, texts, time, with,
+};
+use serde_json::{Value, json};
+
+const STATES: [&str; 6] = ["PENDING", "ACTIVE", "ROTATING", "RETIRED", "COMPROMISED", "REVOKED"];
+
+pub(super) fn shapes() -> Vec<Shape> {
+    let position = || must("position", number("Where in the record that lies."));
+    vec![
+        ("Agent", agent()),
+        ("Directory", object("Agents.", [must("agents", list("The agents.", &of("Agent")))])),
+        ("Registration", registration()),
+        (
+            "Registered",
+            object("An agent.", [must("agent", of("Agent")), may("token", text("Its token, when it is new."))]),
+        ),
+        ("Removed", object("An agent that is gone.", [must("removed", text("Its id.")), position()])),
+        ("Capabilities", capabilities()),
+        ("Aliases", aliases()),
+        ("Key", key()),
+        ("NewKey", new_key()),
+        ("KeyRing", key_ring()),
+        ("AddedKey", closed("A key to bring in.", more_of_key().into_iter().chain([proof()]))),
+        ("ChangedKey", changed_key()),
+        ("Rekeyed", object("An agent whose keys changed.", [must("agent", of("Agent")), position()])),
+        ("Role", one_of("What a person may do.", &["operator", "reviewer", "auditor", "orchestrator"])),
+        ("Person", object("A person.", [must("name", text("Their name.")), must("role", of("Role"))])),
+        ("People", object("People.", [must("people", list("The people.", &of("Person")))])),
+        ("SignInLinkFor", closed("Whom to sign in.", [may("name", text("A person; without it, whoever asks."))])),
+        (
+            "SignInLink",
+            object(
+                "A link that works once.",
+                [must("url", text("Where to go.")), must("expires_at", time("Until when."))],
+            ),
+        ),
+        (
+            "Session",
+            object(
+                "Who asks.",
+                [
+                    must("name", text("Their name.")),
+                    must("role", of("Role")),
+                    may("csrf", text("What `Legation-CSRF` must say.")),
+                ],
+            ),
+        ),
+        ("Grant", closed("What a person is to be.", [must("role", of("Role"))])),
+        ("Granted", object("A person.", [must("person", of("Person")), must("token", text("Their new token."))])),
+        (
+            "Withdrawn",
+            object("A person who has no token any more.", [must("withdrawn", text("Their name.")), position()]),
+        ),
+    ]
+}
+
+fn agent() -> Value {
+    let manifest = json!({
+        "type": ["object", "null"],
+        "additionalProperties": true,
+        "description": "Its CAP manifest; `system_prompt` only for itself, operators and auditors.",
+    });
+    object(
+        "An agent as others may see it.",
+        [
+            must("id", text("Its one canonical id.")),
+            must("dialects", list("The dialects it speaks.", &of("Dialect"))),
+            must("aliases", of("Aliases")),
+            must("keys", list("Its keys, also those out of use.", &of("Key"))),
+            must("parent", or_null(text("The agent above it."))),
+            must("instance_of", or_null(text("The agent it is a running copy of."))),
+            must("groups", texts("Groups it belongs to.")),
+            must("capabilities", or_null(of("Capabilities"))),
+            must("ontologies", texts("Ontologies it understands, as prefixes of their terms.")),
+            must("languages", texts("Content languages it understands.")),
+            must("model", or_null(text("The model it runs on."))),
+            must("purposes", texts("What it is for.")),
+            must("environment", or_null(text("Where it runs: `production`, `staging` …"))),
+            must("manifest", manifest),
+            must("state", one_of("Whether it may go on.", &["running"])),
+        ],
+    )
+}
+
+fn registration() -> Value {
+    closed(
+        "What to register or change. What is left out stays as it is.",
+        [
+            may("dialects", list("The dialects it speaks.", &of("Dialect"))),
+            may("keys", list("Keys that are in use from now on; all others are retired.", &of("NewKey"))),
+            may("aliases", of("Aliases")),
+            may("parent", text("The agent above it.")),
+            may("instance_of", text("The agent it is a running copy of.")),
+            may("groups", texts("Groups it belongs to.")),
+            may("capabilities", of("Capabilities")),
+            may("ontologies", texts("Ontologies it understands, as prefixes of their terms.")),
+            may("languages", texts("Content languages it understands.")),
+            may("model", text("The model it runs on.")),
+            may("purposes", texts("What it is for.")),
+            may("environment", text("Where it runs.")),
+            may("manifest", of("CapManifest")),
+            may("rotate_token", flag("Whether to make a new token. The old one counts until the new one is used.")),
+        ],
+    )
+}
+
+fn capabilities() -> Value {
+    let named = json!({"anyOf": [
+        {"type": "string"},
+        {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}, "additionalProperties": true},
+    ]});
+    let lists = [may("topics", list("What it knows about.", &named)), may("actions", list("What it can do.", &named))];
+    closed("What an agent can do, as it told the directory.", lists)
+}
+
+fn aliases() -> Value {
+    let names = json!({"type": "object", "description": "Other names it goes by, one a dialect."});
+    let names = with(names, "propertyNames", of("Dialect"));
+    with(names, "additionalProperties", json!({"type": "string"}))
+}
+
+fn key() -> Value {
+    object(
+        "A key of an agent.",
+        [
+            must("public", of("PublicKey")),
+            must("state", one_of("Where it stands in its life.", &STATES)),
+            may("not_after", time("From when on it no longer counts.")),
+        ],
+    )
+}
+
+fn more_of_key() -> [Member; 3] {
+    [
+        must("key", of("PublicKey")),
+        may("not_after", time("From when on it no longer counts.")),
+        may("pending", flag("Whether it waits to be taken into use.")),
+    ]
+}
+
+fn proof() -> Member {
+    may(
+        "proof",
+        as_a(
+            "Signature",
+            "Made with a key in use, over the words that docs/guides/identity.md gives. An operator needs none.",
+        ),
+    )
+}
+
+fn new_key() -> Value {
+    let more = closed("A key, and more on it.", more_of_key());
+    json!({"description": "A key that is to be an agent's.", "anyOf": [of("PublicKey"), more]})
+}
+
+fn key_ring() -> Value {
+    object(
+        "The keys of an agent.",
+        [
+            must("realm", text("The realm a proof names.")),
+            must("agent", text("Whose.")),
+            must("keys", list("All of them, also those out of use.", &of("Key"))),
+        ],
+    )
+}
+
+fn changed_key() -> Value {
+    let states = STATES.into_iter().filter(|state| *state != "PENDING").collect::<Vec<_>>();
+    closed("What a key is to become.", [must("state", one_of("Its new state.", &states)), proof()])
+}

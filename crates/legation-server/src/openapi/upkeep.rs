@@ -1,0 +1,41 @@
+//! What those need who run the exchange, and this description.
+
+use super::Chapter;
+use super::operation::{Operation, Proof};
+use axum::http::Method;
+use serde_json::json;
+
+pub(super) fn chapter() -> Chapter {
+    Chapter {
+        name: "upkeep",
+        about: "What those need who run the exchange.",
+        operations: vec![alive(), ready(), metrics(), description()],
+    }
+}
+
+fn alive() -> Operation {
+    Operation::new(Method::GET, "/healthz", "isAlive", "Whether the process answers and its decider runs")
+        .answers(200, "It does", "Alive")
+        .answers(503, "It does not", "Alive")
+}
+
+fn ready() -> Operation {
+    Operation::new(Method::GET, "/readyz", "isReady", "Whether what is sent now would be decided and committed")
+        .answers(200, "It would", "Ready")
+        .answers(503, "It would not, and why", "Ready")
+}
+
+fn metrics() -> Operation {
+    Operation::new(Method::GET, "/metrics", "getMetrics", "What the exchange counts, as Prometheus reads it")
+        .about("For this machine without a token; from elsewhere for operators and auditors.")
+        .by(Proof::Optional)
+        .answers_any(200, "The counts", json!({"text/plain": {"schema": {"type": "string"}}}))
+}
+
+fn description() -> Operation {
+    Operation::new(Method::GET, "/openapi.json", "getOpenApi", "This description").answers_any(
+        200,
+        "OpenAPI 3.1",
+        json!({"application/json": {"schema": {"type": "object", "required": ["openapi", "info", "paths"]}}}),
+    )
+}

@@ -1,0 +1,236 @@
+//! The description against real answers: each operation at least once, done and refused.
+
+mod contract;
+
+use crate::house::House;
+use crate::words::Party;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use contract::{Call, Contract};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+const JSON: &str = "application/json";
+const MANIFEST: &str = include_str!("../../../../spec/manifest/ok/story-pm.json");
+const TRACE: (&str, &str) = ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+
+/// Somebody who does what the description says.
+struct Talk<'h> {
+    contract: Contract<'h>,
+    by: String,
+}
+
+impl Talk<'_> {
+    #[track_caller]
+    fn get(&self, path: &str, names: &[(&str, &str)], query: &str) -> Value {
+        let headers = [("authorization", self.by.as_str())];
+        self.contract.fits(Call { method: "GET", path, names, query, headers: &headers, ..Call::default() }).ok()
+    }
+
+    #[track_caller]
+    fn send(&self, method: &'static str, path: &str, names: &[(&str, &str)], body: &Value) -> Value {
+        let headers = [("authorization", self.by.as_str())];
+        let body = body.to_string();
+        let body = if method == "DELETE" { "" } else { &body };
+        let media = if method == "DELETE" { "" } else { JSON };
+        let call = Call { method, path, names, headers: &headers, media, body, ..Call::default() };
+        self.contract.fits(call).ok()
+    }
+
+    #[track_caller]
+    fn says(&self, party: &Party, media: &str, body: &str) -> String {
+        let by = format!("Bearer {}", party.token);
+        let headers = [("authorization", by.as_str()), TRACE];
+        let call = Call { method: "POST", path: "/v1/messages", headers: &headers, media, body, ..Call::default() };
+        let answer = self.contract.fits(call);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.text
+    }
+}
+
+fn talk(house: &House) -> Talk<'_> {
+    Talk { contract: Contract::of(house), by: format!("Bearer {}", house.operator) }
+}
+
+fn agents(talk: &Talk<'_>, house: &House) -> (Party, Party) {
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let manifest: Value = serde_json::from_str(MANIFEST).unwrap();
+    let id = manifest["id"].as_str().unwrap();
+    let whole = json!({
+        "dialects": ["vcp", "cap"], "keys": [{"key": Party::new("x").key.public().to_string(), "pending": true}],
+        "aliases": {"vlp": "The Observer"}, "parent": "ann", "groups": ["writers"], "ontologies": ["elizaos:"],
+        "capabilities": {"topics": ["poems"], "actions": [{"name": "write"}]}, "languages": ["en"], "model": "m",
+        "purposes": ["prose"], "environment": "staging", "manifest": manifest,
+    });
+    talk.send("PUT", "/v1/agents/{id}", &[("id", id)], &whole);
+    talk.send("PUT", "/v1/agents/{id}", &[("id", id)], &json!({"rotate_token": true}));
+    talk.send("PUT", "/v1/agents/{id}", &[("id", "ann2")], &json!({"instance_of": "ann"}));
+    talk.get("/v1/agents", &[], "capability=write");
+    talk.get("/v1/agents/{id}", &[("id", id)], "");
+    (ann, bob)
+}
+
+fn messages(talk: &Talk<'_>, ann: &Party) -> String {
+    let sent = ann.cap("bob", "The outline is ready.");
+    let id = serde_json::from_str::<Value>(&sent).unwrap()["message_id"].as_str().unwrap().to_owned();
+    for message in [&sent, &sent, &ann.vcp("bob", "a word"), &ann.acl("bob"), &ann.vlp("bob")] {
+        talk.says(ann, JSON, message);
+    }
+    let lines = format!("{}\n{}\n", ann.cap("bob", "one"), ann.cap("nobody", "two"));
+    for media in ["application/x-ndjson", "application/jsonl"] {
+        let verdicts = talk.says(ann, media, &lines);
+        assert!(verdicts.contains("unknown_recipient"), "{verdicts}");
+    }
+    let (path, body) = ("/.well-known/vcp/messages", ann.vcp("bob", "by the binding"));
+    let taken = talk.contract.fits(Call { method: "POST", path, media: JSON, body: &body, ..Call::default() });
+    let receipt = STANDARD.decode(taken.headers["legation-receipt"].as_bytes()).unwrap();
+    let receipt = serde_json::from_slice(&receipt).unwrap();
+    talk.contract.check(&json!({"$ref": "#/components/schemas/Receipt"}), &receipt);
+    id
+}
+
+fn look_up(talk: &Talk<'_>, id: &str) {
+    assert!(!talk.get("/v1/messages", &[], "sender=ann&include=message")["messages"].as_array().unwrap().is_empty());
+    assert!(!talk.get("/v1/messages", &[], "verdict=refused")["messages"].as_array().unwrap().is_empty());
+    talk.get("/v1/messages", &[], "dialect=cap&order=oldest&limit=1&since=2020-01-01T00:00:00Z&text=outline");
+    for path in ["/v1/messages/{key}", "/v1/messages/{key}/raw", "/v1/messages/{key}/explain"] {
+        talk.get(path, &[("key", id)], "sender=ann");
+    }
+}
+
+fn mailboxes(talk: &Talk<'_>) {
+    let bob = [("id", "bob")];
+    let inbox = talk.get("/v1/agents/{id}/inbox", &bob, "limit=1000&wait=0");
+    let all = inbox["messages"].as_array().unwrap();
+    assert!(all.len() > 4 && all.iter().all(|item| item["traceparent"].is_string() != (item == all.last().unwrap())));
+    talk.send("POST", "/v1/agents/{id}/ack", &bob, &json!({"positions": [inbox["next"]]}));
+    talk.send("POST", "/v1/agents/{id}/ack", &bob, &json!({"position": all[0]["position"]}));
+    talk.send("POST", "/v1/agents/{id}/purge", &bob, &json!({"position": all[1]["position"]}));
+    talk.send("DELETE", "/v1/agents/{id}", &bob, &Value::Null);
+    let dead = talk.get("/v1/dead-letters", &[], "agent=bob&limit=2");
+    talk.get("/v1/dead-letters", &[], &format!("after={}", dead["next"].as_str().unwrap()));
+    talk.send("PUT", "/v1/agents/{id}", &bob, &json!({}));
+    talk.send("POST", "/v1/agents/{id}/resend", &bob, &json!({"positions": [dead["letters"][0]["position"]]}));
+    talk.send("POST", "/v1/agents/{id}/purge", &bob, &json!({}));
+}
+
+fn people_and_keys(talk: &Talk<'_>) {
+    for role in ["auditor", "reviewer"] {
+        talk.send("PUT", "/v1/tokens/{name}", &[("name", "rita")], &json!({"role": role}));
+    }
+    talk.get("/v1/tokens", &[], "");
+    talk.send("POST", "/v1/signin-links", &[], &json!({}));
+    talk.get("/v1/session", &[], "");
+    talk.send("DELETE", "/v1/tokens/{name}", &[("name", "rita")], &Value::Null);
+    let key = Party::new("new").key.public().to_string();
+    let added = json!({"key": key, "pending": true, "not_after": "2100-01-01T00:00:00Z"});
+    talk.send("POST", "/v1/agents/{id}/keys", &[("id", "ann")], &added);
+    talk.get("/v1/agents/{id}/keys", &[("id", "ann")], "");
+    let names = [("id", "ann"), ("key", key.as_str())];
+    talk.send("POST", "/v1/agents/{id}/keys/{key}", &names, &json!({"state": "ACTIVE"}));
+}
+
+fn record(talk: &Talk<'_>) {
+    talk.get("/v1/audit/entries", &[], "limit=1000&include=body");
+    let size = talk.get("/v1/audit/head", &[], "")["size"].as_u64().unwrap();
+    talk.get("/v1/audit/proof", &[], &format!("position=2&size={size}"));
+    talk.get("/v1/audit/consistency", &[], &format!("from=3&to={size}"));
+    // It is signed soon.
+    while talk.get("/v1/audit/head", &[], "")["checkpoint"].is_null() {}
+    talk.get("/v1/audit/proof", &[], "position=0");
+    talk.get("/v1/audit/consistency", &[], "from=0");
+}
+
+fn upkeep(talk: &Talk<'_>) {
+    for path in ["/healthz", "/readyz", "/.well-known/legation/keys", "/openapi.json"] {
+        talk.get(path, &[], "");
+    }
+    talk.contract.fits(Call { method: "GET", path: "/metrics", ..Call::default() });
+}
+
+#[test]
+fn every_operation_answers_as_it_is_described() {
+    let house = House::open();
+    let talk = talk(&house);
+    let (ann, _) = agents(&talk, &house);
+    look_up(&talk, &messages(&talk, &ann));
+    mailboxes(&talk);
+    people_and_keys(&talk);
+    record(&talk);
+    upkeep(&talk);
+    let statuses = |(method, path, operation): (String, String, Value)| {
+        let statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();
+        let done = statuses.into_iter().filter(|status| status.starts_with('2'));
+        done.map(|status| format!("{method} {path} {status}")).collect::<Vec<_>>()
+    };
+    let described: BTreeSet<_> = talk.contract.operations().into_iter().flat_map(statuses).collect();
+    assert_eq!(talk.contract.seen(), described);
+}
+
+#[test]
+fn every_operation_refuses_as_it_is_described() {
+    let house = House::open();
+    let contract = Contract::of(&house);
+    let names = [("id", "ann"), ("key", "1"), ("name", "rita")];
+    for (method, path, operation) in contract.operations() {
+        let method = ["GET", "POST", "PUT", "DELETE"].into_iter().find(|known| known.to_lowercase() == method).unwrap();
+        let refused = |headers: &[(&'static str, &str)], media: &str, status: u16| {
+            let call = Call { method, path: &path, names: &names, headers, media, body: "[]", ..Call::default() };
+            assert_eq!(contract.answered(call).status, status, "{method} {path}");
+        };
+        refused(&[("origin", "http://elsewhere.test")], JSON, 403);
+        let has = |status: &str| operation["responses"].get(status).is_some();
+        if has("401") {
+            refused(&[("authorization", "Bearer lgt_wrong")], JSON, 401);
+        }
+        let by = format!("Bearer {}", house.operator);
+        if operation.get("requestBody").is_some() && !path.ends_with("{key}") {
+            refused(&[("authorization", &by)], JSON, 400);
+            refused(&[("authorization", &by)], "text/plain", 415);
+        }
+        if has("404") && method == "GET" && !path.starts_with("/v1/audit") {
+            refused(&[("authorization", &by)], JSON, 404);
+        }
+    }
+    for (path, query) in [("/v1/audit/proof", ""), ("/v1/audit/consistency", "from=2&to=1")] {
+        let call = Call { method: "GET", path, query, ..Call::default() };
+        assert_eq!(contract.answered(call).status, 422);
+    }
+}
+
+/// Something that a parameter takes.
+fn example(contract: &Contract<'_>, schema: &Value) -> String {
+    let schema = contract.followed(schema);
+    match (schema["enum"].get(0), schema["format"].as_str()) {
+        (Some(word), _) => word.as_str().unwrap().to_owned(),
+        (None, Some("date-time")) => "2020-01-01T00:00:00Z".to_owned(),
+        (None, _) => "1".to_owned(),
+    }
+}
+
+#[test]
+fn every_parameter_that_is_described_is_taken() {
+    let house = House::open();
+    for id in ["ann", "bob", "carl"] {
+        house.admit(id);
+    }
+    let contract = Contract::of(&house);
+    let (by, names) = (format!("Bearer {}", house.operator), [("id", "ann"), ("key", "1")]);
+    let headers = [("authorization", by.as_str())];
+    let mut taken = 0;
+    for (method, path, operation) in contract.operations() {
+        let asked: Vec<_> = operation["parameters"].as_array().unwrap().iter().filter(|p| p["in"] == "query").collect();
+        for parameter in &asked {
+            let sent = asked.iter().filter(|other| other["required"] == true || other == &parameter);
+            let part = |p: &&&Value| format!("{}={}", p["name"].as_str().unwrap(), example(&contract, &p["schema"]));
+            let query = sent.map(|p| part(&p)).collect::<Vec<_>>().join("&");
+            assert_eq!(method, "get", "{path}");
+            let call =
+                Call { method: "GET", path: &path, names: &names, query: &query, headers: &headers, ..Call::default() };
+            let answer = contract.answered(call);
+            assert!(matches!(answer.status, 200 | 404), "{path}?{query}: {answer:?}");
+            taken += 1;
+        }
+    }
+    assert!(taken > 30, "{taken}");
+}
