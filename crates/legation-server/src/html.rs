@@ -2,6 +2,7 @@
 //! but text when it is shown.
 
 use std::fmt::{Display, Write as _};
+use std::ops::RangeInclusive;
 
 /// HTML under way.
 #[derive(Debug, Default)]
@@ -57,8 +58,17 @@ fn push(html: &mut String, c: char) {
 }
 
 /// Marks of direction, and characters of no width.
+const UNSEEN: [RangeInclusive<char>; 6] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{61c}'..='\u{61c}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{feff}'..='\u{feff}',
+];
+
 fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    UNSEEN.iter().any(|range| range.contains(&c))
 }
 
 #[cfg(test)]
