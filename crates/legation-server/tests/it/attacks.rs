@@ -26,7 +26,10 @@ struct Scene {
 
 impl Scene {
     fn new() -> Scene {
-        let house = House::open();
+        Scene::at(House::open())
+    }
+
+    fn at(house: House) -> Scene {
         let (ann, bob) = (house.admit("ann"), house.admit("bob"));
         Scene { house, ann, bob }
     }
