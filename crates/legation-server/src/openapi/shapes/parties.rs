@@ -62,6 +62,10 @@ fn agent() -> Value {
             must("purposes", texts("What it is for.")),
             must("environment", or_null(text("Where it runs: `production`, `staging` …"))),
             must("manifest", manifest),
+            must(
+                "since",
+                number("The position of the entry that registered it. What was said before under its id is another's."),
+            ),
             must("state", one_of("Whether it may go on.", &["running"])),
         ],
     )
