@@ -2,6 +2,7 @@
 //! from the published schemas, and tests hold it to the routes and to real answers.
 
 mod dialects;
+mod headers;
 mod mailboxes;
 mod operation;
 mod record;
@@ -105,9 +106,9 @@ fn components() -> Value {
     json!({
         "schemas": shapes::all(),
         "responses": refusals::responses(),
-        "parameters": operation::parameters(),
-        "headers": operation::headers(),
-        "securitySchemes": operation::security_schemes(),
+        "parameters": headers::parameters(),
+        "headers": headers::headers(),
+        "securitySchemes": headers::security_schemes(),
     })
 }
 
