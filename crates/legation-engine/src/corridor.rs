@@ -101,7 +101,7 @@ impl Exchange {
             Err(rejection) => return Ok(self.refuse(Some(dialect), &who, source, &received.digest(), rejection)),
         };
         // decide and commit: serial, and durable before the answer.
-        let stranger = proof == Proof::Bearer(Who::Nobody);
+        let stranger = (proof == Proof::Bearer(Who::Nobody)).then(|| received.digest().to_string());
         let spare_id = match idempotency_key {
             Some(key) => SpareId::Keyed(keyed_id(&key)),
             None if received.message().has_id() => SpareId::Fresh(String::new()),
@@ -109,7 +109,10 @@ impl Exchange {
         };
         let input = Input::Message(Box::new(Verified { received, proof, spare_id, trace }));
         let pending = self.enqueue_since(input, since).await?;
-        Ok(if stranger { pending.counted(self, source) } else { pending })
+        Ok(match stranger {
+            Some(digest) => pending.counted(self, source, digest),
+            None => pending,
+        })
     }
 
     /// Refuses what does not reach the decider.

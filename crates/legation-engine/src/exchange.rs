@@ -9,7 +9,7 @@ use crate::refusals::{Source, Tallies};
 use crate::stats::Stats;
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
-use legation_exchange::{Agent, Input, Person, State, TokenHash, Verdict, Who};
+use legation_exchange::{Agent, Input, OPERATOR, Person, Role, State, TokenHash, Tokens, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
@@ -62,8 +62,8 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Pending {
     stage: Stage,
-    /// Where a stranger's refusal is counted.
-    counted: Option<(Arc<Tallies>, Source)>,
+    /// Where a stranger's refusal is counted, and the digest it is counted with.
+    counted: Option<(Arc<Tallies>, Source, String)>,
 }
 
 #[derive(Debug)]
@@ -78,8 +78,8 @@ impl Pending {
     }
 
     /// The same, counted if it is refused.
-    pub(crate) fn counted(self, exchange: &Exchange, source: Source) -> Pending {
-        Pending { counted: Some((Arc::clone(&exchange.tallies), source)), ..self }
+    pub(crate) fn counted(self, exchange: &Exchange, source: Source, digest: String) -> Pending {
+        Pending { counted: Some((Arc::clone(&exchange.tallies), source, digest)), ..self }
     }
 
     /// Waits until the answer is durable.
@@ -97,8 +97,8 @@ impl Pending {
                 Settled { verdict, source: Some((notary, batch)) }
             }
         };
-        if let (Verdict::Refused(rejection), Some((tallies, source))) = (&settled.verdict, counted) {
-            tallies.count(rejection.code(), source, None);
+        if let (Verdict::Refused(rejection), Some((tallies, source, digest))) = (&settled.verdict, counted) {
+            tallies.count(rejection.code(), source, Some(digest));
         }
         Ok(settled)
     }
@@ -227,6 +227,15 @@ impl Exchange {
     /// Everybody who has a token, by name.
     pub fn people(&self) -> Vec<Person> {
         self.state().people().iter().cloned().collect()
+    }
+
+    /// The person of this name; the operator too, who holds the token in the data directory.
+    pub fn person(&self, name: &str) -> Option<Person> {
+        if name == OPERATOR {
+            let tokens = Tokens::first(self.operator);
+            return Some(Person { name: name.to_owned(), role: Role::Operator, tokens });
+        }
+        self.state().people().named(name).cloned()
     }
 
     /// A registered agent.

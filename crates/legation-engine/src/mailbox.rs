@@ -2,7 +2,7 @@
 
 use crate::exchange::{Error, Exchange};
 use legation_exchange::record::Receipt;
-use legation_exchange::{Accepted, Effect, Moment, PRINCIPALS};
+use legation_exchange::{Accepted, Agent, Effect, Mailbox, Moment, PRINCIPALS};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -76,6 +76,14 @@ impl Exchange {
             total: sum.total + mailbox.len(),
             largest: sum.largest.max(mailbox.len()),
         })
+    }
+
+    /// The first agents by id, at most so many, each with how much waits for it; and how many there are.
+    pub fn roster(&self, most: usize) -> (Vec<(Agent, usize)>, usize) {
+        let state = self.state();
+        let waiting = |agent: &Agent| state.mailbox(&agent.id).map_or(0, Mailbox::len);
+        let agents = state.registry().agents().take(most).map(|agent| (agent.clone(), waiting(agent)));
+        (agents.collect(), state.registry().len())
     }
 
     fn listed(&self, agent: &str, after: Option<u64>, limit: usize) -> Vec<(u64, u64)> {

@@ -96,3 +96,50 @@ pub(crate) async fn keep(jobs: mpsc::WeakSender<Job>, tallies: Arc<Tallies>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, Source, Tallies};
+    use legation_protocol::Code;
+    use std::net::{IpAddr, Ipv4Addr};
+
+    fn source(number: u32) -> Source {
+        Source::Address(IpAddr::V4(Ipv4Addr::from_bits(number)))
+    }
+
+    #[test]
+    fn refusals_of_one_kind_from_one_place_are_one_count() {
+        let tallies = Tallies::default();
+        for number in 0..1000 {
+            tallies.count(Code::BadJson, source(number % 2), Some(number.to_string()));
+            tallies.count(Code::TooLarge, source(0), None);
+        }
+        // One whose body was not read does not hide what was.
+        tallies.count(Code::BadJson, source(0), None);
+        let counts: Vec<_> =
+            tallies.take().into_iter().map(|tally| (tally.code, tally.source, tally.count, tally.digest)).collect();
+        let count = |code: &str, source: &str, count, digest: Option<&str>| {
+            (code.to_owned(), source.to_owned(), count, digest.map(str::to_owned))
+        };
+        assert_eq!(
+            counts,
+            [
+                count("bad_json", "0.0.0.0", 501, Some("998")),
+                count("bad_json", "0.0.0.1", 500, Some("999")),
+                count("too_large", "0.0.0.0", 1000, None),
+            ]
+        );
+        assert!(tallies.take().is_empty());
+    }
+
+    #[test]
+    fn however_many_places_there_are_the_counts_are_few() {
+        let tallies = Tallies::default();
+        for number in 0..30_000 {
+            tallies.count(Code::BadJson, source(number), None);
+        }
+        let counts = tallies.take();
+        assert_eq!((counts.len(), counts.iter().map(|tally| tally.count).sum::<u64>()), (MOST + 1, 30_000));
+        assert!(counts.iter().any(|tally| tally.source == "others" && tally.count == 20_000));
+    }
+}

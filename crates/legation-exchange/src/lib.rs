@@ -37,4 +37,4 @@ pub use registration::Registration;
 pub use registry::Registry;
 pub use state::State;
 pub use token::{TokenHash, Tokens};
-pub use who::{PRINCIPALS, Role, Who};
+pub use who::{OPERATOR, PRINCIPALS, Role, Who};

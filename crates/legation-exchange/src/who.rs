@@ -67,10 +67,13 @@ impl Role {
 /// The principals that have a mailbox and are no agents.
 pub const PRINCIPALS: [&str; 2] = ["orchestrator", "user"];
 
+/// The name of whoever holds the token in the data directory.
+pub const OPERATOR: &str = "operator";
+
 impl Who {
     /// Whoever holds the token in the data directory.
     pub fn operator() -> Who {
-        Who::Person { name: "operator".to_owned(), role: Role::Operator }
+        Who::Person { name: OPERATOR.to_owned(), role: Role::Operator }
     }
 
     /// Whether this is an operator.

@@ -12,7 +12,7 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_exchange::{Registration, Verdict};
+use legation_exchange::{Registration, Verdict, Who};
 use legation_protocol::Code;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,9 @@ pub(crate) async fn put(
     let status = match verdict {
         Verdict::Accepted { new: true, .. } => StatusCode::CREATED,
         Verdict::Accepted { new: false, .. } | Verdict::Duplicate { .. } => StatusCode::OK,
-        Verdict::Refused(rejection) => return Err(rejection.into()),
+        // Strangers' refusals are not put on the record by the decision.
+        Verdict::Refused(rejection) if who == Who::Nobody => return Err(rejection.into()),
+        Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
     };
     // A removal may have come between.
     let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
@@ -117,7 +119,7 @@ pub(crate) async fn delete(
         Verdict::Accepted { position, id, .. } | Verdict::Duplicate { position, id } => {
             Ok(Json(Removed { removed: id, position }).into_response())
         }
-        Verdict::Refused(rejection) => Err(rejection.into()),
+        Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }
 }
 

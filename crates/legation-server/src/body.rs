@@ -57,7 +57,8 @@ fn too_large() -> Refusal {
 /// Reads a JSON object that is not a message.
 pub(crate) async fn object<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, Refusal> {
     Media::json(headers)?;
-    Ok(parsed(&whole(body).await?)?)
+    let bytes = whole(body).await?;
+    parsed(&bytes).map_err(|rejection| Refusal::from(rejection).about(&bytes))
 }
 
 fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {

@@ -8,14 +8,17 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderName;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use legation_engine::Credential;
-use legation_exchange::Who;
+use legation_engine::{Credential, Token};
+use legation_exchange::{Role, Who};
 use legation_protocol::Code;
 use legation_protocol::sign::{BadSignature, Signature};
 use std::sync::Arc;
 
 /// The header that carries a signature beside its message.
 const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
+
+/// The header by which a page shows that it is ours.
+const CSRF: HeaderName = HeaderName::from_static("legation-csrf");
 
 /// Who asks. A request without a token is nobody's; one with a token that is not known is refused.
 #[derive(Debug)]
@@ -42,6 +45,17 @@ impl Caller {
         }
     }
 
+    /// Lets operators through, and says which.
+    pub(crate) fn must_be_operator(&self) -> Result<&str, Refusal> {
+        match &self.0 {
+            Who::Person { name, role: Role::Operator } => Ok(name),
+            Who::Agent(_) | Who::Person { .. } => {
+                Err(Refusal::because(Code::NotAllowed, "this takes an operator's token"))
+            }
+            Who::Nobody => Err(unauthenticated("this takes an operator's token")),
+        }
+    }
+
     /// Lets everybody through who has proven to be somebody.
     pub(crate) fn must_be_somebody(&self) -> Result<(), Refusal> {
         match self.0 {
@@ -60,17 +74,33 @@ impl FromRequestParts<Arc<Shared>> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
         let token = match Header::of(&parts.headers, &AUTHORIZATION) {
-            Header::Absent => return Ok(Caller(Who::Nobody)),
+            Header::Absent => return by_cookie(parts, shared).await,
             Header::Once(text) => bearer(text),
             Header::Unclear => None,
         };
         let Some(token) = token else { return Err(unauthenticated("write `Authorization: Bearer …`, once")) };
         let who = shared.exchange.who(token)?;
         if let Some(guest) = parts.extensions.get::<Guest>() {
-            guest.prove();
+            guest.prove_as(&who);
         }
         Ok(Caller(who))
     }
+}
+
+/// Whoever is signed in. A page of ours shows that it is one before it changes anything.
+async fn by_cookie(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Caller, Refusal> {
+    let Ok(guest) = Guest::from_request_parts(parts, shared).await;
+    let Some(session) = &guest.session else { return Ok(Caller(Who::Nobody)) };
+    let shown = match Header::of(&parts.headers, &CSRF) {
+        Header::Once(text) => Token::hash_of(text) == session.csrf.hash(),
+        Header::Absent | Header::Unclear => false,
+    };
+    if !parts.method.is_safe() && !shown {
+        let message = "by cookie this takes the header `Legation-CSRF` with what `GET /v1/session` tells";
+        return Err(Refusal::because(Code::ForbiddenOrigin, message));
+    }
+    guest.prove();
+    Ok(Caller(session.who.clone()))
 }
 
 /// The token in `Bearer TOKEN`.

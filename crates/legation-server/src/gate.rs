@@ -8,7 +8,7 @@ use crate::shared::Shared;
 use axum::extract::{Request, State};
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use legation_protocol::Code;
@@ -35,6 +35,12 @@ pub(crate) async fn gate(State(shared): State<Arc<Shared>>, request: Request, ne
         Header::Once(origin) if is_known_origin(origin, &shared.hosts) => Ok(next.run(request).await),
         Header::Once(_) | Header::Unclear => refuse("pages of that origin may not speak to this exchange"),
     }
+}
+
+/// Whether a browser sends this for a page that is none of ours, be it of another server on this machine.
+pub(crate) fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    let ours = |found: &HeaderValue| found == "same-origin" || found == "none";
+    !headers.get_all(FETCH_SITE).iter().all(ours)
 }
 
 /// Whether a browser fetched this for a page of another site, other than to go there.

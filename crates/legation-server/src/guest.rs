@@ -1,18 +1,25 @@
 //! Who stands at the door before anybody has read what they bring: the connection, the source, whether
 //! they say who they are, and the trace they belong to.
 
+use crate::cookie;
+use crate::gate::is_from_elsewhere;
 use crate::header::Header;
+use crate::sessions::SignedIn;
+use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use axum::extract::FromRequestParts;
 use axum::http::header::{AUTHORIZATION, FORWARDED};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
+use legation_exchange::Who;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use tokio::time::Instant;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// Who sends a request.
 #[derive(Clone, Debug)]
@@ -22,7 +29,11 @@ pub(crate) struct Guest {
     pub(crate) source: Source,
     /// Whether nothing says who asks. A message may still prove its sender.
     pub(crate) anonymous: bool,
+    /// Who is signed in with the cookie, where nothing else says who asks.
+    pub(crate) session: Option<SignedIn>,
     pub(crate) trace: Trace,
+    /// Whose token came along, once it was looked up.
+    who: Arc<OnceLock<Who>>,
 }
 
 /// Where a request comes from.
@@ -31,13 +42,44 @@ pub(crate) struct Source {
     address: IpAddr,
     /// Whether it was sent on this machine, and not just passed on here.
     pub(crate) local: bool,
+    /// Whether it came to a proxy of ours over https.
+    pub(crate) secure: bool,
 }
 
 impl Guest {
     pub(crate) fn of(visit: Option<Arc<Visit>>, headers: &HeaderMap, proxies: &[IpAddr], trace: Trace) -> Guest {
         let peer = visit.as_ref().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |visit| visit.peer);
         let anonymous = Header::of(headers, &AUTHORIZATION) == Header::Absent;
-        Guest { visit, source: Source::of(peer, headers, proxies), anonymous, trace }
+        Guest {
+            visit,
+            source: Source::of(peer, headers, proxies),
+            anonymous,
+            session: None,
+            trace,
+            who: Arc::default(),
+        }
+    }
+
+    /// Looks whose the cookie is. What another page lets a browser send is nobody's.
+    pub(crate) fn recognise(&mut self, headers: &HeaderMap, shared: &Shared) {
+        if !self.anonymous || is_from_elsewhere(headers) {
+            return;
+        }
+        let Some(secret) = cookie::read(self.source.secure, headers) else { return };
+        self.session = shared.sessions.signed_in(&shared.exchange, secret, Instant::now());
+        self.anonymous = self.session.is_none();
+    }
+
+    /// Somebody has proven, by a token, to be this one.
+    pub(crate) fn prove_as(&self, who: &Who) {
+        // Whoever it was, it is the same for all of a request.
+        let _ = self.who.set(who.clone());
+        self.prove();
+    }
+
+    /// Whose token came along, as far as that is known.
+    pub(crate) fn who(&self) -> Who {
+        self.who.get().cloned().unwrap_or(Who::Nobody)
     }
 
     /// Somebody has proven to be somebody on this connection.
@@ -63,7 +105,7 @@ impl Source {
     fn of(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> Source {
         let passed_on = headers.contains_key(&FORWARDED_FOR) || headers.contains_key(&FORWARDED);
         if !proxies.contains(&peer) {
-            return Source { address: peer, local: peer.is_loopback() && !passed_on };
+            return Source { address: peer, local: peer.is_loopback() && !passed_on, secure: false };
         }
         let named = headers.get_all(&FORWARDED_FOR).iter().rev().map(|value| value.to_str().unwrap_or_default());
         let hops = named.flat_map(|text| text.rsplit(',')).map_while(|hop| hop.trim().parse::<IpAddr>().ok());
@@ -74,10 +116,11 @@ impl Source {
                 break;
             }
         }
-        Source { address, local: false }
+        let secure = Header::of(headers, &FORWARDED_PROTO) == Header::Once("https");
+        Source { address, local: false, secure }
     }
 
-    /// What limits are kept by. Whoever has one address of IPv6 has all that share its first half.
+    /// What limits and counts are kept by. Whoever has one address of IPv6 has all that share its first half.
     pub(crate) fn key(self) -> IpAddr {
         match self.address {
             IpAddr::V4(_) => self.address,
@@ -88,7 +131,7 @@ impl Source {
 
 impl From<Source> for legation_engine::Source {
     fn from(source: Source) -> Self {
-        legation_engine::Source::Address(source.address)
+        legation_engine::Source::Address(source.key())
     }
 }
 

@@ -164,7 +164,7 @@ pub(crate) fn done(verdict: Verdict) -> Result<Response, Refusal> {
         Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => {
             Ok(Json(Accepted { status: "accepted", position }).into_response())
         }
-        Verdict::Refused(rejection) => Err(rejection.into()),
+        Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }
 }
 

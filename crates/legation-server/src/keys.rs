@@ -117,7 +117,7 @@ async fn changed(
     let (exchange, who, name) = (shared.exchange.clone(), caller.0.clone(), id.clone());
     let position = match shared.apart(async move { exchange.change_key(&name, change, who).await }).await? {
         Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => position,
-        Verdict::Refused(rejection) => return Err(rejection.into()),
+        Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
     };
     // A removal may have come between.
     let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-const MOST: usize = 4 << 20;
+const MOST: usize = 32 << 20;
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// A request whose body does not mind being left unread.

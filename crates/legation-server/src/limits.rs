@@ -1,6 +1,7 @@
 //! How much may come from where. Plain requests are not counted: a signed message needs no token, so they
 //! may be anybody's. What is counted is failing, and who fails too often is answered before anything more
-//! of theirs is read. A token that is known always gets through.
+//! of theirs is read. A token that is known always gets through, and
+//! so does whoever is signed in.
 
 use crate::caller::bearer;
 use crate::guest::Guest;
@@ -75,6 +76,7 @@ pub(crate) async fn limit(
     next: Next,
 ) -> Result<Response, Refusal> {
     if let Err(refusal) = shared.sources.may_fail(&guest)
+        && guest.session.is_none()
         && !is_known(&shared, request.headers())
     {
         return Err(refusal);

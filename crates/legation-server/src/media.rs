@@ -1,4 +1,5 @@
-//! What kind of body a request has. Only kinds that a web page cannot send unasked are read.
+//! What kind of body a request has. Only kinds that a web page cannot send unasked are read;
+//! the form to sign in is read elsewhere.
 
 use crate::header::Header;
 use crate::refusal::Refusal;

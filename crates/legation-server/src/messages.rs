@@ -47,7 +47,7 @@ impl Taken {
         let (status, position, message_id) = match verdict {
             Verdict::Accepted { position, id, .. } => ("accepted", position, id),
             Verdict::Duplicate { position, id } => ("duplicate", position, id),
-            Verdict::Refused(rejection) => return Err(rejection.into()),
+            Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
         };
         Ok(Taken { status, message_id, position: Some(position), receipt })
     }

@@ -5,6 +5,7 @@ mod dialects;
 mod headers;
 mod mailboxes;
 mod operation;
+mod people;
 mod record;
 mod refusals;
 mod registry;
@@ -44,8 +45,15 @@ struct Chapter {
     operations: Vec<Operation>,
 }
 
-fn chapters() -> [Chapter; 5] {
-    [sending::chapter(), mailboxes::chapter(), registry::chapter(), record::chapter(), upkeep::chapter()]
+fn chapters() -> [Chapter; 6] {
+    [
+        sending::chapter(),
+        mailboxes::chapter(),
+        registry::chapter(),
+        record::chapter(),
+        people::chapter(),
+        upkeep::chapter(),
+    ]
 }
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| {

@@ -72,7 +72,7 @@ pub(crate) async fn put(
     let (status, name) = match verdict {
         Verdict::Accepted { new: true, id, .. } => (StatusCode::CREATED, id),
         Verdict::Accepted { new: false, id, .. } | Verdict::Duplicate { id, .. } => (StatusCode::OK, id),
-        Verdict::Refused(rejection) => return Err(rejection.into()),
+        Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
     };
     let token = token.map(|token| token.reveal().to_owned()).unwrap_or_default();
     Ok((status, Json(Granted { person: Person { name, role }, token })).into_response())
@@ -90,11 +90,12 @@ pub(crate) async fn delete(
     NamePath(name): NamePath,
     caller: Caller,
 ) -> Result<Response, Refusal> {
+    caller.must_be_somebody()?;
     let exchange = shared.exchange.clone();
     match shared.apart(async move { exchange.withdraw(&name, caller.0).await }).await? {
         Verdict::Accepted { position, id, .. } | Verdict::Duplicate { position, id } => {
             Ok(Json(Withdrawn { withdrawn: id, position }).into_response())
         }
-        Verdict::Refused(rejection) => Err(rejection.into()),
+        Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }
 }

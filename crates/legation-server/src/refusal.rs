@@ -1,11 +1,13 @@
 //! What a request gets that gets nothing else: the error body, the same everywhere.
 
+use crate::noted::Unrecorded;
 use crate::status::{retry_after, status};
 use axum::Json;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use legation_engine::Error;
+use legation_protocol::json::Digest;
 use legation_protocol::{Code, Rejection};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -19,6 +21,10 @@ pub(crate) struct Refusal {
     status: Option<StatusCode>,
     /// When to try again, if that is not the code's own time.
     wait: Option<Duration>,
+    /// Whether it is on the record already.
+    recorded: bool,
+    /// The digest of the body, if it was read.
+    digest: Option<String>,
 }
 
 /// The error body.
@@ -36,6 +42,11 @@ impl Refusal {
         Refusal::from(Rejection::because(code, message))
     }
 
+    /// What the exchange has refused, and put on the record or counted.
+    pub(crate) fn recorded(rejection: Rejection) -> Refusal {
+        Refusal { recorded: true, ..Refusal::from(rejection) }
+    }
+
     /// With another status than the code's own.
     pub(crate) fn with_status(mut self, status: StatusCode) -> Refusal {
         self.status = Some(status);
@@ -46,6 +57,18 @@ impl Refusal {
     pub(crate) fn after(mut self, wait: Duration) -> Refusal {
         self.wait = Some(wait);
         self
+    }
+
+    /// With the digest of the body it is about.
+    pub(crate) fn about(mut self, body: &[u8]) -> Refusal {
+        self.digest = Some(Digest::of_bytes(body).to_string());
+        self
+    }
+
+    /// What the record has to be told of it.
+    pub(crate) fn unrecorded(&self) -> Option<Unrecorded> {
+        let unrecorded = || Unrecorded { code: self.rejection.code(), digest: self.digest.clone() };
+        (!self.recorded).then(unrecorded)
     }
 
     pub(crate) fn body(&self) -> Body<'_> {
@@ -62,7 +85,7 @@ impl Refusal {
 
 impl From<Rejection> for Refusal {
     fn from(rejection: Rejection) -> Self {
-        Refusal { rejection, status: None, wait: None }
+        Refusal { rejection, status: None, wait: None, recorded: false, digest: None }
     }
 }
 
@@ -98,6 +121,9 @@ impl IntoResponse for Refusal {
         }
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"legation\""));
+        }
+        if let Some(unrecorded) = self.unrecorded() {
+            response.extensions_mut().insert(unrecorded);
         }
         response
     }

@@ -9,12 +9,12 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, people, record,
-    search,
+    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, page, people,
+    record, search, signin,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::CACHE_CONTROL;
+use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::Response;
@@ -25,6 +25,13 @@ use tracing::Instrument as _;
 /// Every way in. `openapi` describes each of them.
 pub(crate) fn doors() -> Vec<Door> {
     vec![
+        Door::get("/", page::home),
+        Door::get("/style.css", page::style),
+        Door::get("/signin", signin::ask),
+        Door::post("/signin", signin::enter),
+        Door::post("/signout", signin::leave),
+        Door::post("/v1/signin-links", signin::link),
+        Door::get("/v1/session", signin::session),
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
         Door::post("/v1/messages", messages::any),
@@ -78,16 +85,19 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
 /// anything that was sent.
 async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str);
-    let trace = Trace::of(request.headers());
+    let (trace, looked) = (Trace::of(request.headers()), request.method().is_safe());
     let (method, status) = (request.method(), tracing::field::Empty);
     let span = tracing::info_span!("request", %method, route, status, trace = trace.id());
     let visit = request.extensions_mut().remove::<Arc<Visit>>();
-    let guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
-    request.extensions_mut().insert(guest);
+    let mut guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
+    guest.recognise(request.headers(), &shared);
+    request.extensions_mut().insert(guest.clone());
     let mut response = next.run(request).instrument(span.clone()).await;
+    shared.note_answer(&guest, looked, &mut response);
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     shared.answers.count(response.status());
     span.record("status", response.status().as_u16());
     tracing::debug!(parent: &span, "answered");

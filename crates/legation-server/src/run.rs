@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 
 /// Serves until `shutdown` is over. Then nothing new is taken, those who wait for messages are
 /// answered, and what has been asked is decided and committed before this returns, unless it takes
-/// longer than the settings allow.
+/// longer than the settings allow. Last comes what was counted of refusals.
 pub async fn run(listener: TcpListener, exchange: Exchange, settings: Settings, shutdown: impl Future<Output = ()>) {
     let drain = settings.drain;
     let shared = Arc::new(Shared::new(exchange, settings));
@@ -29,5 +29,9 @@ pub async fn run(listener: TcpListener, exchange: Exchange, settings: Settings, 
     };
     if tokio::time::timeout(drain, drained).await.is_err() {
         tracing::warn!("some requests were not over in time");
+    }
+    let counted = tokio::time::timeout(drain, shared.exchange.write_tallies()).await;
+    if !matches!(counted, Ok(Ok(()))) {
+        tracing::warn!("what strangers were refused in the last minute is not on the record");
     }
 }

@@ -1,6 +1,6 @@
 //! What the server may be told. Everything has a value that works.
 
-use legation_engine::Rate;
+use legation_engine::{Rate, Token};
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -15,11 +15,14 @@ pub struct Settings {
     pub drain: Duration,
     /// How much may come at once.
     pub limits: Limits,
+    /// A code that signs the operator in at the page, once.
+    pub code: Option<Token>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { hosts: Vec::new(), proxies: Vec::new(), drain: Duration::from_secs(10), limits: Limits::default() }
+        let (drain, limits) = (Duration::from_secs(10), Limits::default());
+        Settings { hosts: Vec::new(), proxies: Vec::new(), drain, limits, code: None }
     }
 }
 

@@ -3,13 +3,16 @@
 use crate::limits::Sources;
 use crate::metrics::Answers;
 use crate::refusal::Refusal;
+use crate::sessions::{Sessions, Subject};
 use crate::settings::{Limits, Settings};
 use crate::visits::Visits;
 use legation_engine::{Error, Exchange};
+use legation_exchange::OPERATOR;
 use std::future::Future;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -22,6 +25,7 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) visits: Arc<Visits>,
     pub(crate) sources: Sources,
+    pub(crate) sessions: Sessions,
     pub(crate) answers: Answers,
     /// When the server started, since 1970.
     pub(crate) started: Duration,
@@ -35,7 +39,11 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(exchange: Exchange, settings: Settings) -> Shared {
-        let Settings { hosts, proxies, limits, drain: _ } = settings;
+        let Settings { hosts, proxies, limits, drain: _, code } = settings;
+        let sessions = Sessions::default();
+        if let Some((code, operator)) = code.zip(Subject::named(&exchange, OPERATOR)) {
+            sessions.offer(&code, operator, Instant::now());
+        }
         let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         Shared {
             exchange,
@@ -43,6 +51,7 @@ impl Shared {
             proxies,
             visits: Arc::new(Visits::new(&limits)),
             sources: Sources::new(&limits),
+            sessions,
             limits,
             answers: Answers::default(),
             started: since_1970(),
@@ -65,7 +74,7 @@ impl Shared {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "when the process started is told to whoever measures it")]
-fn since_1970() -> Duration {
+#[expect(clippy::disallowed_methods, reason = "when something started or ends is told to people and their tools")]
+pub(crate) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

@@ -20,6 +20,7 @@ impl View {
             Who::Agent(id) => *id == agent.id,
             Who::Nobody => false,
         };
+        let state = state(&agent);
         let mut agent = Agent { tokens: Tokens::default(), ..agent };
         if let (false, Some(Value::Object(manifest))) = (sees_all, &mut agent.manifest) {
             manifest.remove("system_prompt");
@@ -30,8 +31,13 @@ impl View {
             members.remove("tokens");
             members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
-        View { agent, state: "running" }
+        View { agent, state }
     }
+}
+
+/// How an agent is.
+pub(crate) fn state(_: &Agent) -> &'static str {
+    "running"
 }
 
 /// A key as others may see it, in whatever state it is.

@@ -13,7 +13,7 @@ pub(crate) use exchange::{
 };
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
 pub(crate) use people::{
-    DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, TokenArgs, TokenCommand,
+    DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 
@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Config(ConfigArgs),
     Agent(AgentArgs),
     Token(TokenArgs),
+    Signin(SigninArgs),
     Send(SendArgs),
     Inbox(InboxArgs),
     Messages(Box<MessagesArgs>),

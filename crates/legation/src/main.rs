@@ -21,6 +21,7 @@ mod send;
 mod serve;
 mod shell;
 mod sign;
+mod signin;
 mod tail;
 mod token;
 mod validate;
@@ -67,6 +68,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Config(args)) => config::run(&args),
         Some(Command::Agent(args)) => agent::run(&args),
         Some(Command::Token(args)) => token::run(&args),
+        Some(Command::Signin(args)) => signin::run(&args),
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::Messages(args)) => messages::list(&args),

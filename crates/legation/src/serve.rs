@@ -4,10 +4,10 @@ use crate::Outcome;
 use crate::cli::{LogFormat, ServeArgs};
 use crate::config::Config;
 use anyhow::{Context as _, anyhow};
-use legation_engine::{Exchange, Opened};
+use legation_engine::{Exchange, Opened, Token};
 use std::fs::DirBuilder;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -46,8 +46,10 @@ async fn serve(config: Config) -> anyhow::Result<()> {
     let realm = engine.realm.clone();
     let opened = Exchange::open(engine).with_context(|| format!("cannot open {}", data.display()))?;
     let Opened { exchange, operator_token, mut ended, recovery } = opened;
-    announce(&realm, address, &data, &operator_token, recovery.as_deref())?;
-    let settings = legation_server::Settings { drain: DRAIN, ..server };
+    // A link is a secret: it is for whoever sits in front, never for a file or a log.
+    let code = io::stdout().is_terminal().then(Token::fresh).transpose().context("cannot make a sign-in link")?;
+    announce(&realm, address, &data, &operator_token, recovery.as_deref(), code.as_ref())?;
+    let settings = legation_server::Settings { drain: DRAIN, code, ..server };
     tokio::select! {
         () = legation_server::run(listener, exchange, settings, told_to_stop) => {}
         end = &mut ended => return Err(why(end)),
@@ -98,6 +100,7 @@ fn announce(
     data: &Path,
     operator_token: &Path,
     recovery: Option<&str>,
+    code: Option<&Token>,
 ) -> anyhow::Result<()> {
     if let Some(recovery) = recovery {
         writeln!(io::stderr(), "legation: {recovery}")?;
@@ -116,14 +119,30 @@ Try in another terminal:
   curl -X PUT http://{address}/v1/agents/ann -H 'Content-Type: application/json' -d '{{}}'
   curl http://{address}/v1/agents -H \"Authorization: Bearer $(cat {})\"
 
-Ctrl-C stops it.
 ",
         realm.escape_debug(),
         data.display(),
         operator_token.display(),
         quoted(&operator_token.display().to_string()),
     )?;
+    if let Some(code) = code {
+        invite(address, code, &mut out)?;
+    }
+    writeln!(out, "Ctrl-C stops it.")?;
     Ok(out.flush()?)
+}
+
+/// Shows the link to the page.
+fn invite(address: SocketAddr, code: &Token, out: &mut impl io::Write) -> io::Result<()> {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    let near = SocketAddr::new(ip, address.port());
+    let code = code.reveal();
+    writeln!(out, "Look in with a browser, once and within ten minutes; `legation signin` makes another link:\n")?;
+    writeln!(out, "  http://{near}/signin?code={code}\n")
 }
 
 /// A path as a shell takes it.

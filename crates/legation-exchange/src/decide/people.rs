@@ -4,12 +4,9 @@ use super::{Decided, Decision, Desk, Verdict};
 use crate::effect::Effect;
 use crate::person::Person;
 use crate::token::{TokenHash, Tokens};
-use crate::who::{Role, Who};
+use crate::who::{OPERATOR, Role, Who};
 use legation_protocol::id::AgentId;
 use legation_protocol::{Code, Rejection};
-
-/// The name of whoever holds the token in the data directory.
-const OPERATOR: &str = "operator";
 
 impl Desk<'_> {
     /// A name that is there gets another token, and the role said.

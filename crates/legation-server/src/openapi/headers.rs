@@ -36,6 +36,8 @@ pub(super) fn headers() -> Value {
         "traceparent": header(true, form("The trace the request belongs to, its own or a new one.", TRACEPARENT)),
         "Retry-After": header(true, number("Seconds after which it may be tried again.")),
         "WWW-Authenticate": header(true, text("How to prove who asks.")),
+        "Location": header(true, text("Where to go.")),
+        "Set-Cookie": header(true, text("The session, or its end.")),
         "Legation-Position": header(true, number("Where in the record the message lies.")),
         "Legation-Receipt": header(false, text("The receipt as JSON, in base64. Left out where it is larger than 6 KiB: the mailbox has it.")),
     })
@@ -50,6 +52,14 @@ pub(super) fn security_schemes() -> Value {
         "signature": {
             "type": "apiKey", "in": "header", "name": "Legation-Signature",
             "description": "`base64:…`, an Ed25519 signature beside the message: over its canonical form (RFC 8785) without the member `signature`, under a key of the sender in use. A VCP message may have it as its member `signature` instead.",
+        },
+        "session": {
+            "type": "apiKey", "in": "cookie", "name": "legation",
+            "description": "The session of a person who signed in with a browser. Over https the cookie is `__Host-legation`.",
+        },
+        "csrf": {
+            "type": "apiKey", "in": "header", "name": "Legation-CSRF",
+            "description": "What `GET /v1/session` tells as `csrf`: with the cookie, for what changes something.",
         },
     })
 }

@@ -111,6 +111,13 @@ impl Operation {
         self
     }
 
+    /// Answers by leading to another page.
+    pub(super) fn leads_on(mut self, status: u16, about: &str) -> Operation {
+        let headers = Map::from_iter([header("traceparent"), header("Location")]);
+        self.answers.insert(status.to_string(), json!({"description": about, "headers": headers}));
+        self
+    }
+
     /// Puts a header into the answers that are no refusals.
     pub(super) fn tells(mut self, name: &'static str) -> Operation {
         for headers in self.answers.values_mut().filter_map(|answer| answer.get_mut("headers")) {
@@ -135,7 +142,7 @@ impl Operation {
             "operationId": self.id,
             "tags": [tag],
             "summary": self.summary,
-            "security": self.proof.described(),
+            "security": self.proof.described(&self.method),
             "parameters": self.parameters,
             "responses": self.answers,
         });
@@ -149,13 +156,16 @@ impl Operation {
 }
 
 impl Proof {
-    fn described(self) -> Value {
-        match self {
-            Proof::None => json!([]),
-            Proof::Optional => json!([{"token": []}, {}]),
-            Proof::Token => json!([{"token": []}]),
-            Proof::Sender => json!([{"token": []}, {"signature": []}, {}]),
-        }
+    /// Whoever is signed in may ask too; who changes something shows that a page of ours does.
+    fn described(self, method: &Method) -> Value {
+        let (token, signature, nothing) = (json!({"token": []}), json!({"signature": []}), json!({}));
+        let session = if method.is_safe() { json!({"session": []}) } else { json!({"session": [], "csrf": []}) };
+        Value::from(match self {
+            Proof::None => vec![],
+            Proof::Optional => vec![token, session, nothing],
+            Proof::Token => vec![token, session],
+            Proof::Sender => vec![token, signature, session, nothing],
+        })
     }
 }
 

@@ -81,6 +81,10 @@ impl Ask<'_> {
         self.header("content-type", "application/x-ndjson").send(body.as_ref())
     }
 
+    pub(crate) fn form(self, body: &str) -> Answer {
+        self.header("content-type", "application/x-www-form-urlencoded").send(body.as_bytes())
+    }
+
     pub(crate) fn get(self) -> Answer {
         self.send(b"")
     }
@@ -149,8 +153,11 @@ impl House {
             });
         });
         let (address, operator) = told.recv().unwrap();
-        let config =
-            ureq::Agent::config_builder().http_status_as_error(false).proxy(None).allow_non_standard_methods(true);
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .allow_non_standard_methods(true);
         let client = config.build().new_agent();
         House { data, policy, address, operator, client, stop: Some(stop), thread: Some(thread) }
     }

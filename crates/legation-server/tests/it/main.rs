@@ -7,6 +7,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod attacks;
 mod connections;
 mod dead_letters;
 mod door;
@@ -24,5 +25,6 @@ mod record;
 mod registry;
 mod roles;
 mod search;
+mod signin;
 mod stream;
 mod words;

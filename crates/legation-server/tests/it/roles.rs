@@ -44,6 +44,8 @@ fn rows(key: &str, position: u64) -> Vec<Row> {
         row("PUT", "/v1/agents/new", "{}", [Yes, No, No, No, No, No, Who]),
         row("PUT", "/v1/tokens/new", r#"{"role":"auditor"}"#, [Yes, No, No, No, No, No, Who]),
         row("DELETE", "/v1/tokens/new", "", [Yes, No, No, No, No, No, Who]),
+        row("GET", "/v1/session", "", [Yes, Yes, Yes, Yes, No, No, Who]),
+        row("POST", "/v1/signin-links", "{}", [Yes, No, No, No, No, No, Who]),
         row("POST", "/v1/agents/ann/ack", &acks, [Yes, No, No, No, Yes, No, Who]),
         row("POST", "/v1/agents/user/ack", &acks, [Yes, No, Yes, No, No, No, Who]),
         row("POST", "/v1/agents/orchestrator/ack", &acks, [Yes, No, No, Yes, No, No, Who]),

@@ -58,6 +58,23 @@ pub(crate) enum RoleArg {
     Orchestrator,
 }
 
+/// Make a link that signs a person in with a browser
+///
+/// The link works once, within ten minutes. It takes an operator's token.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation signin                  a link for yourself
+  legation signin --name rita      a link for somebody who has a token")]
+pub(crate) struct SigninArgs {
+    /// Whom it signs in [default: whoever asks]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
 /// The keys of an agent
 ///
 /// A key is PENDING, ACTIVE, ROTATING or RETIRED, and from any of these COMPROMISED or REVOKED; it never

@@ -22,6 +22,7 @@ mod proofs;
 mod served;
 mod stream;
 mod tail;
+mod tampering;
 mod validate;
 
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! `token`, `agent key`, `agent token`, `agent purge` and `dead-letters`.
+//! `token`, `signin`, `agent key`, `agent token`, `agent purge` and `dead-letters`.
 
 use crate::served::Served;
 use serde_json::Value;
@@ -23,6 +23,23 @@ fn people_get_tokens_by_name_and_role() {
     assert_eq!((gone.code, gone.err.as_str()), (0, "the token of Rita Levi no longer counts\n"));
     let after = served.run_as(Some(rita), &["token", "list"], "");
     assert!(after.err.starts_with("refused[unauthenticated]: "), "{}", after.err);
+}
+
+#[test]
+fn an_operator_makes_links_to_sign_in_with() {
+    let served = Served::start();
+    // What is no terminal is shown no secret.
+    assert!(!served.banner.contains("signin"), "{}", served.banner);
+    let made = served.run(&["signin"], "");
+    let start = format!("{}/signin?code=lgt_", served.url);
+    assert!(made.code == 0 && made.out.starts_with(&start), "{}{}", made.out, made.err);
+    assert!(made.err.starts_with("works once, until 2"), "{}", made.err);
+    let rita = served.run(&["token", "add", "rita", "--role", "auditor"], "").out;
+    assert_eq!(served.run(&["signin", "--name", "rita"], "").code, 0);
+    let unknown = served.run(&["signin", "--name", "eve"], "");
+    assert!(unknown.code == 1 && unknown.err.starts_with("refused[not_found]: "), "{}", unknown.err);
+    let refused = served.run_as(Some(rita.trim()), &["signin"], "");
+    assert!(refused.code == 1 && refused.err.starts_with("refused[not_allowed]: "), "{}", refused.err);
 }
 
 #[test]
