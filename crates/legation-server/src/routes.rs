@@ -25,6 +25,13 @@ use tracing::Instrument as _;
 /// Every way in. `openapi` describes each of them.
 pub(crate) fn doors() -> Vec<Door> {
     vec![
+        Door::get("/", page::home),
+        Door::get("/style.css", page::style),
+        Door::get("/signin", signin::ask),
+        Door::post("/signin", signin::enter),
+        Door::post("/signout", signin::leave),
+        Door::post("/v1/signin-links", signin::link),
+        Door::get("/v1/session", signin::session),
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
         Door::post("/v1/messages", messages::any),

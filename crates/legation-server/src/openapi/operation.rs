@@ -1,7 +1,8 @@
 //! One operation: who may, what it takes, what it answers.
 
+use super::headers::header;
 use super::refusals;
-use super::schema::{form, number, of, text, with};
+use super::schema::{of, with};
 use crate::door::Door;
 use axum::http::Method;
 use serde_json::{Map, Value, json};
@@ -110,6 +111,13 @@ impl Operation {
         self
     }
 
+    /// Answers by leading to another page.
+    pub(super) fn leads_on(mut self, status: u16, about: &str) -> Operation {
+        let headers = Map::from_iter([header("traceparent"), header("Location")]);
+        self.answers.insert(status.to_string(), json!({"description": about, "headers": headers}));
+        self
+    }
+
     /// Puts a header into the answers that are no refusals.
     pub(super) fn tells(mut self, name: &'static str) -> Operation {
         for headers in self.answers.values_mut().filter_map(|answer| answer.get_mut("headers")) {
@@ -134,7 +142,7 @@ impl Operation {
             "operationId": self.id,
             "tags": [tag],
             "summary": self.summary,
-            "security": self.proof.described(),
+            "security": self.proof.described(&self.method),
             "parameters": self.parameters,
             "responses": self.answers,
         });
@@ -148,67 +156,19 @@ impl Operation {
 }
 
 impl Proof {
-    fn described(self) -> Value {
-        match self {
-            Proof::None => json!([]),
-            Proof::Optional => json!([{"token": []}, {}]),
-            Proof::Token => json!([{"token": []}]),
-            Proof::Sender => json!([{"token": []}, {"signature": []}, {}]),
-        }
+    /// Whoever is signed in may ask too; who changes something shows that a page of ours does.
+    fn described(self, method: &Method) -> Value {
+        let (token, signature, nothing) = (json!({"token": []}), json!({"signature": []}), json!({}));
+        let session = if method.is_safe() { json!({"session": []}) } else { json!({"session": [], "csrf": []}) };
+        Value::from(match self {
+            Proof::None => vec![],
+            Proof::Optional => vec![token, session, nothing],
+            Proof::Token => vec![token, session],
+            Proof::Sender => vec![token, signature, session, nothing],
+        })
     }
 }
 
 fn parameter(component: &str) -> Value {
     json!({"$ref": format!("#/components/parameters/{component}")})
-}
-
-/// A header of an answer, by its name.
-pub(super) fn header(name: &str) -> (String, Value) {
-    (name.to_owned(), json!({"$ref": format!("#/components/headers/{name}")}))
-}
-
-const TRACEPARENT: &str = "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$";
-
-/// Headers that requests may have.
-pub(super) fn parameters() -> Value {
-    json!({
-        "Traceparent": {
-            "name": "traceparent", "in": "header", "required": false,
-            "description": "The trace this request belongs to (W3C Trace Context). A message carries it to its recipients.",
-            "schema": {"type": "string"},
-        },
-        "IdempotencyKey": {
-            "name": "Idempotency-Key", "in": "header", "required": false,
-            "description": "What stands for the id of a message that has none, so that it can be sent again.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 256},
-        },
-    })
-}
-
-/// Headers that answers may have.
-pub(super) fn headers() -> Value {
-    let header = |required: bool, mut schema: Value| {
-        let about = schema.as_object_mut().and_then(|members| members.remove("description"));
-        json!({"required": required, "description": about, "schema": schema})
-    };
-    json!({
-        "traceparent": header(true, form("The trace the request belongs to, its own or a new one.", TRACEPARENT)),
-        "Retry-After": header(true, number("Seconds after which it may be tried again.")),
-        "WWW-Authenticate": header(true, text("How to prove who asks.")),
-        "Legation-Position": header(true, number("Where in the record the message lies.")),
-        "Legation-Receipt": header(false, text("The receipt as JSON, in base64. Left out where it is larger than 6 KiB: the mailbox has it.")),
-    })
-}
-
-pub(super) fn security_schemes() -> Value {
-    json!({
-        "token": {
-            "type": "http", "scheme": "bearer",
-            "description": "The token of an agent, which registering it gives, or of a person: the operator's is in the data directory, others come from `/v1/tokens`.",
-        },
-        "signature": {
-            "type": "apiKey", "in": "header", "name": "Legation-Signature",
-            "description": "`base64:…`, an Ed25519 signature beside the message: over its canonical form (RFC 8785) without the member `signature`, under a key of the sender in use. A VCP message may have it as its member `signature` instead.",
-        },
-    })
 }

@@ -1,6 +1,6 @@
 //! What is refused, by status: made from the one table of codes, so that it names them all.
 
-use super::operation::header;
+use super::headers::header;
 use super::schema::{flag, must, object, of, one_of, or_null, text};
 use crate::status::{retry_after, status};
 use axum::http::StatusCode;

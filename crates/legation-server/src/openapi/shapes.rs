@@ -7,7 +7,7 @@ mod parties;
 
 use super::dialects;
 use super::refusals;
-use super::schema::{form, must, object, one_of};
+use super::schema::{flag, form, list, may, must, object, one_of, text};
 use serde_json::{Map, Value};
 
 /// A name and its shape.
@@ -32,7 +32,6 @@ fn common() -> Vec<Shape> {
 }
 
 fn upkeep() -> Vec<Shape> {
-    use super::schema::{flag, list, may, text};
     let lack = object(
         "What keeps the exchange from taking work.",
         [must("part", text("Which part of it.")), must("reason", text("Why."))],

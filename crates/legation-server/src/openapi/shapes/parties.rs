@@ -19,6 +19,13 @@ pub(super) fn shapes() -> Vec<Shape> {
             object("An agent.", [must("agent", of("Agent")), may("token", text("Its token, when it is new."))]),
         ),
         ("Removed", object("An agent that is gone.", [must("removed", text("Its id.")), position()])),
+        ("SignIn", sign_in()),
+        (
+            "LinkWanted",
+            closed("Whom a link is for.", [may("name", text("Their name; the one who asks when left out."))]),
+        ),
+        ("Link", link()),
+        ("Session", session()),
         ("Capabilities", capabilities()),
         ("Aliases", aliases()),
         ("Key", key()),
@@ -82,6 +89,10 @@ fn agent() -> Value {
             must("purposes", texts("What it is for.")),
             must("environment", or_null(text("Where it runs: `production`, `staging` …"))),
             must("manifest", manifest),
+            must(
+                "since",
+                number("The position of the entry that registered it. What was said before under its id is another's."),
+            ),
             must("state", one_of("Whether it may go on.", &["running"])),
         ],
     )
@@ -172,4 +183,28 @@ fn key_ring() -> Value {
 fn changed_key() -> Value {
     let states = STATES.into_iter().filter(|state| *state != "PENDING").collect::<Vec<_>>();
     closed("What a key is to become.", [must("state", one_of("Its new state.", &states)), proof()])
+}
+
+fn sign_in() -> Value {
+    let either = [may("code", text("The code of a link.")), may("token", text("A person's token."))];
+    let shape = closed("What signs a person in: one of the two.", either);
+    with(shape, "oneOf", json!([{"required": ["code"]}, {"required": ["token"]}]))
+}
+
+fn link() -> Value {
+    object(
+        "A link that signs in once.",
+        [must("url", text("The link.")), must("expires_at", time("From when on it no longer works."))],
+    )
+}
+
+fn session() -> Value {
+    object(
+        "The person who asks.",
+        [
+            must("name", text("Their name.")),
+            must("role", of("Role")),
+            may("csrf", text("What to send as `Legation-CSRF`, where a cookie proved them.")),
+        ],
+    )
 }
