@@ -24,8 +24,8 @@ pub(crate) struct Requests {
 pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyhow::Result<Vec<Row>> {
     let exchange = Served::exchange(&plan.program, &place.join("exchange"))?;
     let bare = Served::bare(&plan.program)?;
-    crowd::register_signers(exchange.address).await?;
-    crowd::register(exchange.address, "recipient", RECIPIENTS).await?;
+    crowd::register_signers(&exchange).await?;
+    crowd::register(&exchange, "recipient", RECIPIENTS).await?;
     let first = WARM_UP * plan.connections as u64;
     let warm_up = sign(0, first, &|_| ())?;
     let speed = play(bare.address, &warm_up.bare, plan.connections).await?;

@@ -15,6 +15,8 @@ pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     /// When it was started.
     pub(crate) started: Instant,
+    /// What proves to be its operator, if it is an exchange.
+    pub(crate) operator: String,
     child: Child,
     /// Open for as long as the server may write to it.
     _said: Box<dyn Read + Send>,
@@ -30,7 +32,12 @@ pub(crate) struct Memory {
 impl Served {
     /// `legation serve` on a folder.
     pub(crate) fn exchange(program: &Path, data: &Path) -> anyhow::Result<Served> {
-        Served::ours(program, &["serve".as_ref(), "--data".as_ref(), data.as_os_str(), "--listen".as_ref()])
+        let args: [&OsStr; 4] = ["serve".as_ref(), "--data".as_ref(), data.as_os_str(), "--listen".as_ref()];
+        let mut served = Served::ours(program, &args)?;
+        let path = data.join("operator.token");
+        let token = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        served.operator = format!("Bearer {}", token.trim());
+        Ok(served)
     }
 
     /// The handler that does nothing but what cannot be left out.
@@ -45,7 +52,7 @@ impl Served {
         let mut child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
         let mut out = BufReader::new(child.stdout.take().context("a server has no output")?);
         let address = said(&mut out, " listens at http://", "")?;
-        Ok(Served { address, started, child, _said: Box::new(out) })
+        Ok(Served { address, started, operator: String::new(), child, _said: Box::new(out) })
     }
 
     /// A NATS server with this configuration.
@@ -56,7 +63,7 @@ impl Served {
         let mut child = command.spawn().with_context(|| format!("cannot start {}", program.display()))?;
         let mut log = BufReader::new(child.stderr.take().context("a server has no output")?);
         let address = said(&mut log, "Listening for client connections on ", "Server is ready")?;
-        Ok(Served { address, started, child, _said: Box::new(log) })
+        Ok(Served { address, started, operator: String::new(), child, _said: Box::new(log) })
     }
 
     pub(crate) fn memory(&self) -> anyhow::Result<Memory> {

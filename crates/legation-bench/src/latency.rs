@@ -32,8 +32,8 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyh
     watch("latency: the disk alone", 0, 0);
     let sync = percentile(&mut syncs(place, plan.time / 5)?, 50);
     let exchange = Served::exchange(&plan.program, &place.join("exchange"))?;
-    crowd::register_signers(exchange.address).await?;
-    let agents = crowd::register(exchange.address, "recipient", RECIPIENTS).await?;
+    crowd::register_signers(&exchange).await?;
+    let agents = crowd::register(&exchange, "recipient", RECIPIENTS).await?;
     let count = u64::try_from(plan.time.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX);
     watch("latency: signing", 0, count);
     let requests = sign(0, count, &|_| ())?.exchange;

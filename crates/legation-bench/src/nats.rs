@@ -30,8 +30,8 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyh
     let exchange = Served::exchange(&plan.program, &place.join("exchange"))?;
     let always = broker(program, place, "always", "sync_interval: always").await?;
     let lazy = broker(program, place, "lazy", "").await?;
-    let agents = crowd::register(exchange.address, "recipient", RECIPIENTS).await?;
-    let senders = crowd::register(exchange.address, "sender", STREAMS).await?;
+    let agents = crowd::register(&exchange, "recipient", RECIPIENTS).await?;
+    let senders = crowd::register(&exchange, "sender", STREAMS).await?;
     let mut letters: Vec<_> = senders.iter().map(|sender| written_by(sender, &agents)).collect();
     let time = plan.time / ROUNDS;
     let (mut by_always, mut by_lazy, mut many) = (Rounds::default(), Rounds::default(), Vec::new());

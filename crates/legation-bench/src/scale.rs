@@ -19,7 +19,7 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyh
     let (long, short) = (place.join("long"), place.join("short"));
     watch("scale: registering", 0, 0);
     let exchange = Served::exchange(&plan.program, &long)?;
-    let agents = crowd::register(exchange.address, "agent", plan.agents).await?;
+    let agents = crowd::register(&exchange, "agent", plan.agents).await?;
     drop(exchange);
     copy(&long, &short)?;
     let exchange = Served::exchange(&plan.program, &long)?;
