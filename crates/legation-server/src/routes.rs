@@ -54,8 +54,6 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),
         Door::delete("/v1/tokens/{name}", people::delete),
-        Door::post("/v1/signin-links", signin::link),
-        Door::get("/v1/session", signin::session),
         Door::get("/v1/audit/head", record::head),
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),
@@ -67,21 +65,9 @@ pub(crate) fn doors() -> Vec<Door> {
     ]
 }
 
-/// Ways in for browsers, which need no description.
-fn pages() -> Vec<Door> {
-    vec![
-        Door::get("/", page::home),
-        Door::get("/style.css", page::style),
-        Door::get("/signin", signin::ask),
-        Door::post("/signin", signin::enter),
-        Door::post("/signout", signin::leave),
-    ]
-}
-
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     doors()
         .into_iter()
-        .chain(pages())
         .fold(Router::new(), |wall, door| door.into_wall(wall))
         .fallback(async || Refusal::because(Code::NotFound, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {

@@ -23,8 +23,6 @@ pub(super) fn chapter() -> Chapter {
             people(),
             grant(),
             withdraw(),
-            link(),
-            session(),
         ],
     }
 }
@@ -120,20 +118,4 @@ fn withdraw() -> Operation {
         .in_path("name", PERSON)
         .answers(200, "Withdrawn", "Withdrawn")
         .refuses(&[404, 507])
-}
-
-fn link() -> Operation {
-    Operation::new(Method::POST, "/v1/signin-links", "makeSignInLink", "Make a link that signs a person in once")
-        .about("For operators. It counts for ten minutes, in a browser.")
-        .by(Proof::Token)
-        .takes("SignInLinkFor")
-        .answers(201, "The link", "SignInLink")
-        .refuses(&[404])
-}
-
-fn session() -> Operation {
-    Operation::new(Method::GET, "/v1/session", "showSession", "Say which person asks")
-        .about("With a session's cookie, also what `Legation-CSRF` must say where something is to change.")
-        .by(Proof::Token)
-        .answers(200, "The person", "Session")
 }

@@ -119,8 +119,6 @@ fn people_and_keys(talk: &Talk<'_>) {
         talk.send("PUT", "/v1/tokens/{name}", &[("name", "rita")], &json!({"role": role}));
     }
     talk.get("/v1/tokens", &[], "");
-    talk.send("POST", "/v1/signin-links", &[], &json!({}));
-    talk.get("/v1/session", &[], "");
     talk.send("DELETE", "/v1/tokens/{name}", &[("name", "rita")], &Value::Null);
     let key = Party::new("new").key.public().to_string();
     let added = json!({"key": key, "pending": true, "not_after": "2100-01-01T00:00:00Z"});

@@ -37,25 +37,6 @@ pub(super) fn shapes() -> Vec<Shape> {
         ("Role", one_of("What a person may do.", &["operator", "reviewer", "auditor", "orchestrator"])),
         ("Person", object("A person.", [must("name", text("Their name.")), must("role", of("Role"))])),
         ("People", object("People.", [must("people", list("The people.", &of("Person")))])),
-        ("SignInLinkFor", closed("Whom to sign in.", [may("name", text("A person; without it, whoever asks."))])),
-        (
-            "SignInLink",
-            object(
-                "A link that works once.",
-                [must("url", text("Where to go.")), must("expires_at", time("Until when."))],
-            ),
-        ),
-        (
-            "Session",
-            object(
-                "Who asks.",
-                [
-                    must("name", text("Their name.")),
-                    must("role", of("Role")),
-                    may("csrf", text("What `Legation-CSRF` must say.")),
-                ],
-            ),
-        ),
         ("Grant", closed("What a person is to be.", [must("role", of("Role"))])),
         ("Granted", object("A person.", [must("person", of("Person")), must("token", text("Their new token."))])),
         (

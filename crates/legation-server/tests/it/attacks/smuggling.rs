@@ -95,7 +95,7 @@ fn methods_and_targets_nobody_asked_for_get_nothing() {
         |line: &str| all(&scene.house, format!("{line}\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes());
     for (line, status) in [
         ("TRACE /v1/messages HTTP/1.1", 405),
-        ("TRACE / HTTP/1.1", 404),
+        ("TRACE / HTTP/1.1", 405),
         ("CONNECT localhost:80 HTTP/1.1", 404),
         ("CONNECT evil.test:80 HTTP/1.1", 403),
         ("OPTIONS * HTTP/1.1", 404),
