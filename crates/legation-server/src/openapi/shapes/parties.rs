@@ -56,7 +56,6 @@ fn agent() -> Value {
         "An agent as others may see it.",
         [
             must("id", text("Its one canonical id.")),
-            must("since", number("The entry that registered it.")),
             must("dialects", list("The dialects it speaks.", &of("Dialect"))),
             must("aliases", of("Aliases")),
             must("keys", list("Its keys, also those out of use.", &of("Key"))),
