@@ -74,6 +74,14 @@ fn whatever_is_referred_to_is_there() {
 }
 
 #[test]
+fn every_shape_names_its_members_once() {
+    for (name, shape) in written()["components"]["schemas"].as_object().unwrap() {
+        let required: Vec<_> = shape["required"].as_array().into_iter().flatten().map(Value::to_string).collect();
+        assert_eq!(required.iter().collect::<BTreeSet<_>>().len(), required.len(), "{name}");
+    }
+}
+
+#[test]
 fn every_code_is_named_under_its_status() {
     let root = written();
     for code in Code::ALL {
