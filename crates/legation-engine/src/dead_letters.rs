@@ -1,7 +1,7 @@
 //! Reading the list of letters that reached nobody.
 
 use crate::exchange::{Error, Exchange};
-use legation_exchange::{DeadLetter, Effect, Moment, Why};
+use legation_exchange::{DeadLetter, Effect, Moment, Who, Why};
 
 /// Where a page of the list begins: beyond a position, or beyond one letter of those routed there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,18 +38,26 @@ pub struct Letter {
 }
 
 impl Exchange {
-    /// Letters that reached nobody, oldest first: those for one agent, or all of them.
+    /// Letters that reached nobody, oldest first: those for one agent, or all of them; for an agent that
+    /// asks itself, those sent since it has its name.
     pub fn dead_letters(
         &self,
+        who: &Who,
         agent: Option<&str>,
         after: Option<&Beyond>,
         limit: usize,
     ) -> Result<Vec<Letter>, Error> {
-        let found = self.listed_dead(agent, after, limit);
+        let found = self.listed_dead(who, agent, after, limit);
         found.into_iter().map(|(position, agent, letter)| self.letter(position, agent, letter)).collect()
     }
 
-    fn listed_dead(&self, agent: Option<&str>, after: Option<&Beyond>, limit: usize) -> Vec<(u64, String, DeadLetter)> {
+    fn listed_dead(
+        &self,
+        who: &Who,
+        agent: Option<&str>,
+        after: Option<&Beyond>,
+        limit: usize,
+    ) -> Vec<(u64, String, DeadLetter)> {
         let state = self.state();
         let all = state.dead_letters();
         let letters: Box<dyn Iterator<Item = (u64, &str, DeadLetter)>> = match after {
@@ -57,7 +65,12 @@ impl Exchange {
             Some(Beyond { position, agent: None }) => Box::new(all.after(Some(*position))),
             Some(Beyond { position, agent: Some(agent) }) => Box::new(all.beyond(*position, agent)),
         };
-        let wanted = letters.filter(|(_, whose, _)| agent.is_none_or(|agent| agent == *whose));
+        let since = match who {
+            Who::Agent(id) => state.registry().agent(id).map_or(u64::MAX, |agent| agent.since),
+            Who::Person { .. } | Who::Nobody => 0,
+        };
+        let wanted =
+            letters.filter(|(_, whose, letter)| agent.is_none_or(|agent| agent == *whose) && letter.message >= since);
         wanted.take(limit).map(|(position, whose, letter)| (position, whose.to_owned(), letter)).collect()
     }
 

@@ -9,7 +9,7 @@ use crate::refusals::{Source, Tallies};
 use crate::stats::Stats;
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
-use legation_exchange::{Agent, Input, OPERATOR, Person, Role, State, TokenHash, Tokens, Verdict, Who};
+use legation_exchange::{Agent, Input, KeyState, OPERATOR, Person, Role, State, TokenHash, Tokens, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
@@ -51,6 +51,17 @@ pub enum Error {
         what: String,
         /// Why.
         source: std::io::Error,
+    },
+    /// The key that signed the record is gone.
+    #[error("{0} is missing, and the record was signed with it: put it back")]
+    KeyLost(String),
+    /// The record has another name.
+    #[error("the record in this directory is of the realm {own:?}, not of {asked:?}")]
+    Realm {
+        /// The name it has.
+        own: String,
+        /// The name that was asked for.
+        asked: String,
     },
     /// A key file that holds no key.
     #[error("{0} holds no Ed25519 secret key")]
@@ -267,7 +278,8 @@ impl Exchange {
     pub(crate) fn keys_of(&self, name: &str) -> Vec<PublicKey> {
         let state = self.state();
         let Some(agent) = state.registry().resolve(name) else { return Vec::new() };
-        let dead = agent.keys.iter().filter(|key| !key.is_live(state.now())).map(|key| &key.public);
+        let dead = agent.keys.iter().filter(|key| !key.is_live(state.now()) && key.state != KeyState::Pending);
+        let dead = dead.map(|key| &key.public);
         agent.live_keys(state.now()).chain(dead).cloned().collect()
     }
 

@@ -117,7 +117,11 @@ impl Ledger {
             return Vec::new();
         }
         self.look = now.plus(LOOK);
-        tick(&self.state, now)
+        let due = tick(&self.state, now);
+        if due.is_empty() {
+            self.state.look_ahead();
+        }
+        due
     }
 
     /// The messages an input may be a copy of: from the record, or from this batch.

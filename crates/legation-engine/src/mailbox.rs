@@ -44,24 +44,28 @@ impl Exchange {
         limit: usize,
         wait: Duration,
     ) -> Result<Vec<Delivery>, Error> {
-        let list = || self.listed(agent, after, limit);
+        // Whoever gets the name while somebody waits under it is another.
+        let since = self.agent_since(agent);
+        let list = || if self.agent_since(agent) == since { self.listed(agent, after, limit) } else { Vec::new() };
         let found = list();
         if !found.is_empty() || wait.is_zero() {
             return self.deliveries(&found);
         }
         let place = self.arrivals.wait_for(agent);
         let arrives = async {
-            while self.is_running() {
+            loop {
                 let mut rings = pin!(place.bell.notified());
                 // From here on a bell is heard, so that nothing arrives between looking and waiting.
                 rings.as_mut().enable();
                 let found = list();
+                if !self.is_running() {
+                    return found;
+                }
                 if !found.is_empty() {
                     return found;
                 }
                 rings.await;
             }
-            Vec::new()
         };
         let found = tokio::time::timeout(wait, arrives).await.unwrap_or_default();
         self.deliveries(&found)
@@ -84,6 +88,10 @@ impl Exchange {
         let waiting = |agent: &Agent| state.mailbox(&agent.id).map_or(0, Mailbox::len);
         let agents = state.registry().agents().take(most).map(|agent| (agent.clone(), waiting(agent)));
         (agents.collect(), state.registry().len())
+    }
+
+    fn agent_since(&self, agent: &str) -> Option<u64> {
+        self.state().registry().agent(agent).map(|agent| agent.since)
     }
 
     fn listed(&self, agent: &str, after: Option<u64>, limit: usize) -> Vec<(u64, u64)> {

@@ -78,7 +78,8 @@ impl Exchange {
         let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))) };
         let (log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
         let ledger = Ledger::open(log, folded, Policy { realm: realm.clone(), ..policy })?;
-        let key = exchange_key(&data.join("exchange.pem"))?;
+        same_realm(&data.join("realm"), &realm)?;
+        let key = exchange_key(&data.join("exchange.pem"), ledger.size() == 0)?;
         let operator_token = data.join("operator.token");
         let operator = operator_hash(&operator_token)?;
         let (reader, committed) = (ledger.reader(), ledger.committed());
@@ -153,11 +154,27 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
     spawned.map_err(|source| Error::File { what: "a thread".to_owned(), source })
 }
 
-fn exchange_key(path: &Path) -> Result<SecretKey, Error> {
+/// The record's name, which stands in everything signed: said once, when the record begins.
+fn same_realm(path: &Path, realm: &str) -> Result<(), Error> {
+    match fs::read_to_string(path) {
+        Ok(own) if own.trim_end() == realm => Ok(()),
+        Ok(own) => Err(Error::Realm { own: own.trim_end().to_owned(), asked: realm.to_owned() }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            atomic_write(path, format!("{realm}\n").as_bytes(), 0o600).map_err(Error::Record)
+        }
+        Err(source) => Err(Error::File { what: path.display().to_string(), source }),
+    }
+}
+
+/// The exchange's key. A record that was signed with one is not continued with another.
+fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
     let what = path.display().to_string();
     if path.exists() {
         let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
         return SecretKey::from_pem(&pem).map_err(|_| Error::Key(what));
+    }
+    if !new {
+        return Err(Error::KeyLost(what));
     }
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|_| Error::Random)?;

@@ -1,6 +1,6 @@
 //! A registered party.
 
-use crate::key::Key;
+use crate::key::{Key, KeyState};
 use crate::moment::Moment;
 use crate::token::Tokens;
 use legation_protocol::Format;
@@ -71,10 +71,24 @@ impl Agent {
                 None => self.keys.push(key.clone()),
             }
         }
+        forget_oldest(&mut self.keys);
     }
 
     /// All names it goes by.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.aliases.values().map(String::as_str).chain([self.id.as_str()])
+    }
+}
+
+/// How many keys are kept of an agent, those out of use among them.
+const KEPT: usize = 16;
+
+/// Forgets keys long out of use: those that were merely retired first.
+pub(crate) fn forget_oldest(keys: &mut Vec<Key>) {
+    while keys.len() > KEPT {
+        let retired = keys.iter().position(|key| key.state == KeyState::Retired);
+        let dead = || keys.iter().position(|key| !key.state.is_live() && key.state != KeyState::Pending);
+        let Some(oldest) = retired.or_else(dead) else { return };
+        keys.remove(oldest);
     }
 }

@@ -57,6 +57,14 @@ impl Mailbox {
         self.tidy();
     }
 
+    /// Takes several out at once.
+    pub(crate) fn take_all(&mut self, positions: &[u64]) {
+        let mut sorted = positions.to_vec();
+        sorted.sort_unstable();
+        self.items.retain(|item| sorted.binary_search(&item.position).is_err());
+        self.tidy();
+    }
+
     pub(crate) fn take(&mut self, position: u64) -> Option<Item> {
         let at = self.items.binary_search_by_key(&position, |item| item.position).ok()?;
         let item = self.items.remove(at);

@@ -1,6 +1,6 @@
 //! What is asked of the exchange to register or change an agent, judged by itself.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, forget_oldest};
 use crate::key::{Key, KeyEvent, NewKey};
 use legation_protocol::id::AgentId;
 use legation_protocol::{Code, Content, Format, Rejection, check};
@@ -151,10 +151,12 @@ fn check_manifest(manifest: &Value, id: &str, aliases: Option<&BTreeMap<Format, 
 
 /// The keys named are in use from now on, all others are retired. What is out of use stays so.
 fn rekeyed(old: &[Key], named: &[NewKey]) -> Result<Vec<Key>, Rejection> {
-    let live = named.iter().filter(|key| !key.pending).count();
-    if live > LIVE_KEYS || named.len() > LIST {
-        let message = format!("an agent has at most {LIVE_KEYS} keys in use, this names {live}");
-        return Err(Rejection::because(Code::TooManyKeys, message).at("/keys"));
+    let too_many = |live: usize| {
+        let message = format!("an agent has at most {LIVE_KEYS} keys in use, and this makes {live}");
+        Rejection::because(Code::TooManyKeys, message).at("/keys")
+    };
+    if named.len() > 2 * LIVE_KEYS {
+        return Err(too_many(named.len()));
     }
     let mut keys = old.to_vec();
     for key in &mut keys {
@@ -168,6 +170,11 @@ fn rekeyed(old: &[Key], named: &[NewKey]) -> Result<Vec<Key>, Rejection> {
         keys.retain(|other| other.public != key.public);
         keys.push(key);
     }
+    let live = keys.iter().filter(|key| key.state.is_live()).count();
+    if live > LIVE_KEYS {
+        return Err(too_many(live));
+    }
+    forget_oldest(&mut keys);
     Ok(keys)
 }
 

@@ -4,7 +4,7 @@ use crate::agent::Agent;
 use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
 use legation_protocol::{Code, Rejection};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use unicode_security::confusable_detection::skeleton;
 
 /// How many agents may stand above each other.
@@ -20,8 +20,8 @@ pub struct Registry {
     looks: BTreeMap<String, (String, String)>,
     /// Whose a token is.
     tokens: BTreeMap<TokenHash, String>,
-    /// Ids that were an agent's once.
-    gone: BTreeSet<String>,
+    /// Names that were an agent's once, and what they look like.
+    gone: BTreeMap<String, String>,
 }
 
 impl Registry {
@@ -60,14 +60,14 @@ impl Registry {
         self.agents.values().filter(move |agent| agent.instance_of.as_deref() == Some(id))
     }
 
-    /// Ids that were an agent's once.
+    /// Names that were an agent's once.
     pub fn gone(&self) -> impl Iterator<Item = &str> {
-        self.gone.iter().map(String::as_str)
+        self.gone.values().map(String::as_str)
     }
 
-    /// Whether an id was an agent's once.
-    pub fn is_gone(&self, id: &str) -> bool {
-        self.gone.contains(id)
+    /// Whether a name is, or looks like, one that was an agent's once.
+    pub fn is_gone(&self, name: &str) -> bool {
+        self.gone.contains_key(&look(name))
     }
 
     /// Those an agent reaches by a broadcast: of the same parent, or sharing a group; agents
@@ -84,9 +84,9 @@ impl Registry {
         AgentId::named(&agent.id).map_err(|error| bad(&error))?;
         for name in agent.names() {
             AgentId::named(name).map_err(|error| bad(&error).at("/aliases"))?;
-            if is_reserved(name) {
-                let message = format!("{name:?} is a reserved name");
-                return Err(Rejection::because(Code::ReservedId, message).at("/aliases"));
+            if is_reserved(&look(name)) || is_reserved(name) || matches!(name, "." | "..") {
+                let message = format!("{name:?} is, or looks like, a reserved name");
+                return Err(Rejection::because(Code::ReservedId, message));
             }
             if let Some((owner, taken)) = self.looks.get(&look(name)).filter(|(owner, _)| *owner != agent.id) {
                 let message = format!("{name:?} is, or looks like, {taken:?}, a name of {owner:?}");
@@ -137,12 +137,14 @@ impl Registry {
             self.looks.insert(look(name), (agent.id.clone(), name.to_owned()));
         }
         self.tokens.extend(agent.tokens.iter().map(|token| (token, agent.id.clone())));
-        self.gone.remove(&agent.id);
+        for name in agent.names() {
+            self.gone.remove(&look(name));
+        }
         self.agents.insert(agent.id.clone(), agent);
     }
 
-    pub(crate) fn put_gone(&mut self, id: String) {
-        self.gone.insert(id);
+    pub(crate) fn put_gone(&mut self, name: String) {
+        self.gone.insert(look(&name), name);
     }
 
     /// Changes an agent that is there.
@@ -155,12 +157,14 @@ impl Registry {
     /// Removes an agent; those below it go to whom it stood below.
     pub(crate) fn remove_for_good(&mut self, id: &str) {
         let Some(agent) = self.agents.get(id) else { return };
-        let above = agent.parent.clone();
+        let (above, names) = (agent.parent.clone(), agent.names().map(str::to_owned).collect::<Vec<_>>());
         for child in self.agents.values_mut().filter(|child| child.parent.as_deref() == Some(id)) {
             child.parent.clone_from(&above);
         }
         self.remove(id);
-        self.gone.insert(id.to_owned());
+        for name in names {
+            self.put_gone(name);
+        }
     }
 
     fn remove(&mut self, id: &str) {

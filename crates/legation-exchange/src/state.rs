@@ -102,6 +102,14 @@ impl State {
         }
     }
 
+    /// Finds out anew when the next message falls due, in mailboxes that have none due any more. No answer
+    /// changes by it.
+    pub fn look_ahead(&mut self) {
+        let now = self.now;
+        let past = |mailbox: &&mut Mailbox| mailbox.earliest().is_some_and(|first| first <= now);
+        self.mailboxes.values_mut().filter(past).for_each(Mailbox::look_again);
+    }
+
     /// Folds one entry in. This is the only thing that changes the state.
     pub fn apply(&mut self, entry: &Entry) {
         self.next = entry.position + 1;
@@ -155,8 +163,10 @@ impl State {
         if let Some(position) = acked.up_to {
             mailbox.take_up_to(position);
         }
-        for position in &acked.positions {
-            mailbox.take(*position);
+        match acked.positions.as_slice() {
+            [] => {}
+            [position] => drop(mailbox.take(*position)),
+            several => mailbox.take_all(several),
         }
     }
 

@@ -95,11 +95,11 @@ async fn by_cookie(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Caller, Re
         Header::Once(text) => Token::hash_of(text) == session.csrf.hash(),
         Header::Absent | Header::Unclear => false,
     };
+    guest.prove_as(&session.who);
     if !parts.method.is_safe() && !shown {
         let message = "by cookie this takes the header `Legation-CSRF` with what `GET /v1/session` tells";
         return Err(Refusal::because(Code::ForbiddenOrigin, message));
     }
-    guest.prove();
     Ok(Caller(session.who.clone()))
 }
 

@@ -81,7 +81,7 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
     }
     let whose = whose(&caller, agent)?;
     let start = after.as_deref().map(beyond).transpose()?;
-    let letters = fetch(&shared, whose.as_deref(), start, limit)?;
+    let letters = fetch(&shared, &caller.0, whose.as_deref(), start, limit)?;
     let next = letters.last().map(|last| format!("{}:{}", last.position, last.agent));
     let next = next.or(after).unwrap_or_else(|| "0".to_owned());
     let letters = letters.iter().map(Item::of).collect::<Result<_, _>>()?;
@@ -110,10 +110,16 @@ fn beyond(after: &str) -> Result<Beyond, Refusal> {
 }
 
 /// The list, a page at a time, until there is enough of it.
-fn fetch(shared: &Shared, whose: Option<&str>, mut after: Option<Beyond>, limit: usize) -> Result<Vec<Letter>, Error> {
+fn fetch(
+    shared: &Shared,
+    who: &Who,
+    whose: Option<&str>,
+    mut after: Option<Beyond>,
+    limit: usize,
+) -> Result<Vec<Letter>, Error> {
     let (mut letters, mut bytes) = (Vec::new(), 0);
     while letters.len() < limit && bytes < ENOUGH {
-        let page = shared.exchange.dead_letters(whose, after.as_ref(), PAGE.min(limit - letters.len()))?;
+        let page = shared.exchange.dead_letters(who, whose, after.as_ref(), PAGE.min(limit - letters.len()))?;
         let Some(last) = page.last() else { break };
         after = Some(Beyond { position: last.position, agent: Some(last.agent.clone()) });
         bytes += page.iter().filter_map(|letter| letter.bytes.as_ref()).map(|bytes| bytes.len()).sum::<usize>();

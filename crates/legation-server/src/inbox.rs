@@ -76,6 +76,9 @@ struct Item<'d> {
     received_at: String,
     digest: &'d str,
     receipt: &'d Receipt,
+    /// How its safety is judged, and what was found in it: nothing is judged yet.
+    level: Option<&'d str>,
+    findings: [&'d str; 0],
     #[serde(skip_serializing_if = "Option::is_none")]
     traceparent: Option<&'d str>,
 }
@@ -91,6 +94,8 @@ impl<'d> Item<'d> {
             received_at: received_at.to_string(),
             digest,
             receipt,
+            level: None,
+            findings: [],
             traceparent: trace.as_deref(),
         })
     }

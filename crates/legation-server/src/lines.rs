@@ -26,6 +26,9 @@ const VERDICTS: usize = 1 << 16;
 /// How long a client may leave verdicts unread beyond that.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a stranger may leave the next bytes out.
+const STRANGER: Duration = Duration::from_secs(10);
+
 /// A line on its way, with its number.
 type Underway = (u64, Result<Pending, Refusal>);
 /// A line that is decided, with its number.
@@ -78,9 +81,12 @@ impl Feed {
         }
     }
 
+    /// Somebody who is known may take as long as they like between lines; a stranger holds a place that
+    /// others wait for.
     async fn next(&self, body: &mut BodyDataStream) -> Result<Option<Bytes>, Over> {
+        let patience = if self.guest.anonymous { STRANGER } else { Duration::MAX };
         tokio::select! {
-            bytes = next(body) => bytes.map_err(|_| Over),
+            bytes = tokio::time::timeout(patience, next(body)) => bytes.map_err(|_| Over)?.map_err(|_| Over),
             () = self.shared.stopping.cancelled() => Err(Over),
         }
     }

@@ -27,7 +27,8 @@ pub(crate) fn run(args: &InboxArgs) -> anyhow::Result<Outcome> {
     let remote = Remote::new(&args.remote)?;
     let agent = format!("/v1/agents/{}", encoded(&args.agent));
     let InboxArgs { after, limit, wait, .. } = args;
-    let path = format!("{agent}/inbox?after={after}&limit={limit}&wait={wait}");
+    let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
+    let path = format!("{agent}/inbox?limit={limit}&wait={wait}{after}");
     let reply = remote.ask("GET", &path, &Parcel::default())?;
     if remote.json || !reply.is_accepted() {
         remote.report(&reply, |_, _| Ok(()))?;

@@ -26,11 +26,15 @@ impl Desk<'_> {
         wanted.sort_unstable();
         wanted.dedup();
         let expires = self.now.plus(self.policy.time_to_live);
+        // What was sent to an earlier bearer of the name is not for the one who has it now.
+        let since = self.state.registry.agent(&agent).map_or(0, |agent| agent.since);
+        let is_for = |message: u64| who.is_operator() || message >= since;
         let again = |routed: u64| {
-            let letter = self.state.dead.find(routed, &agent).ok_or_else(|| {
-                let message = format!("no letter of this agent at position {routed} is in the list");
-                Rejection::because(Code::NotFound, message).at("/positions")
-            })?;
+            let letter =
+                self.state.dead.find(routed, &agent).filter(|letter| is_for(letter.message)).ok_or_else(|| {
+                    let message = format!("no letter of this agent at position {routed} is in the list");
+                    Rejection::because(Code::NotFound, message).at("/positions")
+                })?;
             let (agent, by) = (agent.clone(), who.to_string());
             Ok(Effect::Resent(Resent { agent, routed, message: letter.message, expires, by }))
         };

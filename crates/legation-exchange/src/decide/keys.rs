@@ -5,6 +5,7 @@ use super::{Decided, Desk, KeyChange};
 use crate::agent::Agent;
 use crate::effect::Effect;
 use crate::key::{Key, KeyEvent, KeyState};
+use crate::moment::Moment;
 use crate::registration::LIVE_KEYS;
 use crate::who::Who;
 use legation_protocol::sign::{PublicKey, Signature};
@@ -32,8 +33,11 @@ impl Desk<'_> {
         };
         let keys = match change {
             KeyChange::Add { key, proof } => {
-                let key = key.checked().map_err(|rejection| rejection.at("/key"))?;
+                let mut key = key.checked().map_err(|rejection| rejection.at("/key"))?;
                 self.may_bring_in(agent, &key.public, proof.as_ref(), who)?;
+                if !who.is_operator() {
+                    key.not_after = bounded(agent, key.not_after);
+                }
                 self.added(agent, key)?
             }
             KeyChange::Event { key, event, proof } => {
@@ -65,6 +69,11 @@ impl Desk<'_> {
             return Err(Rejection::because(Code::KeyState, "the agent has, or had, this key already").at("/key"));
         }
         match key.state {
+            KeyState::Pending
+                if agent.keys.iter().filter(|key| key.state == KeyState::Pending).count() >= LIVE_KEYS =>
+            {
+                Err(Rejection::because(Code::TooManyKeys, format!("{LIVE_KEYS} keys wait already")).at("/key"))
+            }
             KeyState::Pending => Ok(vec![key]),
             KeyState::Active | KeyState::Rotating | KeyState::Retired | KeyState::Compromised | KeyState::Revoked => {
                 self.taking_over(agent, key)
@@ -120,5 +129,14 @@ fn may_change(agent: &Agent, who: &Who) -> Result<(), Rejection> {
         Who::Agent(id) if *id == agent.id || agent.parent.as_ref() == Some(id) => Ok(()),
         Who::Agent(_) | Who::Person { .. } => Err(Rejection::because(Code::NotAllowed, "this is another agent's key")),
         Who::Nobody => Err(Rejection::because(Code::Unauthenticated, "this takes the agent's token")),
+    }
+}
+
+/// A key lasts no longer than the one that vouches for it.
+fn bounded(agent: &Agent, wanted: Option<Moment>) -> Option<Moment> {
+    let active = agent.keys.iter().filter(|key| key.state == KeyState::Active).filter_map(|key| key.not_after).max();
+    match (active, wanted) {
+        (Some(end), Some(wanted)) => Some(end.min(wanted)),
+        (end, wanted) => end.or(wanted),
     }
 }

@@ -44,6 +44,10 @@ impl Desk<'_> {
             return Ok(copy);
         }
         let remembered = self.freshness(message)?;
+        // A broadcast goes to everybody; reading it has found what is not for everybody.
+        if let Some(found) = received.warnings().find(|found| found.code == Code::PersonalStateBroadcast) {
+            return Err(Rejection::because(found.code, found.message.clone()).at("/payload/personal_state"));
+        }
         let Routes { to, missed } = self.routes(sender, message)?;
         let effect = Effect::Accepted(Accepted {
             dialect: message.dialect(),

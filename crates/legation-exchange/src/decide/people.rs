@@ -5,7 +5,7 @@ use crate::effect::Effect;
 use crate::person::Person;
 use crate::token::{TokenHash, Tokens};
 use crate::who::{OPERATOR, Role, Who};
-use legation_protocol::id::AgentId;
+use legation_protocol::id::{AgentId, is_reserved};
 use legation_protocol::{Code, Rejection};
 
 impl Desk<'_> {
@@ -13,6 +13,15 @@ impl Desk<'_> {
     pub(super) fn grant(&self, name: String, role: Role, who: &Who, token: TokenHash) -> Decided {
         must_be_operator(who)?;
         AgentId::named(&name).map_err(|error| Rejection::because(Code::SchemaInvalid, error.to_string()))?;
+        let plain = name.to_lowercase();
+        let is_role = Role::ALL.iter().any(|role| role.as_str() == plain);
+        if is_role
+            || is_reserved(&plain)
+            || matches!(plain.as_str(), "nobody" | "in process")
+            || plain.starts_with("agent ")
+        {
+            return Err(Rejection::because(Code::ReservedId, "this name would be taken for somebody else's"));
+        }
         if name == OPERATOR {
             return Err(Rejection::because(Code::ReservedId, "this is the name of the data directory's own token"));
         }

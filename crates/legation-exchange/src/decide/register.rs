@@ -14,17 +14,21 @@ impl Desk<'_> {
         let old = self.state.registry.agent(&id);
         self.may_register(&id, old, &wanted, who)?;
         let new = old.is_none();
-        if new && self.state.registry.len() >= self.policy.agents_limit {
+        if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
         }
         let rotate = wanted.rotate_token;
         let blank = Agent { id: id.clone(), since: self.state.next, tokens: Tokens::first(token), ..Agent::default() };
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
+        if !who.is_operator() {
+            self.may_take_names(old, &agent)?;
+        }
         if rotate && !new {
             agent.tokens = agent.tokens.rotated(token);
         }
-        if new && matches!(who, Who::Agent(_)) {
+        if let (true, Who::Agent(by)) = (new, who) {
             self.limit_keys(&mut agent.keys);
+            agent.parent.get_or_insert_with(|| by.clone());
         }
         self.state.registry.check(&agent)?;
         let effect = Effect::Registered { agent: Box::new(agent), by: who.to_string() };
@@ -39,7 +43,7 @@ impl Desk<'_> {
             (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
             (Who::Agent(by), Some(_)) if by == id => may_change_itself(wanted),
             (Who::Agent(by), None) if own(by) => self.may_spawn(by, wanted),
-            (_, None) if self.policy.open_registration && alone => self.may_take_name(id),
+            (_, None) if self.policy.open_registration && alone => may_come_in(wanted),
             // Where not everybody registers, a stranger does not learn who has.
             (Who::Nobody, Some(_)) if self.policy.open_registration => {
                 Err(Rejection::because(Code::AgentExists, "an agent has this id already"))
@@ -54,9 +58,10 @@ impl Desk<'_> {
     }
 
     /// What was said under a name stays in the record: another does not come by it so easily.
-    fn may_take_name(&self, id: &str) -> Result<(), Rejection> {
-        if self.state.registry.is_gone(id) {
-            let message = "an agent had this id and was removed; only an operator gives it to another";
+    fn may_take_names(&self, old: Option<&Agent>, agent: &Agent) -> Result<(), Rejection> {
+        let is_own = |name: &str| old.is_some_and(|old| old.names().any(|own| own == name));
+        if agent.names().any(|name| !is_own(name) && self.state.registry.is_gone(name)) {
+            let message = "an agent had this name and was removed; only an operator gives it to another";
             return Err(Rejection::because(Code::AgentExists, message));
         }
         Ok(())
@@ -70,6 +75,9 @@ impl Desk<'_> {
         if !wanted.groups.as_ref().is_none_or(within) {
             return refuse("an agent gives its own groups to those below it, and no others", "/groups");
         }
+        if wanted.instance_of.as_deref().is_some_and(|base| base != by) {
+            return refuse("an agent makes instances of itself alone", "/instance_of");
+        }
         if wanted.parent.as_deref().is_some_and(|parent| parent != by) {
             return refuse("an agent's instance stands below it, or where an operator puts it", "/parent");
         }
@@ -81,10 +89,19 @@ impl Desk<'_> {
 
     /// A key that an agent gave does not count for ever.
     fn limit_keys(&self, keys: &mut [Key]) {
-        for key in keys.iter_mut().filter(|key| key.not_after.is_none()) {
-            key.not_after = Some(self.now.plus(self.policy.child_key_life));
+        let end = self.now.plus(self.policy.child_key_life);
+        for key in keys {
+            key.not_after = Some(key.not_after.map_or(end, |given| given.min(end)));
         }
     }
+}
+
+/// Groups are an operator's: who is in one hears what is said to it.
+fn may_come_in(wanted: &Registration) -> Result<(), Rejection> {
+    if wanted.groups.as_ref().is_some_and(|groups| !groups.is_empty()) {
+        return Err(Rejection::because(Code::NotAllowed, "only an operator puts agents into groups").at("/groups"));
+    }
+    Ok(())
 }
 
 /// An agent may not change what others decide about it.

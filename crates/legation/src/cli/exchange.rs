@@ -256,8 +256,8 @@ pub(crate) struct InboxArgs {
     pub(crate) agent: String,
 
     /// Only what lies beyond this position
-    #[arg(long, value_name = "POSITION", default_value_t = 0)]
-    pub(crate) after: u64,
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) after: Option<u64>,
 
     /// How many messages at most, up to 1000
     #[arg(long, value_name = "COUNT", default_value_t = 100)]

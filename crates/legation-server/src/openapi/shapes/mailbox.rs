@@ -1,7 +1,9 @@
 //! What waits, what reached nobody, and what is done about it.
 
 use super::Shape;
-use crate::openapi::schema::{as_a, closed, list, may, must, number, object, of, one_of, or_null, text, time, with};
+use crate::openapi::schema::{
+    as_a, closed, list, may, must, number, object, of, one_of, or_null, text, texts, time, with,
+};
 use serde_json::{Value, json};
 
 pub(super) fn shapes() -> Vec<Shape> {
@@ -43,6 +45,8 @@ fn inbox() -> Value {
             must("received_at", time("When it came.")),
             must("digest", as_a("Hash", "SHA-256 of its canonical form without its signature.")),
             must("receipt", of("Receipt")),
+            must("level", or_null(text("How its safety is judged, where it is."))),
+            must("findings", texts("What was found in it.")),
             may("traceparent", text("The trace it was sent in.")),
         ],
     );
