@@ -124,7 +124,7 @@ impl Follower {
         match origin {
             Origin::Continued => {}
             // A young record is indexed before anybody could read that it is.
-            Origin::New if self.reader.next() < YOUNG => {}
+            Origin::New | Origin::Anew if self.reader.next() < YOUNG => {}
             Origin::New => tracing::info!("there is no index: it is made from the record"),
             Origin::Anew => tracing::warn!("the index cannot be used: it is made again from the record"),
         }
