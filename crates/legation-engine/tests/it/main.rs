@@ -161,3 +161,21 @@ async fn an_index_that_breaks_while_it_is_used_is_made_again() {
     }
     close(opened).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_goes_on_under_its_own_name_and_key_alone() {
+    let data = tempfile::tempdir().unwrap();
+    let opened = open(data.path());
+    register(&opened.exchange).await;
+    close(opened).await;
+    let renamed = Settings { realm: "other".to_owned(), ..Settings::on(data.path()) };
+    let refused = Exchange::open(renamed).err().unwrap();
+    assert_eq!(refused.to_string(), r#"the record in this directory is of the realm "local", not of "other""#);
+    let key = data.path().join("exchange.pem");
+    let kept = std::fs::read(&key).unwrap();
+    std::fs::remove_file(&key).unwrap();
+    let refused = Exchange::open(Settings::on(data.path())).err().unwrap();
+    assert!(refused.to_string().ends_with("and the record was signed with it: put it back"), "{refused}");
+    std::fs::write(&key, kept).unwrap();
+    close(open(data.path())).await;
+}

@@ -277,3 +277,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_agent_cannot_pile_up_keys() {
+    let mut desk = desk();
+    let pending = |seed: u8| NewKey { pending: true, ..NewKey::from(&key(seed).public()) };
+    for (seed, want) in [(20, Ok(())), (21, Ok(())), (22, Err(Code::TooManyKeys))] {
+        assert_eq!(add(&mut desk, pending(seed), None, Who::operator()), want, "{seed}");
+    }
+    for seed in 30..60 {
+        let wanted = Registration { keys: Some(vec![(&key(seed).public()).into()]), ..Registration::default() };
+        desk.register(ANN, wanted, Who::operator()).unwrap();
+    }
+    let keys = &desk.state.registry().agent(ANN).unwrap().keys;
+    assert_eq!(keys.len(), 16);
+    assert_eq!(keys.last().map(|key| key.state), Some(KeyState::Active));
+}

@@ -165,3 +165,17 @@ fn every_refusal_is_on_the_record_and_changes_nothing_else() {
     assert_eq!(desk.state.registry(), before.registry());
     assert!(desk.waiting("archivist").is_empty());
 }
+
+#[test]
+fn personal_state_is_not_for_everybody() {
+    let mut desk = Desk::new();
+    desk.signing_agent("agent://h/a", 1);
+    desk.agent("agent://h/b");
+    let signed = || Proof::Signature(key(1).public());
+    let personal = |to: &str| {
+        let text = share("agent://h/a", to, "2026-02-15T10:30:00Z");
+        text.replace(r#""constitution_ref""#, r#""personal_state":{"energy":5},"constitution_ref""#)
+    };
+    assert_eq!(refused(&desk.send(&personal("broadcast"), signed())), Code::PersonalStateBroadcast);
+    accepted(&desk.send(&personal("agent://h/b"), signed()));
+}

@@ -149,3 +149,45 @@ fn people_who_are_no_operators_register_nobody_even_where_all_may() {
     }
     assert_eq!(desk.register("pm-1", Registration::default(), person("x", Role::Operator)), Ok(true));
 }
+
+#[test]
+fn no_way_leads_to_the_names_of_the_removed_but_an_operator() {
+    let mut desk = Desk::new();
+    desk.policy.open_registration = true;
+    desk.agent("mallory");
+    desk.register("cfo", aliased("The Treasurer"), Who::operator()).unwrap();
+    remove(&mut desk, "cfo", Who::operator()).unwrap();
+    let mallory = || agent("mallory");
+    for (id, wanted, who) in [
+        ("cfo", below("mallory"), mallory()),
+        ("CFO", Registration::default(), Who::Nobody),
+        ("mallory", aliased("cfo"), mallory()),
+        ("stranger", aliased("the treasurer"), Who::Nobody),
+        ("The Treasurer", Registration::default(), Who::Nobody),
+    ] {
+        assert_eq!(desk.register(id, wanted, who), Err(Code::AgentExists), "{id}");
+    }
+    assert_eq!(desk.register("cfo", aliased("The Treasurer"), Who::operator()), Ok(true));
+}
+
+#[test]
+fn nobody_gives_themselves_more_than_they_have() {
+    let mut desk = Desk::new();
+    desk.policy.open_registration = true;
+    desk.agent("bob");
+    desk.agent("mallory");
+    let groups = |name: &str| Registration { groups: Some([name.to_owned()].into()), ..Registration::default() };
+    assert_eq!(desk.register("spy", groups("finance"), Who::Nobody), Err(Code::NotAllowed));
+    let of_bob = Registration { instance_of: Some("bob".to_owned()), ..below("mallory") };
+    assert_eq!(desk.register("copy", of_bob, agent("mallory")), Err(Code::NotAllowed));
+    let own = Registration { instance_of: Some("mallory".to_owned()), ..Registration::default() };
+    assert_eq!(desk.register("copy", own, agent("mallory")), Ok(true));
+    assert_eq!(desk.state.registry().agent("copy").unwrap().parent.as_deref(), Some("mallory"));
+    for reserved in ["User", "Orchestrator", "..", "broadcast."] {
+        assert_eq!(
+            desk.register(reserved, Registration::default(), Who::operator()),
+            Err(Code::ReservedId),
+            "{reserved}"
+        );
+    }
+}
