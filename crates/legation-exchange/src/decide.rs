@@ -14,7 +14,7 @@ use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::registration::Registration;
-use crate::state::State;
+use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
 use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
@@ -239,7 +239,10 @@ pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     let Input::Message(verified) = input else { return Vec::new() };
     let message = verified.received.message();
     match (message.id(), &verified.spare_id) {
-        (Some(id), _) => state.earlier(message.sender(), &id),
+        (Some(id), _) => {
+            let id = remembered_as(message.dialect(), &id, message.thread());
+            state.earlier(message.sender(), &id)
+        }
         (None, SpareId::Keyed(id)) => state.earlier(message.sender(), id),
         (None, SpareId::Fresh(_)) => Vec::new(),
     }

@@ -7,6 +7,8 @@ use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::People;
 use crate::registry::Registry;
+use legation_protocol::Format;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The state of an exchange after some number of entries.
@@ -87,8 +89,8 @@ impl State {
         &self.dead
     }
 
-    /// Where messages lie that may be earlier ones with this sender and id.
-    pub fn earlier(&self, sender: &str, id: &str) -> Vec<u64> {
+    /// Where messages lie that may be earlier ones with this sender and what the id is remembered as.
+    pub(crate) fn earlier(&self, sender: &str, id: &str) -> Vec<u64> {
         let Some(dedup) = &self.dedup else { return Vec::new() };
         let canonical = self.registry.resolve(sender).map_or(sender, |agent| agent.id.as_str());
         dedup.find(canonical, id, self.now)
@@ -147,7 +149,8 @@ impl State {
             self.dead.put(position, agent, letter);
         }
         if let (Some(until), Some(dedup)) = (accepted.remembered, &mut self.dedup) {
-            dedup.take(&accepted.sender, &accepted.id, position, until);
+            let id = remembered_as(accepted.dialect, &accepted.id, accepted.thread.as_deref());
+            dedup.take(&accepted.sender, &id, position, until);
         }
     }
 
@@ -201,5 +204,13 @@ impl State {
     fn resend(&mut self, position: u64, resent: &Resent) {
         self.dead.take(resent.routed, &resent.agent);
         self.put(&resent.agent, Item { position, message: resent.message, expires: resent.expires });
+    }
+}
+
+/// What an id is remembered as: a VLP session has ids of its own.
+pub(crate) fn remembered_as<'i>(dialect: Format, id: &'i str, thread: Option<&str>) -> Cow<'i, str> {
+    match (dialect, thread) {
+        (Format::Vlp, Some(session)) => format!("{session}\n{id}").into(),
+        _ => id.into(),
     }
 }

@@ -115,7 +115,11 @@ impl Desk<'_> {
 
     /// The verdict on a message that was taken before.
     fn copy_of(&self, sender: &str, id: &str, received: &Received) -> Result<Option<Decision>, Rejection> {
-        let is_it = |earlier: &&Earlier| earlier.accepted.sender == sender && earlier.accepted.id == id;
+        let message = received.message();
+        let is_it = |Earlier { accepted, .. }: &&Earlier| {
+            let same_session = message.dialect() != Format::Vlp || accepted.thread.as_deref() == message.thread();
+            accepted.sender == sender && accepted.id == id && same_session
+        };
         let Some(taken) = self.earlier.iter().find(is_it) else { return Ok(None) };
         if taken.accepted.digest != received.digest().to_string() {
             let message = "this sender has used the id for another message";

@@ -179,3 +179,16 @@ fn personal_state_is_not_for_everybody() {
     assert_eq!(refused(&desk.send(&personal("broadcast"), signed())), Code::PersonalStateBroadcast);
     accepted(&desk.send(&personal("agent://h/b"), signed()));
 }
+
+#[test]
+fn a_vlp_session_has_ids_of_its_own() {
+    let mut desk = pair();
+    let within = |session: &str| {
+        let text = claim("observer", "archivist", "MSG001", "one");
+        text.replace(r#""content""#, &format!(r#""session_id":"{session}","content""#))
+    };
+    let first = accepted(&desk.send(&within("S-1"), by("observer")));
+    accepted(&desk.send(&within("S-2"), by("observer")));
+    let again = desk.send(&within("S-1"), by("observer"));
+    assert!(matches!(again, Verdict::Duplicate { position, .. } if position == first), "{again:?}");
+}

@@ -35,7 +35,7 @@ fn the_shell_examples_about_identity_work() {
     let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(IDENTITY, "sh")));
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
     for told in
-        ["\tROTATING\t", "\tRETIRED", "\tACTIVE\n", "rita\treviewer\n", "Which title?", "\twriter\tremoved\tuser\t"]
+        ["\tROTATING\t", "\tRETIRED", "\tACTIVE\n", "rita\treviewer\n", "Which title?", "\teditor\tremoved\tuser\t"]
     {
         assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
     }
