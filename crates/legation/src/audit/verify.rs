@@ -4,7 +4,7 @@
 use super::{bar, trust};
 use crate::Outcome;
 use crate::cli::AuditVerifyArgs;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use legation_exchange::record::Checkpoint;
 use legation_store::verify::{Agreement, Options, Report, verify};
 use std::io::{self, Write as _};
@@ -12,6 +12,9 @@ use std::path::Path;
 
 pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome> {
     let checkpoint = args.checkpoint.as_deref().map(|file| kept(args, file)).transpose()?;
+    if args.to.is_some_and(|to| args.from > to) {
+        bail!("--from comes after --to: there is nothing between them");
+    }
     let options = Options { from: args.from, to: args.to, checkpoint };
     let bar = bar("{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
     let report = verify(&args.data.join("record"), &options, &mut |so_far| {
@@ -24,6 +27,12 @@ pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome>
         tell_programs(&report)?;
     } else {
         tell_people(&report)?;
+    }
+    // What was asked about and is not there has not been found sound.
+    let asked = args.to.unwrap_or(args.from);
+    if report.is_sound() && report.to < asked {
+        writeln!(io::stderr(), "the record ends at entry {}, before what was asked about", report.to)?;
+        return Ok(Outcome::Refused);
     }
     Ok(if report.is_sound() { Outcome::Fine } else { Outcome::Refused })
 }

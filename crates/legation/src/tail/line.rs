@@ -58,11 +58,16 @@ fn words(effect: &Value) -> Vec<String> {
     let to = effect.get("to").and_then(Value::as_array);
     let to = to.map(|to| to.iter().filter_map(Value::as_str).map(shown).collect::<Vec<_>>().join(", "));
     let agent = effect.get("agent").and_then(|agent| agent.get("id").unwrap_or(agent).as_str()).map(shown);
+    let person = effect.get("person").map(|person| match person.get("name") {
+        Some(_) => format!("{} ({})", text(person, "name"), text(person, "role")),
+        None => text(effect, "person"),
+    });
     [
         given("dialect").map(|dialect| format!("{dialect} {}", text(effect, "kind"))),
         given("sender")
             .map(|sender| format!("{sender} → {}", to.filter(|to| !to.is_empty()).unwrap_or("nobody".into()))),
         agent,
+        person,
         given("code"),
         given("id"),
         given("thread").map(|thread| format!("in {thread}")),

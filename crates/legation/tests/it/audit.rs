@@ -37,6 +37,19 @@ fn a_record_that_was_left_alone_is_sound() {
 }
 
 #[test]
+fn a_range_that_is_not_there_is_not_sound() {
+    let served = stopped();
+    for (range, want) in
+        [(&["--from", "1", "--to", "3"][..], 0), (&["--to", "5000"], 1), (&["--from", "500"], 1), (&["--from", "3"], 0)]
+    {
+        assert_eq!(verify(&served, range).0, want, "{range:?}");
+    }
+    let data = served.data();
+    let backwards = ["audit", "verify", "--data", data.to_str().unwrap(), "--from", "2", "--to", "1"];
+    assert_eq!(served.run(&backwards, "").code, 2);
+}
+
+#[test]
 fn a_changed_byte_is_named_with_its_entry() {
     let served = stopped();
     let path = segment(&served.data());
