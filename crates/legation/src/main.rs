@@ -32,6 +32,10 @@ use cli::{Cli, Command};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+/// Messages are made on one thread and let go on another, which the system's allocator is slow at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How a command ended, when nothing kept it from running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
