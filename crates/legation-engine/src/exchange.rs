@@ -175,7 +175,7 @@ pub struct Exchange {
     pub(crate) notary: Arc<Notary>,
     pub(crate) stats: Arc<Stats>,
     /// How much each agent may say, by canonical id.
-    pub(crate) pace: Option<Arc<Limiter<String>>>,
+    pub(crate) pace: Arc<Limiter<String>>,
 }
 
 impl Exchange {

@@ -98,7 +98,7 @@ impl Exchange {
         let bells = Arc::new(Arrivals::default());
         let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
-        let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
+        let pace = Arc::new(Limiter::new(pace));
         let decider = Decider {
             ledger,
             head,

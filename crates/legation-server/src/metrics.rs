@@ -5,6 +5,7 @@ use crate::caller::Caller;
 use crate::guest::Guest;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::tls::Tls;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
@@ -46,6 +47,9 @@ fn text(shared: &Shared) -> String {
     exchange(&mut page, shared);
     record(&mut page, shared);
     doors(&mut page, shared);
+    if let Some(tls) = &shared.tls {
+        certificate(&mut page, tls);
+    }
     page.gauge("process_start_time_seconds", "When the process started.", shared.started.as_secs());
     page.head("legation_build_info", "gauge", "What runs here.");
     page.sample("legation_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -89,6 +93,15 @@ fn doors(page: &mut Page, shared: &Shared) {
     for (count, status) in shared.answers.0.iter().zip(["1xx", "2xx", "3xx", "4xx", "5xx"]) {
         page.sample("legation_http_responses_total", &[("status", status)], count.load(Ordering::Relaxed));
     }
+}
+
+fn certificate(page: &mut Page, tls: &Tls) {
+    page.gauge("legation_tls_expires_seconds", "When the certificate ends, since 1970.", tls.expires().as_secs());
+    let stale = "1 when the files of the certificate could not be used and an older one is.";
+    page.gauge("legation_tls_stale", stale, u8::from(tls.is_stale()));
+    let failed = "legation_tls_handshakes_failed_total";
+    page.head(failed, "counter", "Connections that came to no agreement on TLS.");
+    page.sample(failed, &[], tls.failures());
 }
 
 /// The page in the making.

@@ -1,8 +1,9 @@
 //! Which path leads where, and what every request passes on its way.
 
 use crate::door::Door;
-use crate::gate::gate;
+use crate::gate::{gate, is_own_name};
 use crate::guest::Guest;
+use crate::header::Header;
 use crate::limits::limit;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
@@ -14,7 +15,7 @@ use crate::{
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::Response;
@@ -81,6 +82,9 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
+/// For a year browsers come over https alone.
+const HTTPS_ALONE: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// One span a request, in the trace it belongs to. The route as it is written here, never the path or
 /// anything that was sent.
 async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
@@ -89,15 +93,19 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     let (method, status) = (request.method(), tracing::field::Empty);
     let span = tracing::info_span!("request", %method, route, status, trace = trace.id());
     let visit = request.extensions_mut().remove::<Arc<Visit>>();
-    let mut guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
+    let mut guest = Guest::of(visit, request.headers(), &shared.settings().proxy, trace);
     guest.recognise(request.headers(), &shared);
     request.extensions_mut().insert(guest.clone());
+    let named = matches!(Header::of(request.headers(), &HOST), Header::Once(host) if !is_own_name(host));
     let mut response = next.run(request).instrument(span.clone()).await;
     shared.note_answer(&guest, looked, &mut response);
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if guest.source.secure && named {
+        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HTTPS_ALONE);
+    }
     shared.answers.count(response.status());
     span.record("status", response.status().as_u16());
     tracing::debug!(parent: &span, "answered");

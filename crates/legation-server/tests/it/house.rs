@@ -3,7 +3,7 @@
 use crate::words::Party;
 use legation_engine::{Exchange, Settings};
 use legation_exchange::Policy;
-use legation_server::Limits;
+use legation_server::{Limits, Listeners, Reloaded};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -136,6 +136,27 @@ impl House {
     }
 
     pub(crate) fn with(data: Arc<TempDir>, settings: Settings, server: legation_server::Settings) -> House {
+        House::listening(data, settings, server, Listeners::from)
+    }
+
+    /// With open registration, and whatever listens beside its port or in its stead.
+    pub(crate) fn at(
+        server: impl Into<Reloaded>,
+        listen: impl FnOnce(TcpListener) -> Listeners + Send + 'static,
+    ) -> House {
+        let data = Arc::new(tempfile::tempdir().unwrap());
+        let policy = Policy { open_registration: true, ..Policy::default() };
+        let settings = Settings { policy, ..Settings::on(data.path()) };
+        House::listening(data, settings, server, listen)
+    }
+
+    fn listening(
+        data: Arc<TempDir>,
+        settings: Settings,
+        server: impl Into<Reloaded>,
+        listen: impl FnOnce(TcpListener) -> Listeners + Send + 'static,
+    ) -> House {
+        let server = server.into();
         let policy = settings.policy.clone();
         let (ready, told) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
@@ -147,7 +168,7 @@ impl House {
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
                 ready.send((listener.local_addr().unwrap(), operator.trim().to_owned())).unwrap();
                 let shutdown = async { drop(stopped.await) };
-                legation_server::run(listener, opened.exchange, server, shutdown).await;
+                legation_server::run(listen(listener), opened.exchange, server, shutdown).await;
                 // The record is free for the next once the decider has let go of it.
                 opened.ended.await.unwrap().unwrap();
             });
