@@ -27,4 +27,5 @@ mod roles;
 mod search;
 mod signin;
 mod stream;
+mod streams;
 mod words;
