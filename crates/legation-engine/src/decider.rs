@@ -6,7 +6,7 @@ use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
-use legation_exchange::{Input, Moment, Verdict};
+use legation_exchange::{Input, Moment, Party, Verdict};
 use legation_protocol::{Code, Format};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -86,9 +86,10 @@ impl Decider {
         if !inputs.is_empty() {
             self.stats.batch(inputs.len());
         }
-        let Batch { verdicts, grown, fresh, reached } = self.ledger.batch(inputs, now())?;
+        let Batch { verdicts, grown, fresh, reached, changed } = self.ledger.batch(inputs, now())?;
         self.publish(grown);
         self.arrivals.tell(&reached);
+        self.tell_of(changed);
         let full = self.is_full(&verdicts)?;
         self.stats.alive(full);
         let answered_at = instant();
@@ -102,6 +103,16 @@ impl Decider {
             let _ = asked.answer.send(Answer { verdict, batch: batch.clone() });
         }
         Ok(())
+    }
+
+    /// Lets those look again whose standing may have changed.
+    fn tell_of(&self, changed: Vec<Party>) {
+        for party in changed {
+            match party {
+                Party::Agent(agent) => self.arrivals.tell(&[agent]),
+                Party::Person => self.arrivals.tell_all(),
+            }
+        }
     }
 
     /// Whether there is no room in the record, as far as it was asked for any. Where there was none it is

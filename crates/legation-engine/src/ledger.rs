@@ -6,7 +6,7 @@ use crate::exchange::Error;
 use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Input, Moment, Policy, State, Verdict, decide, earlier_than, tick,
+    Decision, Earlier, Effect, Entry, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader};
@@ -42,6 +42,8 @@ pub struct Batch {
     pub fresh: Option<Fresh>,
     /// Whose mailboxes have got something.
     pub reached: Vec<String>,
+    /// Who may be another, or may do something else, than before.
+    pub changed: Vec<Party>,
 }
 
 /// What of a batch is durable already.
@@ -50,6 +52,7 @@ struct Told {
     verdicts: Vec<Verdict>,
     fresh: Option<Fresh>,
     reached: Vec<String>,
+    changed: Vec<Party>,
 }
 
 /// How often the record was restored from a copy, counted from 1.
@@ -77,8 +80,8 @@ impl Ledger {
             Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
             done => done?,
         }
-        let Told { verdicts, fresh, reached } = told;
-        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached })
+        let Told { verdicts, fresh, reached, changed } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached, changed })
     }
 
     /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
@@ -157,6 +160,7 @@ impl Ledger {
             }
             drop(committed);
             told.fresh = Fresh::of(frames, appended);
+            told.changed.extend(entries.iter().filter_map(|entry| entry.effect.changes()));
             told.reached.extend(entries.into_iter().flat_map(|entry| entry.effect.reaches()));
         }
         self.state.settle();

@@ -1,10 +1,8 @@
-//! Reading a mailbox: listing, and waiting for something to list.
+//! Reading a mailbox.
 
 use crate::exchange::{Error, Exchange};
 use legation_exchange::record::Receipt;
 use legation_exchange::{Accepted, Agent, Effect, Mailbox, Moment, PRINCIPALS};
-use std::pin::pin;
-use std::time::Duration;
 
 /// A message in a mailbox.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,40 +33,30 @@ pub struct Waiting {
 }
 
 impl Exchange {
-    /// What waits for an agent beyond `after`, at most `limit` messages. With nothing there yet,
-    /// waits up to `wait` for the next commit that brings something. Listing never acknowledges.
-    pub async fn inbox(
+    /// What waits for an agent beyond `after`, at most `limit` messages. Listing never acknowledges, and
+    /// takes nobody's turn.
+    pub fn inbox(&self, agent: &str, after: Option<u64>, limit: usize) -> Result<Vec<Delivery>, Error> {
+        self.first_of(agent, after, limit, usize::MAX)
+    }
+
+    /// The same, until it comes to so many bytes.
+    pub(crate) fn first_of(
         &self,
         agent: &str,
         after: Option<u64>,
         limit: usize,
-        wait: Duration,
+        enough: usize,
     ) -> Result<Vec<Delivery>, Error> {
-        // Whoever gets the name while somebody waits under it is another.
-        let since = self.agent_since(agent);
-        let list = || if self.agent_since(agent) == since { self.listed(agent, after, limit) } else { Vec::new() };
-        let found = list();
-        if !found.is_empty() || wait.is_zero() {
-            return self.deliveries(&found);
-        }
-        let place = self.arrivals.wait_for(agent);
-        let arrives = async {
-            loop {
-                let mut rings = pin!(place.bell.notified());
-                // From here on a bell is heard, so that nothing arrives between looking and waiting.
-                rings.as_mut().enable();
-                let found = list();
-                if !self.is_running() {
-                    return found;
-                }
-                if !found.is_empty() {
-                    return found;
-                }
-                rings.await;
+        let (mut page, mut bytes) = (Vec::new(), 0);
+        for (position, message) in self.listed(agent, after, limit) {
+            if bytes >= enough {
+                break;
             }
-        };
-        let found = tokio::time::timeout(wait, arrives).await.unwrap_or_default();
-        self.deliveries(&found)
+            let delivery = self.delivery(position, message)?;
+            bytes += delivery.bytes.len();
+            page.push(delivery);
+        }
+        Ok(page)
     }
 
     /// How much waits in all mailboxes.
@@ -90,7 +78,7 @@ impl Exchange {
         (agents.collect(), state.registry().len())
     }
 
-    fn agent_since(&self, agent: &str) -> Option<u64> {
+    pub(crate) fn agent_since(&self, agent: &str) -> Option<u64> {
         self.state().registry().agent(agent).map(|agent| agent.since)
     }
 
@@ -98,10 +86,6 @@ impl Exchange {
         let state = self.state();
         let Some(mailbox) = state.mailbox(agent) else { return Vec::new() };
         mailbox.after(after).take(limit).map(|item| (item.position, item.message)).collect()
-    }
-
-    fn deliveries(&self, found: &[(u64, u64)]) -> Result<Vec<Delivery>, Error> {
-        found.iter().map(|(position, message)| self.delivery(*position, *message)).collect()
     }
 
     fn delivery(&self, position: u64, message: u64) -> Result<Delivery, Error> {

@@ -124,6 +124,35 @@ impl Effect {
             | Effect::Purged { .. } => Vec::new(),
         }
     }
+
+    /// Who may be another, or may do something else, than before.
+    pub fn changes(&self) -> Option<Party> {
+        match self {
+            Effect::Registered { agent, .. } => Some(Party::Agent(agent.id.clone())),
+            Effect::Removed { agent, .. }
+            | Effect::Keyed { agent, .. }
+            | Effect::Confirmed { agent: Some(agent), .. } => Some(Party::Agent(agent.clone())),
+            Effect::Granted { .. } | Effect::Withdrawn { .. } | Effect::Confirmed { agent: None, .. } => {
+                Some(Party::Person)
+            }
+            Effect::Accepted(_)
+            | Effect::Refused(_)
+            | Effect::Tallied { .. }
+            | Effect::Acked(_)
+            | Effect::Died { .. }
+            | Effect::Resent(_)
+            | Effect::Purged { .. } => None,
+        }
+    }
+}
+
+/// Somebody whose standing has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// An agent, by id.
+    Agent(String),
+    /// A person. They may read any mailbox.
+    Person,
 }
 
 /// A message that was taken.

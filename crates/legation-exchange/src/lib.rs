@@ -27,7 +27,7 @@ pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
     Decision, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified, decide, earlier_than, key_statement, tick,
 };
-pub use effect::{Accepted, Acked, Effect, Entry, Refused, Resent, Tally};
+pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Resent, Tally};
 pub use key::{Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox};
 pub use moment::Moment;

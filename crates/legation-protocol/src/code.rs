@@ -203,6 +203,8 @@ codes! {
     RateLimited = "rate_limited",
     /// An id that more than one message has.
     AmbiguousMessage = "ambiguous_message",
+    /// Another takes from the mailbox now.
+    Fenced = "fenced",
     /// A body of a kind that is not read here.
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.

@@ -11,7 +11,7 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, page, people,
-    record, search, signin,
+    record, search, signin, stream,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -45,6 +45,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/agents/{id}", agents::get),
         Door::delete("/v1/agents/{id}", agents::delete),
         Door::get("/v1/agents/{id}/inbox", inbox::list),
+        Door::get("/v1/agents/{id}/stream", stream::open),
         Door::post("/v1/agents/{id}/ack", inbox::acknowledge),
         Door::post("/v1/agents/{id}/purge", inbox::purge),
         Door::post("/v1/agents/{id}/resend", dead_letters::resend),

@@ -54,6 +54,8 @@ pub struct Limits {
     pub idle_time: Duration,
     /// How long a client may leave an answer unread.
     pub stall_time: Duration,
+    /// How often a stream with nothing to tell shows that it is alive.
+    pub heartbeat: Duration,
     /// How often a source may fail to prove who asks, or ask in vain without saying who.
     pub failures: Option<Rate>,
     /// How often a source may register agents without saying who asks.
@@ -70,6 +72,7 @@ impl Default for Limits {
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
             stall_time: Duration::from_secs(30),
+            heartbeat: Duration::from_secs(15),
             failures: Some(Rate::per_minute(300)),
             registrations: Some(Rate::per_minute(600)),
         }

@@ -135,6 +135,7 @@ impl ConfigFile {
             stall_time: limits.stall_time.0,
             failures: rate(limits.failures_per_minute, Rate::per_minute),
             registrations: rate(limits.registrations_per_minute, Rate::per_minute),
+            ..Limits::default()
         }
     }
 }

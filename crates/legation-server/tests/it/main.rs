@@ -29,6 +29,7 @@ mod roles;
 mod search;
 mod signin;
 mod stream;
+mod streams;
 mod tls;
 #[cfg(unix)]
 mod unix;
