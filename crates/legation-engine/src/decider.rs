@@ -157,6 +157,10 @@ impl Asked {
             | Input::Acknowledge { .. }
             | Input::Resend { .. }
             | Input::Purge { .. }
+            | Input::Erase { .. }
+            | Input::Clear { .. }
+            | Input::Drop { .. }
+            | Input::Restore(_)
             | Input::Refusal(_)
             | Input::Tally(_) => None,
         };

@@ -5,7 +5,7 @@ use crate::arrivals::Arrivals;
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
 use crate::index;
-use crate::ledger::{EPOCH, Ledger};
+use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
@@ -86,7 +86,7 @@ impl Exchange {
         let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
-        let notary = Arc::new(Notary::new(realm, EPOCH, key, reader.clone()));
+        let notary = Arc::new(Notary::new(realm, ledger.state().epochs().clone(), key, reader.clone()));
         let public = notary.public();
         let keeper = Keeper {
             snapshots,
