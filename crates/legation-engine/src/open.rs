@@ -111,6 +111,7 @@ impl Exchange {
         };
         let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
         let exchange = Exchange {
+            data: data.into(),
             jobs,
             committed,
             head: heads,
@@ -170,8 +171,7 @@ fn same_realm(path: &Path, realm: &str) -> Result<(), Error> {
 fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
     let what = path.display().to_string();
     if path.exists() {
-        let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
-        return SecretKey::from_pem(&pem).map_err(|_| Error::Key(what));
+        return secret_key(path);
     }
     if !new {
         return Err(Error::KeyLost(what));
@@ -182,6 +182,13 @@ fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
     let pem = key.to_pem().map_err(|_| Error::Key(what))?;
     atomic_write(path, pem.as_bytes(), 0o600).map_err(Error::Record)?;
     Ok(key)
+}
+
+/// The key in a file.
+pub(crate) fn secret_key(path: &Path) -> Result<SecretKey, Error> {
+    let what = path.display().to_string();
+    let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
+    SecretKey::from_pem(&pem).map_err(|_| Error::Key(what))
 }
 
 fn operator_hash(path: &Path) -> Result<legation_exchange::TokenHash, Error> {

@@ -138,15 +138,10 @@ mod tests {
         let mut erasures = Erasures::default();
         erasures.add(20, &[span(3, 5), span(9, 9)]);
         erasures.add(30, &[span(4, 7)]);
-        assert_eq!([2, 3, 5, 6, 7, 8, 9].map(|at| erasures.of(at)), [
-            None,
-            Some(20),
-            Some(20),
-            Some(30),
-            Some(30),
-            None,
-            Some(20)
-        ]);
+        assert_eq!(
+            [2, 3, 5, 6, 7, 8, 9].map(|at| erasures.of(at)),
+            [None, Some(20), Some(20), Some(30), Some(30), None, Some(20)]
+        );
         assert_eq!((erasures.newest(), erasures.count()), (Some(30), 6));
     }
 

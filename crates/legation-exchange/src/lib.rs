@@ -27,7 +27,8 @@ mod who;
 pub use agent::Agent;
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Decision, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Proof, Restore, SpareId, Verdict, Verified, decide, earlier_than, key_statement, tick,
+    Decision, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Proof, Restore, SpareId, Verdict, Verified, decide,
+    earlier_than, key_statement, tick,
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Refused, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};

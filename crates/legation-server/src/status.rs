@@ -27,11 +27,9 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::PersonalStateBroadcast
         | Code::ForbiddenOrigin => StatusCode::FORBIDDEN,
         Code::UnknownRecipient | Code::UnknownAgent | Code::NotFound => StatusCode::NOT_FOUND,
-        Code::MessageIdConflict
-        | Code::AgentExists
-        | Code::KeyState
-        | Code::AmbiguousMessage
-        | Code::Undelivered => StatusCode::CONFLICT,
+        Code::MessageIdConflict | Code::AgentExists | Code::KeyState | Code::AmbiguousMessage | Code::Undelivered => {
+            StatusCode::CONFLICT
+        }
         Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -30,7 +30,10 @@ pub struct Piece {
 enum Content {
     Bytes(Vec<u8>),
     /// A file, or so much of it.
-    File { path: PathBuf, length: Option<u64> },
+    File {
+        path: PathBuf,
+        length: Option<u64>,
+    },
 }
 
 impl Piece {

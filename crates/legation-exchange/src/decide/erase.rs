@@ -35,16 +35,23 @@ impl Desk<'_> {
             return Err(Rejection::because(Code::OutOfRange, message).at("/positions"));
         }
         if reason.as_ref().is_some_and(|reason| reason.len() > REASON) {
-            return Err(Rejection::because(Code::OutOfRange, format!("a reason has at most {REASON} bytes")).at("/reason"));
+            return Err(
+                Rejection::because(Code::OutOfRange, format!("a reason has at most {REASON} bytes")).at("/reason")
+            );
         }
         let first = positions.first().map_or(0, |span| span.first);
         let positions = self.state.erasures.without(&positions);
         if positions.is_empty() {
             // Erased before: the first entry that did it stands.
             let position = self.state.erasures.of(first).unwrap_or(first);
-            return Ok(super::Decision { verdict: Verdict::Duplicate { position, id: String::new() }, entries: Vec::new() });
+            return Ok(super::Decision {
+                verdict: Verdict::Duplicate { position, id: String::new() },
+                entries: Vec::new(),
+            });
         }
-        if let Some(waits) = self.state.undelivered().find(|position| covers(&positions, *position)).filter(|_| !undelivered) {
+        if let Some(waits) =
+            self.state.undelivered().find(|position| covers(&positions, *position)).filter(|_| !undelivered)
+        {
             let message = format!("the message at position {waits} has not reached everybody it is for");
             return Err(Rejection::because(Code::Undelivered, message).at("/undelivered"));
         }

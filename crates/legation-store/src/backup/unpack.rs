@@ -30,7 +30,8 @@ pub fn unpack(from: &Path, to: &Path, progress: &mut dyn FnMut(u64)) -> Result<(
         let mut entry = entry.map_err(broken)?;
         let name = entry.path().map_err(broken)?.to_str().map(str::to_owned).filter(|name| is_ours(name));
         let name = name.filter(|_| entry.header().entry_type().is_file());
-        let name = name.ok_or_else(|| Error::damaged(from, entry.raw_header_position(), "this is no file of a backup"))?;
+        let name =
+            name.ok_or_else(|| Error::damaged(from, entry.raw_header_position(), "this is no file of a backup"))?;
         let size = entry.size();
         let path = to.join(&name);
         pack::write(&path, &mut entry).map_err(Error::room("write", &path))?;
@@ -74,10 +75,14 @@ mod tests {
 
     #[test]
     fn only_files_of_a_backup_are_written() {
-        for ours in ["realm", "keys/ring", "record/log/00000000000000000042.seg", "record/snapshots/00000000000000000042.part"] {
+        for ours in
+            ["realm", "keys/ring", "record/log/00000000000000000042.seg", "record/snapshots/00000000000000000042.part"]
+        {
             assert!(is_ours(ours), "{ours}");
         }
-        for other in ["", "../realm", "/etc/passwd", "record/log/../realm", "record/lock", "record/log/42.seg", "operator.token"] {
+        for other in
+            ["", "../realm", "/etc/passwd", "record/log/../realm", "record/lock", "record/log/42.seg", "operator.token"]
+        {
             assert!(!is_ours(other), "{other}");
         }
     }
