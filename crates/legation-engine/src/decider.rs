@@ -168,6 +168,10 @@ impl Asked {
             | Input::Acknowledge { .. }
             | Input::Resend { .. }
             | Input::Purge { .. }
+            | Input::Erase { .. }
+            | Input::Clear { .. }
+            | Input::Drop { .. }
+            | Input::Restore(_)
             | Input::Refusal(_)
             | Input::Tally(_) => None,
         };
@@ -176,7 +180,7 @@ impl Asked {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge where the exchange meets the clock")]
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Moment::from_micros(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }

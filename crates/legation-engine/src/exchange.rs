@@ -13,6 +13,7 @@ use legation_exchange::{Agent, Input, KeyState, OPERATOR, Person, Role, State, T
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -52,6 +53,9 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// There is no room to write what has to be on the record.
+    #[error("the record has no room")]
+    NoRoom,
     /// The key that signed the record is gone.
     #[error("{0} is missing, and the record was signed with it: put it back")]
     KeyLost(String),
@@ -161,6 +165,8 @@ pub struct Head {
 /// A running exchange. Cheap to clone.
 #[derive(Clone)]
 pub struct Exchange {
+    /// Where everything lies.
+    pub(crate) data: Arc<Path>,
     pub(crate) jobs: mpsc::Sender<Job>,
     /// What has been committed.
     pub(crate) committed: Arc<RwLock<State>>,

@@ -117,6 +117,7 @@ fn departure(entry: &Entry, agent: &str) -> Option<Step> {
         Effect::Died { why, .. } => ("died", died(*why, agent)),
         Effect::Purged { by, .. } => ("purged", format!("{by} emptied the mailbox of {agent:?} unread.")),
         Effect::Resent(resent) => ("resent", format!("{} sent it to {agent:?} again.", resent.by)),
+        Effect::Erased(erased) => ("erased", format!("{} erased it before {agent:?} took it.", erased.by)),
         Effect::Removed { by, .. } => ("removed", format!("{by} removed {agent:?}, and the mailbox with it.")),
         Effect::Accepted(_)
         | Effect::Refused(_)
@@ -125,7 +126,10 @@ fn departure(entry: &Entry, agent: &str) -> Option<Step> {
         | Effect::Granted { .. }
         | Effect::Withdrawn { .. }
         | Effect::Confirmed { .. }
-        | Effect::Tallied { .. } => return None,
+        | Effect::Tallied { .. }
+        | Effect::Restored(_)
+        | Effect::Cleared { .. }
+        | Effect::Dropped { .. } => return None,
     };
     Some(Step { step, position: entry.position, at: entry.at, says })
 }

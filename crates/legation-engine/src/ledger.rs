@@ -6,7 +6,7 @@ use crate::exchange::Error;
 use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than, tick,
+    Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader};
@@ -54,9 +54,6 @@ struct Told {
     reached: Vec<String>,
     changed: Vec<Party>,
 }
-
-/// How often the record was restored from a copy, counted from 1.
-pub(crate) const EPOCH: u32 = 1;
 
 impl Ledger {
     /// Goes on with a record from a state that it led to, folding in what came after; from
@@ -222,7 +219,8 @@ impl Ledger {
     /// What the record comes to, to be signed.
     pub fn checkpoint(&self, realm: &str, at: Moment) -> Checkpoint {
         let (size, root, chain) = (self.size(), self.log.frontier().root(), self.chain());
-        Checkpoint { realm: realm.to_owned(), epoch: EPOCH, size, root, chain, at: at.micros() }
+        let Epoch { epoch, restore, .. } = self.state.epochs().last();
+        Checkpoint { realm: realm.to_owned(), epoch, restore, size, root, chain, at: at.micros() }
     }
 }
 
@@ -255,6 +253,7 @@ pub(crate) fn weight(input: &Input) -> usize {
         Input::Register { registration, .. } => json(&registration.capabilities) + json(&registration.manifest),
         Input::Acknowledge { positions, .. } => positions.len() * 24,
         Input::Resend { positions, .. } => positions.len() * 512,
+        Input::Erase { erasure, .. } => erasure.positions.len() * 48,
         Input::Tally(refusals) => refusals.len() * 256,
         Input::Remove { .. }
         | Input::Key { .. }
@@ -262,6 +261,9 @@ pub(crate) fn weight(input: &Input) -> usize {
         | Input::Withdraw { .. }
         | Input::Confirm(_)
         | Input::Purge { .. }
+        | Input::Clear { .. }
+        | Input::Drop { .. }
+        | Input::Restore(_)
         | Input::Refusal(_) => 0,
     }
 }

@@ -4,10 +4,12 @@
 mod arrivals;
 mod asks;
 mod audit;
+mod backup;
 mod corridor;
 mod dead_letters;
 mod decider;
 mod draft;
+mod epoch;
 mod exchange;
 mod explain;
 mod feed;
@@ -22,11 +24,14 @@ mod search;
 pub mod snapshots;
 mod standing;
 mod stats;
+mod stopped;
 mod tokens;
 
 pub use audit::{Consistency, Inclusion};
+pub use backup::{Backup, BadBackup, MANIFEST, Manifest};
 pub use corridor::{Credential, Submission};
 pub use dead_letters::{Beyond, Letter};
+pub use epoch::begin_epoch;
 pub use exchange::{Error, Exchange, Head, Pending, Settled};
 pub use explain::Step;
 pub use feed::{End, Feed};
@@ -41,4 +46,5 @@ pub use standing::Standing;
 pub use stats::{Histogram, Stats, Verdicts};
 pub use tokens::Token;
 
+pub use legation_store::backup::Target;
 pub use legation_store::index::{MOST_WORDS, Order, Query, What, words_in};

@@ -5,7 +5,7 @@ use crate::arrivals::Arrivals;
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
 use crate::index;
-use crate::ledger::{EPOCH, Ledger};
+use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
@@ -86,7 +86,7 @@ impl Exchange {
         let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
-        let notary = Arc::new(Notary::new(realm, EPOCH, key, reader.clone()));
+        let notary = Arc::new(Notary::new(realm, ledger.state().epochs().clone(), key, reader.clone()));
         let public = notary.public();
         let keeper = Keeper {
             snapshots,
@@ -111,6 +111,7 @@ impl Exchange {
         };
         let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
         let exchange = Exchange {
+            data: data.into(),
             jobs,
             committed,
             head: heads,
@@ -170,8 +171,7 @@ fn same_realm(path: &Path, realm: &str) -> Result<(), Error> {
 fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
     let what = path.display().to_string();
     if path.exists() {
-        let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
-        return SecretKey::from_pem(&pem).map_err(|_| Error::Key(what));
+        return secret_key(path);
     }
     if !new {
         return Err(Error::KeyLost(what));
@@ -182,6 +182,13 @@ fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
     let pem = key.to_pem().map_err(|_| Error::Key(what))?;
     atomic_write(path, pem.as_bytes(), 0o600).map_err(Error::Record)?;
     Ok(key)
+}
+
+/// The key in a file.
+pub(crate) fn secret_key(path: &Path) -> Result<SecretKey, Error> {
+    let what = path.display().to_string();
+    let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
+    SecretKey::from_pem(&pem).map_err(|_| Error::Key(what))
 }
 
 fn operator_hash(path: &Path) -> Result<legation_exchange::TokenHash, Error> {

@@ -203,6 +203,10 @@ fn is_seen(entry: &Entry, scope: &Scope) -> bool {
         | Effect::Granted { .. }
         | Effect::Withdrawn { .. }
         | Effect::Confirmed { .. }
-        | Effect::Tallied { .. } => false,
+        | Effect::Tallied { .. }
+        | Effect::Restored(_)
+        | Effect::Erased(_)
+        | Effect::Cleared { .. }
+        | Effect::Dropped { .. } => false,
     }
 }

@@ -3,11 +3,13 @@
 
 mod acknowledge;
 mod dead_letters;
+mod erase;
 mod keys;
 mod message;
 mod people;
 mod register;
 mod remove;
+mod upkeep;
 
 use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
 use crate::key::{KeyEvent, NewKey};
@@ -20,7 +22,9 @@ use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Received, Rejection};
 
+pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use keys::key_statement;
+pub use upkeep::Restore;
 
 /// How the sender of a message proved to be it.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,6 +149,27 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To erase messages.
+    Erase {
+        /// Which.
+        erasure: Box<Erasure>,
+        /// Who asks.
+        who: Who,
+    },
+    /// To note that what was erased up to an entry is gone from the disk.
+    Clear {
+        /// The entry.
+        up_to: u64,
+    },
+    /// To note that bodies go that were kept long enough.
+    Drop {
+        /// Those before this position.
+        before: u64,
+        /// How many of them stay.
+        kept: u64,
+    },
+    /// To go on from a copy.
+    Restore(Box<Restore>),
     /// To note that somebody known was refused something.
     Refusal(Refused),
     /// To note what strangers were refused.
@@ -222,6 +247,10 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Acknowledge { agent, up_to, positions, who } => desk.acknowledge(agent, up_to, positions, &who),
         Input::Resend { agent, positions, who } => desk.resend(agent, &positions, &who),
         Input::Purge { agent, up_to, who } => desk.purge(agent, up_to, &who),
+        Input::Erase { erasure, who } => desk.erase(*erasure, &who),
+        Input::Clear { up_to } => Ok(desk.cleared(up_to)),
+        Input::Drop { before, kept } => Ok(desk.dropped(before, kept)),
+        Input::Restore(restore) => Ok(desk.restore(*restore)),
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
         Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
     };
@@ -294,8 +323,14 @@ impl Desk<'_> {
             | Input::Withdraw { who, .. }
             | Input::Acknowledge { who, .. }
             | Input::Resend { who, .. }
-            | Input::Purge { who, .. } => who,
-            Input::Confirm(_) | Input::Refusal(_) | Input::Tally(_) => return None,
+            | Input::Purge { who, .. }
+            | Input::Erase { who, .. } => who,
+            Input::Confirm(_)
+            | Input::Refusal(_)
+            | Input::Tally(_)
+            | Input::Clear { .. }
+            | Input::Drop { .. }
+            | Input::Restore(_) => return None,
         };
         (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None })
     }

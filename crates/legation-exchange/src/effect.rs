@@ -3,6 +3,8 @@
 
 use crate::agent::Agent;
 use crate::dead::Why;
+use crate::epoch::Restored;
+use crate::erased::Erased;
 use crate::key::Key;
 use crate::moment::Moment;
 use crate::person::Person;
@@ -103,6 +105,22 @@ pub enum Effect {
         /// Who did it.
         by: String,
     },
+    /// The record goes on from a copy.
+    Restored(Restored),
+    /// Messages were erased: nobody is shown them any more.
+    Erased(Erased),
+    /// What was erased is gone from the disk.
+    Cleared {
+        /// All that was erased up to this entry.
+        up_to: u64,
+    },
+    /// Bodies of old messages were kept as long as they are to be kept.
+    Dropped {
+        /// Those before this position.
+        before: u64,
+        /// How many of them stay, since they wait for somebody.
+        kept: u64,
+    },
 }
 
 impl Effect {
@@ -121,7 +139,11 @@ impl Effect {
             | Effect::Confirmed { .. }
             | Effect::Acked(_)
             | Effect::Died { .. }
-            | Effect::Purged { .. } => Vec::new(),
+            | Effect::Purged { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. } => Vec::new(),
         }
     }
 

@@ -9,6 +9,8 @@ mod dead;
 mod decide;
 mod dedup;
 mod effect;
+mod epoch;
+mod erased;
 mod key;
 mod mailbox;
 mod moment;
@@ -25,9 +27,12 @@ mod who;
 pub use agent::Agent;
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Decision, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified, decide, earlier_than, key_statement, tick,
+    Decision, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Proof, Restore, SpareId, Verdict, Verified, decide,
+    earlier_than, key_statement, tick,
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Resent, Tally};
+pub use epoch::{Epoch, Epochs, Restored};
+pub use erased::{Erased, Erasures, Span, covers, spans};
 pub use key::{Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox};
 pub use moment::Moment;

@@ -65,6 +65,12 @@ impl Mailbox {
         self.tidy();
     }
 
+    /// Takes out every message that is one of those.
+    pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
+        self.items.retain(|item| !is_one(item.message));
+        self.tidy();
+    }
+
     pub(crate) fn take(&mut self, position: u64) -> Option<Item> {
         let at = self.items.binary_search_by_key(&position, |item| item.position).ok()?;
         let item = self.items.remove(at);

@@ -5,6 +5,8 @@
 use crate::agent::Agent;
 use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
+use crate::epoch::Epochs;
+use crate::erased::Erasures;
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::Person;
@@ -23,6 +25,12 @@ struct WireState {
     dead: Vec<(u64, String, DeadLetter)>,
     /// Whose mailboxes follow, and how many items each has.
     mailboxes: Vec<(String, usize)>,
+    #[serde(default)]
+    epochs: Epochs,
+    #[serde(default)]
+    erasures: Erasures,
+    #[serde(default)]
+    dropped: Option<(u64, u64)>,
 }
 
 const FORM: u32 = 2;
@@ -41,6 +49,9 @@ impl State {
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
             mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.len())).collect(),
+            epochs: self.epochs.clone(),
+            erasures: self.erasures.clone(),
+            dropped: self.dropped,
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
         let json = serde_json::to_vec(&wire).unwrap_or_default();
@@ -59,6 +70,7 @@ impl State {
         let (json, items) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
         let wire: WireState = serde_json::from_slice(json).ok().filter(|wire: &WireState| wire.form == FORM)?;
         let mut state = State { next: wire.next, now: wire.now, dedup: Some(Dedup::default()), ..State::default() };
+        (state.epochs, state.erasures, state.dropped) = (wire.epochs, wire.erasures, wire.dropped);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
         wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
         wire.people.into_iter().for_each(|person| state.people.put(person));

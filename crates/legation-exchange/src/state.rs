@@ -3,6 +3,8 @@
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
 use crate::effect::{Accepted, Acked, Effect, Entry, Resent};
+use crate::epoch::Epochs;
+use crate::erased::{Erased, Erasures, covers};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::People;
@@ -24,6 +26,10 @@ pub struct State {
     pub(crate) dedup: Option<Dedup>,
     pub(crate) mailboxes: BTreeMap<String, Mailbox>,
     pub(crate) dead: DeadLetters,
+    pub(crate) epochs: Epochs,
+    pub(crate) erasures: Erasures,
+    /// Bodies before this position were dropped, but for those that waited, by the entry beside it.
+    pub(crate) dropped: Option<(u64, u64)>,
 }
 
 impl State {
@@ -43,6 +49,9 @@ impl State {
             dedup: None,
             mailboxes: self.mailboxes.clone(),
             dead: self.dead.clone(),
+            epochs: self.epochs.clone(),
+            erasures: self.erasures.clone(),
+            dropped: self.dropped,
         }
     }
 
@@ -87,6 +96,27 @@ impl State {
     /// What reached nobody.
     pub fn dead_letters(&self) -> &DeadLetters {
         &self.dead
+    }
+
+    /// How often the record went on from a copy, and where.
+    pub fn epochs(&self) -> &Epochs {
+        &self.epochs
+    }
+
+    /// What was erased.
+    pub fn erasures(&self) -> &Erasures {
+        &self.erasures
+    }
+
+    /// Before which position bodies were dropped, and the entry that says so.
+    pub fn dropped(&self) -> Option<(u64, u64)> {
+        self.dropped
+    }
+
+    /// Where messages lie that wait for somebody, or reached nobody; some more than once.
+    pub fn undelivered(&self) -> impl Iterator<Item = u64> {
+        let waiting = self.mailboxes.values().flat_map(|mailbox| mailbox.after(None)).map(|item| item.message);
+        waiting.chain(self.dead.after(None).map(|(_, _, letter)| letter.message))
     }
 
     /// Where messages lie that may be earlier ones with this sender and what the id is remembered as.
@@ -135,6 +165,10 @@ impl State {
                     mailbox.take_up_to(*up_to);
                 }
             }
+            Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
+            Effect::Erased(erased) => self.erase(entry.position, erased),
+            Effect::Cleared { up_to } => self.erasures.clear(*up_to),
+            Effect::Dropped { before, .. } => self.dropped = Some((*before, entry.position)),
             Effect::Refused(_) | Effect::Tallied { .. } => {}
         }
     }
@@ -152,6 +186,14 @@ impl State {
             let id = remembered_as(accepted.dialect, &accepted.id, accepted.thread.as_deref());
             dedup.take(&accepted.sender, &id, position, until);
         }
+    }
+
+    /// What is erased waits for nobody any more.
+    fn erase(&mut self, entry: u64, erased: &Erased) {
+        let is_erased = |message: u64| covers(&erased.positions, message);
+        self.mailboxes.values_mut().for_each(|mailbox| mailbox.take_messages(&is_erased));
+        self.dead.take_messages(&is_erased);
+        self.erasures.add(entry, &erased.positions);
     }
 
     fn put(&mut self, agent: &str, item: Item) {

@@ -205,6 +205,12 @@ codes! {
     AmbiguousMessage = "ambiguous_message",
     /// Another takes from the mailbox now.
     Fenced = "fenced",
+    /// The message was erased.
+    Erased = "erased",
+    /// The message's text was kept as long as texts are kept here.
+    BodyDropped = "body_dropped",
+    /// A message that is to be erased has not reached everybody it is for.
+    Undelivered = "undelivered",
     /// A body of a kind that is not read here.
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.

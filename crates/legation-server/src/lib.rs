@@ -3,6 +3,7 @@
 
 mod accept;
 mod agents;
+mod backup;
 mod body;
 mod caller;
 mod connection;

@@ -74,7 +74,11 @@ impl<'e> Facts<'e> {
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
-            | Effect::Tallied { .. } => Err(Error::Entry { position: entry.position }),
+            | Effect::Tallied { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. } => Err(Error::Entry { position: entry.position }),
         }
     }
 }

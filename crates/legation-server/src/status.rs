@@ -27,9 +27,13 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::PersonalStateBroadcast
         | Code::ForbiddenOrigin => StatusCode::FORBIDDEN,
         Code::UnknownRecipient | Code::UnknownAgent | Code::NotFound => StatusCode::NOT_FOUND,
-        Code::MessageIdConflict | Code::AgentExists | Code::KeyState | Code::AmbiguousMessage | Code::Fenced => {
-            StatusCode::CONFLICT
-        }
+        Code::MessageIdConflict
+        | Code::AgentExists
+        | Code::KeyState
+        | Code::AmbiguousMessage
+        | Code::Fenced
+        | Code::Undelivered => StatusCode::CONFLICT,
+        Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Code::MailboxFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,

@@ -6,6 +6,7 @@
 //! Invariants: what [`Log::append`] returned for is durable; what a [`Reader`] shows is durable;
 //! damage is refused by name, and only a batch whose append never returned may be cut away.
 
+pub mod backup;
 mod cursor;
 mod decode;
 mod disk;

@@ -117,7 +117,11 @@ impl<'a> Audit<'a> {
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
             | Effect::Resent(_)
-            | Effect::Purged { .. } => Err(format!("nobody asked for what is at {position}")),
+            | Effect::Purged { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. } => Err(format!("nobody asked for what is at {position}")),
         }
     }
 

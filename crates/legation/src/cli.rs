@@ -2,6 +2,7 @@
 
 mod bench;
 mod exchange;
+mod keep;
 mod lookup;
 mod people;
 mod record;
@@ -11,6 +12,7 @@ pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
+pub(crate) use keep::{BackupArgs, RestoreArgs};
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
 pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     DeadLetters(DeadLettersArgs),
     Audit(AuditArgs),
     Doctor(DoctorArgs),
+    Backup(BackupArgs),
+    Restore(RestoreArgs),
     Tail(TailArgs),
     Bench(BenchArgs),
     /// Print the description of the HTTP surface (OpenAPI 3.1)

@@ -2,10 +2,12 @@
 
 mod agent;
 mod audit;
+mod backup;
 mod bench;
 mod canon;
 mod cli;
 mod config;
+mod copy;
 mod dead_letters;
 mod doctor;
 mod each;
@@ -17,6 +19,7 @@ mod messages;
 mod openapi;
 mod places;
 mod remote;
+mod restore;
 mod send;
 mod serve;
 mod shell;
@@ -80,6 +83,8 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Backup(args)) => backup::run(&args),
+        Some(Command::Restore(args)) => restore::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

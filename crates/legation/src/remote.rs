@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
-use ureq::http::{Request, Uri};
+use ureq::http::{Request, Response, Uri};
 use zeroize::Zeroizing;
 
 /// The largest answer that is read.
@@ -70,6 +70,26 @@ impl Remote {
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<Reply> {
+        let mut response = self.send(method, path, parcel)?;
+        let lost = |why| Unreachable { url: self.url.clone(), why };
+        let text = response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(lost)?;
+        let date = response.headers().get("date").and_then(|date| date.to_str().ok()).map(str::to_owned);
+        Ok(Reply { accepted: response.status().is_success(), date, text })
+    }
+
+    /// Asks for something large: about how many bytes it has, and the bytes.
+    pub(crate) fn download(&self, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<(u64, impl io::Read + use<>)> {
+        let mut response = self.send("POST", path, parcel)?;
+        if !response.status().is_success() {
+            let text = response.body_mut().with_config().limit(LARGEST).read_to_string()?;
+            bail!("{}", refused(&serde_json::from_str(&text).context("the answer is not an exchange's")?));
+        }
+        let length = response.headers().get("legation-backup-bytes").and_then(|length| length.to_str().ok());
+        let length = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+        Ok((length, response.into_body().into_with_config().limit(u64::MAX).reader()))
+    }
+
+    fn send(&self, method: &str, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<Response<ureq::Body>> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {}", token.trim()));
@@ -81,11 +101,7 @@ impl Remote {
             request = request.header("legation-signature", signature);
         }
         let request = request.body(parcel.body).context("this cannot be sent over HTTP")?;
-        let lost = |why| Unreachable { url: self.url.clone(), why };
-        let mut response = self.client.run(request).map_err(lost)?;
-        let text = response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(lost)?;
-        let date = response.headers().get("date").and_then(|date| date.to_str().ok()).map(str::to_owned);
-        Ok(Reply { accepted: response.status().is_success(), date, text })
+        Ok(self.client.run(request).map_err(|why| Unreachable { url: self.url.clone(), why })?)
     }
 
     /// Prints an answer: as it is for programs, otherwise as `tell` says it. A refusal is told here.

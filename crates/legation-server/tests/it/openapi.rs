@@ -164,6 +164,13 @@ fn record(talk: &Talk<'_>) {
     talk.get("/v1/audit/consistency", &[], "from=0");
 }
 
+fn keeping(talk: &Talk<'_>) {
+    let headers = [("authorization", talk.by.as_str())];
+    let body = r#"{"keys":false}"#;
+    let call = Call { method: "POST", path: "/v1/backup", headers: &headers, media: JSON, body, ..Call::default() };
+    assert!(talk.contract.fits(call).text.contains("legation-backup-1"));
+}
+
 fn upkeep(talk: &Talk<'_>) {
     for path in ["/healthz", "/readyz", "/.well-known/legation/keys", "/openapi.json"] {
         talk.get(path, &[], "");
@@ -201,6 +208,7 @@ fn every_operation_answers_as_it_is_described() {
     people_and_keys(&talk);
     record(&talk);
     people(&talk);
+    keeping(&talk);
     upkeep(&talk);
     let statuses = |(method, path, operation): (String, String, Value)| {
         let statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();

@@ -124,6 +124,14 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             push(Facet::By(&resent.by));
             push(Facet::Taken(resent.message));
         }
+        Effect::Restored(restored) => push(Facet::By(&restored.by)),
+        Effect::Erased(erased) => {
+            push(Facet::By(&erased.by));
+            if let Some(subject) = &erased.subject {
+                push(Facet::About(subject));
+            }
+        }
+        Effect::Cleared { .. } | Effect::Dropped { .. } => {}
         Effect::Tallied { refusals } => {
             for tally in refusals {
                 push(Facet::Code(&tally.code));

@@ -39,6 +39,14 @@ pub enum What {
     Confirmed,
     /// Refusals to strangers, counted.
     Tallied,
+    /// The record went on from a copy.
+    Restored,
+    /// Messages that were erased.
+    Erased,
+    /// What was erased is gone from the disk.
+    Cleared,
+    /// Bodies that were kept long enough.
+    Dropped,
 }
 
 impl What {
@@ -58,6 +66,10 @@ impl What {
             Effect::Withdrawn { .. } => What::Withdrawn,
             Effect::Confirmed { .. } => What::Confirmed,
             Effect::Tallied { .. } => What::Tallied,
+            Effect::Restored(_) => What::Restored,
+            Effect::Erased(_) => What::Erased,
+            Effect::Cleared { .. } => What::Cleared,
+            Effect::Dropped { .. } => What::Dropped,
         }
     }
 
@@ -77,6 +89,10 @@ impl What {
             What::Withdrawn => "withdrawn",
             What::Confirmed => "confirmed",
             What::Tallied => "tallied",
+            What::Restored => "restored",
+            What::Erased => "erased",
+            What::Cleared => "cleared",
+            What::Dropped => "dropped",
         }
     }
 }

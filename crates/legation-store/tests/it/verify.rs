@@ -18,7 +18,7 @@ fn checkpoint(dir: &Path, size: u64) -> Checkpoint {
         chain = legation_exchange::record::chain(chain, legation_exchange::record::leaf(&frame.unwrap()));
     }
     let root = log.reader().root(size).unwrap().unwrap();
-    Checkpoint { realm: "test".to_owned(), epoch: 0, size, root, chain, at: 0 }
+    Checkpoint { realm: "test".to_owned(), epoch: 0, restore: None, size, root, chain, at: 0 }
 }
 
 fn against(checkpoint: &Checkpoint) -> Options {

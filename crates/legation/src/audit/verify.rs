@@ -1,7 +1,7 @@
 //! `legation audit verify`: whether a record is what it was, with the exchange running, stopped or
 //! gone, on the record itself or a copy.
 
-use super::{bar, trust};
+use super::{bar, restored, trust};
 use crate::Outcome;
 use crate::cli::AuditVerifyArgs;
 use anyhow::{Context as _, bail};
@@ -23,10 +23,14 @@ pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome>
     });
     bar.finish_and_clear();
     let report = report.context("the record cannot be read")?;
+    let parted = match &options.checkpoint {
+        Some(checkpoint) if !report.is_sound() => restored::parted(&args.data, checkpoint)?,
+        Some(_) | None => None,
+    };
     if json {
-        tell_programs(&report)?;
+        tell_programs(&report, parted.as_deref())?;
     } else {
-        tell_people(&report)?;
+        tell_people(&report, parted.as_deref())?;
     }
     // What was asked about and is not there has not been found sound.
     let asked = args.to.unwrap_or(args.from);
@@ -43,7 +47,7 @@ fn kept(args: &AuditVerifyArgs, file: &Path) -> anyhow::Result<Checkpoint> {
     Ok(trust::checkpoint(file, &key)?.unverified().clone())
 }
 
-fn tell_people(report: &Report) -> anyhow::Result<()> {
+fn tell_people(report: &Report, parted: Option<&str>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let entries = report.to.saturating_sub(report.from);
     writeln!(out, "covered     {entries} entries from {} on, in {} segments", report.from, report.segments)?;
@@ -66,6 +70,9 @@ fn tell_people(report: &Report) -> anyhow::Result<()> {
         }
         Some(Agreement::NotReached) => writeln!(out, "checkpoint  not reached: check more of the record")?,
     }
+    if let Some(parted) = parted {
+        writeln!(out, "epoch       {parted}")?;
+    }
     match &report.fault {
         Some(fault) => {
             let (file, offset) = (fault.file.display(), fault.offset);
@@ -77,7 +84,7 @@ fn tell_people(report: &Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell_programs(report: &Report) -> anyhow::Result<()> {
+fn tell_programs(report: &Report, parted: Option<&str>) -> anyhow::Result<()> {
     let checkpoint = report.checkpoint.map(|agreement| match agreement {
         Agreement::Prefix => "prefix",
         Agreement::Truncated { .. } => "truncated",
@@ -97,6 +104,7 @@ fn tell_programs(report: &Report) -> anyhow::Result<()> {
         "root": report.root.map(|root| root.to_string()),
         "unfinished": report.unfinished.is_some(),
         "checkpoint": checkpoint,
+        "parted": parted,
         "fault": fault,
     });
     Ok(writeln!(io::stdout(), "{told}")?)

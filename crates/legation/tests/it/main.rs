@@ -8,6 +8,7 @@
 )]
 
 mod audit;
+mod backup;
 mod bench;
 mod crash;
 mod disk;
