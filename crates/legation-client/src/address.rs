@@ -84,7 +84,9 @@ mod tests {
 
     #[test]
     fn what_is_no_url_of_an_exchange_is_refused() {
-        for bad in ["", "http://", "localhost:7400", "ftp://localhost", "ws://localhost", "unix:", "http://localhost?a=b"] {
+        for bad in
+            ["", "http://", "localhost:7400", "ftp://localhost", "ws://localhost", "unix:", "http://localhost?a=b"]
+        {
             assert!(matches!(Address::parse(bad, true), Err(Error::Url { .. })), "{bad}");
         }
         let secret = Address::parse("https://me:secret@example.com", false).unwrap_err();

@@ -1,7 +1,7 @@
 //! How a client is told where to go and as whom.
 
 use crate::address::Address;
-use crate::client::{Client, Inner};
+use crate::client::{Client, Shared};
 use crate::dial::Dial;
 use crate::error::Error;
 use crate::http::Http;
@@ -10,7 +10,7 @@ use crate::trust::Trust;
 use http::HeaderValue;
 use legation_protocol::sign::{PublicKey, SecretKey};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -99,7 +99,8 @@ impl Builder {
         let token = self.token.as_ref().map(|token| bearer(token)).transpose()?;
         let http = Http::new(address, dial, token, self.patience);
         let trust = Trust::new(self.exchange_keys);
-        Ok(Client::of(Inner::new(http, self.key, self.agent, trust)))
+        let shared = Shared { http, agent: self.agent, trust, journal: Mutex::default() };
+        Ok(Client::of(shared, self.key))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::builder::Builder;
 use crate::clock;
 use crate::error::Error;
 use crate::http::{Call, Http, Reply};
+use crate::journal::Journal;
 use crate::letter::{Letter, Sendable};
 use crate::retry::persisting;
 use crate::sent::{Sent, Taken};
@@ -14,7 +15,7 @@ use legation_protocol::sign::{PublicKey, SecretKey};
 use legation_protocol::vcp::Origin;
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) const MESSAGES: &str = "/v1/messages";
 
@@ -33,19 +34,17 @@ pub(crate) const MESSAGES: &str = "/v1/messages";
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Client(Arc<Inner>);
-
-pub(crate) struct Inner {
-    pub(crate) http: Http,
+pub struct Client {
+    shared: Arc<Shared>,
     key: Option<Arc<SecretKey>>,
-    agent: Option<String>,
-    trust: Trust,
 }
 
-impl Inner {
-    pub(crate) fn new(http: Http, key: Option<Arc<SecretKey>>, agent: Option<String>, trust: Trust) -> Inner {
-        Inner { http, key, agent, trust }
-    }
+/// What all clones of a client share.
+pub(crate) struct Shared {
+    pub(crate) http: Http,
+    pub(crate) agent: Option<String>,
+    pub(crate) trust: Trust,
+    pub(crate) journal: Mutex<Journal>,
 }
 
 impl Client {
@@ -54,17 +53,22 @@ impl Client {
         Builder::new(url.into())
     }
 
-    pub(crate) fn of(inner: Inner) -> Client {
-        Client(Arc::new(inner))
+    pub(crate) fn of(shared: Shared, key: Option<Arc<SecretKey>>) -> Client {
+        Client { shared: Arc::new(shared), key }
+    }
+
+    /// What has been read of the mailbox.
+    pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.shared.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn http(&self) -> &Http {
-        &self.0.http
+        &self.shared.http
     }
 
     /// The agent this client is.
     pub fn agent(&self) -> Option<&str> {
-        self.0.agent.as_deref()
+        self.shared.agent.as_deref()
     }
 
     /// The same, where it is needed.
@@ -72,18 +76,23 @@ impl Client {
         self.agent().ok_or(Error::Missing { what: "the agent's id" })
     }
 
+    /// The same client with another key.
+    pub(crate) fn keyed(&self, key: SecretKey) -> Client {
+        Client { shared: Arc::clone(&self.shared), key: Some(Arc::new(key)) }
+    }
+
     /// The public half of the agent's key.
     pub fn public_key(&self) -> Option<PublicKey> {
-        self.0.key.as_ref().map(|key| key.public())
+        self.key.as_ref().map(|key| key.public())
     }
 
     pub(crate) fn secret(&self) -> Option<&SecretKey> {
-        self.0.key.as_deref()
+        self.key.as_deref()
     }
 
     /// The keys the exchange signs with: those it was built with, or else those published when first asked.
     pub async fn exchange_keys(&self) -> Result<&[PublicKey], Error> {
-        self.0.trust.keys(&self.0.http).await
+        self.shared.trust.keys(&self.shared.http).await
     }
 
     /// A fresh id, this agent and the time: where a VCP message begins.
@@ -109,7 +118,7 @@ impl Client {
     }
 
     pub(crate) fn letter(&self, message: impl Sendable) -> Result<Letter, Error> {
-        Letter::new(message, self.secret(), self.0.http.authorization().is_some())
+        Letter::new(message, self.secret(), self.shared.http.authorization().is_some())
     }
 
     #[tracing::instrument(skip_all, fields(message = letter.id.as_deref()))]
@@ -126,7 +135,7 @@ impl Client {
 
     /// Asks for what this crate has no method for. Once, and a refusal is an answer like any other.
     pub async fn call(&self, call: Call) -> Result<Reply, Error> {
-        self.0.http.call(call).await
+        self.shared.http.call(call).await
     }
 
     /// Asks until there is an answer, for what may be asked twice.
@@ -137,7 +146,7 @@ impl Client {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (exchange, agent) = (&self.0.http.address.base, &self.0.agent);
+        let (exchange, agent) = (&self.shared.http.address.base, &self.shared.agent);
         f.debug_struct("Client").field("exchange", exchange).field("agent", agent).finish_non_exhaustive()
     }
 }

@@ -26,8 +26,15 @@ pub(crate) struct Dial {
 
 #[derive(Clone)]
 enum Way {
-    Tcp { host: String, port: u16 },
-    Tls { host: String, port: u16, config: Arc<rustls::ClientConfig> },
+    Tcp {
+        host: String,
+        port: u16,
+    },
+    Tls {
+        host: String,
+        port: u16,
+        config: Arc<rustls::ClientConfig>,
+    },
     Unix(std::path::PathBuf),
     #[cfg(test)]
     Memory(tokio::sync::mpsc::UnboundedSender<tokio::io::DuplexStream>),
@@ -35,7 +42,10 @@ enum Way {
 
 impl Dial {
     /// `config` makes TLS, where that is needed.
-    pub(crate) fn new<E>(place: Place, config: impl FnOnce() -> Result<Arc<rustls::ClientConfig>, E>) -> Result<Dial, E> {
+    pub(crate) fn new<E>(
+        place: Place,
+        config: impl FnOnce() -> Result<Arc<rustls::ClientConfig>, E>,
+    ) -> Result<Dial, E> {
         let way = match place {
             Place::Tcp { host, port } => Way::Tcp { host, port },
             Place::Tls { host, port } => Way::Tls { host, port, config: config()? },

@@ -17,8 +17,6 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 use tokio::time::timeout;
 
-pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
-pub(crate) const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The largest answer that is read.
@@ -26,7 +24,8 @@ const LARGEST: usize = 256 << 20;
 /// How long an unused connection is kept; the exchange keeps it a little longer.
 const IDLE: Duration = Duration::from_secs(60);
 
-type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
+/// What is sent.
+pub(crate) type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
 
 /// A request that has no method of its own in this crate.
 #[derive(Clone, Debug, Default)]
@@ -120,6 +119,11 @@ impl Http {
         Http { address, pool: pool.build(dial.clone()), dial, token, patience }
     }
 
+    /// How long an answer may take.
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// The header that says who asks.
     pub(crate) fn authorization(&self) -> Option<HeaderValue> {
         self.token.clone()
@@ -143,7 +147,8 @@ impl Http {
         let unfit = |_| Error::Setting { what: "a header of the request" };
         headers.extend(media.map(|media| (CONTENT_TYPE, HeaderValue::from_static(media))));
         for (name, value) in [(SIGNATURE, signature), (IDEMPOTENCY_KEY, idempotency_key)] {
-            headers.extend(value.map(|value| HeaderValue::try_from(value)).transpose().map_err(unfit)?.map(|v| (name, v)));
+            headers
+                .extend(value.map(|value| HeaderValue::try_from(value)).transpose().map_err(unfit)?.map(|v| (name, v)));
         }
         self.request(method, &path, headers, UnsyncBoxBody::new(Full::new(body))).await
     }

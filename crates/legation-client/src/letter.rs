@@ -78,7 +78,8 @@ impl Letter {
         // A line break between members is no part of what they say.
         let mut line: Vec<u8> = message.get().bytes().map(|byte| if is_break(byte) { b' ' } else { byte }).collect();
         if let Some(signature) = &self.signature {
-            line = [br#"{"message":"#, &*line, br#","signature":""#, signature.to_string().as_bytes(), br#""}"#].concat();
+            line =
+                [br#"{"message":"#, &*line, br#","signature":""#, signature.to_string().as_bytes(), br#""}"#].concat();
         }
         line.push(b'\n');
         Ok(line)
@@ -104,7 +105,8 @@ mod tests {
     const VCP: &str = r#"{"vcp_message":"1.2","type":"escalation","message_id":"019502a4-ad0f-7000-8000-000000000001",
         "sender":"agent://h/a","recipient":"agent://h/b","timestamp":"2026-02-15T10:30:00Z",
         "payload":{"severity":"info","reason":"x","context":"⏰🌅|📍🏡","requires_ack":false}}"#;
-    const CAP: &str = "{\"type\":\"message\",\"task_id\":\"T1\",\n\"sender_id\":\"a\",\"recipient_id\":\"b\",\"content\":\"hi\"}";
+    const CAP: &str =
+        "{\"type\":\"message\",\"task_id\":\"T1\",\n\"sender_id\":\"a\",\"recipient_id\":\"b\",\"content\":\"hi\"}";
 
     fn key() -> SecretKey {
         SecretKey::from_seed(&[7; 32])

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 /// The pauses before the second, third and fourth attempt.
-const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+pub(crate) const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 /// An exchange that asks to wait longer than this is not waited for.
 const LONGEST: Duration = Duration::from_secs(60);
 
