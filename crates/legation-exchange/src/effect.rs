@@ -163,7 +163,11 @@ impl Effect {
             | Effect::Acked(_)
             | Effect::Died { .. }
             | Effect::Resent(_)
-            | Effect::Purged { .. } => None,
+            | Effect::Purged { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. } => None,
         }
     }
 }

@@ -112,7 +112,7 @@ impl Flow {
                     Ok(Err(error)) => self.ended(End::Failed(error)),
                     Err(end) => self.ended(end),
                 },
-                () = tokio::time::sleep(self.shared.limits.heartbeat) => self.heartbeat(),
+                () = tokio::time::sleep(self.shared.settings().limits.heartbeat) => self.heartbeat(),
             },
         };
         Some((Ok(text.into()), self))

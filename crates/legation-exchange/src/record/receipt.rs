@@ -151,6 +151,11 @@ impl Receipt {
         self.leaf
     }
 
+    /// What the entry says, to the byte: JSON, as sound as the receipt is.
+    pub fn effect(&self) -> &str {
+        &self.entry.effect
+    }
+
     /// What it states, if this key signed it and all of it agrees.
     pub fn verify(&self, key: &PublicKey) -> Result<Stated, BadReceipt> {
         let Stamp { first, count, root, .. } = self.batch;

@@ -1,0 +1,153 @@
+//! The messages of a mailbox as they come.
+
+use crate::acks::Acks;
+use crate::client::Client;
+use crate::error::Error;
+use crate::inbox::{Inbox, Unverified};
+use crate::incoming::{Incoming, Opened, Withheld};
+use crate::reader::{Passed, Reader};
+use crate::task::Task;
+use crate::verified::{Verified, Verifier};
+use futures_util::Stream;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+
+/// How many messages are read ahead.
+const AHEAD: usize = 32;
+/// How long the reader may take to end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The messages of a mailbox as they come, also as a [`Stream`]. One that is not
+/// [acknowledged](Deliveries::ack) stays in the mailbox, and comes again when it is next read. An error is
+/// the last that comes.
+pub struct Deliveries {
+    client: Client,
+    policy: Unverified,
+    on_withheld: Option<Box<dyn FnMut(Withheld) + Send>>,
+    passed: mpsc::Receiver<Passed>,
+    ended: bool,
+    stop: watch::Sender<bool>,
+    reader: Task<()>,
+    acks: Acks,
+    _out: Out,
+}
+
+/// What is out while somebody reads. Nobody has it when they end.
+struct Out(Client);
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        self.0.journal().leave_all();
+    }
+}
+
+impl Deliveries {
+    pub(crate) async fn open(inbox: Inbox) -> Result<Deliveries, Error> {
+        let (client, policy) = (inbox.client.clone(), inbox.policy());
+        client.named()?;
+        if let Some(position) = inbox.done_up_to {
+            client.acknowledge_up_to(position).await?;
+            client.journal().done_up_to(position);
+        }
+        let (out, passed) = mpsc::channel(AHEAD);
+        let (stop, stopped) = watch::channel(false);
+        let acks = Acks::spawn(client.clone());
+        let reader = Reader {
+            client: client.clone(),
+            transport: inbox.transport,
+            out,
+            acks: acks.done.clone(),
+            stop: stopped,
+            verifier: Verifier::default(),
+            socket: None,
+        };
+        let reader = Task::spawn(reader.run());
+        let (on_withheld, _out) = (inbox.on_withheld, Out(client.clone()));
+        Ok(Deliveries { client, policy, on_withheld, passed, ended: false, stop, reader, acks, _out })
+    }
+
+    /// The next message; nothing after an error. May be given up and asked again: nothing is lost.
+    pub async fn next(&mut self) -> Option<Result<Incoming, Error>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// The message at this position is done: it is acknowledged soon, and never handed out again by this client.
+    pub async fn ack(&mut self, position: u64) -> Result<(), Error> {
+        self.client.journal().done(position);
+        if self.acks.done.send(position).await.is_ok() {
+            return Ok(());
+        }
+        self.ended = true;
+        Err(poll_fn(|cx| self.acks.poll_failed(cx)).await)
+    }
+
+    /// Ends in good order: what is done is acknowledged, and the exchange told.
+    pub async fn close(self) -> Result<(), Error> {
+        let Deliveries { passed, stop, mut reader, acks, .. } = self;
+        // What waits to be handed out is not waited for.
+        drop(passed);
+        stop.send_replace(true);
+        drop(tokio::time::timeout(PATIENCE, reader.ended()).await);
+        drop(reader);
+        acks.finish().await
+    }
+
+    /// What is handed out of what came; nothing if it is withheld.
+    fn sorted(&mut self, opened: Opened) -> Option<Result<Incoming, Error>> {
+        let withheld = match opened {
+            Opened::Withheld(withheld) => withheld,
+            Opened::Message(incoming) => match (&incoming.verified, self.policy) {
+                (Verified::Signed(_) | Verified::Vouched, _) | (Verified::Unverified(_), Unverified::HandOver) => {
+                    return Some(Ok(incoming));
+                }
+                (Verified::Unverified(doubt), Unverified::Withhold | Unverified::Stop) => {
+                    Withheld { position: incoming.position, bytes: incoming.bytes().into(), doubt: doubt.clone() }
+                }
+            },
+        };
+        let position = withheld.position;
+        self.client.journal().leave(position);
+        if self.policy == Unverified::Stop {
+            return Some(Err(Error::Unverified { position, source: withheld.doubt }));
+        }
+        tracing::warn!(position, doubt = %withheld.doubt, "a message is withheld");
+        if let Some(told) = &mut self.on_withheld {
+            told(withheld);
+        }
+        None
+    }
+}
+
+impl Stream for Deliveries {
+    type Item = Result<Incoming, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        while !self.ended {
+            if let Poll::Ready(error) = self.acks.poll_failed(cx) {
+                self.ended = true;
+                return Poll::Ready(Some(Err(error)));
+            }
+            let next = match ready!(self.passed.poll_recv(cx)) {
+                None => None,
+                Some(Err(error)) => Some(Err(error)),
+                Some(Ok(opened)) => match self.sorted(opened) {
+                    None => continue,
+                    Some(next) => Some(next),
+                },
+            };
+            self.ended = !matches!(next, Some(Ok(_)));
+            return Poll::Ready(next);
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl fmt::Debug for Deliveries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deliveries").field("client", &self.client).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,87 @@
+//! What comes out of a mailbox.
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::verified::{Doubt, Judged, Verified, Verifier};
+use legation_exchange::Moment;
+use legation_exchange::record::Receipt;
+use legation_protocol::{Message, Received};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// A message that was delivered. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// Where it lies in the mailbox: what is acknowledged, and what to store with an effect that must happen once.
+    pub position: u64,
+    /// The message, beside the bytes as they were sent.
+    pub received: Arc<Received>,
+    /// When the exchange took it; known where the receipt is.
+    pub received_at: Option<Moment>,
+    /// The exchange's receipt; where there is one, it is verified and about this message.
+    pub receipt: Option<Arc<Receipt>>,
+    /// How far it is known who sent it.
+    pub verified: Verified,
+}
+
+impl Incoming {
+    /// What it says.
+    pub fn message(&self) -> &Message {
+        self.received.message()
+    }
+
+    /// The bytes as they were sent.
+    pub fn bytes(&self) -> &[u8] {
+        self.received.bytes()
+    }
+}
+
+/// A message that was not handed over, because it is not known to be what it claims. It stays in the mailbox.
+#[derive(Clone, Debug)]
+pub struct Withheld {
+    /// Where it lies in the mailbox.
+    pub position: u64,
+    /// The bytes as they came.
+    pub bytes: Box<[u8]>,
+    /// Why.
+    pub doubt: Doubt,
+}
+
+/// An element of a mailbox as the exchange lists it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Item {
+    pub(crate) position: u64,
+    message: Box<RawValue>,
+    receipt: Option<Box<RawValue>>,
+}
+
+/// An element that was judged.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    Message(Incoming),
+    /// It cannot be handed over whatever the policy: it is no message.
+    Withheld(Withheld),
+}
+
+impl Item {
+    /// Judges it. Fails only where the exchange cannot be asked.
+    pub(crate) async fn opened(self, client: &Client, verifier: &mut Verifier) -> Result<Opened, Error> {
+        let Item { position, message, receipt } = self;
+        let bytes = message.get().as_bytes();
+        let judged = verifier.judge(client, bytes, receipt.as_deref().map(RawValue::get)).await?;
+        let Judged { received, receipt, verified } = judged;
+        let (receipt, stated) = receipt.unzip();
+        Ok(match (received, verified) {
+            (None, Verified::Unverified(doubt)) => Opened::Withheld(Withheld { position, bytes: bytes.into(), doubt }),
+            (None, Verified::Signed(_) | Verified::Vouched) => return Err(Error::Answer(None)),
+            (Some(received), verified) => Opened::Message(Incoming {
+                position,
+                received: Arc::new(received),
+                received_at: stated.map(|stated| Moment::from_micros(stated.at)),
+                receipt: receipt.map(Arc::new),
+                verified,
+            }),
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! What of a mailbox has been read and done in this process. A mailbox lists by positions that only
+//! rise, so whatever lies at or below the highest one seen and is not open is done: nothing needs to be
+//! remembered of it, and it is never handed out again.
+
+use std::collections::BTreeMap;
+
+/// What has been read and done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Journal {
+    highest: Option<u64>,
+    open: BTreeMap<u64, Open>,
+}
+
+/// A message that is not done with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    /// Somebody has it.
+    Out,
+    /// Nobody has it: it was withheld, or left by a reader that ended.
+    Left,
+}
+
+/// What to do with a message that is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    /// Hand it out.
+    Wanted,
+    /// Somebody has it.
+    Out,
+    /// It is done: only the acknowledgement has not arrived.
+    Done,
+}
+
+impl Journal {
+    pub(crate) fn listed(&self, position: u64) -> Listed {
+        match self.open.get(&position) {
+            Some(Open::Out) => Listed::Out,
+            Some(Open::Left) => Listed::Wanted,
+            None if self.highest.is_some_and(|highest| position <= highest) => Listed::Done,
+            None => Listed::Wanted,
+        }
+    }
+
+    /// It is handed out.
+    pub(crate) fn hand_out(&mut self, position: u64) {
+        self.see(position);
+        self.open.insert(position, Open::Out);
+    }
+
+    /// It is kept back.
+    pub(crate) fn leave(&mut self, position: u64) {
+        self.see(position);
+        self.open.insert(position, Open::Left);
+    }
+
+    /// Nobody has what was out: their reader ended.
+    pub(crate) fn leave_all(&mut self) {
+        self.open.values_mut().for_each(|open| *open = Open::Left);
+    }
+
+    /// It is done.
+    pub(crate) fn done(&mut self, position: u64) {
+        self.see(position);
+        self.open.remove(&position);
+    }
+
+    /// All up to this position is done.
+    pub(crate) fn done_up_to(&mut self, position: u64) {
+        self.see(position);
+        self.open.retain(|open, _| *open > position);
+    }
+
+    /// Where to read on so that nothing open is left out.
+    pub(crate) fn cursor(&self) -> Option<u64> {
+        match self.open.first_key_value() {
+            Some((first, _)) => first.checked_sub(1),
+            None => self.highest,
+        }
+    }
+
+    fn see(&mut self, position: u64) {
+        self.highest = self.highest.max(Some(position));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Journal, Listed};
+
+    #[test]
+    fn what_is_done_is_never_wanted_again() {
+        let mut journal = Journal::default();
+        assert_eq!((journal.listed(7), journal.cursor()), (Listed::Wanted, None));
+        journal.hand_out(7);
+        journal.hand_out(9);
+        journal.leave(12);
+        assert_eq!(
+            [7, 9, 12, 13].map(|at| journal.listed(at)),
+            [Listed::Out, Listed::Out, Listed::Wanted, Listed::Wanted]
+        );
+        assert_eq!(journal.cursor(), Some(6));
+        journal.done(7);
+        assert_eq!((journal.listed(7), journal.cursor()), (Listed::Done, Some(8)));
+        journal.leave_all();
+        assert_eq!((journal.listed(9), journal.listed(7)), (Listed::Wanted, Listed::Done));
+        journal.done_up_to(12);
+        assert_eq!((journal.listed(9), journal.listed(12), journal.cursor()), (Listed::Done, Listed::Done, Some(12)));
+        assert_eq!(journal.open.len(), 0);
+    }
+}

@@ -1,0 +1,97 @@
+//! Messages being handled, and those that wait for another attempt: each on its own, so that one that
+//! fails holds up no other.
+
+use crate::alarm;
+use crate::client::Client;
+use crate::clock::jittered;
+use crate::incoming::Incoming;
+use crate::retry::Backoff;
+use std::collections::BTreeMap;
+use tokio::time::{Instant, sleep_until};
+
+/// How many may wait before nothing new is read.
+const MOST: usize = 1024;
+
+/// A message being handled.
+pub(crate) struct Work {
+    incoming: Incoming,
+    stage: Stage,
+    backoff: Backoff,
+}
+
+enum Stage {
+    /// The handler has not taken it yet.
+    Untaken,
+    /// The handler has taken it, and is not asked again.
+    Taken,
+}
+
+impl Work {
+    pub(crate) fn new(incoming: Incoming) -> Work {
+        Work { incoming, stage: Stage::Untaken, backoff: Backoff::HANDLER }
+    }
+
+    pub(crate) fn position(&self) -> u64 {
+        self.incoming.position
+    }
+
+    /// Does what is left to do; says whether that was all. What the handler said of a failure is its own to log.
+    pub(crate) async fn attempt<H, F, E>(&mut self, client: &Client, answers_alarms: bool, handler: &mut H) -> bool
+    where
+        H: FnMut(Incoming) -> F,
+        F: Future<Output = Result<(), E>>,
+    {
+        let position = self.incoming.position;
+        if let Stage::Untaken = self.stage {
+            if handler(self.incoming.clone()).await.is_err() {
+                tracing::warn!(position, "the handler failed; the message comes again");
+                return false;
+            }
+            client.journal().done(position);
+            self.stage = Stage::Taken;
+        }
+        if !answers_alarms {
+            return true;
+        }
+        match alarm::answer(client, &self.incoming).await {
+            Ok(()) => true,
+            Err(error) if error.is_retryable() => {
+                tracing::warn!(position, %error, "the escalation is not acknowledged yet");
+                false
+            }
+            Err(error) => {
+                tracing::warn!(position, %error, "the escalation cannot be acknowledged");
+                true
+            }
+        }
+    }
+}
+
+/// Messages that wait for another attempt, by when it is due.
+#[derive(Default)]
+pub(crate) struct Parked(BTreeMap<(Instant, u64), Work>);
+
+impl Parked {
+    pub(crate) fn park(&mut self, mut work: Work) {
+        let due = Instant::now() + jittered(work.backoff.step());
+        self.0.insert((due, work.position()), work);
+    }
+
+    /// Whether nothing new may be read.
+    pub(crate) fn holds_up(&self, in_order: bool) -> bool {
+        self.0.len() >= if in_order { 1 } else { MOST }
+    }
+
+    /// Waits for the next that is due. Nothing is lost when it is not waited for any longer.
+    pub(crate) async fn due(&mut self) -> Work {
+        loop {
+            let Some((due, _)) = self.0.first_key_value().map(|(key, _)| *key) else {
+                return std::future::pending().await;
+            };
+            sleep_until(due).await;
+            if let Some((_, work)) = self.0.pop_first() {
+                return work;
+            }
+        }
+    }
+}

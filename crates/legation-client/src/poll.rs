@@ -1,0 +1,56 @@
+//! Reading a mailbox by asking for it, and acknowledging.
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::http::Call;
+use crate::incoming::Item;
+use crate::registry::path;
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+use std::time::Duration;
+
+/// How long the exchange holds a question that has no answer yet.
+const WAIT: Duration = Duration::from_secs(30);
+/// How many messages are asked for at once.
+const PAGE: usize = 100;
+
+#[derive(Deserialize)]
+struct Listing {
+    messages: Vec<Item>,
+}
+
+impl Client {
+    /// What waits beyond a position, or comes within half a minute.
+    pub(crate) async fn poll(&self, after: Option<u64>) -> Result<Vec<Item>, Error> {
+        let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
+        let inbox = format!("{}/inbox?limit={PAGE}&wait={}{after}", path(self.named()?), WAIT.as_secs());
+        let call = Call { wait: WAIT, ..Call::get(inbox) };
+        let Listing { messages } = self.call(call).await?.read().map_err(fenced)?;
+        Ok(messages)
+    }
+
+    /// Takes messages out of this agent's mailbox. [`Inbox::handle`](crate::Inbox::handle) does it by itself.
+    pub async fn acknowledge(&self, positions: &[u64]) -> Result<(), Error> {
+        self.ack(&json!({ "positions": positions })).await
+    }
+
+    /// Takes all up to a position out of this agent's mailbox.
+    pub async fn acknowledge_up_to(&self, position: u64) -> Result<(), Error> {
+        self.ack(&json!({ "position": position })).await
+    }
+
+    async fn ack(&self, body: &serde_json::Value) -> Result<(), Error> {
+        let call = Call::json(Method::POST, format!("{}/ack", path(self.named()?)), body.to_string());
+        let _: serde::de::IgnoredAny = self.ask(call).await?;
+        Ok(())
+    }
+}
+
+/// A refusal to a reader that another one has taken over from is no refusal like others.
+pub(crate) fn fenced(error: Error) -> Error {
+    match error {
+        Error::Refused(refused) if refused.is_fenced() => Error::Fenced,
+        other => other,
+    }
+}

@@ -1,0 +1,114 @@
+//! Reads a mailbox for as long as somebody listens: over a WebSocket, or by asking again and again where
+//! there is none. What is lost is found again; what cannot be mended ends it.
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::incoming::{Item, Opened};
+use crate::journal::Listed;
+use crate::retry::Backoff;
+use crate::socket::{Socket, Unopened};
+use crate::verified::Verifier;
+use tokio::sync::{mpsc, watch};
+
+/// How a mailbox is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// A WebSocket where the exchange has one, otherwise by long polls.
+    #[default]
+    Any,
+    /// A WebSocket.
+    WebSocket,
+    /// Long polls.
+    LongPoll,
+}
+
+/// What a reader passes on. An error is its last word.
+pub(crate) type Passed = Result<Opened, Error>;
+
+pub(crate) struct Reader {
+    pub(crate) client: Client,
+    pub(crate) transport: Transport,
+    pub(crate) out: mpsc::Sender<Passed>,
+    /// What is listed again though it is done goes here.
+    pub(crate) acks: mpsc::Sender<u64>,
+    pub(crate) stop: watch::Receiver<bool>,
+    pub(crate) verifier: Verifier,
+    pub(crate) socket: Option<Socket>,
+}
+
+/// Nobody listens any more.
+struct Unheard;
+
+impl Reader {
+    pub(crate) async fn run(mut self) {
+        let mut stop = self.stop.clone();
+        tokio::select! {
+            () = self.read() => {}
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+        if let Some(socket) = self.socket.take() {
+            socket.close().await;
+        }
+    }
+
+    async fn read(&mut self) {
+        let mut backoff = Backoff::RECONNECT;
+        loop {
+            let error = match self.session(&mut backoff).await {
+                Ok(Unheard) => return,
+                Err(error) => error,
+            };
+            self.socket = None;
+            if !error.is_retryable() {
+                // Whoever listened may be gone.
+                drop(self.out.send(Err(error)).await);
+                return;
+            }
+            tracing::info!(%error, "the mailbox is out of reach; coming back");
+            backoff.wait(&error).await;
+        }
+    }
+
+    /// Reads until something breaks. Whatever comes in shows that the exchange is there.
+    async fn session(&mut self, backoff: &mut Backoff) -> Result<Unheard, Error> {
+        let mut after = self.client.journal().cursor();
+        if self.transport != Transport::LongPoll {
+            match Socket::open(&self.client, after).await {
+                Ok(socket) => self.socket = Some(socket),
+                Err(Unopened::Absent) if self.transport == Transport::Any => self.transport = Transport::LongPoll,
+                Err(Unopened::Absent) => {
+                    return Err(Error::Missing { what: "a WebSocket, which the exchange has not" });
+                }
+                Err(Unopened::Error(error)) => return Err(error),
+            }
+        }
+        loop {
+            let items = match &mut self.socket {
+                Some(socket) => vec![socket.next().await?],
+                None => self.client.poll(after).await?,
+            };
+            *backoff = Backoff::RECONNECT;
+            after = items.last().map(|item| item.position).or(after);
+            for item in items {
+                if let Err(Unheard) = self.pass(item).await? {
+                    return Ok(Unheard);
+                }
+            }
+        }
+    }
+
+    async fn pass(&mut self, item: Item) -> Result<Result<(), Unheard>, Error> {
+        let position = item.position;
+        let listed = self.client.journal().listed(position);
+        match listed {
+            Listed::Out => return Ok(Ok(())),
+            Listed::Done => return Ok(self.acks.send(position).await.map_err(|_| Unheard)),
+            Listed::Wanted => {}
+        }
+        let opened = item.opened(&self.client, &mut self.verifier).await?;
+        let Ok(place) = self.out.reserve().await else { return Ok(Err(Unheard)) };
+        self.client.journal().hand_out(position);
+        place.send(Ok(opened));
+        Ok(Ok(()))
+    }
+}
