@@ -6,6 +6,7 @@ mod dead_letters;
 mod keys;
 mod message;
 mod people;
+mod push;
 mod register;
 mod remove;
 
@@ -13,6 +14,7 @@ use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
 use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::push::Pushed;
 use crate::registration::Registration;
 use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
@@ -127,6 +129,8 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To note how messages were brought to an agent.
+    Pushed(Pushed),
     /// To send letters again that reached nobody.
     Resend {
         /// Whose.
@@ -220,6 +224,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Withdraw { name, who } => desk.withdraw(name, &who),
         Input::Confirm(token) => Ok(desk.confirm(token)),
         Input::Acknowledge { agent, up_to, positions, who } => desk.acknowledge(agent, up_to, positions, &who),
+        Input::Pushed(pushed) => Ok(desk.pushed(pushed)),
         Input::Resend { agent, positions, who } => desk.resend(agent, &positions, &who),
         Input::Purge { agent, up_to, who } => desk.purge(agent, up_to, &who),
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
@@ -295,7 +300,7 @@ impl Desk<'_> {
             | Input::Acknowledge { who, .. }
             | Input::Resend { who, .. }
             | Input::Purge { who, .. } => who,
-            Input::Confirm(_) | Input::Refusal(_) | Input::Tally(_) => return None,
+            Input::Confirm(_) | Input::Pushed(_) | Input::Refusal(_) | Input::Tally(_) => return None,
         };
         (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None })
     }

@@ -6,6 +6,7 @@ use crate::dead::Why;
 use crate::key::Key;
 use crate::moment::Moment;
 use crate::person::Person;
+use crate::push::Pushed;
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +84,8 @@ pub enum Effect {
     },
     /// Messages were acknowledged.
     Acked(Acked),
+    /// Messages were brought to an agent, or could not be.
+    Pushed(Pushed),
     /// Messages reached nobody.
     Died {
         /// Whose they were.
@@ -120,6 +123,7 @@ impl Effect {
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
             | Effect::Acked(_)
+            | Effect::Pushed(_)
             | Effect::Died { .. }
             | Effect::Purged { .. } => Vec::new(),
         }
