@@ -155,6 +155,7 @@ impl Asked {
             | Input::Withdraw { .. }
             | Input::Confirm(_)
             | Input::Acknowledge { .. }
+            | Input::Pushed(_)
             | Input::Resend { .. }
             | Input::Purge { .. }
             | Input::Refusal(_)

@@ -4,6 +4,7 @@
 mod arrivals;
 mod asks;
 mod audit;
+mod carrier;
 mod corridor;
 mod dead_letters;
 mod decider;
@@ -23,6 +24,7 @@ mod stats;
 mod tokens;
 
 pub use audit::{Consistency, Inclusion};
+pub use carrier::{Carrier, Parcel, Posting, Reach, Reply};
 pub use corridor::{Credential, Submission};
 pub use dead_letters::{Beyond, Letter};
 pub use exchange::{Error, Exchange, Head, Pending, Settled};

@@ -35,7 +35,7 @@ pub use mailbox::{Item, Mailbox};
 pub use moment::Moment;
 pub use person::{People, Person};
 pub use policy::Policy;
-pub use push::{Lost, Outcome, Push, Pushed, Try};
+pub use push::{Fate, Lost, Outcome, Push, Pushed, Try};
 pub use registration::Registration;
 pub use registry::Registry;
 pub use route::{Event, Order, Route};

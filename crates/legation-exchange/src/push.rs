@@ -34,10 +34,19 @@ pub struct Pushed {
 }
 
 impl Pushed {
-    /// All attempts, each with the name of what became of it.
-    pub fn tries(&self) -> impl Iterator<Item = (&'static str, &Try)> {
-        let all = [("delivered", &self.delivered), ("failed", &self.failed), ("given_up", &self.given_up)];
-        all.into_iter().flat_map(|(what, tries)| tries.iter().map(move |tried| (what, tried)))
+    /// All attempts, each with what became of the message by it.
+    pub fn tries(&self) -> impl Iterator<Item = (Fate, &Try)> {
+        let all = [(Fate::Delivered, &self.delivered), (Fate::Failed, &self.failed), (Fate::GivenUp, &self.given_up)];
+        all.into_iter().flat_map(|(fate, tries)| tries.iter().map(move |tried| (fate, tried)))
+    }
+
+    /// Adds an attempt.
+    pub fn add(&mut self, fate: Fate, tried: Try) {
+        match fate {
+            Fate::Delivered => self.delivered.push(tried),
+            Fate::Failed => self.failed.push(tried),
+            Fate::GivenUp => self.given_up.push(tried),
+        }
     }
 
     /// How many attempts there were.
@@ -49,6 +58,17 @@ impl Pushed {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// What became of a message by an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Its agent has it.
+    Delivered,
+    /// Another attempt follows.
+    Failed,
+    /// None follows.
+    GivenUp,
 }
 
 /// One attempt, in the record `[position, number, outcome]`.

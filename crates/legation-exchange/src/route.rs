@@ -3,7 +3,7 @@
 //!
 //! Times are those of a clock that only rises, as told since the route began.
 
-use crate::push::{Lost, Outcome, Try};
+use crate::push::{Fate, Lost, Outcome, Try};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -80,12 +80,8 @@ pub enum Order {
         /// Which attempt, from 1.
         number: u8,
     },
-    /// Note that the endpoint took the message.
-    Delivered(Try),
-    /// Note that an attempt failed, and that another follows.
-    Failed(Try),
-    /// Note that no attempt follows.
-    GivenUp(Try),
+    /// Note an attempt, and what became of the message by it.
+    Note(Fate, Try),
 }
 
 impl Route {
@@ -131,7 +127,7 @@ impl Route {
             Event::Offered { position } => self.offered(position, now),
             Event::TooOld { position } => {
                 self.advance(position)?;
-                Some(Order::GivenUp(Try { position, number: 0, outcome: Outcome::Lost(Lost::TooOld) }))
+                Some(Order::Note(Fate::GivenUp, Try { position, number: 0, outcome: Outcome::Lost(Lost::TooOld) }))
             }
             Event::Passed => self.passed(now),
             Event::Ended { position, outcome, retry_after, jitter } => {
@@ -140,11 +136,12 @@ impl Route {
                 if outcome.is_retryable() && number < Route::ATTEMPTS {
                     let due = now + wait(number, retry_after, jitter);
                     self.legs.insert(position, Leg::Waits { number: number + 1, due });
-                    return Some(Order::Failed(tried));
+                    return Some(Order::Note(Fate::Failed, tried));
                 }
                 self.legs.remove(&position);
                 self.learn(outcome, now, jitter);
-                Some(if outcome.is_delivered() { Order::Delivered(tried) } else { Order::GivenUp(tried) })
+                let fate = if outcome.is_delivered() { Fate::Delivered } else { Fate::GivenUp };
+                Some(Order::Note(fate, tried))
             }
             Event::Gone { position } => {
                 let gone = self.legs.remove(&position);
@@ -217,7 +214,7 @@ fn scaled(time: Duration, jitter: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::{Event, Order, Route};
-    use crate::push::{Lost, Outcome};
+    use crate::push::{Fate, Lost, Outcome};
     use std::time::Duration;
 
     fn ended(position: u64, outcome: Outcome) -> Event {
@@ -232,7 +229,7 @@ mod tests {
         while let Some(Order::Post { .. }) = order {
             made.push((now - start).as_secs_f64());
             let told = route.after(ended(position, outcome), now);
-            if matches!(told, Some(Order::GivenUp(_) | Order::Delivered(_))) {
+            if matches!(told, Some(Order::Note(Fate::GivenUp | Fate::Delivered, _))) {
                 break;
             }
             now = route.due().unwrap();

@@ -74,6 +74,7 @@ impl<'e> Facts<'e> {
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
+            | Effect::Pushed(_)
             | Effect::Tallied { .. } => Err(Error::Entry { position: entry.position }),
         }
     }
