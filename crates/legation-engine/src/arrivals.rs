@@ -4,10 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 /// Those who wait, by agent.
 #[derive(Debug, Default)]
-pub(crate) struct Arrivals(Mutex<BTreeMap<String, Bell>>);
+pub(crate) struct Arrivals {
+    bells: Mutex<BTreeMap<String, Bell>>,
+    /// Rung when agents are registered, changed or removed.
+    registered: Notify,
+}
 
 #[derive(Debug, Default)]
 struct Bell {
@@ -42,15 +47,26 @@ impl Arrivals {
         }
     }
 
+    /// The next time that agents are registered, changed or removed.
+    pub(crate) fn registered(&self) -> Notified<'_> {
+        self.registered.notified()
+    }
+
+    /// Agents were registered, changed or removed.
+    pub(crate) fn tell_registered(&self) {
+        self.registered.notify_waiters();
+    }
+
     /// Nothing will arrive any more.
     pub(crate) fn tell_all(&self) {
+        self.tell_registered();
         for bell in self.bells().values() {
             bell.notify.notify_waiters();
         }
     }
 
     fn bells(&self) -> MutexGuard<'_, BTreeMap<String, Bell>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.bells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -86,9 +86,12 @@ impl Decider {
         if !inputs.is_empty() {
             self.stats.batch(inputs.len());
         }
-        let Batch { verdicts, grown, fresh, reached } = self.ledger.batch(inputs, now())?;
+        let Batch { verdicts, grown, fresh, reached, registered } = self.ledger.batch(inputs, now())?;
         self.publish(grown);
         self.arrivals.tell(&reached);
+        if registered {
+            self.arrivals.tell_registered();
+        }
         let full = self.is_full(&verdicts)?;
         self.stats.alive(full);
         let answered_at = instant();
@@ -166,7 +169,7 @@ impl Asked {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge where the exchange meets the clock")]
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Moment::from_micros(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }

@@ -42,6 +42,8 @@ pub struct Batch {
     pub fresh: Option<Fresh>,
     /// Whose mailboxes have got something.
     pub reached: Vec<String>,
+    /// Whether agents were registered, changed or removed.
+    pub registered: bool,
 }
 
 /// What of a batch is durable already.
@@ -50,6 +52,7 @@ struct Told {
     verdicts: Vec<Verdict>,
     fresh: Option<Fresh>,
     reached: Vec<String>,
+    registered: bool,
 }
 
 /// How often the record was restored from a copy, counted from 1.
@@ -77,8 +80,8 @@ impl Ledger {
             Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
             done => done?,
         }
-        let Told { verdicts, fresh, reached } = told;
-        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached })
+        let Told { verdicts, fresh, reached, registered } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached, registered })
     }
 
     /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
@@ -157,6 +160,7 @@ impl Ledger {
             }
             drop(committed);
             told.fresh = Fresh::of(frames, appended);
+            told.registered |= entries.iter().any(|entry| entry.effect.registers());
             told.reached.extend(entries.into_iter().flat_map(|entry| entry.effect.reaches()));
         }
         self.state.settle();

@@ -16,6 +16,7 @@ mod ledger;
 mod limiter;
 mod mailbox;
 mod open;
+mod push;
 mod receipt;
 mod refusals;
 mod search;

@@ -109,6 +109,25 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Whether it registers, changes or removes an agent.
+    pub const fn registers(&self) -> bool {
+        match self {
+            Effect::Registered { .. } | Effect::Removed { .. } => true,
+            Effect::Accepted(_)
+            | Effect::Refused(_)
+            | Effect::Tallied { .. }
+            | Effect::Keyed { .. }
+            | Effect::Granted { .. }
+            | Effect::Withdrawn { .. }
+            | Effect::Confirmed { .. }
+            | Effect::Acked(_)
+            | Effect::Pushed(_)
+            | Effect::Died { .. }
+            | Effect::Resent(_)
+            | Effect::Purged { .. } => false,
+        }
+    }
+
     /// Whose mailboxes it puts something into.
     pub fn reaches(self) -> Vec<String> {
         match self {
