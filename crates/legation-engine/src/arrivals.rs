@@ -6,10 +6,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 /// Those who wait, by agent.
 #[derive(Debug, Default)]
-pub(crate) struct Arrivals(Mutex<BTreeMap<String, Post>>);
+pub(crate) struct Arrivals {
+    posts: Mutex<BTreeMap<String, Post>>,
+    /// Rung when agents are registered, changed or removed.
+    registered: Notify,
+}
 
 #[derive(Debug, Default)]
 struct Post {
@@ -37,14 +42,24 @@ pub(crate) struct Place {
 impl Arrivals {
     /// Takes the turn at a mailbox from whoever has it, and tells them.
     pub(crate) fn take_turn(self: &Arc<Self>, agent: &str) -> Place {
-        let mut posts = self.posts();
-        let post = posts.entry(agent.to_owned()).or_default();
-        post.waiting += 1;
-        let bell = Arc::clone(&post.bell);
-        drop(posts);
+        let bell = self.bell_of(agent);
         let turn = bell.turn.fetch_add(1, Ordering::SeqCst) + 1;
         bell.notify.notify_waiters();
         Place { arrivals: Arc::clone(self), agent: agent.to_owned(), bell, turn }
+    }
+
+    /// Hears what arrives without taking the turn from anybody.
+    pub(crate) fn listen(self: &Arc<Self>, agent: &str) -> Place {
+        let bell = self.bell_of(agent);
+        let turn = bell.turn.load(Ordering::SeqCst);
+        Place { arrivals: Arc::clone(self), agent: agent.to_owned(), bell, turn }
+    }
+
+    fn bell_of(&self, agent: &str) -> Arc<Bell> {
+        let mut posts = self.posts();
+        let post = posts.entry(agent.to_owned()).or_default();
+        post.waiting += 1;
+        Arc::clone(&post.bell)
     }
 
     /// Something has arrived for these, or has changed for them.
@@ -58,15 +73,26 @@ impl Arrivals {
         }
     }
 
+    /// The next time that agents are registered, changed or removed.
+    pub(crate) fn registered(&self) -> Notified<'_> {
+        self.registered.notified()
+    }
+
+    /// Agents were registered, changed or removed.
+    pub(crate) fn tell_registered(&self) {
+        self.registered.notify_waiters();
+    }
+
     /// Nothing will arrive any more, or something has changed that may concern anybody.
     pub(crate) fn tell_all(&self) {
+        self.tell_registered();
         for post in self.posts().values() {
             post.bell.notify.notify_waiters();
         }
     }
 
     fn posts(&self) -> MutexGuard<'_, BTreeMap<String, Post>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.posts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

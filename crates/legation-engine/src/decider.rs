@@ -109,7 +109,10 @@ impl Decider {
     fn tell_of(&self, changed: Vec<Party>) {
         for party in changed {
             match party {
-                Party::Agent(agent) => self.arrivals.tell(&[agent]),
+                Party::Agent(agent) => {
+                    self.arrivals.tell(&[agent]);
+                    self.arrivals.tell_registered();
+                }
                 Party::Person => self.arrivals.tell_all(),
             }
         }
@@ -166,6 +169,7 @@ impl Asked {
             | Input::Withdraw { .. }
             | Input::Confirm(_)
             | Input::Acknowledge { .. }
+            | Input::Pushed(_)
             | Input::Resend { .. }
             | Input::Purge { .. }
             | Input::Erase { .. }

@@ -1,6 +1,7 @@
 //! The handle everybody holds: ask something, look something up.
 
 use crate::arrivals::Arrivals;
+use crate::carrier::Carrier;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
 use crate::limiter::Limiter;
@@ -182,6 +183,8 @@ pub struct Exchange {
     pub(crate) stats: Arc<Stats>,
     /// How much each agent may say, by canonical id.
     pub(crate) pace: Arc<Limiter<String>>,
+    /// Who brings messages out.
+    pub(crate) carrier: Option<Arc<dyn Carrier>>,
 }
 
 impl Exchange {

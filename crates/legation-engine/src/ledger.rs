@@ -252,6 +252,7 @@ pub(crate) fn weight(input: &Input) -> usize {
         Input::Message(verified) => verified.received.bytes().len() * 2,
         Input::Register { registration, .. } => json(&registration.capabilities) + json(&registration.manifest),
         Input::Acknowledge { positions, .. } => positions.len() * 24,
+        Input::Pushed(pushed) => pushed.len() * 32,
         Input::Resend { positions, .. } => positions.len() * 512,
         Input::Erase { erasure, .. } => erasure.positions.len() * 48,
         Input::Tally(refusals) => refusals.len() * 256,

@@ -1,8 +1,10 @@
 //! Reading a mailbox.
 
 use crate::exchange::{Error, Exchange};
+use crate::receipt::Notary;
 use legation_exchange::record::Receipt;
 use legation_exchange::{Accepted, Agent, Effect, Mailbox, Moment, PRINCIPALS};
+use legation_store::Reader;
 
 /// A message in a mailbox.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,14 +91,19 @@ impl Exchange {
     }
 
     fn delivery(&self, position: u64, message: u64) -> Result<Delivery, Error> {
-        let frame = self.reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
-        let receipt = self.notary.again(&frame)?;
-        let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
-        let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body) else {
-            return Err(Error::Entry { position: message });
-        };
-        let received_at = Moment::from_micros(frame.at);
-        let Accepted { digest, trace, .. } = accepted;
-        Ok(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace })
+        deliver(&self.reader, &self.notary, position, message)
     }
+}
+
+/// The message in an entry, as it goes to whoever it was routed to at a position.
+pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: u64) -> Result<Delivery, Error> {
+    let frame = reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
+    let receipt = notary.again(&frame)?;
+    let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
+    let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body) else {
+        return Err(Error::Entry { position: message });
+    };
+    let received_at = Moment::from_micros(frame.at);
+    let Accepted { digest, trace, .. } = accepted;
+    Ok(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace })
 }

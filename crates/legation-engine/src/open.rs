@@ -2,11 +2,13 @@
 //! folded from the record, the decider set going.
 
 use crate::arrivals::Arrivals;
+use crate::carrier::Carrier;
 use crate::decider::{Decider, Job, instant};
 use crate::exchange::{Error, Exchange, Head};
 use crate::index;
 use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
+use crate::push;
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
 use crate::snapshots::{Keeper, WORTH, latest};
@@ -36,6 +38,8 @@ pub struct Settings {
     pub segment: u64,
     /// How much one agent may say; as much as it likes without.
     pub pace: Option<Rate>,
+    /// Who brings messages to agents that say where they take them; without, none is brought.
+    pub carrier: Option<Arc<dyn Carrier>>,
 }
 
 impl Settings {
@@ -48,6 +52,7 @@ impl Settings {
             snapshot_every: WORTH,
             segment: Options::default().segment,
             pace: None,
+            carrier: None,
         }
     }
 }
@@ -70,7 +75,7 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy, snapshot_every, segment, pace } = settings;
+        let Settings { data, realm, policy, snapshot_every, segment, pace, carrier } = settings;
         let record = data.join("record");
         let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
         let (known, folded) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
@@ -124,11 +129,15 @@ impl Exchange {
             notary,
             stats,
             pace,
+            carrier,
         };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let (keeping, following) = (runtime.clone(), runtime.clone());
         drop(runtime.spawn(counting));
+        if let Some(outlet) = exchange.outlet() {
+            drop(runtime.spawn(push::supervise(Arc::new(outlet))));
+        }
         let followers =
             [spawn("snapshots", move || keeper.run(&keeping))?, spawn("index", move || follower.run(&following))?];
         spawn("decider", move || {

@@ -196,6 +196,7 @@ fn is_seen(entry: &Entry, scope: &Scope) -> bool {
         | Effect::Registered { .. }
         | Effect::Removed { .. }
         | Effect::Acked(_)
+        | Effect::Pushed(_)
         | Effect::Died { .. }
         | Effect::Resent(_)
         | Effect::Purged { .. }

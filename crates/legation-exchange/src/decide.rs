@@ -7,6 +7,7 @@ mod erase;
 mod keys;
 mod message;
 mod people;
+mod push;
 mod register;
 mod remove;
 mod upkeep;
@@ -15,6 +16,7 @@ use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
 use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::push::Pushed;
 use crate::registration::Registration;
 use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
@@ -131,6 +133,8 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To note how messages were brought to an agent.
+    Pushed(Pushed),
     /// To send letters again that reached nobody.
     Resend {
         /// Whose.
@@ -245,6 +249,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Withdraw { name, who } => desk.withdraw(name, &who),
         Input::Confirm(token) => Ok(desk.confirm(token)),
         Input::Acknowledge { agent, up_to, positions, who } => desk.acknowledge(agent, up_to, positions, &who),
+        Input::Pushed(pushed) => Ok(desk.pushed(pushed)),
         Input::Resend { agent, positions, who } => desk.resend(agent, &positions, &who),
         Input::Purge { agent, up_to, who } => desk.purge(agent, up_to, &who),
         Input::Erase { erasure, who } => desk.erase(*erasure, &who),
@@ -326,6 +331,7 @@ impl Desk<'_> {
             | Input::Purge { who, .. }
             | Input::Erase { who, .. } => who,
             Input::Confirm(_)
+            | Input::Pushed(_)
             | Input::Refusal(_)
             | Input::Tally(_)
             | Input::Clear { .. }

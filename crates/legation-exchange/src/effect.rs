@@ -8,6 +8,7 @@ use crate::erased::Erased;
 use crate::key::Key;
 use crate::moment::Moment;
 use crate::person::Person;
+use crate::push::Pushed;
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +86,8 @@ pub enum Effect {
     },
     /// Messages were acknowledged.
     Acked(Acked),
+    /// Messages were brought to an agent, or could not be.
+    Pushed(Pushed),
     /// Messages reached nobody.
     Died {
         /// Whose they were.
@@ -138,6 +141,7 @@ impl Effect {
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
             | Effect::Acked(_)
+            | Effect::Pushed(_)
             | Effect::Died { .. }
             | Effect::Purged { .. }
             | Effect::Restored(_)
@@ -164,6 +168,7 @@ impl Effect {
             | Effect::Died { .. }
             | Effect::Resent(_)
             | Effect::Purged { .. }
+            | Effect::Pushed(_)
             | Effect::Restored(_)
             | Effect::Erased(_)
             | Effect::Cleared { .. }

@@ -31,6 +31,9 @@ struct WireState {
     erasures: Erasures,
     #[serde(default)]
     dropped: Option<(u64, u64)>,
+    /// What of them is not pushed any more.
+    #[serde(default)]
+    given_up: Vec<(String, Vec<u64>)>,
 }
 
 const FORM: u32 = 2;
@@ -48,6 +51,7 @@ impl State {
             gone: self.registry.gone().map(str::to_owned).collect(),
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
+            given_up: self.given_up(),
             mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.len())).collect(),
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
@@ -81,7 +85,17 @@ impl State {
             items.by_ref().take(count).for_each(|item| mailbox.put(item));
             state.mailboxes.insert(agent, mailbox);
         }
+        for (agent, positions) in wire.given_up {
+            if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
+                mailbox.give_up(&positions);
+            }
+        }
         Some(state)
+    }
+
+    fn given_up(&self) -> Vec<(String, Vec<u64>)> {
+        let all = self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.given_up().collect::<Vec<_>>()));
+        all.filter(|(_, positions)| !positions.is_empty()).collect()
     }
 
     /// What was taken since the state was empty or read from bytes, and until when that is of use.

@@ -8,6 +8,7 @@ use crate::erased::{Erased, Erasures, covers};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::People;
+use crate::push::Pushed;
 use crate::registry::Registry;
 use legation_protocol::Format;
 use std::borrow::Cow;
@@ -158,6 +159,7 @@ impl State {
             Effect::Withdrawn { person, .. } => self.people.remove(person),
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
             Effect::Acked(acked) => self.acknowledge(acked),
+            Effect::Pushed(pushed) => self.pushed(pushed),
             Effect::Died { agent, positions, why } => self.bury(agent, positions, *why, entry.at),
             Effect::Resent(resent) => self.resend(entry.position, resent),
             Effect::Purged { agent, up_to, .. } => {
@@ -213,6 +215,14 @@ impl State {
             [position] => drop(mailbox.take(*position)),
             several => mailbox.take_all(several),
         }
+    }
+
+    /// What was brought is acknowledged; what was given up waits, and is not brought again.
+    fn pushed(&mut self, pushed: &Pushed) {
+        let Some(mailbox) = self.mailboxes.get_mut(&pushed.agent) else { return };
+        let positions = |tries: &[crate::push::Try]| tries.iter().map(|tried| tried.position).collect::<Vec<_>>();
+        mailbox.take_all(&positions(&pushed.delivered));
+        mailbox.give_up(&positions(&pushed.given_up));
     }
 
     /// Removes an agent. What waited for it reached nobody; those below it go to whom it stood below.

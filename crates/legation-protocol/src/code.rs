@@ -191,6 +191,8 @@ codes! {
     BadParent = "bad_parent",
     /// More live keys than an agent may have.
     TooManyKeys = "too_many_keys",
+    /// A URL that is not one the exchange may send to.
+    UrlForbidden = "url_forbidden",
     /// A key that cannot do, or become, what was asked.
     KeyState = "key_state",
     /// An instance of what cannot have one.

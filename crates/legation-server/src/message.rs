@@ -74,6 +74,7 @@ impl<'e> Facts<'e> {
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
+            | Effect::Pushed(_)
             | Effect::Tallied { .. }
             | Effect::Restored(_)
             | Effect::Erased(_)

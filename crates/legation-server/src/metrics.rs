@@ -64,6 +64,10 @@ fn exchange(page: &mut Page, shared: &Shared) {
         let dialect = counted.dialect.map_or("unknown", legation_protocol::Format::as_str);
         page.sample("legation_verdicts_total", &[("dialect", dialect), ("verdict", counted.verdict)], counted.count);
     }
+    page.head("legation_push_attempts_total", "counter", "Attempts to bring messages to endpoints.");
+    for (fate, count) in stats.pushes() {
+        page.sample("legation_push_attempts_total", &[("fate", fate)], count);
+    }
     let waiting = shared.exchange.waiting();
     page.gauge("legation_mailboxes", "Mailboxes.", waiting.mailboxes);
     page.gauge("legation_mailbox_messages", "Messages waiting in all mailboxes.", waiting.total);

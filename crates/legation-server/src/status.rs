@@ -97,7 +97,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::ConfusableId
         | Code::BadParent
         | Code::BadInstance
-        | Code::TooManyKeys => StatusCode::UNPROCESSABLE_ENTITY,
+        | Code::TooManyKeys
+        | Code::UrlForbidden => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
 

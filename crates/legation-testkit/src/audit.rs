@@ -111,7 +111,8 @@ impl<'a> Audit<'a> {
                 self.refused.extend(refused.digest);
                 Ok(())
             }
-            Effect::Tallied { .. }
+            Effect::Pushed(_)
+            | Effect::Tallied { .. }
             | Effect::Keyed { .. }
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }

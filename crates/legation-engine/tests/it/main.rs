@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
 mod limits;
+mod push;
 
 use legation_engine::{Credential, Exchange, Opened, Query, Settings, Standing, Submission};
 use legation_exchange::{Policy, Registration, Verdict, Who};

@@ -27,6 +27,8 @@ pub(crate) enum Facet<'a> {
     Code(&'a str),
     /// A position that was taken out of a mailbox by name.
     Taken(u64),
+    /// A position that somebody tried to bring to its agent.
+    Tried(u64),
     Word(&'a str),
 }
 
@@ -54,13 +56,14 @@ impl<'a> Facet<'a> {
             Facet::Code(_) => 11,
             Facet::Taken(_) => 12,
             Facet::Word(_) => 13,
+            Facet::Tried(_) => 14,
         }
     }
 
     pub(crate) const fn value(self) -> Value<'a> {
         match self {
             Facet::What(what) => Value::Text(what.as_str()),
-            Facet::Taken(position) => Value::Number(position),
+            Facet::Taken(position) | Facet::Tried(position) => Value::Number(position),
             Facet::Sender(text)
             | Facet::Recipient(text)
             | Facet::Party(text)
@@ -117,6 +120,15 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             push(Facet::About(agent));
             for position in positions {
                 push(Facet::Taken(*position));
+            }
+        }
+        Effect::Pushed(pushed) => {
+            push(Facet::About(&pushed.agent));
+            for (_, tried) in pushed.tries() {
+                push(Facet::Tried(tried.position));
+            }
+            for tried in &pushed.delivered {
+                push(Facet::Taken(tried.position));
             }
         }
         Effect::Resent(resent) => {
