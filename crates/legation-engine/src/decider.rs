@@ -6,7 +6,7 @@ use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
-use legation_exchange::{Input, Moment, Party, Verdict};
+use legation_exchange::{Input, Moment, Party, Policy, Verdict};
 use legation_protocol::{Code, Format};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -48,6 +48,8 @@ pub(crate) struct Decider {
     pub(crate) signed_at: Instant,
     pub(crate) stats: Arc<Stats>,
     pub(crate) arrivals: Arc<Arrivals>,
+    /// The settings, which may change.
+    pub(crate) policy: watch::Receiver<Policy>,
     /// How many inputs the last batch had.
     pub(crate) last: usize,
 }
@@ -85,6 +87,9 @@ impl Decider {
         let (inputs, asked): (Vec<_>, Vec<_>) = jobs.into_iter().map(Asked::of).unzip();
         if !inputs.is_empty() {
             self.stats.batch(inputs.len());
+        }
+        if self.policy.has_changed().unwrap_or(false) {
+            self.ledger.retune(self.policy.borrow_and_update().clone());
         }
         let Batch { verdicts, grown, fresh, reached, changed } = self.ledger.batch(inputs, now())?;
         self.publish(grown);

@@ -4,13 +4,15 @@ use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Rate};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
 use crate::stats::Stats;
 use crate::tokens::Token;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
-use legation_exchange::{Agent, Input, KeyState, OPERATOR, Person, Role, State, TokenHash, Tokens, Verdict, Who};
+use legation_exchange::{
+    Agent, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
+};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
@@ -185,6 +187,8 @@ pub struct Exchange {
     pub(crate) pace: Arc<Limiter<String>>,
     /// Who brings messages out.
     pub(crate) carrier: Option<Arc<dyn Carrier>>,
+    /// Tells the decider other settings.
+    pub(crate) policies: watch::Sender<Policy>,
 }
 
 impl Exchange {
@@ -209,6 +213,12 @@ impl Exchange {
     pub(crate) fn ask_unheard(&self, input: Input) {
         let (answer, _) = oneshot::channel();
         drop(self.jobs.try_send(Job { input, answer, since: instant() }));
+    }
+
+    /// Decides by other settings from now on. The record keeps its name.
+    pub fn retune(&self, policy: Policy, pace: Option<Rate>) {
+        self.pace.set(pace);
+        self.policies.send_replace(Policy { realm: self.realm().to_owned(), ..policy });
     }
 
     /// Whether anything can still be decided: false once the decider has ended.

@@ -65,6 +65,11 @@ impl Ledger {
         Ok(Ledger { log, policy, state, committed, look: Moment::default(), salts: Salts::default() })
     }
 
+    /// Decides by other settings from the next batch on.
+    pub fn retune(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+
     /// Decides a batch and commits what was decided.
     ///
     /// What finds no room is refused and changes nothing, and so does what no record could take. An

@@ -82,7 +82,9 @@ impl Exchange {
         let stats = Arc::new(Stats::default());
         let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))) };
         let (log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
-        let ledger = Ledger::open(log, folded, Policy { realm: realm.clone(), ..policy })?;
+        let policy = Policy { realm: realm.clone(), ..policy };
+        let ledger = Ledger::open(log, folded, policy.clone())?;
+        let (policies, policy) = watch::channel(policy);
         same_realm(&data.join("realm"), &realm)?;
         let key = exchange_key(&data.join("exchange.pem"), ledger.size() == 0)?;
         let operator_token = data.join("operator.token");
@@ -112,6 +114,7 @@ impl Exchange {
             signed_at: instant(),
             stats: Arc::clone(&stats),
             arrivals: Arc::clone(&arrivals),
+            policy,
             last: 0,
         };
         let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
@@ -130,6 +133,7 @@ impl Exchange {
             stats,
             pace,
             carrier,
+            policies,
         };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();

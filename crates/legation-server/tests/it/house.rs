@@ -166,9 +166,11 @@ impl House {
                 let opened = Exchange::open(settings).unwrap();
                 let operator = std::fs::read_to_string(&opened.operator_token).unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-                ready.send((listener.local_addr().unwrap(), operator.trim().to_owned())).unwrap();
+                let address = listener.local_addr().unwrap();
+                let listeners = listen(listener);
+                ready.send((address, operator.trim().to_owned())).unwrap();
                 let shutdown = async { drop(stopped.await) };
-                legation_server::run(listen(listener), opened.exchange, server, shutdown).await;
+                legation_server::run(listeners, opened.exchange, server, shutdown).await;
                 // The record is free for the next once the decider has let go of it.
                 opened.ended.await.unwrap().unwrap();
             });

@@ -155,10 +155,10 @@ fn who_does_not_speak_tls_is_told_so() {
         assert_eq!(alert[0], 21, "{alert:?}");
         alert[6]
     };
-    // A hello of TLS 1.1, with one suite and no extension: `protocol_version`.
+    // A hello of TLS 1.1, with one suite and one kind of signature: `protocol_version`.
     let mut hello = vec![3, 2];
     hello.extend([7; 32]);
-    hello.extend([0, 0, 2, 0xc0, 0x09, 1, 0]);
+    hello.extend([0, 0, 2, 0xc0, 0x09, 1, 0, 0, 8, 0, 13, 0, 4, 0, 2, 4, 3]);
     let length = u8::try_from(hello.len()).unwrap();
     let record = [&[22, 3, 1, 0, length + 4, 1, 0, 0, length], &hello[..]].concat();
     assert_eq!(alert(&record), 70);
