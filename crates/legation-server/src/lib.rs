@@ -10,6 +10,7 @@ mod cookie;
 mod dead_letters;
 mod door;
 mod entries;
+mod erase;
 mod gate;
 mod guest;
 mod header;

@@ -140,7 +140,7 @@ impl FromRequestParts<Arc<Shared>> for Found {
     }
 }
 
-fn several(entries: &[Entry]) -> Refusal {
+pub(crate) fn several(entries: &[Entry]) -> Refusal {
     let positions: Vec<_> = entries.iter().map(|entry| entry.position.to_string()).collect();
     let message = format!(
         "more than one message has this id, at positions {}: name a position, or the sender",

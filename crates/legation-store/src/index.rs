@@ -7,6 +7,7 @@
 //! in order. Terms are keyed hashes, so the files tell nothing of what was said, by whom or to whom.
 
 mod base;
+mod erase;
 mod error;
 mod facet;
 mod find;

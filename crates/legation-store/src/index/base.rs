@@ -16,16 +16,17 @@ use std::time::Duration;
 /// `LGIX`, in the file's header, so that another's database is never taken for ours.
 const APPLICATION: i64 = 0x4c47_4958;
 /// The form of the tables and of the terms. Another form is made again.
-const FORM: i64 = 1;
+const FORM: i64 = 2;
 
 /// `words` finds entries by terms and keeps no texts; order and number of words within one are not
-/// kept either. `reach` has how far each agent acknowledged everything, wherever that rose. `point` is
+/// kept either, and what is deleted is deleted from the pages too. `reach` has how far each agent acknowledged everything, wherever that rose. `point` is
 /// where the index stands, in the same transaction as what it stands for.
 const TABLES: &str = "
-    CREATE VIRTUAL TABLE words USING fts5(terms, content='', contentless_delete=1, detail=none, tokenize='ascii');
+    CREATE VIRTUAL TABLE words USING fts5(terms, content='', detail=none, tokenize='ascii');
     CREATE TABLE reach (agent TEXT, up_to INTEGER, position INTEGER, PRIMARY KEY (agent, up_to)) WITHOUT ROWID;
     CREATE TABLE point (one INTEGER PRIMARY KEY CHECK (one = 1), indexed INTEGER, root BLOB, mark BLOB);
     INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);
+    INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 ";
 
 /// The database, open for writing.
@@ -138,6 +139,7 @@ fn prepare(connection: &Connection) -> Result<(), Error> {
     connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     connection.pragma_update(None, "cache_size", -16_384)?;
+    connection.pragma_update(None, "secure_delete", true)?;
     Ok(())
 }
 
