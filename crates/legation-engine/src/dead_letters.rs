@@ -90,7 +90,7 @@ impl Exchange {
             sender: accepted.sender,
             received_at: Moment::from_micros(frame.at),
             digest: accepted.digest,
-            bytes: frame.body.map(Into::into),
+            bytes: frame.body.into_here().map(Into::into),
         })
     }
 }

@@ -108,7 +108,7 @@ impl Exchange {
         let frame = self.reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
         let receipt = self.notary.again(&frame)?;
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
-        let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body) else {
+        let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body.into_here()) else {
             return Err(Error::Entry { position: message });
         };
         let received_at = Moment::from_micros(frame.at);

@@ -183,7 +183,7 @@ impl Exchange {
     pub(crate) fn entry(&self, position: u64) -> Result<Option<Entry>, Error> {
         let Some(frame) = self.reader.read(position).map_err(Error::Record)? else { return Ok(None) };
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
-        let (at, body) = (Moment::from_micros(frame.at), frame.body.map(Vec::into_boxed_slice));
+        let (at, body) = (Moment::from_micros(frame.at), frame.body.into_here().map(Vec::into_boxed_slice));
         Ok(Some(Entry { position, at, effect, body }))
     }
 }

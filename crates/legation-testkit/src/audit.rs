@@ -93,7 +93,7 @@ impl<'a> Audit<'a> {
         self.leaves.push(leaf);
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| format!("{position} has no effect"))?;
         match effect {
-            Effect::Accepted(accepted) => self.accept(position, &accepted, frame.body.as_deref()),
+            Effect::Accepted(accepted) => self.accept(position, &accepted, frame.body.here()),
             Effect::Acked(acked) => self.ack(position, acked),
             Effect::Died { agent, positions, why } => {
                 ensure(why == Why::Expired, || format!("letters died at {position} for no reason"))?;

@@ -7,7 +7,6 @@ use super::{Error, Index};
 use crate::index::terms::Terms;
 use crate::reader::Reader;
 use legation_exchange::Effect;
-use legation_exchange::record::Frame;
 use rusqlite::{TransactionBehavior, params};
 
 /// How many entries go in one transaction.
@@ -25,8 +24,9 @@ impl Index {
                 return Err(Error::damaged("it does not come to an entry that is to be erased"));
             }
         }
+        let terms = self.shared.terms();
         for some in positions.chunks(BATCH) {
-            self.base.erase(&self.reader, &self.shared.terms, some)?;
+            self.base.erase(&self.reader, &terms, some)?;
         }
         self.base.settle()
     }
@@ -36,10 +36,10 @@ impl Base {
     fn erase(&mut self, reader: &Reader, terms: &Terms, positions: &[u64]) -> Result<(), Error> {
         let batch = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for position in positions {
-            let Some(frame) = reader.read(*position)?.filter(|frame| frame.body.is_some()) else { continue };
+            let Some(frame) = reader.read(*position)?.filter(|frame| frame.body.here().is_some()) else { continue };
             let effect: Effect =
                 serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: *position })?;
-            let (with, bare) = (terms_of(&frame, &effect, terms), Frame { body: None, ..frame });
+            let (with, bare) = (terms_of(&frame, &effect, terms), frame.clone().without_body());
             let without = terms_of(&bare, &effect, terms);
             batch
                 .prepare_cached("INSERT INTO words (words, rowid, terms) VALUES ('delete', ?1, ?2)")?
@@ -64,7 +64,7 @@ mod tests {
     use crate::Log;
     use crate::index::facet::Facet;
     use crate::index::{Index, Order, Query};
-    use legation_exchange::record::Frame;
+    use legation_exchange::record::{Body, Frame};
     use std::fs;
     use std::path::Path;
 
@@ -73,14 +73,14 @@ mod tests {
             r#"{{"entry":"accepted","dialect":"cap","kind":"message","id":"m-{position}","sender":"ann","to":["bob"],"thread":null,"digest":"sha256:0","proof":"token","expires":0,"remembered":null}}"#
         );
         let body = format!(r#"{{"content":"common words and canary{position} of entry {}"}}"#, position % 7);
-        Frame { position, at: 0, salt: [0; 16], effect: effect.into_bytes(), body: Some(body.into_bytes()) }
+        Frame { position, at: 0, salt: [0; 16], effect: effect.into_bytes(), body: Body::Here(body.into_bytes()) }
     }
 
     /// How many of these words have their term in some file of the index. Terms that begin alike are
     /// written without what they share.
     fn seen(dir: &Path, index: &Index, words: &[String]) -> usize {
         let files: Vec<_> = fs::read_dir(dir).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
-        let term = |word: &String| index.shared.terms.term(Facet::Word(word));
+        let term = |word: &String| index.shared.terms().term(Facet::Word(word));
         let is_in =
             |term: &String| files.iter().any(|file| file.windows(10).any(|bytes| bytes == &term.as_bytes()[6..]));
         words.iter().map(term).filter(is_in).count()

@@ -85,7 +85,7 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
     match effect {
         Effect::Accepted(accepted) => {
             message(accepted, &mut push);
-            if let Some(doc) = frame.body.as_deref().and_then(|body| Doc::parse(body).ok()) {
+            if let Some(doc) = frame.body.here().and_then(|body| Doc::parse(body).ok()) {
                 words(doc.root()).each(|word| push(Facet::Word(word)));
             }
         }
