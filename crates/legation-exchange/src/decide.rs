@@ -12,6 +12,7 @@ mod remove;
 mod upkeep;
 
 use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
+use crate::erased::Span;
 use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -161,12 +162,12 @@ pub enum Input {
         /// The entry.
         up_to: u64,
     },
-    /// To note that bodies go that were kept long enough.
+    /// To note that bodies went that had been kept long enough.
     Drop {
         /// Those before this position.
         before: u64,
-        /// How many of them stay.
-        kept: u64,
+        /// But not these.
+        kept: Vec<Span>,
     },
     /// To go on from a copy.
     Restore(Box<Restore>),

@@ -7,12 +7,18 @@ use super::{Error, Index};
 use crate::index::terms::Terms;
 use crate::reader::Reader;
 use legation_exchange::Effect;
+use std::sync::atomic::Ordering;
 use rusqlite::{TransactionBehavior, params};
 
 /// How many entries go in one transaction.
 const BATCH: usize = 500;
 
 impl Index {
+    /// Counts how often it was begun: words that were taken out may be in another one again.
+    pub fn begun(&self) -> u64 {
+        self.shared.begun.load(Ordering::Acquire)
+    }
+
     /// Takes the words of these entries out, durably. What they are found by otherwise stays. An entry
     /// whose body is gone already is left as it is: its words went before the body did.
     pub fn erase(&mut self, positions: &[u64]) -> Result<(), Error> {
