@@ -1,11 +1,13 @@
 //! Erasing messages: which of them go, and the entries that say so. From the moment such an entry is
 //! committed nobody is shown what they said; the thread that clears takes it off the disk.
 
+use crate::clearing::Clearing;
 use crate::exchange::{Error, Exchange};
 use legation_exchange::{Accepted, ERASED_AT_ONCE, Effect, Erasure, Input, Moment, Span, Verdict, Who, spans};
 use legation_protocol::{Code, Rejection};
 use legation_store::index::{Finder, Order, Query, What};
 use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
 /// Which messages are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +111,11 @@ impl Exchange {
         let state = self.state();
         let pending = state.erasures().pending().map(|span| span.last - span.first + 1).sum();
         (state.erasures().count(), pending)
+    }
+
+    /// How far clearing it from the disk is, in segments.
+    pub fn clearing(&self) -> Clearing {
+        *self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Everything that was erased, with the entries that did it.

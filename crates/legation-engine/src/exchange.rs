@@ -1,20 +1,23 @@
 //! The handle everybody holds: ask something, look something up.
 
 use crate::arrivals::Arrivals;
+use crate::clearing::Clearing;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
 use crate::limiter::Limiter;
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
+use crate::retention::Shelf;
 use crate::stats::Stats;
 use crate::tokens::Token;
+use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{Agent, Input, KeyState, OPERATOR, Person, Role, State, TokenHash, Tokens, Verdict, Who};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -167,6 +170,8 @@ pub struct Head {
 pub struct Exchange {
     /// Where everything lies.
     pub(crate) data: Arc<Path>,
+    /// Where the key ring lies.
+    pub(crate) key_ring: Arc<Path>,
     pub(crate) jobs: mpsc::Sender<Job>,
     /// What has been committed.
     pub(crate) committed: Arc<RwLock<State>>,
@@ -180,6 +185,9 @@ pub struct Exchange {
     pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) notary: Arc<Notary>,
     pub(crate) stats: Arc<Stats>,
+    pub(crate) vault: Arc<Vault>,
+    pub(crate) shelf: Arc<Mutex<Shelf>>,
+    pub(crate) clearing: Arc<Mutex<Clearing>>,
     /// How much each agent may say, by canonical id.
     pub(crate) pace: Option<Arc<Limiter<String>>>,
 }

@@ -101,11 +101,15 @@ impl Exchange {
     }
 
     fn deliveries(&self, found: &[(u64, u64)]) -> Result<Vec<Delivery>, Error> {
-        found.iter().map(|(position, message)| self.delivery(*position, *message)).collect()
+        found.iter().filter_map(|(position, message)| self.delivery(*position, *message).transpose()).collect()
     }
 
-    fn delivery(&self, position: u64, message: u64) -> Result<Delivery, Error> {
-        let frame = self.reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
+    /// Nothing if it was erased since it was listed.
+    fn delivery(&self, position: u64, message: u64) -> Result<Option<Delivery>, Error> {
+        let frame = self.frame(message)?.ok_or(Error::Entry { position: message })?;
+        if self.is_erased(message) {
+            return Ok(None);
+        }
         let receipt = self.notary.again(&frame)?;
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
         let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body.into_here()) else {
@@ -113,6 +117,6 @@ impl Exchange {
         };
         let received_at = Moment::from_micros(frame.at);
         let Accepted { digest, trace, .. } = accepted;
-        Ok(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace })
+        Ok(Some(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace }))
     }
 }

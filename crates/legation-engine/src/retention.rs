@@ -121,18 +121,13 @@ impl Retaining {
             return None;
         }
         let released_in = |segment: &Standing| released.range(segment.first..segment.next).next().is_some();
-        let due = |segment: &&Standing| segment.next <= before && (segment.next > dropped.before || released_in(segment));
+        let due =
+            |segment: &&Standing| segment.next <= before && (segment.next > dropped.before || released_in(segment));
         Some(Drop { before, segments: segments.iter().filter(due).copied().collect(), keep })
     }
 
     /// The position before which bodies go, so that those after it have no more bytes than so many.
-    fn beyond(
-        &mut self,
-        segments: &[Standing],
-        rewriter: &Rewriter,
-        reader: &Reader,
-        size: u64,
-    ) -> Result<u64, Error> {
+    fn beyond(&mut self, segments: &[Standing], rewriter: &Rewriter, reader: &Reader, size: u64) -> Result<u64, Error> {
         let mut total: u64 = 0;
         let mut each = Vec::new();
         for segment in segments {

@@ -121,6 +121,13 @@ pub enum Effect {
         /// But not these: they wait for somebody.
         kept: Vec<Span>,
     },
+    /// The record is sealed with another key from here on.
+    Rotated {
+        /// The key's number.
+        key: u32,
+        /// Who did it.
+        by: String,
+    },
 }
 
 impl Effect {
@@ -143,7 +150,8 @@ impl Effect {
             | Effect::Restored(_)
             | Effect::Erased(_)
             | Effect::Cleared { .. }
-            | Effect::Dropped { .. } => Vec::new(),
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => Vec::new(),
         }
     }
 }

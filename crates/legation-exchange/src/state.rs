@@ -170,7 +170,7 @@ impl State {
             Effect::Dropped { before, kept } => {
                 self.dropped = Dropped { before: *before, kept: kept.clone(), entry: entry.position };
             }
-            Effect::Refused(_) | Effect::Tallied { .. } => {}
+            Effect::Refused(_) | Effect::Tallied { .. } | Effect::Rotated { .. } => {}
         }
     }
 

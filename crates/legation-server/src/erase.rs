@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Doomed, Lookup, Subject, Toll, Wish};
+use legation_engine::{Clearing, Doomed, Lookup, Subject, Toll, Wish};
 use legation_exchange::{Moment, Verdict, Who};
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize};
@@ -161,8 +161,15 @@ enum Include {
 struct Standing {
     erased: u64,
     pending: u64,
+    clearing: Progress,
     #[serde(skip_serializing_if = "Option::is_none")]
     list: Option<Vec<Listed>>,
+}
+
+#[derive(Serialize)]
+struct Progress {
+    done: u64,
+    of: u64,
 }
 
 #[derive(Serialize)]
@@ -177,7 +184,8 @@ pub(crate) async fn state(State(shared): State<Arc<Shared>>, caller: Caller, uri
     caller.must_see_all()?;
     let Shown { include } = query(&uri)?;
     let (erased, pending) = shared.exchange.erased();
+    let Clearing { done, of } = shared.exchange.clearing();
     let listed = |(span, entry): (legation_exchange::Span, u64)| Listed { first: span.first, last: span.last, entry };
     let list = include.map(|Include::List| shared.exchange.erasures().into_iter().map(listed).collect());
-    Ok(Json(Standing { erased, pending, list }).into_response())
+    Ok(Json(Standing { erased, pending, clearing: Progress { done, of }, list }).into_response())
 }

@@ -10,7 +10,7 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics, openapi,
-    page, people, record, search, signin,
+    page, people, record, search, signin, storage,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -61,6 +61,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/erase", erase::state),
         Door::post("/v1/erase", erase::erase),
         Door::post("/v1/backup", backup::take),
+        Door::get("/v1/storage", storage::get),
+        Door::post("/v1/storage/rotate", storage::rotate),
         Door::get("/healthz", health::alive),
         Door::get("/readyz", health::ready),
         Door::get("/metrics", metrics::metrics),

@@ -7,8 +7,8 @@ use super::{Error, Index};
 use crate::index::terms::Terms;
 use crate::reader::Reader;
 use legation_exchange::Effect;
-use std::sync::atomic::Ordering;
 use rusqlite::{TransactionBehavior, params};
+use std::sync::atomic::Ordering;
 
 /// How many entries go in one transaction.
 const BATCH: usize = 500;

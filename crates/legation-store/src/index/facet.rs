@@ -132,6 +132,7 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             }
         }
         Effect::Cleared { .. } | Effect::Dropped { .. } => {}
+        Effect::Rotated { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {
             for tally in refusals {
                 push(Facet::Code(&tally.code));

@@ -66,11 +66,16 @@ fn erasures() -> Value {
             must("entry", number("The entry that erased them.")),
         ],
     );
+    let clearing = object(
+        "How far it is, in segments that are written anew.",
+        [must("done", number("How many are done.")), must("of", number("How many there are to do."))],
+    );
     object(
         "How far erasing is.",
         [
             must("erased", number("How many messages were ever erased.")),
             must("pending", number("How many of them may still be on the disk.")),
+            must("clearing", clearing),
             may("list", list("All of them.", &span)),
         ],
     )
