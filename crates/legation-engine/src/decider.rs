@@ -153,6 +153,7 @@ impl Asked {
             | Input::Key { .. }
             | Input::Grant { .. }
             | Input::Withdraw { .. }
+            | Input::Rotate { .. }
             | Input::Confirm(_)
             | Input::Acknowledge { .. }
             | Input::Resend { .. }
@@ -165,7 +166,7 @@ impl Asked {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge where the exchange meets the clock")]
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Moment::from_micros(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }

@@ -8,6 +8,7 @@ use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
 use crate::stats::Stats;
 use crate::tokens::Token;
+use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{Agent, Input, KeyState, OPERATOR, Person, Role, State, TokenHash, Tokens, Verdict, Who};
 use legation_protocol::sign::PublicKey;
@@ -174,6 +175,7 @@ pub struct Exchange {
     pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) notary: Arc<Notary>,
     pub(crate) stats: Arc<Stats>,
+    pub(crate) vault: Arc<Vault>,
     /// How much each agent may say, by canonical id.
     pub(crate) pace: Option<Arc<Limiter<String>>>,
 }

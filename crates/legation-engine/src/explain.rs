@@ -125,7 +125,8 @@ fn departure(entry: &Entry, agent: &str) -> Option<Step> {
         | Effect::Granted { .. }
         | Effect::Withdrawn { .. }
         | Effect::Confirmed { .. }
-        | Effect::Tallied { .. } => return None,
+        | Effect::Tallied { .. }
+        | Effect::Rotated { .. } => return None,
     };
     Some(Step { step, position: entry.position, at: entry.at, says })
 }

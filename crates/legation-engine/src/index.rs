@@ -25,6 +25,8 @@ const NICE: i32 = 19;
 pub(crate) struct Standing {
     pub(crate) finder: Option<Arc<Finder>>,
     pub(crate) next: u64,
+    /// The key its terms are made with.
+    pub(crate) key: Option<u32>,
 }
 
 /// What everybody who asks holds.
@@ -101,12 +103,16 @@ impl Follower {
             None => index.insert(self.open()?),
         };
         let before = index.indexed();
+        if index.is_outdated()? {
+            tracing::info!("the index is made again with the new key");
+            self.start_over(index)?;
+            return Ok(true);
+        }
         let moved = match index.follow() {
             Ok(next) => next > before,
             Err(error) if error.is_damage() => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the index is made again");
-                index.start_over()?;
-                self.standing.send_modify(|standing| standing.next = 0);
+                self.start_over(index)?;
                 // What fails at its very beginning would fail again at once.
                 return if before == 0 { Err(error) } else { Ok(true) };
             }
@@ -119,6 +125,13 @@ impl Follower {
         Ok(moved)
     }
 
+    fn start_over(&self, index: &mut Index) -> Result<(), Error> {
+        index.start_over()?;
+        let key = Some(index.key());
+        self.standing.send_modify(|standing| (standing.next, standing.key) = (0, key));
+        Ok(())
+    }
+
     fn open(&self) -> Result<Index, Error> {
         let (index, origin) = Index::open(&self.dir, self.reader.clone())?;
         match origin {
@@ -128,7 +141,8 @@ impl Follower {
             Origin::New => tracing::info!("there is no index: it is made from the record"),
             Origin::Anew => tracing::warn!("the index cannot be used: it is made again from the record"),
         }
-        let standing = Standing { finder: Some(Arc::new(index.finder())), next: index.indexed() };
+        let (finder, key) = (Some(Arc::new(index.finder())), Some(index.key()));
+        let standing = Standing { finder, next: index.indexed(), key };
         self.standing.send_replace(standing);
         Ok(index)
     }

@@ -21,6 +21,7 @@ mod search;
 pub mod snapshots;
 mod stats;
 mod tokens;
+mod vault;
 
 pub use audit::{Consistency, Inclusion};
 pub use corridor::{Credential, Submission};
@@ -30,11 +31,12 @@ pub use explain::Step;
 pub use ledger::{Batch, LOOK, Ledger};
 pub use limiter::{Limiter, Rate};
 pub use mailbox::{Delivery, Waiting};
-pub use open::{Opened, Settings};
+pub use open::{Opened, Settings, ring_of};
 pub use receipt::Fresh;
 pub use refusals::Source;
 pub use search::{Lookup, Page};
 pub use stats::{Histogram, Stats, Verdicts};
 pub use tokens::Token;
+pub use vault::{KeyInUse, Rewriting, Storage};
 
 pub use legation_store::index::{MOST_WORDS, Order, Query, What, words_in};

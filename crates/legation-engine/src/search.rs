@@ -203,6 +203,7 @@ fn is_seen(entry: &Entry, scope: &Scope) -> bool {
         | Effect::Granted { .. }
         | Effect::Withdrawn { .. }
         | Effect::Confirmed { .. }
-        | Effect::Tallied { .. } => false,
+        | Effect::Tallied { .. }
+        | Effect::Rotated { .. } => false,
     }
 }

@@ -8,6 +8,7 @@ mod message;
 mod people;
 mod register;
 mod remove;
+mod rotate;
 
 use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
 use crate::key::{KeyEvent, NewKey};
@@ -111,6 +112,13 @@ pub enum Input {
     Withdraw {
         /// Their name.
         name: String,
+        /// Who asks.
+        who: Who,
+    },
+    /// To note that the record is sealed with another key.
+    Rotate {
+        /// The key's number.
+        key: u32,
         /// Who asks.
         who: Who,
     },
@@ -218,6 +226,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
         Input::Grant { name, role, who, token } => desk.grant(name, role, &who, token),
         Input::Withdraw { name, who } => desk.withdraw(name, &who),
+        Input::Rotate { key, who } => desk.rotate(key, &who),
         Input::Confirm(token) => Ok(desk.confirm(token)),
         Input::Acknowledge { agent, up_to, positions, who } => desk.acknowledge(agent, up_to, positions, &who),
         Input::Resend { agent, positions, who } => desk.resend(agent, &positions, &who),
@@ -292,6 +301,7 @@ impl Desk<'_> {
             | Input::Key { who, .. }
             | Input::Grant { who, .. }
             | Input::Withdraw { who, .. }
+            | Input::Rotate { who, .. }
             | Input::Acknowledge { who, .. }
             | Input::Resend { who, .. }
             | Input::Purge { who, .. } => who,

@@ -103,6 +103,13 @@ pub enum Effect {
         /// Who did it.
         by: String,
     },
+    /// The record is sealed with another key from here on.
+    Rotated {
+        /// The key's number.
+        key: u32,
+        /// Who did it.
+        by: String,
+    },
 }
 
 impl Effect {
@@ -121,7 +128,8 @@ impl Effect {
             | Effect::Confirmed { .. }
             | Effect::Acked(_)
             | Effect::Died { .. }
-            | Effect::Purged { .. } => Vec::new(),
+            | Effect::Purged { .. }
+            | Effect::Rotated { .. } => Vec::new(),
         }
     }
 }

@@ -135,7 +135,7 @@ impl State {
                     mailbox.take_up_to(*up_to);
                 }
             }
-            Effect::Refused(_) | Effect::Tallied { .. } => {}
+            Effect::Refused(_) | Effect::Tallied { .. } | Effect::Rotated { .. } => {}
         }
     }
 

@@ -39,6 +39,7 @@ mod settings;
 mod shared;
 mod signin;
 mod status;
+mod storage;
 mod traces;
 mod view;
 mod visits;

@@ -74,7 +74,8 @@ impl<'e> Facts<'e> {
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
-            | Effect::Tallied { .. } => Err(Error::Entry { position: entry.position }),
+            | Effect::Tallied { .. }
+            | Effect::Rotated { .. } => Err(Error::Entry { position: entry.position }),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, page, people,
-    record, search, signin,
+    record, search, signin, storage,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -58,6 +58,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),
         Door::get("/v1/audit/consistency", record::consistency),
+        Door::get("/v1/storage", storage::get),
+        Door::post("/v1/storage/rotate", storage::rotate),
         Door::get("/healthz", health::alive),
         Door::get("/readyz", health::ready),
         Door::get("/metrics", metrics::metrics),

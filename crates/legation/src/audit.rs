@@ -32,7 +32,7 @@ pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<Outcome> {
 }
 
 /// A bar, when somebody is looking.
-fn bar(form: &str) -> ProgressBar {
+pub(crate) fn bar(form: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod exchange;
+mod key;
 mod lookup;
 mod people;
 mod record;
@@ -11,6 +12,7 @@ pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
+pub(crate) use key::{RecordKeyArgs, RecordKeyCommand, RotateArgs};
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
 pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
@@ -61,6 +63,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     DeadLetters(DeadLettersArgs),
     Audit(AuditArgs),
+    Key(RecordKeyArgs),
     Doctor(DoctorArgs),
     Tail(TailArgs),
     Bench(BenchArgs),

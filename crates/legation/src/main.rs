@@ -12,6 +12,7 @@ mod each;
 mod explain;
 mod inbox;
 mod input;
+mod key;
 mod keygen;
 mod messages;
 mod openapi;
@@ -77,6 +78,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
+        Some(Command::Key(args)) => key::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Openapi) => openapi::run(),

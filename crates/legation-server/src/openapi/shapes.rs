@@ -4,6 +4,7 @@ mod audit;
 mod mailbox;
 mod messages;
 mod parties;
+mod storage;
 
 use super::dialects;
 use super::refusals;
@@ -15,7 +16,15 @@ type Shape = (&'static str, Value);
 
 /// Every shape, those of the dialects with them.
 pub(super) fn all() -> Value {
-    let ours = [common(), messages::shapes(), mailbox::shapes(), parties::shapes(), audit::shapes(), upkeep()];
+    let ours = [
+        common(),
+        messages::shapes(),
+        mailbox::shapes(),
+        parties::shapes(),
+        audit::shapes(),
+        storage::shapes(),
+        upkeep(),
+    ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));
     ours.chain(dialects::all()).collect::<Map<_, _>>().into()
 }

@@ -129,6 +129,8 @@ fn people_and_keys(talk: &Talk<'_>) {
 }
 
 fn record(talk: &Talk<'_>) {
+    talk.get("/v1/storage", &[], "");
+    talk.send("POST", "/v1/storage/rotate", &[], &Value::Null);
     talk.get("/v1/audit/entries", &[], "limit=1000&include=body");
     let size = talk.get("/v1/audit/head", &[], "")["size"].as_u64().unwrap();
     talk.get("/v1/audit/proof", &[], &format!("position=2&size={size}"));

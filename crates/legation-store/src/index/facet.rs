@@ -124,6 +124,7 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             push(Facet::By(&resent.by));
             push(Facet::Taken(resent.message));
         }
+        Effect::Rotated { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {
             for tally in refusals {
                 push(Facet::Code(&tally.code));

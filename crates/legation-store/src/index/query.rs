@@ -39,6 +39,8 @@ pub enum What {
     Confirmed,
     /// Refusals to strangers, counted.
     Tallied,
+    /// A new key of the record.
+    Rotated,
 }
 
 impl What {
@@ -58,6 +60,7 @@ impl What {
             Effect::Withdrawn { .. } => What::Withdrawn,
             Effect::Confirmed { .. } => What::Confirmed,
             Effect::Tallied { .. } => What::Tallied,
+            Effect::Rotated { .. } => What::Rotated,
         }
     }
 
@@ -77,6 +80,7 @@ impl What {
             What::Withdrawn => "withdrawn",
             What::Confirmed => "confirmed",
             What::Tallied => "tallied",
+            What::Rotated => "rotated",
         }
     }
 }

@@ -105,22 +105,31 @@ impl Log {
             return Ok(());
         }
         let key = self.options.ring.newest()?;
-        // A small one, unless a large one is there: nobody waits for zeros he does not need yet.
-        let size = FIRST_SEGMENT.min(self.options.segment);
-        let zeros = self.spare.take(size, size)?;
+        let zeros = self.spare.take(self.small(), self.small())?;
         self.roll(zeros, &key)?;
         self.settle()
     }
 
     fn make_room(&mut self, size: u64, key: &Key) -> Result<(), Error> {
         if self.active.end + size > self.active.size || !self.active.is_sealed_with(key) {
-            let next_size = self.next_size();
+            let next_size = if self.active.is_sealed_with(key) { self.next_size() } else { self.small() };
             let zeros = self.spare.take(segment_for(size), next_size)?;
             self.roll(zeros, key)?;
         } else if self.active.end > self.active.size / 2 {
             self.spare.start(self.next_size());
         }
         Ok(())
+    }
+
+    /// The same, if what there is in the last one is not sealed with the newest key.
+    pub fn seal_outdated(&mut self) -> Result<(), Error> {
+        let key = self.options.ring.newest()?;
+        if self.active.is_sealed_with(&key) { Ok(()) } else { self.seal_active() }
+    }
+
+    /// The size of a segment that nobody foresaw: whoever waits for its zeros does not wait long.
+    fn small(&self) -> u64 {
+        FIRST_SEGMENT.min(self.options.segment)
     }
 
     fn next_size(&self) -> u64 {
