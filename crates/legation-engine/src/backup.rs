@@ -3,6 +3,7 @@
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
+use crate::ledger::Ledger;
 use crate::stopped::Stopped;
 use legation_exchange::Epoch;
 use legation_exchange::record::{BadCheckpoint, Checkpoint, SignedCheckpoint};
@@ -12,7 +13,7 @@ use legation_store::{Known, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const KIND: &str = "legation-backup-1";
 /// The file of a copy that says what it is.
@@ -70,11 +71,15 @@ impl Manifest {
 /// A copy that is ready to be written.
 #[derive(Debug)]
 pub struct Backup {
-    pieces: Vec<Piece>,
+    data: PathBuf,
+    ring: PathBuf,
+    reader: Reader,
     /// What it holds.
     pub manifest: Manifest,
     /// About how many bytes.
     pub bytes: u64,
+    /// Keeps a stopped exchange from being started meanwhile.
+    _held: Option<Box<Ledger>>,
 }
 
 impl Exchange {
@@ -84,34 +89,45 @@ impl Exchange {
         let epoch = self.state().epochs().at(known.position.saturating_sub(1));
         let checkpoint = self.notary.sign(stated(&known, self.realm(), epoch));
         let manifest = Manifest { checkpoint, public: self.public.clone(), keys };
-        Backup::of(&self.data, &self.reader, manifest)
+        Backup::of(&self.data, &self.key_ring, self.reader.clone(), manifest)
     }
 }
 
 impl Backup {
-    /// A copy of a data directory that no exchange runs on.
-    pub fn of_stopped(data: &Path, keys: bool) -> Result<Backup, Error> {
-        let Stopped { ledger, realm, key } = Stopped::open(data)?;
+    /// A copy of a data directory that no exchange runs on, whose ring lies here.
+    pub fn of_stopped(data: &Path, ring: &Path, keys: bool) -> Result<Backup, Error> {
+        let Stopped { ledger, realm, key } = Stopped::open(data, ring)?;
         let (known, epoch) = (ledger.log().known(), ledger.state().epochs().last());
         let manifest = signed(stated(&known, &realm, epoch), &key, keys);
-        Backup::of(data, &ledger.reader(), manifest)
+        let backup = Backup::of(data, ring, ledger.reader(), manifest)?;
+        Ok(Backup { _held: Some(Box::new(ledger)), ..backup })
     }
 
-    fn of(data: &Path, reader: &Reader, manifest: Manifest) -> Result<Backup, Error> {
-        let mut pieces = vec![Piece::bytes(MANIFEST, manifest.to_json())];
-        let secret = |name: &&str| manifest.keys || *name == "realm";
-        for name in ["realm", "exchange.pem", "keys/ring"].iter().filter(|name| secret(name)) {
-            pieces.extend(Piece::file(name, &data.join(name)));
+    fn of(data: &Path, ring: &Path, reader: Reader, manifest: Manifest) -> Result<Backup, Error> {
+        let mut backup =
+            Backup { data: data.to_owned(), ring: ring.to_owned(), reader, manifest, bytes: 0, _held: None };
+        backup.bytes = backup.pieces()?.iter().map(Piece::length).sum();
+        Ok(backup)
+    }
+
+    fn pieces(&self) -> Result<Vec<Piece>, Error> {
+        let mut pieces = vec![Piece::bytes(MANIFEST, self.manifest.to_json())];
+        pieces.extend(Piece::file("realm", &self.data.join("realm")));
+        if self.manifest.keys {
+            pieces.extend(Piece::file("exchange.pem", &self.data.join("exchange.pem")));
+            pieces.extend(Piece::file("keys/ring", &self.ring));
         }
-        let size = manifest.checkpoint.unverified().size;
-        pieces.extend(reader.pieces(&data.join("record"), size).map_err(Error::Record)?);
-        let bytes = pieces.iter().map(Piece::length).sum();
-        Ok(Backup { pieces, manifest, bytes })
+        let size = self.manifest.checkpoint.unverified().size;
+        pieces.extend(self.reader.pieces(&self.data.join("record"), size).map_err(Error::Record)?);
+        Ok(pieces)
     }
 
-    /// Writes it; `progress` hears of the bytes.
+    /// Writes it; `progress` hears of the bytes. No segment is written anew meanwhile, so that the ring that
+    /// is copied opens all of them.
     pub fn write(self, target: Target<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
-        pack(self.pieces, target, progress).map_err(Error::Record)
+        let Backup { reader, .. } = &self;
+        let _pause = reader.pause();
+        pack(self.pieces()?, target, progress).map_err(Error::Record)
     }
 }
 

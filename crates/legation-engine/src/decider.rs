@@ -52,6 +52,8 @@ pub(crate) struct Decider {
     pub(crate) policy: watch::Receiver<Policy>,
     /// How many inputs the last batch had.
     pub(crate) last: usize,
+    /// The newest erase after which a new segment was begun: what it is about can be written anew.
+    pub(crate) sealed_for: Option<u64>,
 }
 
 impl Decider {
@@ -80,6 +82,7 @@ impl Decider {
             }
             self.last = batch.len();
             self.batch(batch)?;
+            self.seal_erased()?;
         }
     }
 
@@ -119,6 +122,23 @@ impl Decider {
                     self.arrivals.tell_registered();
                 }
                 Party::Person => self.arrivals.tell_all(),
+            }
+        }
+    }
+
+    /// Goes on in a new segment where the active one holds what is to be erased. Without room for one it
+    /// is tried again later.
+    fn seal_erased(&mut self) -> Result<(), legation_store::Error> {
+        let erasures = self.ledger.state().erasures();
+        let newest = erasures.newest();
+        if erasures.is_clear() || newest <= self.sealed_for {
+            return Ok(());
+        }
+        match self.ledger.seal_active() {
+            Err(legation_store::Error::Full { .. }) => Ok(()),
+            sealed => {
+                self.sealed_for = newest;
+                sealed
             }
         }
     }
@@ -172,6 +192,7 @@ impl Asked {
             | Input::Key { .. }
             | Input::Grant { .. }
             | Input::Withdraw { .. }
+            | Input::Rotate { .. }
             | Input::Confirm(_)
             | Input::Acknowledge { .. }
             | Input::Pushed(_)

@@ -2,6 +2,7 @@
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
+use crate::open::ring_of;
 use crate::stopped::Stopped;
 use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_exchange::{Epoch, Input, OPERATOR, Restore};
@@ -11,7 +12,7 @@ use std::path::Path;
 /// Begins a new epoch in a data directory that no exchange runs on. From then on nothing it states is
 /// taken for a statement of what the copy was made from.
 pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint) -> Result<Epoch, Error> {
-    let Stopped { mut ledger, .. } = Stopped::open(data)?;
+    let Stopped { mut ledger, .. } = Stopped::open(data, &ring_of(data))?;
     let mut drawn = [0; 16];
     getrandom::fill(&mut drawn).map_err(|_| Error::Random)?;
     let restore = drawn.iter().fold(String::new(), |mut text, byte| {

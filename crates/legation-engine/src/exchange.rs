@@ -2,13 +2,16 @@
 
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
+use crate::clearing::Clearing;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
 use crate::limiter::{Limiter, Rate};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
+use crate::retention::Shelf;
 use crate::stats::Stats;
 use crate::tokens::Token;
+use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{
     Agent, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
@@ -17,7 +20,7 @@ use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -170,6 +173,8 @@ pub struct Head {
 pub struct Exchange {
     /// Where everything lies.
     pub(crate) data: Arc<Path>,
+    /// Where the key ring lies.
+    pub(crate) key_ring: Arc<Path>,
     pub(crate) jobs: mpsc::Sender<Job>,
     /// What has been committed.
     pub(crate) committed: Arc<RwLock<State>>,
@@ -183,6 +188,9 @@ pub struct Exchange {
     pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) notary: Arc<Notary>,
     pub(crate) stats: Arc<Stats>,
+    pub(crate) vault: Arc<Vault>,
+    pub(crate) shelf: Arc<Mutex<Shelf>>,
+    pub(crate) clearing: Arc<Mutex<Clearing>>,
     /// How much each agent may say, by canonical id.
     pub(crate) pace: Arc<Limiter<String>>,
     /// Who brings messages out.

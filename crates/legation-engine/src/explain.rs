@@ -177,7 +177,8 @@ fn departure(entry: &Entry, agent: &str) -> Option<Step> {
         | Effect::Tallied { .. }
         | Effect::Restored(_)
         | Effect::Cleared { .. }
-        | Effect::Dropped { .. } => return None,
+        | Effect::Dropped { .. }
+        | Effect::Rotated { .. } => return None,
     };
     Some(Step { step, position: entry.position, at: entry.at, says })
 }

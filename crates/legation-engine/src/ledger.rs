@@ -9,7 +9,7 @@ use legation_exchange::{
     Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than, tick,
 };
 use legation_protocol::{Code, Rejection};
-use legation_store::{Log, Reader};
+use legation_store::{Log, Reader, Rewriter};
 use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -206,6 +206,16 @@ impl Ledger {
         &self.log
     }
 
+    /// What writes the record's segments anew.
+    pub fn rewriter(&self) -> Rewriter {
+        self.log.rewriter()
+    }
+
+    /// Goes on in a new segment, so that all there is so far can be written anew.
+    pub fn seal_active(&mut self) -> Result<(), legation_store::Error> {
+        self.log.seal_active()
+    }
+
     /// A view of the record for other threads.
     pub fn reader(&self) -> Reader {
         self.log.reader()
@@ -265,6 +275,7 @@ pub(crate) fn weight(input: &Input) -> usize {
         | Input::Key { .. }
         | Input::Grant { .. }
         | Input::Withdraw { .. }
+        | Input::Rotate { .. }
         | Input::Confirm(_)
         | Input::Purge { .. }
         | Input::Clear { .. }

@@ -54,7 +54,7 @@ impl Exchange {
             if bytes >= enough {
                 break;
             }
-            let delivery = self.delivery(position, message)?;
+            let Some(delivery) = self.delivery(position, message)? else { continue };
             bytes += delivery.bytes.len();
             page.push(delivery);
         }
@@ -90,8 +90,12 @@ impl Exchange {
         mailbox.after(after).take(limit).map(|item| (item.position, item.message)).collect()
     }
 
-    fn delivery(&self, position: u64, message: u64) -> Result<Delivery, Error> {
-        deliver(&self.reader, &self.notary, position, message)
+    /// Nothing if it was erased since it was listed.
+    fn delivery(&self, position: u64, message: u64) -> Result<Option<Delivery>, Error> {
+        if self.is_erased(message) {
+            return Ok(None);
+        }
+        deliver(&self.reader, &self.notary, position, message).map(Some)
     }
 }
 
@@ -100,7 +104,7 @@ pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: 
     let frame = reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
     let receipt = notary.again(&frame)?;
     let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
-    let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body) else {
+    let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body.into_here()) else {
         return Err(Error::Entry { position: message });
     };
     let received_at = Moment::from_micros(frame.at);

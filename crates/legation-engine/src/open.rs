@@ -3,7 +3,8 @@
 
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
-use crate::decider::{Decider, Job, instant};
+use crate::clearing::Clearer;
+use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
 use crate::index;
 use crate::ledger::Ledger;
@@ -11,12 +12,14 @@ use crate::limiter::{Limiter, Rate};
 use crate::push;
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
+use crate::retention::{Retaining, Retention};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::tokens::Token;
+use crate::vault::{Guard, Vault};
 use legation_exchange::{Policy, State};
 use legation_protocol::sign::SecretKey;
-use legation_store::{Known, Options, Snapshots, atomic_write};
+use legation_store::{Known, Options, Ring, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,10 +39,14 @@ pub struct Settings {
     pub snapshot_every: u64,
     /// Most bytes of a segment of the record.
     pub segment: u64,
+    /// Where the key ring lies; `keys/ring` in the data directory without.
+    pub key_ring: Option<PathBuf>,
     /// How much one agent may say; as much as it likes without.
     pub pace: Option<Rate>,
     /// Who brings messages to agents that say where they take them; without, none is brought.
     pub carrier: Option<Arc<dyn Carrier>>,
+    /// How long bodies are kept.
+    pub retention: Retention,
 }
 
 impl Settings {
@@ -50,9 +57,11 @@ impl Settings {
             realm: "local".to_owned(),
             policy: Policy::default(),
             snapshot_every: WORTH,
-            segment: Options::default().segment,
+            segment: Options::SEGMENT,
+            key_ring: None,
             pace: None,
             carrier: None,
+            retention: Retention::default(),
         }
     }
 }
@@ -75,13 +84,20 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy, snapshot_every, segment, pace, carrier } = settings;
+        let Settings { data, realm, policy, snapshot_every, segment, key_ring, pace, carrier, retention } = settings;
         let record = data.join("record");
-        let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
+        let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
+        let ring = Arc::new(Ring::open(&key_ring, &record, now()).map_err(Error::Record)?);
+        let snapshots = Snapshots::open(&record, Arc::clone(&ring)).map_err(Error::Record)?;
         let (known, folded) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
         let stats = Arc::new(Stats::default());
-        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))) };
-        let (log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
+        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))), ring: Arc::clone(&ring) };
+        let (mut log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
+        match log.seal_outdated() {
+            // It is done with the first entry that finds room.
+            Ok(()) | Err(legation_store::Error::Full { .. }) => {}
+            Err(error) => return Err(Error::Record(error)),
+        }
         let policy = Policy { realm: realm.clone(), ..policy };
         let ledger = Ledger::open(log, folded, policy.clone())?;
         let (policies, policy) = watch::channel(policy);
@@ -95,10 +111,13 @@ impl Exchange {
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         let notary = Arc::new(Notary::new(realm, ledger.state().epochs().clone(), key, reader.clone()));
         let public = notary.public();
+        let rewriter = ledger.rewriter();
         let keeper = Keeper {
-            snapshots,
+            snapshots: snapshots.clone(),
             reader: reader.clone(),
             head: heads.clone(),
+            ring: Arc::clone(&ring),
+            sealed_with: None,
             covered: known.position,
             worth: snapshot_every,
         };
@@ -116,10 +135,26 @@ impl Exchange {
             arrivals: Arc::clone(&arrivals),
             policy,
             last: 0,
+            sealed_for: None,
         };
-        let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
+        let (follower, indexed, requests) = index::follower(data.join("index"), reader.clone(), heads.clone());
+        let retaining = Retaining::new(retention);
+        let (shelf, clearing) = (Arc::clone(&retaining.shelf), Arc::default());
+        let clearer = Clearer {
+            rewriter: rewriter.clone(),
+            reader: reader.clone(),
+            committed: Arc::clone(&committed),
+            head: heads.clone(),
+            jobs: jobs.downgrade(),
+            index: requests,
+            progress: Arc::clone(&clearing),
+            retaining,
+        };
+        let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
+        let guard = Guard::new(Arc::clone(&vault), heads.clone());
         let exchange = Exchange {
             data: data.into(),
+            key_ring: key_ring.into(),
             jobs,
             committed,
             head: heads,
@@ -131,9 +166,12 @@ impl Exchange {
             arrivals,
             notary,
             stats,
+            vault,
             pace,
             carrier,
             policies,
+            shelf,
+            clearing,
         };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
@@ -142,8 +180,13 @@ impl Exchange {
         if let Some(outlet) = exchange.outlet() {
             drop(runtime.spawn(push::supervise(Arc::new(outlet))));
         }
-        let followers =
-            [spawn("snapshots", move || keeper.run(&keeping))?, spawn("index", move || follower.run(&following))?];
+        let (guarding, clears) = (runtime.clone(), runtime.clone());
+        let followers = [
+            spawn("snapshots", move || keeper.run(&keeping))?,
+            spawn("index", move || follower.run(&following))?,
+            spawn("vault", move || guard.run(&guarding))?,
+            spawn("clearing", move || clearer.run(&clears))?,
+        ];
         spawn("decider", move || {
             let done = decider.run(&mut queue, &runtime);
             queue.close();
@@ -161,6 +204,11 @@ impl Exchange {
             .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
+}
+
+/// Where the key ring of a data directory lies, unless it is elsewhere.
+pub fn ring_of(data: &Path) -> PathBuf {
+    data.join("keys").join("ring")
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {

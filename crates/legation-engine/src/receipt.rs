@@ -3,7 +3,9 @@
 
 use crate::exchange::Error;
 use legation_exchange::Epochs;
-use legation_exchange::record::{Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint};
+use legation_exchange::record::{
+    Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
+};
 use legation_protocol::sign::{PublicKey, SecretKey};
 use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;
@@ -84,7 +86,7 @@ impl Notary {
         let index = usize::try_from(position.checked_sub(committed.first)?).ok()?;
         let Kept { at, salt, effect, body } = batch.fresh.entries.get(index)?;
         let seal = batch.seal.get_or_init(|| self.seal(committed.clone()));
-        seal.receipt(position, *at, Opening::new(*salt, effect, *body)?)
+        seal.receipt(position, *at, Opening::new(effect_salt(*salt), effect, *body)?)
     }
 
     /// The receipt for the message in an entry of the record: the same as it ever was.

@@ -10,9 +10,11 @@ mod people;
 mod push;
 mod register;
 mod remove;
+mod rotate;
 mod upkeep;
 
 use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
+use crate::erased::Span;
 use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -120,6 +122,13 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To note that the record is sealed with another key.
+    Rotate {
+        /// The key's number.
+        key: u32,
+        /// Who asks.
+        who: Who,
+    },
     /// To note that a new token has been used.
     Confirm(TokenHash),
     /// To acknowledge messages.
@@ -165,12 +174,12 @@ pub enum Input {
         /// The entry.
         up_to: u64,
     },
-    /// To note that bodies go that were kept long enough.
+    /// To note that bodies went that had been kept long enough.
     Drop {
         /// Those before this position.
         before: u64,
-        /// How many of them stay.
-        kept: u64,
+        /// But not these.
+        kept: Vec<Span>,
     },
     /// To go on from a copy.
     Restore(Box<Restore>),
@@ -247,6 +256,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
         Input::Grant { name, role, who, token } => desk.grant(name, role, &who, token),
         Input::Withdraw { name, who } => desk.withdraw(name, &who),
+        Input::Rotate { key, who } => desk.rotate(key, &who),
         Input::Confirm(token) => Ok(desk.confirm(token)),
         Input::Acknowledge { agent, up_to, positions, who } => desk.acknowledge(agent, up_to, positions, &who),
         Input::Pushed(pushed) => Ok(desk.pushed(pushed)),
@@ -326,6 +336,7 @@ impl Desk<'_> {
             | Input::Key { who, .. }
             | Input::Grant { who, .. }
             | Input::Withdraw { who, .. }
+            | Input::Rotate { who, .. }
             | Input::Acknowledge { who, .. }
             | Input::Resend { who, .. }
             | Input::Purge { who, .. }

@@ -4,7 +4,7 @@
 use crate::agent::Agent;
 use crate::dead::Why;
 use crate::epoch::Restored;
-use crate::erased::Erased;
+use crate::erased::{Erased, Span};
 use crate::key::Key;
 use crate::moment::Moment;
 use crate::person::Person;
@@ -117,12 +117,19 @@ pub enum Effect {
         /// All that was erased up to this entry.
         up_to: u64,
     },
-    /// Bodies of old messages were kept as long as they are to be kept.
+    /// Bodies of old messages went that had been kept long enough.
     Dropped {
         /// Those before this position.
         before: u64,
-        /// How many of them stay, since they wait for somebody.
-        kept: u64,
+        /// But not these: they wait for somebody.
+        kept: Vec<Span>,
+    },
+    /// The record is sealed with another key from here on.
+    Rotated {
+        /// The key's number.
+        key: u32,
+        /// Who did it.
+        by: String,
     },
 }
 
@@ -147,7 +154,8 @@ impl Effect {
             | Effect::Restored(_)
             | Effect::Erased(_)
             | Effect::Cleared { .. }
-            | Effect::Dropped { .. } => Vec::new(),
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => Vec::new(),
         }
     }
 
@@ -172,7 +180,8 @@ impl Effect {
             | Effect::Restored(_)
             | Effect::Erased(_)
             | Effect::Cleared { .. }
-            | Effect::Dropped { .. } => None,
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => None,
         }
     }
 }

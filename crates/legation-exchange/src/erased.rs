@@ -59,6 +59,17 @@ pub struct Erased {
     pub by: String,
 }
 
+/// Which bodies went that had been kept long enough.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dropped {
+    /// Those before this position.
+    pub before: u64,
+    /// But not these.
+    pub kept: Vec<Span>,
+    /// The entry that says so.
+    pub entry: u64,
+}
+
 /// Everything that was ever erased.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erasures {
@@ -66,6 +77,8 @@ pub struct Erasures {
     spans: Vec<(Span, u64)>,
     /// What entries before this one erased is gone from the disk.
     cleared: u64,
+    /// The last entry that erased something.
+    newest: Option<u64>,
 }
 
 impl Erasures {
@@ -88,7 +101,7 @@ impl Erasures {
 
     /// The last entry that erased something.
     pub fn newest(&self) -> Option<u64> {
-        self.spans.iter().map(|(_, entry)| *entry).max()
+        self.newest
     }
 
     /// All spans, in order, each with the entry that erased it.
@@ -110,6 +123,7 @@ impl Erasures {
     pub(crate) fn add(&mut self, entry: u64, erased: &[Span]) {
         self.spans.extend(self.without(erased).into_iter().map(|span| (span, entry)));
         self.spans.sort_unstable();
+        self.newest = Some(entry);
     }
 
     pub(crate) fn clear(&mut self, up_to: u64) {

@@ -34,7 +34,7 @@ pub use decide::{
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};
-pub use erased::{Erased, Erasures, Span, covers, spans};
+pub use erased::{Dropped, Erased, Erasures, Span, covers, spans};
 pub use key::{Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox};
 pub use moment::Moment;

@@ -6,7 +6,7 @@ use crate::agent::Agent;
 use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
 use crate::epoch::Epochs;
-use crate::erased::Erasures;
+use crate::erased::{Dropped, Erasures};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::Person;
@@ -30,7 +30,7 @@ struct WireState {
     #[serde(default)]
     erasures: Erasures,
     #[serde(default)]
-    dropped: Option<(u64, u64)>,
+    dropped: Dropped,
     /// What of them is not pushed any more.
     #[serde(default)]
     given_up: Vec<(String, Vec<u64>)>,
@@ -55,7 +55,7 @@ impl State {
             mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.len())).collect(),
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
-            dropped: self.dropped,
+            dropped: self.dropped.clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
         let json = serde_json::to_vec(&wire).unwrap_or_default();

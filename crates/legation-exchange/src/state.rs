@@ -4,7 +4,7 @@ use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
 use crate::effect::{Accepted, Acked, Effect, Entry, Resent};
 use crate::epoch::Epochs;
-use crate::erased::{Erased, Erasures, covers};
+use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::People;
@@ -29,8 +29,7 @@ pub struct State {
     pub(crate) dead: DeadLetters,
     pub(crate) epochs: Epochs,
     pub(crate) erasures: Erasures,
-    /// Bodies before this position were dropped, but for those that waited, by the entry beside it.
-    pub(crate) dropped: Option<(u64, u64)>,
+    pub(crate) dropped: Dropped,
 }
 
 impl State {
@@ -52,7 +51,7 @@ impl State {
             dead: self.dead.clone(),
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
-            dropped: self.dropped,
+            dropped: self.dropped.clone(),
         }
     }
 
@@ -109,9 +108,9 @@ impl State {
         &self.erasures
     }
 
-    /// Before which position bodies were dropped, and the entry that says so.
-    pub fn dropped(&self) -> Option<(u64, u64)> {
-        self.dropped
+    /// Which bodies were dropped.
+    pub fn dropped(&self) -> &Dropped {
+        &self.dropped
     }
 
     /// Where messages lie that wait for somebody, or reached nobody; some more than once.
@@ -170,8 +169,10 @@ impl State {
             Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
             Effect::Erased(erased) => self.erase(entry.position, erased),
             Effect::Cleared { up_to } => self.erasures.clear(*up_to),
-            Effect::Dropped { before, .. } => self.dropped = Some((*before, entry.position)),
-            Effect::Refused(_) | Effect::Tallied { .. } => {}
+            Effect::Dropped { before, kept } => {
+                self.dropped = Dropped { before: *before, kept: kept.clone(), entry: entry.position };
+            }
+            Effect::Refused(_) | Effect::Tallied { .. } | Effect::Rotated { .. } => {}
         }
     }
 

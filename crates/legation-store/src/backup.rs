@@ -16,7 +16,7 @@ use crate::segment::Segment;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 
 /// A file of a copy.
 #[derive(Debug)]
@@ -59,6 +59,11 @@ impl Piece {
 }
 
 impl Reader {
+    /// Keeps segments from being written anew while this is held.
+    pub fn pause(&self) -> MutexGuard<'_, ()> {
+        self.shared.rewriting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The files of the record in `dir` as it was when it had `size` entries, which is where a batch
     /// ended. The tree is left out: it is made again.
     pub fn pieces(&self, dir: &Path, size: u64) -> Result<Vec<Piece>, Error> {

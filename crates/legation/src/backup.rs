@@ -7,7 +7,7 @@ use crate::copy;
 use crate::remote::{Parcel, Remote};
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
-use legation_engine::{Backup, Manifest, Target};
+use legation_engine::{Backup, Manifest, Target, ring_of};
 use legation_exchange::Moment;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -39,7 +39,8 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<Outcome> {
 
 /// A copy of a data directory that no exchange runs on.
 fn stopped(args: &BackupArgs, data: &Path, archive: bool, to: &Path, bar: &ProgressBar) -> anyhow::Result<()> {
-    let backup = Backup::of_stopped(data, !args.without_keys)
+    let ring = args.ring.key_ring.clone().unwrap_or_else(|| ring_of(data));
+    let backup = Backup::of_stopped(data, &ring, !args.without_keys)
         .with_context(|| format!("cannot copy {}; of an exchange that runs, leave --data out", data.display()))?;
     bar.set_length(backup.bytes);
     let mut progress = |bytes| bar.inc(bytes);

@@ -81,6 +81,9 @@ impl Config {
         if let Some(realm) = &args.realm {
             file.realm.clone_from(realm);
         }
+        if let Some(ring) = &args.ring.key_ring {
+            file.record.key_ring = Some(ring.clone());
+        }
         if let Some(format) = args.log_format {
             file.log.format = format;
         }
@@ -107,6 +110,7 @@ impl Config {
             policy,
             snapshot_every: file.record.snapshot_every,
             segment: file.record.segment.0,
+            key_ring: file.record.key_ring,
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
             ..legation_engine::Settings::on(&data)
         };

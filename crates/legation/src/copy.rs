@@ -2,11 +2,13 @@
 
 use crate::audit::bar;
 use anyhow::{Context as _, bail};
-use legation_engine::Manifest;
+use legation_engine::{Manifest, ring_of};
 use legation_protocol::sign::SecretKey;
+use legation_store::Ring;
 use legation_store::verify::{Agreement, Options, verify};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Checks a copy that has been unpacked.
 pub(crate) fn check(dir: &Path) -> anyhow::Result<Manifest> {
@@ -23,7 +25,9 @@ pub(crate) fn check(dir: &Path) -> anyhow::Result<Manifest> {
             bail!("exchange.pem of the backup is not the key that signed its checkpoint");
         }
     }
-    let options = Options { checkpoint: Some(stated.clone()), ..Options::default() };
+    let ring = Ring::read(&ring_of(dir)).context("the ring of the backup")?;
+    let ring = Some(ring).filter(|ring| !ring.list().is_empty()).map(Arc::new);
+    let options = Options { checkpoint: Some(stated.clone()), ring, ..Options::default() };
     let bar = bar("checking {bar:32} {bytes}/{total_bytes}, {eta} left");
     let report = verify(&dir.join("record"), &options, &mut |so_far| {
         bar.set_length(so_far.of);

@@ -11,9 +11,11 @@ mod copy;
 mod dead_letters;
 mod doctor;
 mod each;
+mod erase;
 mod explain;
 mod inbox;
 mod input;
+mod key;
 mod keygen;
 mod messages;
 mod openapi;
@@ -84,8 +86,10 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
+        Some(Command::Erase(args)) => erase::run(&args),
         Some(Command::Restore(args)) => restore::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
+        Some(Command::Key(args)) => key::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Openapi) => openapi::run(),

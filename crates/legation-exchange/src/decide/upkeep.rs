@@ -4,6 +4,7 @@
 use super::{Decision, Desk};
 use crate::effect::Effect;
 use crate::epoch::Restored;
+use crate::erased::Span;
 
 /// A copy that the record goes on from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl Desk<'_> {
         self.noted(Effect::Cleared { up_to })
     }
 
-    pub(super) fn dropped(&self, before: u64, kept: u64) -> Decision {
+    pub(super) fn dropped(&self, before: u64, kept: Vec<Span>) -> Decision {
         self.noted(Effect::Dropped { before, kept })
     }
 }

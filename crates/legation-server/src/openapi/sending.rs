@@ -98,11 +98,9 @@ fn get() -> Operation {
 }
 
 fn raw() -> Operation {
-    of_one("/v1/messages/{key}/raw", "getRawMessage", "A message's bytes as they were received").answers(
-        200,
-        "The bytes, unchanged",
-        "Message",
-    )
+    of_one("/v1/messages/{key}/raw", "getRawMessage", "A message's bytes as they were received")
+        .answers(200, "The bytes, unchanged", "Message")
+        .refuses(&[410])
 }
 
 fn explain() -> Operation {

@@ -5,6 +5,7 @@ mod keep;
 mod mailbox;
 mod messages;
 mod parties;
+mod storage;
 
 use super::dialects;
 use super::refusals;
@@ -16,8 +17,16 @@ type Shape = (&'static str, Value);
 
 /// Every shape, those of the dialects with them.
 pub(super) fn all() -> Value {
-    let ours =
-        [common(), messages::shapes(), mailbox::shapes(), parties::shapes(), audit::shapes(), keep::shapes(), upkeep()];
+    let ours = [
+        common(),
+        messages::shapes(),
+        mailbox::shapes(),
+        parties::shapes(),
+        audit::shapes(),
+        keep::shapes(),
+        storage::shapes(),
+        upkeep(),
+    ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));
     ours.chain(dialects::all()).collect::<Map<_, _>>().into()
 }

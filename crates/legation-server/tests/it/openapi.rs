@@ -154,6 +154,8 @@ fn people_and_keys(talk: &Talk<'_>) {
 }
 
 fn record(talk: &Talk<'_>) {
+    talk.get("/v1/storage", &[], "");
+    talk.send("POST", "/v1/storage/rotate", &[], &Value::Null);
     talk.get("/v1/audit/entries", &[], "limit=1000&include=body");
     let size = talk.get("/v1/audit/head", &[], "")["size"].as_u64().unwrap();
     talk.get("/v1/audit/proof", &[], &format!("position=2&size={size}"));
@@ -165,6 +167,20 @@ fn record(talk: &Talk<'_>) {
 }
 
 fn keeping(talk: &Talk<'_>) {
+    let subject = json!({"agent": "ann", "sent": true, "before": "2100-01-01T00:00:00Z"});
+    talk.send("POST", "/v1/erase", &[], &json!({"subject": subject, "dry_run": true}));
+    let wanted = json!({"subject": subject, "undelivered": true, "reason": "asked for"});
+    let erased = talk.send("POST", "/v1/erase", &[], &wanted);
+    assert_eq!(erased["status"], "erased", "{erased}");
+    talk.get("/v1/erase", &[], "include=list");
+    let gone = json!({"key": erased["first"]["position"]}).to_string();
+    let key = gone.trim_matches(|c: char| !c.is_ascii_digit());
+    talk.get("/v1/messages/{key}", &[("key", key)], "");
+    let headers = [("authorization", talk.by.as_str())];
+    let names = [("key", key)];
+    let call =
+        Call { method: "GET", path: "/v1/messages/{key}/raw", names: &names, headers: &headers, ..Call::default() };
+    assert_eq!(talk.contract.fits(call).status, 410);
     let headers = [("authorization", talk.by.as_str())];
     let body = r#"{"keys":false}"#;
     let call = Call { method: "POST", path: "/v1/backup", headers: &headers, media: JSON, body, ..Call::default() };

@@ -88,7 +88,7 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
     match effect {
         Effect::Accepted(accepted) => {
             message(accepted, &mut push);
-            if let Some(doc) = frame.body.as_deref().and_then(|body| Doc::parse(body).ok()) {
+            if let Some(doc) = frame.body.here().and_then(|body| Doc::parse(body).ok()) {
                 words(doc.root()).each(|word| push(Facet::Word(word)));
             }
         }
@@ -144,6 +144,7 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             }
         }
         Effect::Cleared { .. } | Effect::Dropped { .. } => {}
+        Effect::Rotated { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {
             for tally in refusals {
                 push(Facet::Code(&tally.code));

@@ -49,6 +49,8 @@ pub enum What {
     Cleared,
     /// Bodies that were kept long enough.
     Dropped,
+    /// A new key of the record.
+    Rotated,
 }
 
 impl What {
@@ -73,6 +75,7 @@ impl What {
             Effect::Erased(_) => What::Erased,
             Effect::Cleared { .. } => What::Cleared,
             Effect::Dropped { .. } => What::Dropped,
+            Effect::Rotated { .. } => What::Rotated,
         }
     }
 
@@ -97,6 +100,7 @@ impl What {
             What::Erased => "erased",
             What::Cleared => "cleared",
             What::Dropped => "dropped",
+            What::Rotated => "rotated",
         }
     }
 }

@@ -3,12 +3,12 @@
 use anyhow::Context as _;
 use legation_exchange::record::Checkpoint;
 use legation_exchange::{Effect, Restored};
-use legation_store::Offline;
+use legation_store::{Offline, Ring};
 use std::path::Path;
 
 /// How the record in a data directory and a checkpoint parted by a restore, in words.
-pub(super) fn parted(data: &Path, checkpoint: &Checkpoint) -> anyhow::Result<Option<String>> {
-    let restores = restores(data)?;
+pub(super) fn parted(data: &Path, ring: Ring, checkpoint: &Checkpoint) -> anyhow::Result<Option<String>> {
+    let restores = restores(data, ring)?;
     let size = checkpoint.size;
     let own = checkpoint.epoch.checked_sub(2).and_then(|at| restores.get(at as usize));
     if let Some(Restored { epoch, restore, .. }) = own.filter(|own| Some(&own.restore) != checkpoint.restore.as_ref()) {
@@ -26,9 +26,9 @@ pub(super) fn parted(data: &Path, checkpoint: &Checkpoint) -> anyhow::Result<Opt
 }
 
 /// Everything the record was restored from, oldest first.
-fn restores(data: &Path) -> anyhow::Result<Vec<Restored>> {
+fn restores(data: &Path, ring: Ring) -> anyhow::Result<Vec<Restored>> {
     let mut found = Vec::new();
-    for frame in Offline::open(&data.join("record"), 0).context("the record cannot be read")? {
+    for frame in Offline::open(&data.join("record"), 0, ring).context("the record cannot be read")? {
         // What is damaged is told apart from this; what comes before it counts.
         let Ok(frame) = frame else { break };
         if frame.effect.starts_with(br#"{"entry":"restored""#)

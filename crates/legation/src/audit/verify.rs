@@ -9,13 +9,17 @@ use legation_exchange::record::Checkpoint;
 use legation_store::verify::{Agreement, Options, Report, verify};
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::Arc;
+
+const NOT_OPENED: &str = "not opened: without the key ring only hashes were checked";
 
 pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome> {
     let checkpoint = args.checkpoint.as_deref().map(|file| kept(args, file)).transpose()?;
     if args.to.is_some_and(|to| args.from > to) {
         bail!("--from comes after --to: there is nothing between them");
     }
-    let options = Options { from: args.from, to: args.to, checkpoint };
+    let ring = Some(args.ring.of(&args.data)?).filter(|ring| !ring.list().is_empty()).map(Arc::new);
+    let options = Options { from: args.from, to: args.to, checkpoint, ring };
     let bar = bar("{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
     let report = verify(&args.data.join("record"), &options, &mut |so_far| {
         bar.set_length(so_far.of);
@@ -24,7 +28,7 @@ pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome>
     bar.finish_and_clear();
     let report = report.context("the record cannot be read")?;
     let parted = match &options.checkpoint {
-        Some(checkpoint) if !report.is_sound() => restored::parted(&args.data, checkpoint)?,
+        Some(checkpoint) if !report.is_sound() => restored::parted(&args.data, args.ring.of(&args.data)?, checkpoint)?,
         Some(_) | None => None,
     };
     if json {
@@ -51,6 +55,8 @@ fn tell_people(report: &Report, parted: Option<&str>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let entries = report.to.saturating_sub(report.from);
     writeln!(out, "covered     {entries} entries from {} on, in {} segments", report.from, report.segments)?;
+    let contents = if report.contents { "opened, and what their hashes were made of" } else { NOT_OPENED };
+    writeln!(out, "contents    {contents}")?;
     writeln!(out, "chain       {}", report.chain)?;
     if let Some(root) = report.root {
         writeln!(out, "root        {root}")?;
@@ -100,6 +106,7 @@ fn tell_programs(report: &Report, parted: Option<&str>) -> anyhow::Result<()> {
         "from": report.from,
         "to": report.to,
         "segments": report.segments,
+        "contents": report.contents,
         "chain": report.chain.to_string(),
         "root": report.root.map(|root| root.to_string()),
         "unfinished": report.unfinished.is_some(),

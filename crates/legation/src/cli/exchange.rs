@@ -1,7 +1,7 @@
 //! The arguments of the commands that run an exchange or speak to one.
 
 use super::people::KeyArgs;
-use super::record::{CheckArgs, ExportArgs, ProveArgs};
+use super::record::{CheckArgs, ExportArgs, ProveArgs, RingArgs};
 use crate::config::{Mode, Trusted};
 use crate::places;
 use clap::{Args, Subcommand, ValueEnum};
@@ -54,6 +54,9 @@ pub(crate) struct ServeArgs {
     /// The name of this exchange's record [default: local]
     #[arg(long, value_name = "NAME", env = "LEGATION_REALM")]
     pub(crate) realm: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
 
     /// A proxy that does TLS passes requests on, from these addresses or networks [default: this machine's own]
     #[arg(long, value_name = "ADDRS", num_args = 0.., require_equals = true, value_delimiter = ',')]
@@ -341,4 +344,7 @@ pub(crate) struct AuditVerifyArgs {
     /// The exchange's public key; without it, the one in the data directory
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
 }

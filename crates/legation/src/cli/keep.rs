@@ -1,6 +1,7 @@
 //! The arguments of the commands that copy a record and go on from a copy.
 
 use super::exchange::RemoteArgs;
+use super::record::RingArgs;
 use crate::places;
 use clap::Args;
 use std::path::PathBuf;
@@ -35,6 +36,9 @@ pub(crate) struct BackupArgs {
     pub(crate) no_verify: bool,
 
     #[command(flatten)]
+    pub(crate) ring: RingArgs,
+
+    #[command(flatten)]
     pub(crate) remote: RemoteArgs,
 }
 
@@ -64,4 +68,69 @@ pub(crate) struct RestoreArgs {
     /// Print what was done as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Erase what messages said, for good
+///
+/// Names messages by id or position, or all of somebody's with --subject. Who sent what to whom and when
+/// stays on the record, and proofs and receipts hold; the text goes from the record, the index and the
+/// disk. What backups hold they still hold. Shows first what would go, and asks.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation erase 17 18 --reason 'sent by mistake'
+  legation erase --subject ann --dry-run                    counts, the first and the last
+  legation erase --subject ann --sent --before 2026-01-01T00:00:00Z --yes
+  legation erase --list > erased.ndjson                     what was ever erased, for `restore --erased`")]
+pub(crate) struct EraseArgs {
+    /// Messages, by id or position
+    #[arg(value_name = "MESSAGE", required_unless_present_any = ["subject", "list"], conflicts_with_all = ["subject", "list"])]
+    pub(crate) messages: Vec<String>,
+
+    /// All messages that this agent sent or that went to it
+    #[arg(long, value_name = "AGENT", conflicts_with = "list")]
+    pub(crate) subject: Option<String>,
+
+    /// Only what the subject sent
+    #[arg(long, requires = "subject", conflicts_with = "received")]
+    pub(crate) sent: bool,
+
+    /// Only what went to the subject
+    #[arg(long, requires = "subject")]
+    pub(crate) received: bool,
+
+    /// Only what was taken before this time
+    #[arg(long, value_name = "TIME", requires = "subject")]
+    pub(crate) before: Option<String>,
+
+    /// Only what is in this task or session
+    #[arg(long, value_name = "ID", requires = "subject")]
+    pub(crate) thread: Option<String>,
+
+    /// Who sent the message with this id, where several use it
+    #[arg(long, value_name = "AGENT", conflicts_with = "subject")]
+    pub(crate) sender: Option<String>,
+
+    /// Why; it stays on the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+
+    /// Also what has not reached its recipient yet, who then never gets it
+    #[arg(long)]
+    pub(crate) undelivered: bool,
+
+    /// Only tell what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+
+    /// Print everything that was ever erased, a line each
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
 }

@@ -102,6 +102,7 @@ pub(crate) struct DedupTable {
 pub(crate) struct RecordTable {
     pub(crate) segment: Size,
     pub(crate) snapshot_every: u64,
+    pub(crate) key_ring: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -190,7 +191,7 @@ impl Default for DedupTable {
 impl Default for RecordTable {
     fn default() -> Self {
         let settings = Settings::on("");
-        RecordTable { segment: Size(settings.segment), snapshot_every: settings.snapshot_every }
+        RecordTable { segment: Size(settings.segment), snapshot_every: settings.snapshot_every, key_ring: None }
     }
 }
 

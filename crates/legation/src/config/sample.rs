@@ -78,6 +78,9 @@ window = "{window}"
 segment = "{segment}"
 # After how many entries the state is written down, for a quick start.
 snapshot_every = {snapshot_every}
+# The keys that everything is sealed with, where they do not lie in keys/ring of the data directory.
+# LEGATION_KEY_RING comes before it.
+# key_ring = "/etc/legation/ring"
 
 [log]
 # "text" for people, "json" for programs.
