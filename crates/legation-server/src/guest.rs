@@ -10,9 +10,9 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::{Peer, Via, Visit};
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::HeaderMap;
 use legation_exchange::Who;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -51,14 +51,7 @@ impl Guest {
         let nowhere = Peer { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), via: Via::Tcp };
         let peer = visit.as_ref().map_or(nowhere, |visit| visit.peer);
         let anonymous = Header::of(headers, &AUTHORIZATION) == Header::Absent;
-        Guest {
-            visit,
-            source: Source::of(peer, headers, proxy),
-            anonymous,
-            session: None,
-            trace,
-            who: Arc::default(),
-        }
+        Guest { visit, source: Source::of(peer, headers, proxy), anonymous, session: None, trace, who: Arc::default() }
     }
 
     /// Looks whose the cookie is. What another page lets a browser send is nobody's.

@@ -211,8 +211,7 @@ mod tests {
         let house = house(10, 3);
         let proven = house.admit().unwrap();
         proven.prove();
-        let (busy, silent, later) =
-            (house.admit().unwrap(), house.admit().unwrap(), house.admit().unwrap());
+        let (busy, silent, later) = (house.admit().unwrap(), house.admit().unwrap(), house.admit().unwrap());
         let request = busy.begin();
         let next = house.admit().unwrap();
         silent.told_to_leave().await;

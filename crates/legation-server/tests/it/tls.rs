@@ -169,8 +169,7 @@ fn who_does_not_speak_tls_is_told_so() {
 
 #[test]
 fn who_never_comes_to_an_agreement_is_not_waited_for_and_keeps_nobody_out() {
-    let limits =
-        Limits { handshake_time: Duration::from_millis(300), unproven_connections: 20, ..Limits::default() };
+    let limits = Limits { handshake_time: Duration::from_millis(300), unproven_connections: 20, ..Limits::default() };
     let secured = Secured::told(Settings { limits, ..Settings::default() });
     let silent: Vec<_> = (0..500)
         .map(|number| {
@@ -206,9 +205,8 @@ fn a_head_is_expected_from_when_the_connection_was_taken() {
 fn what_cannot_be_shown_is_refused_with_the_reason() {
     let (authority, one, two) = (Authority::new(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (good, other) = (authority.issue(one.path(), NAMES), authority.issue(two.path(), NAMES));
-    let refused = |cert: &Path, key: &Path| {
-        Tls::load(TlsFiles { cert: cert.to_owned(), key: key.to_owned() }).unwrap_err()
-    };
+    let refused =
+        |cert: &Path, key: &Path| Tls::load(TlsFiles { cert: cert.to_owned(), key: key.to_owned() }).unwrap_err();
     assert!(matches!(refused(&good.cert, &other.key), TlsError::Mismatch(_)));
     assert!(matches!(refused(&good.key, &good.key), TlsError::NoCertificate(_)));
     assert!(matches!(refused(&good.cert, &good.cert), TlsError::Exposed { .. } | TlsError::NoKey(_)));

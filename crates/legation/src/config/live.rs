@@ -3,8 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 8] =
-    ["hosts", "registration", "tls", "proxy", "limits", "mailbox", "dedup", "log.level"];
+pub(crate) const LIVE: [&str; 8] = ["hosts", "registration", "tls", "proxy", "limits", "mailbox", "dedup", "log.level"];
 /// Read at the start alone.
 pub(crate) const AT_START: [&str; 6] = ["data", "listen", "listen_mode", "realm", "record", "log.format"];
 

@@ -37,7 +37,10 @@ impl Banner<'_> {
         writeln!(out, "  {curl}/v1/agents -H \"Authorization: Bearer $(cat {token})\"\n")?;
         if let Some((url, code)) = self.places.iter().find_map(page).zip(self.code) {
             let code = code.reveal();
-            writeln!(out, "Look in with a browser, once and within ten minutes; `legation signin` makes another link:\n")?;
+            writeln!(
+                out,
+                "Look in with a browser, once and within ten minutes; `legation signin` makes another link:\n"
+            )?;
             writeln!(out, "  {url}/signin?code={code}\n")?;
         }
         writeln!(out, "Ctrl-C stops it.")?;

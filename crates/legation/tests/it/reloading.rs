@@ -71,7 +71,8 @@ fn a_hang_up_reads_the_configuration_again_and_a_wrong_one_changes_nothing() {
     assert_eq!([status("$LEGATION_URL/v1/agents"), status("$LEGATION_URL/v1/agents")].last().unwrap(), "429");
     let (code, log) = served.stop();
     assert_eq!((code, manager.hear()), (0, "STOPPING=1".to_owned()));
-    for told in ["wait for the next start", "settings=\"realm\"", "the old one is kept", "did you mean `hosts`?", "DEBUG"]
+    for told in
+        ["wait for the next start", "settings=\"realm\"", "the old one is kept", "did you mean `hosts`?", "DEBUG"]
     {
         assert!(log.contains(told), "{told}: {log}");
     }
