@@ -45,6 +45,7 @@ mod traces;
 mod view;
 mod visits;
 mod watched;
+mod ws;
 
 pub use openapi::openapi;
 pub use run::run;

@@ -10,7 +10,7 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, page, people,
-    record, search, signin, stream,
+    record, search, signin, stream, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -34,6 +34,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/session", signin::session),
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
+        Door::get("/vcp/ws", ws::open),
         Door::post("/v1/messages", messages::any),
         Door::get("/v1/messages", search::list),
         Door::get("/v1/messages/{key}", message::get),

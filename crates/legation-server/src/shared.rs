@@ -6,6 +6,7 @@ use crate::refusal::Refusal;
 use crate::sessions::{Sessions, Subject};
 use crate::settings::{Limits, Settings};
 use crate::visits::Visits;
+use crate::ws::Sockets;
 use legation_engine::{Error, Exchange};
 use legation_exchange::OPERATOR;
 use std::future::Future;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) visits: Arc<Visits>,
     pub(crate) sources: Sources,
     pub(crate) sessions: Sessions,
+    pub(crate) sockets: Arc<Sockets>,
     pub(crate) answers: Answers,
     /// When the server started, since 1970.
     pub(crate) started: Duration,
@@ -52,6 +54,7 @@ impl Shared {
             visits: Arc::new(Visits::new(&limits)),
             sources: Sources::new(&limits),
             sessions,
+            sockets: Arc::new(Sockets::new(limits.sockets_per_agent)),
             limits,
             answers: Answers::default(),
             started: since_1970(),

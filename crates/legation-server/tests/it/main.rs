@@ -29,3 +29,4 @@ mod signin;
 mod stream;
 mod streams;
 mod words;
+mod ws;
