@@ -3,7 +3,7 @@
 
 use crate::exchange::Exchange;
 use legation_exchange::{OPERATOR, State, TokenHash, Who};
-use legation_protocol::sign::PublicKey;
+use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Code, Rejection};
 
 /// What being connected rests on.
@@ -38,6 +38,17 @@ impl Exchange {
             )),
             None => Err(Rejection::because(Code::Unauthenticated, "what proved who you are no longer counts")),
         }
+    }
+}
+
+impl Exchange {
+    /// The key in use of an agent's own under which these bytes are signed.
+    pub fn signed_by(&self, agent: &str, bytes: &[u8], signature: &Signature) -> Option<PublicKey> {
+        let keys: Vec<_> = {
+            let state = self.state();
+            state.registry().agent(agent)?.live_keys(state.now()).cloned().collect()
+        };
+        keys.into_iter().find(|key| key.verifies(bytes, signature))
     }
 }
 

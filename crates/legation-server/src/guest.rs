@@ -84,6 +84,16 @@ impl Guest {
     }
 }
 
+impl Guest {
+    /// Ready when the connection is to make room, which only one can that has proven nothing.
+    pub(crate) async fn told_to_leave(&self) {
+        match &self.visit {
+            Some(visit) => visit.told_to_leave().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 impl<S: Sync> FromRequestParts<S> for Guest {
     type Rejection = Infallible;
 

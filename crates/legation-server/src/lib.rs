@@ -52,6 +52,7 @@ mod traces;
 mod view;
 mod visits;
 mod watched;
+mod ws;
 
 pub use listen::{Listener, Listeners};
 pub use openapi::openapi;

@@ -9,6 +9,7 @@ use crate::header::Header;
 use crate::refusal::Refusal;
 use crate::settings::Limits;
 use crate::shared::Shared;
+use crate::ws::offered_token;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -96,8 +97,12 @@ pub(crate) async fn limit(
 }
 
 fn is_known(shared: &Shared, headers: &HeaderMap) -> bool {
-    let Header::Once(text) = Header::of(headers, &AUTHORIZATION) else { return false };
-    bearer(text).is_some_and(|token| shared.exchange.who(token).is_ok())
+    let token = match Header::of(headers, &AUTHORIZATION) {
+        Header::Once(text) => bearer(text),
+        Header::Absent => offered_token(headers),
+        Header::Unclear => None,
+    };
+    token.is_some_and(|token| shared.exchange.who(token).is_ok())
 }
 
 fn is_registration(request: &Request) -> bool {

@@ -91,6 +91,7 @@ fn doors(page: &mut Page, shared: &Shared) {
     let turned_away = "legation_connections_turned_away_total";
     page.head(turned_away, "counter", "Connections there was no room for.");
     page.sample(turned_away, &[], visits.turned_away());
+    sockets(page, shared);
     page.head("legation_rate_limited_total", "counter", "Requests refused by the limits of a source.");
     page.sample("legation_rate_limited_total", &[], shared.sources.limited());
     page.head("legation_http_responses_total", "counter", "Answers by status.");
@@ -106,6 +107,22 @@ fn certificate(page: &mut Page, tls: &Tls) {
     let failed = "legation_tls_handshakes_failed_total";
     page.head(failed, "counter", "Connections that came to no agreement on TLS.");
     page.sample(failed, &[], tls.failures());
+}
+
+fn sockets(page: &mut Page, shared: &Shared) {
+    let sockets = &shared.sockets;
+    page.gauge("legation_websockets_open", "Open WebSockets that are somebody's.", sockets.open());
+    let names = ["frames_read_total", "frames_written_total", "context_missing_total"];
+    let helps = ["Frames read.", "Frames written.", "Sockets that began with something else than a context."];
+    for ((name, help), count) in names.into_iter().zip(helps).zip(sockets.counted()) {
+        let name = format!("legation_websocket_{name}");
+        page.head(&name, "counter", help);
+        page.sample(&name, &[], count);
+    }
+    page.head("legation_websocket_closes_total", "counter", "WebSockets that ended, by code.");
+    for (code, count) in sockets.closes().iter() {
+        page.sample("legation_websocket_closes_total", &[("code", code)], count);
+    }
 }
 
 /// The page in the making.

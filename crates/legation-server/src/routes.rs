@@ -11,7 +11,7 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics, openapi,
-    page, people, record, search, signin, storage, stream,
+    page, people, record, search, signin, storage, stream, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -35,6 +35,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/session", signin::session),
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
+        Door::get("/vcp/ws", ws::open),
         Door::post("/v1/messages", messages::any),
         Door::get("/v1/messages", search::list),
         Door::get("/v1/messages/{key}", message::get),

@@ -56,6 +56,14 @@ pub struct Limits {
     pub stall_time: Duration,
     /// How often a stream with nothing to tell shows that it is alive.
     pub heartbeat: Duration,
+    /// Most WebSockets of one agent.
+    pub sockets_per_agent: usize,
+    /// How long a challenge may go unanswered.
+    pub socket_bind: Duration,
+    /// How often a socket is asked whether the other side is there.
+    pub socket_ping: Duration,
+    /// After how long with nothing heard it is closed.
+    pub socket_silence: Duration,
     /// How often a source may fail to prove who asks, or ask in vain without saying who.
     pub failures: Option<Rate>,
     /// How often a source may register agents without saying who asks.
@@ -73,6 +81,10 @@ impl Default for Limits {
             idle_time: Duration::from_secs(75),
             stall_time: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
+            sockets_per_agent: 16,
+            socket_bind: Duration::from_secs(10),
+            socket_ping: Duration::from_secs(30),
+            socket_silence: Duration::from_mins(1),
             failures: Some(Rate::per_minute(300)),
             registrations: Some(Rate::per_minute(600)),
         }

@@ -7,6 +7,7 @@ use crate::sessions::{Sessions, Subject};
 use crate::settings::{Reloaded, Settings};
 use crate::tls::Tls;
 use crate::visits::Visits;
+use crate::ws::Sockets;
 use legation_engine::{Error, Exchange};
 use legation_exchange::OPERATOR;
 use std::future::Future;
@@ -25,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) visits: Arc<Visits>,
     pub(crate) sources: Sources,
     pub(crate) sessions: Sessions,
+    pub(crate) sockets: Arc<Sockets>,
     pub(crate) answers: Answers,
     /// When the server started, since 1970.
     pub(crate) started: Duration,
@@ -50,6 +52,7 @@ impl Shared {
             visits: Arc::new(Visits::default()),
             sources: Sources::new(&settings.limits),
             sessions,
+            sockets: Arc::new(Sockets::new(settings.limits.sockets_per_agent)),
             answers: Answers::default(),
             started: since_1970(),
             connections: TaskTracker::new(),

@@ -90,7 +90,7 @@ impl Visits {
     pub(crate) fn make_room(&self) -> bool {
         let mut waiting = self.waiting();
         let found = waiting.iter().find_map(|(number, visit)| {
-            let visit = visit.upgrade().filter(|visit| !visit.is_busy())?;
+            let visit = visit.upgrade().filter(|visit| !visit.is_answering())?;
             Some((*number, visit))
         });
         let Some((number, visit)) = found else { return false };
@@ -131,7 +131,12 @@ impl Visit {
 
     /// Whether a request is being answered, or the connection is no longer one for requests.
     pub(crate) fn is_busy(&self) -> bool {
-        self.underway.load(Ordering::Relaxed) > 0 || self.upgraded.load(Ordering::Relaxed)
+        self.is_answering() || self.upgraded.load(Ordering::Relaxed)
+    }
+
+    /// Whether a request is being answered.
+    fn is_answering(&self) -> bool {
+        self.underway.load(Ordering::Relaxed) > 0
     }
 
     /// How many requests have begun.

@@ -34,3 +34,4 @@ mod tls;
 #[cfg(unix)]
 mod unix;
 mod words;
+mod ws;
