@@ -9,6 +9,8 @@ mod clock;
 mod deliveries;
 mod dial;
 mod error;
+#[cfg(test)]
+mod fake;
 mod http;
 mod inbox;
 mod incoming;
@@ -26,6 +28,8 @@ mod retry;
 mod sent;
 mod socket;
 mod task;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod trust;
 mod verified;
