@@ -103,6 +103,34 @@ impl Reply {
     }
 }
 
+/// Something large that is being answered.
+#[derive(Debug)]
+pub struct Download {
+    headers: HeaderMap,
+    body: Incoming,
+    exchange: String,
+    patience: Duration,
+}
+
+impl Download {
+    /// The headers of the answer.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The next bytes; nothing after the last.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
+        loop {
+            let next = timeout(self.patience, self.body.frame()).await.map_err(|_| Error::Timeout(self.patience))?;
+            let Some(frame) = next else { return Ok(None) };
+            let lost = |why: hyper::Error| Error::Unreachable { url: self.exchange.clone(), source: Box::new(why) };
+            if let Ok(bytes) = frame.map_err(lost)?.into_data() {
+                return Ok(Some(bytes));
+            }
+        }
+    }
+}
+
 /// The way to the exchange.
 pub(crate) struct Http {
     pub(crate) address: Address,
@@ -139,6 +167,20 @@ impl Http {
             Ok(Reply { status: head.status.as_u16(), headers: head.headers, body })
         };
         timeout(patience, asked).await.unwrap_or(Err(Error::Timeout(patience)))
+    }
+
+    /// Asks once for something large, whose bytes are taken as they come.
+    pub(crate) async fn download(&self, call: Call) -> Result<Download, Error> {
+        let patience = self.patience + call.wait;
+        let opened = timeout(patience, self.open(call)).await.unwrap_or(Err(Error::Timeout(patience)))?;
+        let (head, body) = opened.into_parts();
+        if head.status.is_success() {
+            let exchange = self.address.base.clone();
+            return Ok(Download { headers: head.headers, body, exchange, patience });
+        }
+        let body = Limited::new(body, LARGEST).collect().await.map_err(|why| self.lost(why))?.to_bytes();
+        let refused = Reply { status: head.status.as_u16(), headers: head.headers, body }.accepted();
+        Err(refused.err().unwrap_or(Error::Answer(None)))
     }
 
     async fn open(&self, call: Call) -> Result<Response<Incoming>, Error> {

@@ -9,6 +9,8 @@ mod clock;
 mod deliveries;
 mod dial;
 mod error;
+#[cfg(test)]
+mod fake;
 mod http;
 mod inbox;
 mod incoming;
@@ -26,11 +28,13 @@ mod retry;
 mod sent;
 mod socket;
 mod task;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod trust;
 mod verified;
 
-pub use crate::http::{Call, Reply, encoded};
+pub use crate::http::{Call, Download, Reply, encoded};
 pub use builder::Builder;
 pub use client::Client;
 pub use deliveries::Deliveries;

@@ -56,12 +56,15 @@ fn stopped(args: &BackupArgs, data: &Path, archive: bool, to: &Path, bar: &Progr
 fn running(args: &BackupArgs, archive: bool, to: &Path, bar: &ProgressBar) -> anyhow::Result<()> {
     let wanted = format!(r#"{{"keys":{}}}"#, !args.without_keys);
     let remote = Remote::new(&args.remote)?;
-    let (length, reader) = remote.download("/v1/backup", &Parcel::json(wanted.as_bytes()))?;
-    bar.set_length(length);
     let packed = if archive { to.to_owned() } else { beside(&args.to, ".download") };
     remove(&packed)?;
     let mut file = create(&packed)?;
-    io::copy(&mut bar.wrap_read(reader), &mut file).context("the copy broke off")?;
+    let each = |bytes: &[u8]| {
+        bar.inc(bytes.len() as u64);
+        file.write_all(bytes)
+    };
+    let parcel = Parcel::json(wanted.as_bytes());
+    remote.download("/v1/backup", &parcel, |length| bar.set_length(length), each).context("the copy broke off")?;
     file.sync_all()?;
     must_be_whole(&packed)?;
     if !archive {

@@ -1,5 +1,7 @@
 //! `legation inbox`: what waits for an agent of a running exchange.
 
+mod follow;
+
 use crate::Outcome;
 use crate::cli::InboxArgs;
 use crate::remote::{Parcel, Remote, encoded};
@@ -24,6 +26,9 @@ struct Item<'a> {
 }
 
 pub(crate) fn run(args: &InboxArgs) -> anyhow::Result<Outcome> {
+    if args.follow {
+        return follow::run(args);
+    }
     let remote = Remote::new(&args.remote)?;
     let agent = format!("/v1/agents/{}", encoded(&args.agent));
     let InboxArgs { after, limit, wait, .. } = args;

@@ -4,22 +4,24 @@ use crate::Outcome;
 use crate::cli::RemoteArgs;
 use crate::places;
 use crate::validate::shown;
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
+pub(crate) use legation_client::encoded;
+use legation_client::{Call, Client, Error};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, Write as _};
-use std::net::IpAddr;
-use ureq::http::{Request, Response, Uri};
+use std::time::Duration;
+use tokio::runtime::Runtime;
 use zeroize::Zeroizing;
 
-/// The largest answer that is read.
-const LARGEST: u64 = 256 << 20;
+/// How long an answer may take: whoever sees nothing come can end it.
+const PATIENCE: Duration = Duration::from_hours(1);
 
 /// No exchange answers there.
 #[derive(Debug)]
 pub(crate) struct Unreachable {
     url: String,
-    why: ureq::Error,
+    why: String,
 }
 
 impl std::fmt::Display for Unreachable {
@@ -30,12 +32,29 @@ impl std::fmt::Display for Unreachable {
 
 impl std::error::Error for Unreachable {}
 
+impl Unreachable {
+    /// An error of the client's, with one that nobody answers told apart.
+    fn or_error(url: &str, error: Error) -> anyhow::Error {
+        let why = match &error {
+            Error::Unreachable { source, .. } => innermost(&**source),
+            Error::Timeout(_) => error.to_string(),
+            _ => return error.into(),
+        };
+        Unreachable { url: url.to_owned(), why }.into()
+    }
+}
+
+/// What lies beneath all that is said about it.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    std::iter::successors(Some(error), |error| error.source()).last().map(ToString::to_string).unwrap_or_default()
+}
+
 /// An exchange, and what to show it.
 pub(crate) struct Remote {
     url: String,
-    token: Option<Zeroizing<String>>,
     pub(crate) json: bool,
-    client: ureq::Agent,
+    pub(crate) client: Client,
+    runtime: Runtime,
 }
 
 /// What an exchange answered.
@@ -62,46 +81,63 @@ impl<'a> Parcel<'a> {
 
 impl Remote {
     pub(crate) fn new(args: &RemoteArgs) -> anyhow::Result<Remote> {
-        let url = args.url.trim_end_matches('/').to_owned();
-        must_be_near(&url)?;
-        let token = args.token.clone().map(Zeroizing::new).or_else(operator_token);
-        let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).proxy(None);
-        Ok(Remote { url, token, json: args.json, client: config.build().new_agent() })
+        Remote::of(args, None)
+    }
+
+    /// The same, as one agent.
+    pub(crate) fn of(args: &RemoteArgs, agent: Option<&str>) -> anyhow::Result<Remote> {
+        let mut client = Client::builder(&args.url).timeout(PATIENCE);
+        if let Some(token) = args.token.clone().map(Zeroizing::new).or_else(operator_token) {
+            client = client.token(token.trim());
+        }
+        if let Some(agent) = agent {
+            client = client.agent(agent);
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+        Ok(Remote { url: args.url.clone(), json: args.json, client: client.build()?, runtime })
+    }
+
+    /// Waits for something that speaks to the exchange.
+    pub(crate) fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<Reply> {
-        let mut response = self.send(method, path, parcel)?;
-        let lost = |why| Unreachable { url: self.url.clone(), why };
-        let text = response.body_mut().with_config().limit(LARGEST).read_to_string().map_err(lost)?;
-        let date = response.headers().get("date").and_then(|date| date.to_str().ok()).map(str::to_owned);
-        Ok(Reply { accepted: response.status().is_success(), date, text })
+        self.wait(self.asked(method, path, parcel))
     }
 
-    /// Asks for something large: about how many bytes it has, and the bytes.
-    pub(crate) fn download(&self, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<(u64, impl io::Read + use<>)> {
-        let mut response = self.send("POST", path, parcel)?;
-        if !response.status().is_success() {
-            let text = response.body_mut().with_config().limit(LARGEST).read_to_string()?;
-            bail!("{}", refused(&serde_json::from_str(&text).context("the answer is not an exchange's")?));
-        }
-        let length = response.headers().get("legation-backup-bytes").and_then(|length| length.to_str().ok());
-        let length = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-        Ok((length, response.into_body().into_with_config().limit(u64::MAX).reader()))
+    pub(crate) async fn asked(&self, method: &str, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<Reply> {
+        let call = call_for(method, path, parcel)?;
+        let reply = self.client.call(call).await.map_err(|error| self.told(error))?;
+        let date = reply.headers.get("date").and_then(|date| date.to_str().ok()).map(str::to_owned);
+        let accepted = reply.is_success();
+        let text = String::from_utf8(reply.body.into()).context("the answer is not an exchange's")?;
+        Ok(Reply { accepted, date, text })
     }
 
-    fn send(&self, method: &str, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<Response<ureq::Body>> {
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {}", token.trim()));
-        }
-        if let Some(media) = parcel.media {
-            request = request.header("content-type", media);
-        }
-        if let Some(signature) = &parcel.signature {
-            request = request.header("legation-signature", signature);
-        }
-        let request = request.body(parcel.body).context("this cannot be sent over HTTP")?;
-        Ok(self.client.run(request).map_err(|why| Unreachable { url: self.url.clone(), why })?)
+    /// Asks for something large: tells about how many bytes it has, and then the bytes as they come.
+    pub(crate) fn download(
+        &self,
+        path: &str,
+        parcel: &Parcel<'_>,
+        begun: impl FnOnce(u64),
+        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.wait(async {
+            let call = call_for("POST", path, parcel)?;
+            let mut download = self.client.download(call).await.map_err(|error| self.told(error))?;
+            let length = download.headers().get("legation-backup-bytes").and_then(|length| length.to_str().ok());
+            begun(length.and_then(|length| length.parse().ok()).unwrap_or(0));
+            while let Some(bytes) = download.next().await.map_err(|error| self.told(error))? {
+                each(&bytes)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// An error of the client's, as this program tells it.
+    pub(crate) fn told(&self, error: Error) -> anyhow::Error {
+        Unreachable::or_error(&self.url, error)
     }
 
     /// Prints an answer: as it is for programs, otherwise as `tell` says it. A refusal is told here.
@@ -149,49 +185,18 @@ pub(crate) fn refused(body: &Value) -> String {
     format!("refused[{}]: {}{place}", text(body, "error"), text(body, "message"))
 }
 
-/// A text as one part of a path.
-pub(crate) fn encoded(part: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let encode = |byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    part.bytes().map(encode).collect::<Vec<_>>().concat()
-}
-
-/// Tokens and messages do not cross a network in the clear.
-fn must_be_near(url: &str) -> anyhow::Result<()> {
-    let uri: Uri = url.parse().with_context(|| format!("{url:?} is no URL"))?;
-    let host = uri.host().unwrap_or_default();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    let near = host.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    match uri.scheme_str() {
-        Some("http") if near => Ok(()),
-        Some("http") => bail!("{url} is another machine, and plain http would show it and others your token"),
-        Some(_) | None => bail!("{url:?} does not begin with http://, which is all this version speaks"),
-    }
-}
-
 /// The operator's token of the exchange that keeps its data where it does by default.
 fn operator_token() -> Option<Zeroizing<String>> {
     fs::read_to_string(places::data().join(places::OPERATOR_TOKEN)).ok().map(Zeroizing::new)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{encoded, must_be_near};
-
-    #[test]
-    fn only_this_machine_is_near() {
-        for near in ["http://127.0.0.1:7400", "http://localhost", "http://[::1]:1", "http://127.9.9.9"] {
-            assert!(must_be_near(near).is_ok(), "{near}");
-        }
-        for far in
-            ["http://10.0.0.1", "http://localhost.evil.test", "https://localhost", "localhost:7400", "", "http://"]
-        {
-            assert!(must_be_near(far).is_err(), "{far}");
-        }
-    }
-
-    #[test]
-    fn an_id_is_one_part_of_a_path() {
-        assert_eq!(encoded("agent://h/é"), "agent%3A%2F%2Fh%2F%C3%A9");
-    }
+fn call_for(method: &str, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<Call> {
+    Ok(Call {
+        method: method.parse().context("this cannot be sent over HTTP")?,
+        path: path.to_owned(),
+        media: parcel.media,
+        signature: parcel.signature.clone(),
+        body: parcel.body.to_vec().into(),
+        ..Call::default()
+    })
 }

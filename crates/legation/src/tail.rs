@@ -11,7 +11,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::io::{self, Write as _};
-use std::thread;
 use std::time::Duration;
 
 /// How long to leave an exchange alone that is not there: the first time, and at most.
@@ -32,17 +31,12 @@ pub(crate) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
         Some(from) => from.checked_sub(1),
         None => newest(&remote)?,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
-    let ended = runtime.block_on(async {
-        let follows = tokio::task::spawn_blocking(move || follow(&remote, &filter, after));
+    remote.wait(async {
         tokio::select! {
-            ended = follows => ended.context("cannot go on")?,
+            ended = follow(&remote, &filter, after) => ended,
             _ = tokio::signal::ctrl_c() => Ok(Outcome::Fine),
         }
-    });
-    // What waits for the next entry is not waited for.
-    runtime.shutdown_background();
-    ended
+    })
 }
 
 /// The newest entry, if there is one.
@@ -52,12 +46,12 @@ fn newest(remote: &Remote) -> anyhow::Result<Option<u64>> {
     Ok(size.checked_sub(1))
 }
 
-fn follow(remote: &Remote, filter: &Filter, mut after: Option<u64>) -> anyhow::Result<Outcome> {
+async fn follow(remote: &Remote, filter: &Filter, mut after: Option<u64>) -> anyhow::Result<Outcome> {
     let mut patience = SOON;
     loop {
         let query = after.map(|after| format!("&after={after}")).unwrap_or_default();
-        let reply = remote.ask("GET", &format!("/v1/audit/entries?limit=1000&wait=30{query}"), &Parcel::default());
-        match reply {
+        let path = format!("/v1/audit/entries?limit=1000&wait=30{query}");
+        match remote.asked("GET", &path, &Parcel::default()).await {
             Ok(reply) if reply.is_accepted() => {
                 if patience > SOON {
                     writeln!(io::stderr(), "legation: the exchange is back")?;
@@ -73,7 +67,7 @@ fn follow(remote: &Remote, filter: &Filter, mut after: Option<u64>) -> anyhow::R
                 if patience == SOON {
                     writeln!(io::stderr(), "legation: the exchange is not there; waiting for it")?;
                 }
-                thread::sleep(patience);
+                tokio::time::sleep(patience).await;
                 patience = (patience * 2).min(LATER);
             }
         }

@@ -268,6 +268,7 @@ Examples:
   legation inbox pm-1
   legation inbox pm-1 --wait 60          waits up to a minute for the first message
   legation inbox pm-1 --ack              takes out what was printed
+  legation inbox pm-1 --follow --ack     goes on with what comes
   legation inbox pm-1 --json | jq '.messages[].message'")]
 pub(crate) struct InboxArgs {
     /// Whose mailbox
@@ -288,6 +289,10 @@ pub(crate) struct InboxArgs {
     /// Acknowledge what was printed
     #[arg(long)]
     pub(crate) ack: bool,
+
+    /// Go on with what comes, each message verified, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["after", "limit", "wait"])]
+    pub(crate) follow: bool,
 
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,

@@ -229,3 +229,25 @@ fn a_record_that_cannot_be_written_ends_the_process_at_once() {
     assert_eq!(code, 2);
     assert!(log.contains("legation: the record can no longer be written: "), "{log}");
 }
+
+#[test]
+fn a_mailbox_is_followed_and_what_was_printed_is_taken_out() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+    let served = Served::start();
+    let (ann, bob) = (served.admit(&["ann"]), served.admit(&["bob"]));
+    let mut command = program(served.folder());
+    command.args(["inbox", "bob", "--follow", "--ack"]).env("LEGATION_URL", &served.url).env("LEGATION_TOKEN", &bob);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    for says in ["one", "two"] {
+        let sent = served.run_as(Some(&ann), &["send"], &cap("ann", "bob", says));
+        assert_eq!(sent.code, 0, "{}", sent.err);
+        let line = lines.next().unwrap();
+        assert!(line.ends_with(&cap("ann", "bob", says)), "{line}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let refused = served.run_as(Some(&ann), &["inbox", "bob", "--follow"], "");
+    assert!(refused.code == 1 && refused.err.starts_with("refused[not_allowed]: "), "{}", refused.err);
+}

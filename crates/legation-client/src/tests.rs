@@ -1,0 +1,5 @@
+//! What the client makes of an exchange that fails, lies or comes and goes.
+
+mod receiving;
+mod sending;
+mod sockets;

@@ -1,0 +1,83 @@
+//! The mailbox over a WebSocket.
+
+use crate::error::Error;
+use crate::fake::{self, agent_key, ann, item, vcp};
+use crate::reader::Transport;
+use futures_util::{SinkExt as _, StreamExt as _};
+use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+
+fn close(code: CloseCode, reason: &'static str) -> Message {
+    Message::Close(Some(CloseFrame { code, reason: reason.into() }))
+}
+
+fn framed(number: u8) -> Message {
+    let mut frame = item(&vcp(number, "x", &agent_key(1)), u64::from(number));
+    frame["type"] = "item".into();
+    Message::text(frame.to_string())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_socket_that_breaks_is_opened_again_where_it_was_left() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let mut deliveries = client.inbox().deliveries().await.unwrap();
+    let (path, mut socket) = opened.recv().await.unwrap();
+    assert_eq!(path, "/vcp/ws");
+    socket.send(Message::text(json!({"type": "bound", "agent": "bob", "cursor": 0}).to_string())).await.unwrap();
+    socket.send(framed(1)).await.unwrap();
+    socket.send(framed(2)).await.unwrap();
+    for position in [1, 2] {
+        assert_eq!(deliveries.next().await.unwrap().unwrap().position, position);
+    }
+    deliveries.ack(1).await.unwrap();
+    socket.send(close(CloseCode::Away, "")).await.unwrap();
+    drop(socket);
+    // What is not done is asked for again, and not handed out twice.
+    let (path, mut socket) = opened.recv().await.unwrap();
+    assert_eq!(path, "/vcp/ws?after=1");
+    socket.send(framed(2)).await.unwrap();
+    socket.send(framed(3)).await.unwrap();
+    assert_eq!(deliveries.next().await.unwrap().unwrap().position, 3);
+    let told = tokio::spawn(async move {
+        while let Some(Ok(frame)) = socket.next().await {
+            if frame.is_close() {
+                return true;
+            }
+        }
+        false
+    });
+    deliveries.close().await.unwrap();
+    assert!(told.await.unwrap(), "the exchange is told");
+}
+
+#[tokio::test]
+async fn a_socket_that_is_fenced_ends_it_and_so_does_a_refusal() {
+    for reason in ["fenced", "unauthenticated"] {
+        let (sockets, mut opened) = mpsc::unbounded_channel();
+        let (client, _) = fake::client(|_| None, Some(sockets));
+        let mut deliveries = client.inbox().transport(Transport::WebSocket).deliveries().await.unwrap();
+        let (_, mut socket) = opened.recv().await.unwrap();
+        socket.send(close(CloseCode::Policy, reason)).await.unwrap();
+        let ended = deliveries.next().await.unwrap().unwrap_err();
+        match reason {
+            "fenced" => assert!(matches!(ended, Error::Fenced), "{ended:?}"),
+            _ => assert!(matches!(&ended, Error::Refused(refused) if refused.code == reason), "{ended:?}"),
+        }
+        assert!(deliveries.next().await.is_none());
+    }
+}
+
+#[tokio::test]
+async fn an_exchange_without_sockets_is_asked_by_polls() {
+    let (client, log) = fake::client(|_| Some((401, json!({"error": "unauthenticated"}))), None);
+    let ended = client.inbox().handle(|_| async { Ok::<_, Error>(()) }).await;
+    assert!(matches!(ended, Err(Error::Refused(_))), "{ended:?}");
+    assert_eq!(log.of(&http::Method::GET, "/v1/agents/bob/inbox").len(), 1);
+    let (client, _) = fake::client(|_| None, None);
+    let ended = client.inbox().transport(Transport::WebSocket).handle(|_| async { Ok::<_, Error>(()) }).await;
+    assert!(matches!(ended, Err(Error::Missing { .. })), "{ended:?}");
+}

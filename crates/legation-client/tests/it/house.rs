@@ -1,0 +1,88 @@
+//! An exchange behind a server on a port of its own, and agents that speak to it.
+
+use legation_client::protocol::sign::SecretKey;
+use legation_client::{Client, Registration};
+use legation_engine::{Exchange, Settings};
+use legation_exchange::Policy;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// A running server.
+pub(crate) struct House {
+    data: TempDir,
+    pub(crate) address: SocketAddr,
+    pub(crate) operator: String,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<()>,
+}
+
+/// Tells messages and keys of one run apart.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+pub(crate) fn fresh() -> u64 {
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+pub(crate) fn fresh_key() -> SecretKey {
+    let mut seed = [9; 32];
+    seed[..8].copy_from_slice(&fresh().to_le_bytes());
+    SecretKey::from_seed(&seed)
+}
+
+impl House {
+    /// With open registration, as on loopback with nothing configured.
+    pub(crate) async fn open() -> House {
+        House::on(tempfile::tempdir().unwrap(), "127.0.0.1:0").await
+    }
+
+    async fn on(data: TempDir, listen: &str) -> House {
+        let policy = Policy { open_registration: true, ..Policy::default() };
+        let opened = Exchange::open(Settings { policy, ..Settings::on(data.path()) }).unwrap();
+        let operator = std::fs::read_to_string(&opened.operator_token).unwrap().trim().to_owned();
+        let listener = TcpListener::bind(listen).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let served = tokio::spawn(async move {
+            let shutdown = async { drop(stopped.await) };
+            legation_server::run(listener, opened.exchange, legation_server::Settings::default(), shutdown).await;
+            opened.ended.await.unwrap().unwrap();
+        });
+        House { data, address, operator, stop, served }
+    }
+
+    /// Stops, and starts again on the same data and port.
+    pub(crate) async fn restart(self) -> House {
+        drop(self.stop);
+        self.served.await.unwrap();
+        House::on(self.data, &self.address.to_string()).await
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Registers an agent with a key of its own, and gives its client.
+    pub(crate) async fn admit(&self, id: &str) -> Client {
+        self.admit_as(Registration::new(id)).await
+    }
+
+    pub(crate) async fn admit_as(&self, registration: Registration) -> Client {
+        let key = fresh_key();
+        let operator = Client::builder(self.url()).token(self.operator.clone()).build().unwrap();
+        let id = registration.id().to_owned();
+        let registered = operator.register(&registration.key(&key.public())).await.unwrap();
+        let token = registered.token.unwrap().to_string();
+        Client::builder(self.url()).token(token).key(key).agent(id).build().unwrap()
+    }
+}
+
+pub(crate) fn cap(from: &str, to: &str, says: &str) -> String {
+    format!(
+        r#"{{"type":"message","task_id":"T1","sender_id":"{from}","recipient_id":"{to}","content":"{says}","message_id":"m-{}"}}"#,
+        fresh()
+    )
+}

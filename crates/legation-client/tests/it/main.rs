@@ -1,0 +1,15 @@
+//! The client against a real exchange, over real sockets.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests stop at the first surprise"
+)]
+
+mod alarms;
+mod house;
+mod keys;
+mod many;
+mod receiving;
+mod sending;

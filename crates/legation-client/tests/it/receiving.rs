@@ -1,0 +1,98 @@
+//! Receiving: verified, acknowledged after the handler, once.
+
+use crate::house::{House, cap};
+use legation_client::protocol::Message;
+use legation_client::{Client, Error, Transport, Verified};
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot};
+
+/// Handles so many messages and ends; what `refuse` says yes to fails once more.
+async fn handled(agent: &Client, count: usize, mut refuse: impl FnMut(u64) -> bool) -> Result<Vec<String>, Error> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let (enough, over) = oneshot::channel::<()>();
+    let mut enough = Some(enough);
+    let told = Arc::clone(&seen);
+    let handler = move |incoming: legation_client::Incoming| {
+        let refused = refuse(incoming.position);
+        let mut seen = told.lock().unwrap();
+        let Message::Cap(_) = incoming.message() else { panic!("{incoming:?}") };
+        assert_eq!(incoming.verified, Verified::Vouched);
+        if !refused {
+            seen.push(incoming.message().id().unwrap());
+        }
+        if seen.len() == count {
+            drop(enough.take());
+        }
+        async move { if refused { Err("not now") } else { Ok(()) } }
+    };
+    agent.inbox().until(async { drop(over.await) }).handle(handler).await?;
+    let seen = seen.lock().unwrap().clone();
+    Ok(seen)
+}
+
+#[tokio::test]
+async fn what_was_handled_is_taken_out_and_nothing_else() {
+    let house = House::open().await;
+    let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
+    let mut sent = Vec::new();
+    for n in 0..5 {
+        sent.push(ann.send(cap("ann", "bob", &n.to_string())).await.unwrap());
+    }
+    let ids: Vec<_> = sent.iter().map(|sent| sent.message_id.clone()).collect();
+    assert_eq!(handled(&bob, 3, |_| false).await.unwrap()[..], ids[..3]);
+    // Another process has the rest.
+    let token = house.operator.clone();
+    let other = Client::builder(house.url()).token(token).agent("bob").build().unwrap();
+    let mut rest = other.inbox().deliveries().await.unwrap();
+    for sent in &sent[3..] {
+        let incoming = rest.next().await.unwrap().unwrap();
+        assert_eq!((incoming.position, incoming.received_at.unwrap().micros()), (sent.position, sent.stated.at));
+        rest.ack(incoming.position).await.unwrap();
+    }
+    rest.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn one_that_fails_comes_again_and_holds_up_no_other() {
+    let house = House::open().await;
+    let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
+    let mut ids = Vec::new();
+    for n in 0..3 {
+        ids.push(ann.send(cap("ann", "bob", &n.to_string())).await.unwrap().message_id);
+    }
+    let mut failed = false;
+    let seen = handled(&bob, 3, |_| !std::mem::replace(&mut failed, true)).await.unwrap();
+    assert_eq!(seen, [&*ids[1], &*ids[2], &*ids[0]]);
+}
+
+#[tokio::test]
+async fn a_reader_finds_its_exchange_again() {
+    let house = House::open().await;
+    let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
+    let (told, mut seen) = mpsc::unbounded_channel();
+    let reader = tokio::spawn(async move {
+        let handler = move |incoming: legation_client::Incoming| {
+            told.send(incoming.message().id().unwrap()).unwrap();
+            async { Ok::<_, Error>(()) }
+        };
+        bob.inbox().transport(Transport::LongPoll).handle(handler).await
+    });
+    let first = ann.send(cap("ann", "bob", "1")).await.unwrap();
+    assert_eq!(seen.recv().await.unwrap(), first.message_id);
+    let _house = house.restart().await;
+    let second = ann.send(cap("ann", "bob", "2")).await.unwrap();
+    assert_eq!(seen.recv().await.unwrap(), second.message_id);
+    reader.abort();
+}
+
+#[tokio::test]
+async fn a_mailbox_of_another_is_refused_and_ends_it() {
+    let house = House::open().await;
+    let ann = house.admit("ann").await;
+    house.admit("bob").await;
+    let token = ann.register(&legation_client::Registration::new("ann").rotate_token()).await.unwrap().token.unwrap();
+    let eve = Client::builder(house.url()).token(token.as_str()).agent("bob").build().unwrap();
+    let handled = eve.inbox().handle(|_| async { Ok::<_, Error>(()) }).await;
+    let Err(Error::Refused(refused)) = handled else { panic!("{handled:?}") };
+    assert_eq!(refused.status, Some(403));
+}
