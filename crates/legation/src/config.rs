@@ -2,6 +2,7 @@
 //! anything starts.
 
 mod file;
+mod outward;
 mod sample;
 mod values;
 
@@ -17,6 +18,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use values::Count;
 
 /// The smallest head that clients of today fit into.
@@ -90,6 +92,7 @@ impl Config {
             snapshot_every: file.record.snapshot_every,
             segment: file.record.segment.0,
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
+            carrier: Some(Arc::new(outward::push(&file.push)?)),
             ..legation_engine::Settings::on(&data)
         };
         let ConfigFile { hosts, proxies, log, .. } = file;

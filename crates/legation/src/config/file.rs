@@ -22,6 +22,7 @@ pub(crate) struct ConfigFile {
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
     pub(crate) record: RecordTable,
+    pub(crate) push: PushTable,
     pub(crate) log: LogTable,
 }
 
@@ -70,6 +71,13 @@ pub(crate) struct RecordTable {
     pub(crate) snapshot_every: u64,
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PushTable {
+    pub(crate) allow: Vec<String>,
+    pub(crate) authorities: Option<PathBuf>,
+}
+
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LogTable {
@@ -113,6 +121,7 @@ impl Default for ConfigFile {
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
             record: RecordTable::default(),
+            push: PushTable::default(),
             log: LogTable { format: LogFormat::Text, level: Level::Info },
         }
     }

@@ -64,6 +64,12 @@ segment = "{segment}"
 # After how many entries the state is written down, for a quick start.
 snapshot_every = {snapshot_every}
 
+[push]
+# Addresses that messages may be brought to although they are not public: "HOST:PORT" or "NETWORK/BITS:PORT".
+allow = []
+# Certificate authorities to trust beside the system's, as a PEM file.
+# authorities = "/etc/legation/authorities.pem"
+
 [log]
 # "text" for people, "json" for programs.
 format = "text"
@@ -105,7 +111,7 @@ mod tests {
     #[test]
     fn the_sample_names_every_key() {
         // A key nobody has makes the reader list those there are.
-        for table in ["", "[limits]\n", "[mailbox]\n", "[dedup]\n", "[record]\n", "[log]\n"] {
+        for table in ["", "[limits]\n", "[mailbox]\n", "[dedup]\n", "[record]\n", "[push]\n", "[log]\n"] {
             let error = toml::from_str::<ConfigFile>(&format!("{table}nobody = 1")).unwrap_err();
             let known: BTreeSet<_> = error.message().split('`').skip(3).step_by(2).collect();
             assert!(!known.is_empty(), "{error}");
