@@ -1,12 +1,13 @@
 //! The one thread that decides and commits. What has gathered while the last batch was being
 //! written is the next batch: one write and one sync for all of it, then all are answered.
 
+use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
-use legation_exchange::{Input, Moment, Verdict};
+use legation_exchange::{Alert, Input, Moment, Verdict};
 use legation_protocol::{Code, Format};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -48,6 +49,7 @@ pub(crate) struct Decider {
     pub(crate) signed_at: Instant,
     pub(crate) stats: Arc<Stats>,
     pub(crate) arrivals: Arc<Arrivals>,
+    pub(crate) alerts: Arc<Desk>,
     /// How many inputs the last batch had.
     pub(crate) last: usize,
 }
@@ -86,13 +88,17 @@ impl Decider {
         if !inputs.is_empty() {
             self.stats.batch(inputs.len());
         }
-        let Batch { verdicts, grown, fresh, reached, registered } = self.ledger.batch(inputs, now())?;
+        let Batch { verdicts, grown, fresh, reached, registered, alerts } = self.ledger.batch(inputs, now())?;
         self.publish(grown);
+        self.alerts.committed(alerts, self.ledger.size());
         self.arrivals.tell(&reached);
         if registered {
             self.arrivals.tell_registered();
         }
         let full = self.is_full(&verdicts)?;
+        if full && !self.stats.is_full() {
+            self.alerts.raise(Alert::storage(now(), "the record has no room: what is sent is refused"));
+        }
         self.stats.alive(full);
         let answered_at = instant();
         let batch = fresh.map(|fresh| Arc::new(Answered::new(fresh)));

@@ -1,8 +1,10 @@
 //! The index follows the record on a thread of its own, behind everything else that wants the
 //! processor. Nothing waits for it; an index that is not sound is made again while the exchange runs.
 
-use crate::decider::instant;
+use crate::alerts::Desk;
+use crate::decider::{instant, now};
 use crate::exchange::{Exchange, Head};
+use legation_exchange::Alert;
 use legation_store::Reader;
 use legation_store::index::{Error, Finder, Index, Origin};
 use std::path::PathBuf;
@@ -43,14 +45,20 @@ pub(crate) struct Follower {
     head: watch::Receiver<Head>,
     standing: watch::Sender<Standing>,
     doubt: Arc<Notify>,
+    alerts: Arc<Desk>,
     told_at: Instant,
 }
 
-pub(crate) fn follower(dir: PathBuf, reader: Reader, head: watch::Receiver<Head>) -> (Follower, Indexed) {
+pub(crate) fn follower(
+    dir: PathBuf,
+    reader: Reader,
+    head: watch::Receiver<Head>,
+    alerts: Arc<Desk>,
+) -> (Follower, Indexed) {
     let (standing, seen) = watch::channel(Standing::default());
     let doubt = Arc::new(Notify::new());
     let indexed = Indexed { standing: seen, doubt: Arc::clone(&doubt), turns: Arc::new(Semaphore::new(ASKED)) };
-    (Follower { dir, reader, head, standing, doubt, told_at: instant() }, indexed)
+    (Follower { dir, reader, head, standing, doubt, alerts, told_at: instant() }, indexed)
 }
 
 impl Exchange {
@@ -105,6 +113,7 @@ impl Follower {
             Ok(next) => next > before,
             Err(error) if error.is_damage() => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the index is made again");
+                self.alerts.raise(Alert::storage(now(), "the index was damaged and is made again"));
                 index.start_over()?;
                 self.standing.send_modify(|standing| standing.next = 0);
                 // What fails at its very beginning would fail again at once.
@@ -126,7 +135,10 @@ impl Follower {
             // A young record is indexed before anybody could read that it is.
             Origin::New | Origin::Anew if self.reader.next() < YOUNG => {}
             Origin::New => tracing::info!("there is no index: it is made from the record"),
-            Origin::Anew => tracing::warn!("the index cannot be used: it is made again from the record"),
+            Origin::Anew => {
+                tracing::warn!("the index cannot be used: it is made again from the record");
+                self.alerts.raise(Alert::storage(now(), "the index could not be used and is made again"));
+            }
         }
         let standing = Standing { finder: Some(Arc::new(index.finder())), next: index.indexed() };
         self.standing.send_replace(standing);

@@ -6,7 +6,7 @@ use crate::exchange::Error;
 use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Input, Moment, Policy, State, Verdict, decide, earlier_than, tick,
+    Alert, Decision, Earlier, Effect, Entry, Input, Moment, Policy, State, Verdict, decide, earlier_than, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader};
@@ -44,6 +44,8 @@ pub struct Batch {
     pub reached: Vec<String>,
     /// Whether agents were registered, changed or removed.
     pub registered: bool,
+    /// What people are to be told of it.
+    pub alerts: Vec<Alert>,
 }
 
 /// What of a batch is durable already.
@@ -53,6 +55,7 @@ struct Told {
     fresh: Option<Fresh>,
     reached: Vec<String>,
     registered: bool,
+    alerts: Vec<Alert>,
 }
 
 /// How often the record was restored from a copy, counted from 1.
@@ -80,8 +83,8 @@ impl Ledger {
             Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
             done => done?,
         }
-        let Told { verdicts, fresh, reached, registered } = told;
-        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached, registered })
+        let Told { verdicts, fresh, reached, registered, alerts } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached, registered, alerts })
     }
 
     /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
@@ -160,6 +163,7 @@ impl Ledger {
             }
             drop(committed);
             told.fresh = Fresh::of(frames, appended);
+            told.alerts.extend(entries.iter().filter_map(Alert::raised_by));
             told.registered |= entries.iter().any(|entry| entry.effect.registers());
             told.reached.extend(entries.into_iter().flat_map(|entry| entry.effect.reaches()));
         }

@@ -1,6 +1,7 @@
 //! The running exchange. One thread decides and commits; everything else asks it and waits. What
 //! in-process users embed, and what every door of the server stands on.
 
+mod alerts;
 mod arrivals;
 mod asks;
 mod audit;
@@ -24,6 +25,7 @@ pub mod snapshots;
 mod stats;
 mod tokens;
 
+pub use alerts::{AlertSettings, Webhook};
 pub use audit::{Consistency, Inclusion};
 pub use carrier::{Carrier, Parcel, Posting, Reach, Reply};
 pub use corridor::{Credential, Submission};

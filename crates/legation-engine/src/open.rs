@@ -1,9 +1,10 @@
 //! Starting an exchange on a data directory: keys and tokens made if they are not there, the state
 //! folded from the record, the decider set going.
 
+use crate::alerts::{self, AlertSettings, Desk};
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
-use crate::decider::{Decider, Job, instant};
+use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
 use crate::index;
 use crate::ledger::{EPOCH, Ledger};
@@ -14,7 +15,7 @@ use crate::refusals::{self, Tallies};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::tokens::Token;
-use legation_exchange::{Policy, State};
+use legation_exchange::{Alert, Policy, State};
 use legation_protocol::sign::SecretKey;
 use legation_store::{Known, Options, Snapshots, atomic_write};
 use std::fs;
@@ -40,6 +41,8 @@ pub struct Settings {
     pub pace: Option<Rate>,
     /// Who brings messages to agents that say where they take them; without, none is brought.
     pub carrier: Option<Arc<dyn Carrier>>,
+    /// Whom to tell what people are to be told.
+    pub alerts: AlertSettings,
 }
 
 impl Settings {
@@ -53,6 +56,7 @@ impl Settings {
             segment: Options::default().segment,
             pace: None,
             carrier: None,
+            alerts: AlertSettings::default(),
         }
     }
 }
@@ -75,7 +79,7 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy, snapshot_every, segment, pace, carrier } = settings;
+        let Settings { data, realm, policy, snapshot_every, segment, pace, carrier, alerts: told } = settings;
         let record = data.join("record");
         let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
         let (known, folded) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
@@ -104,6 +108,7 @@ impl Exchange {
         let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
         let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
+        let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
         let decider = Decider {
             ledger,
             head,
@@ -112,9 +117,10 @@ impl Exchange {
             signed_at: instant(),
             stats: Arc::clone(&stats),
             arrivals: Arc::clone(&arrivals),
+            alerts: Arc::clone(&desk),
             last: 0,
         };
-        let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
+        let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
         let exchange = Exchange {
             jobs,
             committed,
@@ -128,9 +134,11 @@ impl Exchange {
             notary,
             stats,
             pace,
+            alerts: Arc::clone(&desk),
             carrier,
         };
         let runtime = tokio::runtime::Handle::current();
+        alerts::tell(&exchange, told, data.clone());
         let (end, ended) = oneshot::channel();
         let (keeping, following) = (runtime.clone(), runtime.clone());
         drop(runtime.spawn(counting));
@@ -143,6 +151,7 @@ impl Exchange {
             let done = decider.run(&mut queue, &runtime);
             queue.close();
             bells.tell_all();
+            desk.close();
             // Whoever goes on after a good end may rely on nobody writing here any more.
             if done.is_ok() {
                 for follower in followers {
@@ -154,6 +163,9 @@ impl Exchange {
         let recovery = recovered
             .cut
             .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
+        if let Some(recovery) = &recovery {
+            exchange.alerts.raise(Alert::storage(now(), recovery.clone()));
+        }
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
 }

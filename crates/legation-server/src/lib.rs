@@ -3,6 +3,7 @@
 
 mod accept;
 mod agents;
+mod alerts;
 mod body;
 mod caller;
 mod cookie;

@@ -9,8 +9,8 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, page, people,
-    record, search, signin,
+    agents, alerts, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, page,
+    people, record, search, signin,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -58,6 +58,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),
         Door::get("/v1/audit/consistency", record::consistency),
+        Door::get("/v1/alerts", alerts::list),
         Door::get("/healthz", health::alive),
         Door::get("/readyz", health::ready),
         Door::get("/metrics", metrics::metrics),

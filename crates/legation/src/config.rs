@@ -93,6 +93,7 @@ impl Config {
             segment: file.record.segment.0,
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
             carrier: Some(Arc::new(outward::push(&file.push)?)),
+            alerts: outward::alerts(&file.alerts, &file.push)?,
             ..legation_engine::Settings::on(&data)
         };
         let ConfigFile { hosts, proxies, log, .. } = file;
