@@ -1,12 +1,13 @@
 //! The one thread that decides and commits. What has gathered while the last batch was being
 //! written is the next batch: one write and one sync for all of it, then all are answered.
 
+use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
-use legation_exchange::{Input, Moment, Party, Policy, Verdict};
+use legation_exchange::{Alert, Input, Moment, Party, Policy, Verdict};
 use legation_protocol::{Code, Format};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -50,6 +51,7 @@ pub(crate) struct Decider {
     pub(crate) arrivals: Arc<Arrivals>,
     /// The settings, which may change.
     pub(crate) policy: watch::Receiver<Policy>,
+    pub(crate) alerts: Arc<Desk>,
     /// How many inputs the last batch had.
     pub(crate) last: usize,
     /// The newest erase after which a new segment was begun: what it is about can be written anew.
@@ -94,11 +96,15 @@ impl Decider {
         if self.policy.has_changed().unwrap_or(false) {
             self.ledger.retune(self.policy.borrow_and_update().clone());
         }
-        let Batch { verdicts, grown, fresh, reached, changed } = self.ledger.batch(inputs, now())?;
+        let Batch { verdicts, grown, fresh, reached, changed, alerts } = self.ledger.batch(inputs, now())?;
         self.publish(grown);
+        self.alerts.committed(alerts, self.ledger.size());
         self.arrivals.tell(&reached);
         self.tell_of(changed);
         let full = self.is_full(&verdicts)?;
+        if full && !self.stats.is_full() {
+            self.alerts.raise(Alert::storage(now(), "the record has no room: what is sent is refused"));
+        }
         self.stats.alive(full);
         let answered_at = instant();
         let batch = fresh.map(|fresh| Arc::new(Answered::new(fresh)));

@@ -1,5 +1,6 @@
 //! The handle everybody holds: ask something, look something up.
 
+use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
 use crate::clearing::Clearing;
@@ -193,6 +194,8 @@ pub struct Exchange {
     pub(crate) clearing: Arc<Mutex<Clearing>>,
     /// How much each agent may say, by canonical id.
     pub(crate) pace: Arc<Limiter<String>>,
+    /// What people are to be told.
+    pub(crate) alerts: Arc<Desk>,
     /// Who brings messages out.
     pub(crate) carrier: Option<Arc<dyn Carrier>>,
     /// Tells the decider other settings.

@@ -1,9 +1,11 @@
 //! The index follows the record on a thread of its own, behind everything else that wants the
 //! processor. Nothing waits for it; an index that is not sound is made again while the exchange runs.
 
-use crate::decider::instant;
+use crate::alerts::Desk;
+use crate::decider::{instant, now};
 use crate::exchange::{Exchange, Head};
 use crate::forgetting::{Asked, Requests, requests};
+use legation_exchange::Alert;
 use legation_store::Reader;
 use legation_store::index::{Error, Finder, Index, Origin};
 use std::path::PathBuf;
@@ -47,15 +49,21 @@ pub(crate) struct Follower {
     standing: watch::Sender<Standing>,
     doubt: Arc<Notify>,
     asked: Asked,
+    alerts: Arc<Desk>,
     told_at: Instant,
 }
 
-pub(crate) fn follower(dir: PathBuf, reader: Reader, head: watch::Receiver<Head>) -> (Follower, Indexed, Requests) {
+pub(crate) fn follower(
+    dir: PathBuf,
+    reader: Reader,
+    head: watch::Receiver<Head>,
+    alerts: Arc<Desk>,
+) -> (Follower, Indexed, Requests) {
     let (standing, seen) = watch::channel(Standing::default());
     let doubt = Arc::new(Notify::new());
     let indexed = Indexed { standing: seen, doubt: Arc::clone(&doubt), turns: Arc::new(Semaphore::new(ASKED)) };
     let (requests, asked) = requests(Arc::clone(&doubt));
-    (Follower { dir, reader, head, standing, doubt, asked, told_at: instant() }, indexed, requests)
+    (Follower { dir, reader, head, standing, doubt, asked, alerts, told_at: instant() }, indexed, requests)
 }
 
 impl Exchange {
@@ -115,6 +123,7 @@ impl Follower {
             Ok((next, asked)) => next > before || asked,
             Err(error) if error.is_damage() => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the index is made again");
+                self.alerts.raise(Alert::storage(now(), "the index was damaged and is made again"));
                 self.start_over(index)?;
                 // What fails at its very beginning would fail again at once.
                 return if before == 0 { Err(error) } else { Ok(true) };
@@ -142,7 +151,10 @@ impl Follower {
             // A young record is indexed before anybody could read that it is.
             Origin::New | Origin::Anew if self.reader.next() < YOUNG => {}
             Origin::New => tracing::info!("there is no index: it is made from the record"),
-            Origin::Anew => tracing::warn!("the index cannot be used: it is made again from the record"),
+            Origin::Anew => {
+                tracing::warn!("the index cannot be used: it is made again from the record");
+                self.alerts.raise(Alert::storage(now(), "the index could not be used and is made again"));
+            }
         }
         let (finder, key) = (Some(Arc::new(index.finder())), Some(index.key()));
         let standing = Standing { finder, next: index.indexed(), key };

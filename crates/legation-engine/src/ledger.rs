@@ -6,7 +6,8 @@ use crate::exchange::Error;
 use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than, tick,
+    Alert, Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than,
+    tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter};
@@ -44,6 +45,8 @@ pub struct Batch {
     pub reached: Vec<String>,
     /// Who may be another, or may do something else, than before.
     pub changed: Vec<Party>,
+    /// What people are to be told of it.
+    pub alerts: Vec<Alert>,
 }
 
 /// What of a batch is durable already.
@@ -53,6 +56,7 @@ struct Told {
     fresh: Option<Fresh>,
     reached: Vec<String>,
     changed: Vec<Party>,
+    alerts: Vec<Alert>,
 }
 
 impl Ledger {
@@ -82,8 +86,8 @@ impl Ledger {
             Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
             done => done?,
         }
-        let Told { verdicts, fresh, reached, changed } = told;
-        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached, changed })
+        let Told { verdicts, fresh, reached, changed, alerts } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached, changed, alerts })
     }
 
     /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
@@ -162,6 +166,7 @@ impl Ledger {
             }
             drop(committed);
             told.fresh = Fresh::of(frames, appended);
+            told.alerts.extend(entries.iter().filter_map(Alert::raised_by));
             told.changed.extend(entries.iter().filter_map(|entry| entry.effect.changes()));
             told.reached.extend(entries.into_iter().flat_map(|entry| entry.effect.reaches()));
         }

@@ -1,6 +1,7 @@
 //! The running exchange. One thread decides and commits; everything else asks it and waits. What
 //! in-process users embed, and what every door of the server stands on.
 
+mod alerts;
 mod arrivals;
 mod asks;
 mod audit;
@@ -35,6 +36,7 @@ mod stopped;
 mod tokens;
 mod vault;
 
+pub use alerts::{AlertSettings, Webhook};
 pub use audit::{Consistency, Inclusion};
 pub use backup::{Backup, BadBackup, MANIFEST, Manifest};
 pub use carrier::{Carrier, Parcel, Posting, Reach, Reply};

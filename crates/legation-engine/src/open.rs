@@ -1,6 +1,7 @@
 //! Starting an exchange on a data directory: keys and tokens made if they are not there, the state
 //! folded from the record, the decider set going.
 
+use crate::alerts::{self, AlertSettings, Desk};
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
 use crate::clearing::Clearer;
@@ -17,7 +18,7 @@ use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::tokens::Token;
 use crate::vault::{Guard, Vault};
-use legation_exchange::{Policy, State};
+use legation_exchange::{Alert, Policy, State};
 use legation_protocol::sign::SecretKey;
 use legation_store::{Known, Options, Ring, Snapshots, atomic_write};
 use std::fs;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub carrier: Option<Arc<dyn Carrier>>,
     /// How long bodies are kept.
     pub retention: Retention,
+    /// Whom to tell what people are to be told.
+    pub alerts: AlertSettings,
 }
 
 impl Settings {
@@ -62,6 +65,7 @@ impl Settings {
             pace: None,
             carrier: None,
             retention: Retention::default(),
+            alerts: AlertSettings::default(),
         }
     }
 }
@@ -84,7 +88,8 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy, snapshot_every, segment, key_ring, pace, carrier, retention } = settings;
+        let Settings { data, realm, policy, snapshot_every, segment, key_ring, pace, carrier, retention, alerts: told } =
+            settings;
         let record = data.join("record");
         let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
         let ring = Arc::new(Ring::open(&key_ring, &record, now()).map_err(Error::Record)?);
@@ -125,6 +130,7 @@ impl Exchange {
         let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
         let pace = Arc::new(Limiter::new(pace));
+        let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
         let decider = Decider {
             ledger,
             head,
@@ -134,10 +140,12 @@ impl Exchange {
             stats: Arc::clone(&stats),
             arrivals: Arc::clone(&arrivals),
             policy,
+            alerts: Arc::clone(&desk),
             last: 0,
             sealed_for: None,
         };
-        let (follower, indexed, requests) = index::follower(data.join("index"), reader.clone(), heads.clone());
+        let (follower, indexed, requests) =
+            index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
         let retaining = Retaining::new(retention);
         let (shelf, clearing) = (Arc::clone(&retaining.shelf), Arc::default());
         let clearer = Clearer {
@@ -153,7 +161,7 @@ impl Exchange {
         let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
         let guard = Guard::new(Arc::clone(&vault), heads.clone());
         let exchange = Exchange {
-            data: data.into(),
+            data: data.clone().into(),
             key_ring: key_ring.into(),
             jobs,
             committed,
@@ -168,12 +176,14 @@ impl Exchange {
             stats,
             vault,
             pace,
+            alerts: Arc::clone(&desk),
             carrier,
             policies,
             shelf,
             clearing,
         };
         let runtime = tokio::runtime::Handle::current();
+        alerts::tell(&exchange, told, data);
         let (end, ended) = oneshot::channel();
         let (keeping, following) = (runtime.clone(), runtime.clone());
         drop(runtime.spawn(counting));
@@ -191,6 +201,7 @@ impl Exchange {
             let done = decider.run(&mut queue, &runtime);
             queue.close();
             bells.tell_all();
+            desk.close();
             // Whoever goes on after a good end may rely on nobody writing here any more.
             if done.is_ok() {
                 for follower in followers {
@@ -202,6 +213,9 @@ impl Exchange {
         let recovery = recovered
             .cut
             .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
+        if let Some(recovery) = &recovery {
+            exchange.alerts.raise(Alert::storage(now(), recovery.clone()));
+        }
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
 }

@@ -6,7 +6,7 @@ use legation_exchange::Epochs;
 use legation_exchange::record::{
     Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
 };
-use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_protocol::sign::{PublicKey, SecretKey, Signature};
 use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -71,6 +71,11 @@ impl Notary {
 
     pub(crate) fn sign(&self, checkpoint: Checkpoint) -> SignedCheckpoint {
         checkpoint.sign(&self.key)
+    }
+
+    /// A signature of the exchange over bytes.
+    pub(crate) fn sign_bytes(&self, bytes: &[u8]) -> Signature {
+        self.key.sign_bytes(bytes)
     }
 
     /// The receipt for the message at a position, from the batch just committed where it is in that.

@@ -5,6 +5,7 @@
 //! entries change the state, so folding the record gives the same state again.
 
 mod agent;
+mod alert;
 mod dead;
 mod decide;
 mod dedup;
@@ -27,6 +28,7 @@ mod token;
 mod who;
 
 pub use agent::Agent;
+pub use alert::{Alert, Alerts, Kind};
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
     Decision, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Proof, Restore, SpareId, Verdict, Verified, decide,

@@ -2,7 +2,7 @@
 //! network, each with a port.
 
 use crate::address::within;
-use crate::target::Host;
+use crate::target::{Host, Target};
 use std::net::IpAddr;
 use std::str::FromStr;
 
@@ -25,6 +25,11 @@ enum What {
 pub struct BadAllow(String);
 
 impl Allow {
+    /// What an operator allows by writing down an address to send to.
+    pub fn of_url(url: &str) -> Option<Allow> {
+        Target::parse(url).ok()?.place().parse().ok()
+    }
+
     /// Whether it names a host by its name: then it is all the same where that leads.
     pub(crate) fn names(&self, host: &Host, port: u16) -> bool {
         match (&self.what, host) {

@@ -3,6 +3,7 @@
 
 mod accept;
 mod agents;
+mod alerts;
 mod backup;
 mod body;
 mod caller;

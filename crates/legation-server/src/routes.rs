@@ -10,8 +10,8 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics, openapi,
-    page, people, record, search, signin, storage, stream, ws,
+    agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics,
+    openapi, page, people, record, search, signin, storage, stream, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -61,6 +61,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),
         Door::get("/v1/audit/consistency", record::consistency),
+        Door::get("/v1/alerts", alerts::list),
         Door::get("/v1/erase", erase::state),
         Door::post("/v1/erase", erase::erase),
         Door::post("/v1/backup", backup::take),

@@ -5,8 +5,8 @@ use legation_exchange::{Agent, Key, Tokens, Who};
 use serde::Serialize;
 use serde_json::Value;
 
-/// An agent, less what is not for the one who looks: its token never, its prompt only for itself and
-/// for operators.
+/// An agent, less what is not for the one who looks: its token never, its prompt and where
+/// it takes its messages only for itself and for operators.
 #[derive(Debug, Serialize)]
 pub(crate) struct View {
     #[serde(flatten)]
@@ -32,8 +32,12 @@ impl View {
         };
         let state = state(&agent);
         let mut agent = Agent { tokens: Tokens::default(), ..agent };
-        if let (false, Some(Value::Object(manifest))) = (sees_all, &mut agent.manifest) {
-            manifest.remove("system_prompt");
+        if !sees_all {
+            // An address may be known to those alone who are to use it.
+            agent.push = None;
+            if let Some(Value::Object(manifest)) = &mut agent.manifest {
+                manifest.remove("system_prompt");
+            }
         }
         let keys: Vec<_> = agent.keys.iter().map(KeyView::of).collect();
         let mut agent = serde_json::to_value(&agent).unwrap_or_default();

@@ -60,6 +60,13 @@ struct Wanted<'a> {
     environment: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     manifest: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    push: Option<Endpoint<'a>>,
+}
+
+#[derive(Serialize)]
+struct Endpoint<'a> {
+    url: &'a str,
 }
 
 impl<'a> Wanted<'a> {
@@ -76,6 +83,7 @@ impl<'a> Wanted<'a> {
             purposes: &args.purposes,
             environment: args.environment.as_deref(),
             manifest: args.manifest.as_deref().map(manifest).transpose()?,
+            push: args.push.as_deref().map(|url| Endpoint { url }),
         })
     }
 }

@@ -4,6 +4,7 @@
 mod file;
 mod listen;
 mod live;
+mod outward;
 mod sample;
 mod values;
 
@@ -21,6 +22,7 @@ use listen::Shield;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use values::{Count, Texts};
 pub(crate) use values::{Mode, Trusted};
 
@@ -112,6 +114,8 @@ impl Config {
             segment: file.record.segment.0,
             key_ring: file.record.key_ring,
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
+            carrier: Some(Arc::new(outward::push(&file.push)?)),
+            alerts: outward::alerts(&file.alerts, &file.push)?,
             ..legation_engine::Settings::on(&data)
         };
         let ConfigFile { hosts, proxy, log, listen_mode, .. } = file;

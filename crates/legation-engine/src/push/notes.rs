@@ -22,13 +22,14 @@ pub(super) struct Notes {
     jobs: mpsc::WeakSender<Job>,
     /// Gives back what the record did not take.
     telling: Option<JoinHandle<Option<Pushed>>>,
-    told: Option<Instant>,
+    /// From when on something may be written.
+    free: Instant,
 }
 
 impl Notes {
     pub(super) fn of(agent: &str, jobs: mpsc::WeakSender<Job>) -> Notes {
         let gathered = Pushed { agent: agent.to_owned(), ..Pushed::default() };
-        Notes { gathered, jobs, telling: None, told: None }
+        Notes { gathered, jobs, telling: None, free: Instant::now() }
     }
 
     pub(super) fn add(&mut self, fate: Fate, tried: Try) {
@@ -43,7 +44,7 @@ impl Notes {
     /// When something is to be written next, if time alone makes it so.
     pub(super) fn due(&self) -> Option<Instant> {
         let waits = self.telling.is_none() && !self.gathered.is_empty();
-        waits.then(|| self.told.map_or_else(Instant::now, |told| told + OFTEN))
+        waits.then_some(self.free)
     }
 
     /// Sends off what is due.
@@ -51,7 +52,7 @@ impl Notes {
         let now = Instant::now();
         let due = self.due().is_some_and(|due| due <= now || self.gathered.len() >= MANY);
         if due {
-            self.told = Some(now);
+            self.free = now + OFTEN;
             let pushed = self.take();
             self.telling = Some(tokio::spawn(told(self.jobs.clone(), pushed)));
         }

@@ -9,7 +9,8 @@ mod storage;
 
 use super::dialects;
 use super::refusals;
-use super::schema::{flag, form, list, may, must, object, one_of, text};
+use super::schema::{flag, form, list, may, must, number, object, of, one_of, or_null, text, time};
+use legation_exchange::Kind;
 use serde_json::{Map, Value};
 
 /// A name and its shape.
@@ -42,12 +43,40 @@ fn common() -> Vec<Shape> {
     ]
 }
 
+fn alert() -> Value {
+    let kinds = Kind::ALL.map(Kind::as_str);
+    object(
+        "Something people are to be told.",
+        [
+            must("about", or_null(text("Whom it is about, where that is one."))),
+            must("at", time("When it was raised.")),
+            must("count", number("How many alerts this one stands for.")),
+            must("id", text("Its id. One that is told again has the same.")),
+            must("kind", one_of("What it is about.", &kinds)),
+            must("position", or_null(number("The first entry of the record that raised it."))),
+            must("realm", text("Whose record it is.")),
+            must("text", text("What happened, in words of the exchange.")),
+        ],
+    )
+}
+
 fn upkeep() -> Vec<Shape> {
     let lack = object(
         "What keeps the exchange from taking work.",
         [must("part", text("Which part of it.")), must("reason", text("Why."))],
     );
     vec![
+        ("Alert", alert()),
+        (
+            "Alerts",
+            object(
+                "What people are to be told.",
+                [
+                    must("alerts", list("At most 1,000, oldest first.", &of("Alert"))),
+                    must("next", number("What to ask for next, as `after`.")),
+                ],
+            ),
+        ),
         ("Alive", object("Whether it lives.", [must("alive", flag("Whether it lives."))])),
         (
             "Ready",

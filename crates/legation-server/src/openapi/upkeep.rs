@@ -2,6 +2,7 @@
 
 use super::Chapter;
 use super::operation::{Operation, Proof};
+use super::schema::{number, within};
 use axum::http::Method;
 use serde_json::json;
 
@@ -9,8 +10,17 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "upkeep",
         about: "What those need who run the exchange.",
-        operations: vec![alive(), ready(), metrics(), storage(), rotate(), description()],
+        operations: vec![alerts(), alive(), ready(), metrics(), storage(), rotate(), description()],
     }
+}
+
+fn alerts() -> Operation {
+    Operation::new(Method::GET, "/v1/alerts", "listAlerts", "What people are to be told, since the exchange started")
+        .about("For operators and auditors.")
+        .by(Proof::Token)
+        .query("after", number("Only those beyond this, which was `next` before"))
+        .query("wait", within("Seconds to wait for something where there is nothing", 0, 60, 0))
+        .answers(200, "The alerts", "Alerts")
 }
 
 fn alive() -> Operation {

@@ -219,6 +219,10 @@ pub(crate) struct AddArgs {
     /// Its CAP manifest, a JSON file
     #[arg(long, value_name = "FILE")]
     pub(crate) manifest: Option<PathBuf>,
+
+    /// Where its messages are brought to, by HTTP POST
+    #[arg(long, value_name = "URL")]
+    pub(crate) push: Option<String>,
 }
 
 fn dialect(text: &str) -> Result<Format, String> {

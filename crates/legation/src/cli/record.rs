@@ -133,6 +133,10 @@ pub(crate) struct TailArgs {
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
 
+    /// What people are to be told instead of entries
+    #[arg(long, conflicts_with_all = ["agent", "dialect", "kind", "from"])]
+    pub(crate) alerts: bool,
+
     /// Begin at this entry instead of with the next to come
     #[arg(long, value_name = "POSITION")]
     pub(crate) from: Option<u64>,

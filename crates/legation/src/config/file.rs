@@ -3,9 +3,10 @@
 use super::values::{Count, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
 use legation_engine::Settings;
-use legation_exchange::Policy;
+use legation_exchange::{Kind, Policy};
 use legation_server::{Limits, ProxyHeader};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -23,6 +24,8 @@ pub(crate) struct ConfigFile {
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
     pub(crate) record: RecordTable,
+    pub(crate) push: PushTable,
+    pub(crate) alerts: AlertsTable,
     pub(crate) log: LogTable,
 }
 
@@ -105,6 +108,33 @@ pub(crate) struct RecordTable {
     pub(crate) key_ring: Option<PathBuf>,
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PushTable {
+    pub(crate) allow: Vec<String>,
+    pub(crate) authorities: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AlertsTable {
+    pub(crate) command: Vec<String>,
+    pub(crate) webhook: Vec<WebhookTable>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WebhookTable {
+    pub(crate) url: String,
+    pub(crate) secret_file: Option<PathBuf>,
+    #[serde(default = "every_kind")]
+    pub(crate) kinds: BTreeSet<Kind>,
+}
+
+fn every_kind() -> BTreeSet<Kind> {
+    Kind::ALL.into()
+}
+
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LogTable {
@@ -150,6 +180,8 @@ impl Default for ConfigFile {
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
             record: RecordTable::default(),
+            push: PushTable::default(),
+            alerts: AlertsTable::default(),
             log: LogTable { format: LogFormat::Text, level: Level::Info },
         }
     }

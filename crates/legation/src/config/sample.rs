@@ -82,6 +82,18 @@ snapshot_every = {snapshot_every}
 # LEGATION_KEY_RING comes before it.
 # key_ring = "/etc/legation/ring"
 
+[push]
+# Addresses that messages may be brought to although they are not public: "HOST:PORT" or "NETWORK/BITS:PORT".
+allow = []
+# Certificate authorities to trust beside the system's, as a PEM file.
+# authorities = "/etc/legation/authorities.pem"
+
+[alerts]
+# A program and its arguments, run for each alert with the alert on its standard input.
+command = []
+# Addresses that alerts are posted to; as many of these as you like.
+# webhook = [{{ url = "https://alerts.example/legation", secret_file = "/etc/legation/alerts.secret", kinds = ["storage"] }}]
+
 [log]
 # "text" for people, "json" for programs.
 format = "text"
@@ -124,7 +136,18 @@ mod tests {
     #[test]
     fn the_sample_names_every_key() {
         // A key nobody has makes the reader list those there are.
-        for table in ["", "[tls]\n", "[proxy]\n", "[limits]\n", "[mailbox]\n", "[dedup]\n", "[record]\n", "[log]\n"] {
+        for table in [
+            "",
+            "[tls]\n",
+            "[proxy]\n",
+            "[limits]\n",
+            "[mailbox]\n",
+            "[dedup]\n",
+            "[record]\n",
+            "[push]\n",
+            "[alerts]\n",
+            "[log]\n",
+        ] {
             let error = toml::from_str::<ConfigFile>(&format!("{table}nobody = 1")).unwrap_err();
             let known: BTreeSet<_> = error.message().split('`').skip(3).step_by(2).collect();
             assert!(!known.is_empty(), "{error}");

@@ -52,6 +52,14 @@ pub(super) fn of(entry: &Value) -> String {
         .to_owned()
 }
 
+/// An alert in one line.
+pub(super) fn of_alert(alert: &Value) -> String {
+    let loud = Style::new().fg_color(Some(AnsiColor::Red.into()));
+    let words = [text(alert, "text"), text(alert, "about"), format!("×{}", text(alert, "count"))];
+    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty() && word != "×1").collect();
+    format!("{}  {loud}{:<14}{loud:#}  {}", text(alert, "at"), text(alert, "kind"), words.join("  "))
+}
+
 /// What else there is to say of it.
 fn words(effect: &Value) -> Vec<String> {
     let given = |name: &str| Some(text(effect, name)).filter(|text| !text.is_empty());

@@ -26,6 +26,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         ),
         ("Link", link()),
         ("Session", session()),
+        ("Push", push()),
         ("Capabilities", capabilities()),
         ("Aliases", aliases()),
         ("Key", key()),
@@ -69,6 +70,7 @@ fn agent() -> Value {
             must("purposes", texts("What it is for.")),
             must("environment", or_null(text("Where it runs: `production`, `staging` …"))),
             must("manifest", manifest),
+            may("push", as_a("Push", "Only for itself, operators and auditors.")),
             must(
                 "since",
                 number("The position of the entry that registered it. What was said before under its id is another's."),
@@ -97,8 +99,16 @@ fn registration() -> Value {
             may("purposes", texts("What it is for.")),
             may("environment", text("Where it runs.")),
             may("manifest", of("CapManifest")),
+            may("push", or_null(of("Push"))),
             may("rotate_token", flag("Whether to make a new token. The old one counts until the new one is used.")),
         ],
+    )
+}
+
+fn push() -> Value {
+    closed(
+        "Where an agent's messages are brought to.",
+        [must("url", text("Each message is posted here, as it was sent."))],
     )
 }
 

@@ -1,0 +1,266 @@
+//! What people are to be told without asking: raised by entries of the record, or by the exchange's own
+//! trouble. Those of one kind that come close together are one, with a count.
+
+use crate::effect::{Effect, Entry};
+use crate::key::KeyState;
+use crate::moment::Moment;
+use legation_protocol::Code;
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+/// What an alert is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// An agent asks for help at once.
+    Emergency,
+    /// Something waits for a person's decision.
+    ReviewWaiting,
+    /// A message reached nobody.
+    DeadLetter,
+    /// The disk is nearly full, or something on it was damaged.
+    Storage,
+    /// A key was revoked, or one that was is used.
+    KeyRevoked,
+    /// A sender used an id for two messages.
+    Conflict,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 6] =
+        [Kind::Emergency, Kind::ReviewWaiting, Kind::DeadLetter, Kind::Storage, Kind::KeyRevoked, Kind::Conflict];
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Emergency => "emergency",
+            Kind::ReviewWaiting => "review_waiting",
+            Kind::DeadLetter => "dead_letter",
+            Kind::Storage => "storage",
+            Kind::KeyRevoked => "key_revoked",
+            Kind::Conflict => "conflict",
+        }
+    }
+}
+
+/// Something people are to be told. Its members are in the order of canonical JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Alert {
+    /// Whom it is about: an agent, where there is one.
+    pub about: Option<String>,
+    /// When it was raised.
+    #[serde(serialize_with = "told")]
+    pub at: Moment,
+    /// How many alerts this one stands for.
+    pub count: u64,
+    /// Its id. One that is told again has the same.
+    pub id: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// The first entry of the record that raised it.
+    pub position: Option<u64>,
+    /// Whose record it is; told by whoever tells it.
+    pub realm: String,
+    /// What happened, in words of ours: nothing that was sent.
+    pub text: String,
+}
+
+fn told<S: Serializer>(at: &Moment, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(at)
+}
+
+impl Alert {
+    /// The alert an entry raises. A rule whose entries people must hear of has its arm here.
+    pub fn raised_by(entry: &Entry) -> Option<Alert> {
+        let (kind, about, count, text) = match &entry.effect {
+            Effect::Died { agent, positions, why } => {
+                let text = format!("messages reached nobody: {}", why.as_str());
+                (Kind::DeadLetter, agent.clone(), positions.len(), text)
+            }
+            Effect::Accepted(accepted) => {
+                let about = accepted.missed.first()?.clone();
+                (Kind::DeadLetter, about, accepted.missed.len(), "messages reached nobody: mailbox_full".to_owned())
+            }
+            Effect::Refused(refused) if refused.code == Code::MessageIdConflict.as_str() => {
+                (Kind::Conflict, refused.by.clone(), 1, "an id was used for a second message".to_owned())
+            }
+            Effect::Refused(refused) if refused.code == Code::KeyRevoked.as_str() => {
+                (Kind::KeyRevoked, refused.by.clone(), 1, "a key that is out of use was used".to_owned())
+            }
+            Effect::Keyed { agent, keys, .. } => {
+                let ended = |state| matches!(state, KeyState::Revoked | KeyState::Compromised);
+                let key = keys.iter().find(|key| ended(key.state))?;
+                (Kind::KeyRevoked, agent.clone(), 1, format!("a key became {}", key.state.as_str()))
+            }
+            Effect::Refused(_)
+            | Effect::Tallied { .. }
+            | Effect::Registered { .. }
+            | Effect::Removed { .. }
+            | Effect::Granted { .. }
+            | Effect::Withdrawn { .. }
+            | Effect::Confirmed { .. }
+            | Effect::Acked(_)
+            | Effect::Pushed(_)
+            | Effect::Resent(_)
+            | Effect::Purged { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => return None,
+        };
+        let (position, count) = (Some(entry.position), count as u64);
+        let (about, id, realm) = (Some(about), entry.position.to_string(), String::new());
+        Some(Alert { about, at: entry.at, count, id, kind, position, realm, text })
+    }
+
+    /// One about the exchange's own disk.
+    pub fn storage(at: Moment, text: impl Into<String>) -> Alert {
+        let id = format!("storage-{}", at.micros());
+        let (realm, text) = (String::new(), text.into());
+        Alert { about: None, at, count: 1, id, kind: Kind::Storage, position: None, realm, text }
+    }
+
+    /// Takes in a later one of its kind.
+    fn join(&mut self, later: Alert) {
+        self.count += later.count;
+        if self.about != later.about {
+            self.about = None;
+        }
+        self.position = self.position.or(later.position);
+    }
+}
+
+/// How close alerts of a kind come together to be one.
+const CLOSE: Duration = Duration::from_secs(10);
+/// How many are kept.
+const KEPT: usize = 4096;
+
+/// The alerts there are, numbered as they come, the last few thousand of them. Times are those of a clock
+/// that only rises.
+#[derive(Clone, Debug, Default)]
+pub struct Alerts {
+    kept: VecDeque<(u64, Alert)>,
+    last: u64,
+    close: BTreeMap<Kind, Close>,
+}
+
+/// The time after an alert in which others of its kind gather.
+#[derive(Clone, Debug)]
+struct Close {
+    until: Duration,
+    gathered: Option<Alert>,
+}
+
+impl Alerts {
+    /// Takes one in. The first of a kind is there at once; others gather for a while and are one then.
+    pub fn raise(&mut self, alert: Alert, now: Duration) {
+        self.pass(now);
+        match self.close.get_mut(&alert.kind) {
+            Some(Close { gathered: Some(gathered), .. }) => gathered.join(alert),
+            Some(Close { gathered, .. }) => *gathered = Some(alert),
+            None => self.put(alert, now),
+        }
+    }
+
+    /// Lets time pass.
+    pub fn pass(&mut self, now: Duration) {
+        let over: Vec<_> = self.close.iter().filter(|(_, close)| close.until <= now).map(|(kind, _)| *kind).collect();
+        for kind in over {
+            if let Some(gathered) = self.close.remove(&kind).and_then(|close| close.gathered) {
+                self.put(gathered, now);
+            }
+        }
+    }
+
+    fn put(&mut self, alert: Alert, now: Duration) {
+        self.close.insert(alert.kind, Close { until: now + CLOSE, gathered: None });
+        // Numbers go on rising from one start to the next.
+        self.last = (self.last + 1).max(alert.at.micros());
+        self.kept.push_back((self.last, alert));
+        if self.kept.len() > KEPT {
+            self.kept.pop_front();
+        }
+    }
+
+    /// Those beyond a number, oldest first.
+    pub fn after(&self, number: Option<u64>) -> impl Iterator<Item = (u64, &Alert)> {
+        let from = number.map_or(0, |number| self.kept.partition_point(|(own, _)| *own <= number));
+        self.kept.range(from..).map(|(number, alert)| (*number, alert))
+    }
+
+    /// Those that are not numbered yet.
+    pub fn gathered(&self) -> impl Iterator<Item = &Alert> {
+        self.close.values().filter_map(|close| close.gathered.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Alert, Alerts, Kind};
+    use crate::dead::Why;
+    use crate::effect::{Effect, Entry, Refused};
+    use crate::moment::Moment;
+    use legation_protocol::json::{Doc, canonical};
+    use std::time::Duration;
+
+    fn entry(position: u64, effect: Effect) -> Entry {
+        Entry { position, at: Moment::from_micros(1_000_000 * position), effect, body: None }
+    }
+
+    fn died(position: u64, agent: &str) -> Alert {
+        let effect = Effect::Died { agent: agent.to_owned(), positions: vec![1, 2], why: Why::Expired };
+        Alert::raised_by(&entry(position, effect)).unwrap()
+    }
+
+    #[test]
+    fn an_alert_is_canonical_as_it_is_written() {
+        let text = serde_json::to_string(&died(7, "ann\u{1}\"é")).unwrap();
+        assert_eq!(
+            text,
+            r#"{"about":"ann\u0001\"é","at":"1970-01-01T00:00:07Z","count":2,"id":"7","kind":"dead_letter","position":7,"realm":"","text":"messages reached nobody: expired"}"#
+        );
+        assert_eq!(canonical(Doc::parse(text.as_bytes()).unwrap().root()), text.as_bytes());
+    }
+
+    #[test]
+    fn only_some_refusals_are_told() {
+        let refused = |code: &str| {
+            let refused = Refused { by: "agent ann".to_owned(), code: code.to_owned(), digest: None };
+            Alert::raised_by(&entry(1, Effect::Refused(refused))).map(|alert| alert.kind)
+        };
+        assert_eq!(refused("message_id_conflict"), Some(Kind::Conflict));
+        assert_eq!(refused("key_revoked"), Some(Kind::KeyRevoked));
+        assert_eq!(refused("stale"), None);
+    }
+
+    #[test]
+    fn the_first_is_told_at_once_and_those_close_behind_are_one() {
+        let (mut alerts, second) = (Alerts::default(), Duration::from_secs);
+        alerts.raise(died(1, "ann"), second(0));
+        alerts.raise(died(2, "ann"), second(1));
+        alerts.raise(died(3, "bob"), second(9));
+        alerts.raise(Alert::storage(Moment::from_micros(5), "full"), second(9));
+        let told =
+            |alerts: &Alerts| alerts.after(None).map(|(_, alert)| (alert.id.clone(), alert.count)).collect::<Vec<_>>();
+        assert_eq!(told(&alerts), [("1".to_owned(), 2), ("storage-5".to_owned(), 1)]);
+        alerts.pass(second(10));
+        assert_eq!(told(&alerts).last(), Some(&("2".to_owned(), 4)));
+        alerts.raise(died(4, "ann"), second(21));
+        assert_eq!(told(&alerts).len(), 4);
+        let numbers: Vec<_> = alerts.after(None).map(|(number, _)| number).collect();
+        assert!(numbers.is_sorted_by(|a, b| a < b));
+        assert_eq!(alerts.after(numbers.get(2).copied()).count(), 1);
+    }
+
+    #[test]
+    fn however_many_there_are_few_are_kept() {
+        let mut alerts = Alerts::default();
+        for number in 0..10_000 {
+            alerts.raise(died(number, "ann"), Duration::from_secs(number * 60));
+        }
+        assert_eq!(alerts.after(None).count(), super::KEPT);
+    }
+}

@@ -1,0 +1,50 @@
+//! What goes out, and where to.
+
+use super::file::{AlertsTable, PushTable, WebhookTable};
+use anyhow::{Context as _, anyhow, ensure};
+use legation_engine::{AlertSettings, Carrier as _, Webhook};
+use legation_out::{Allow, Courier, Options};
+use std::fs;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// Who brings messages to agents' endpoints.
+pub(super) fn push(table: &PushTable) -> anyhow::Result<Courier> {
+    let allow =
+        table.allow.iter().map(|entry| entry.parse::<Allow>()).collect::<Result<_, _>>().context("push.allow")?;
+    courier(allow, table)
+}
+
+/// Whom alerts are told. An address an operator wrote here is one that may be sent to; agents do not come by
+/// it that way.
+pub(super) fn alerts(table: &AlertsTable, push: &PushTable) -> anyhow::Result<AlertSettings> {
+    let AlertsTable { command, webhook } = table;
+    ensure!(!command.first().is_some_and(String::is_empty), "alerts.command names no program");
+    let own = webhook.iter().filter_map(|webhook| Allow::of_url(&webhook.url)).collect();
+    let courier = courier(own, push)?;
+    for webhook in webhook {
+        // Not the address itself: it may hold a secret.
+        courier.check(&webhook.url).map_err(|why| anyhow!("alerts.webhook: {}", why.first().message))?;
+    }
+    let webhooks = webhook.iter().map(checked).collect::<anyhow::Result<_>>()?;
+    Ok(AlertSettings { webhooks, command: command.clone(), carrier: Some(Arc::new(courier)) })
+}
+
+fn courier(allow: Vec<Allow>, push: &PushTable) -> anyhow::Result<Courier> {
+    let options = Options { allow, authorities: push.authorities.clone(), ..Options::default() };
+    Courier::new(options).context("push.authorities")
+}
+
+fn checked(table: &WebhookTable) -> anyhow::Result<Webhook> {
+    let WebhookTable { url, secret_file, kinds } = table;
+    ensure!(!kinds.is_empty(), "alerts.webhook: without kinds it is told nothing");
+    let read = |path| fs::read_to_string(path).map(Zeroizing::new);
+    let secret = secret_file.as_ref().map(read).transpose().context("cannot read alerts.webhook.secret_file")?;
+    ensure!(secret.as_ref().is_none_or(|secret| is_plain(secret)), "alerts.webhook.secret_file holds no plain text");
+    Ok(Webhook { url: url.clone(), secret, kinds: kinds.clone() })
+}
+
+/// Whether it can stand in a header.
+fn is_plain(secret: &str) -> bool {
+    !secret.trim().is_empty() && secret.trim().bytes().all(|byte| byte.is_ascii_graphic())
+}
