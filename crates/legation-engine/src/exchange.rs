@@ -227,9 +227,10 @@ impl Exchange {
     }
 
     /// Decides by other settings from now on. The record keeps its name.
-    pub fn retune(&self, policy: Policy, pace: Option<Rate>) {
+    pub fn retune(&self, mut policy: Policy, pace: Option<Rate>) {
         self.pace.set(pace);
-        self.policies.send_replace(Policy { realm: self.realm().to_owned(), ..policy });
+        self.realm().clone_into(&mut policy.realm);
+        self.policies.send_replace(policy);
     }
 
     /// Whether anything can still be decided: false once the decider has ended.

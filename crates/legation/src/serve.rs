@@ -85,7 +85,7 @@ async fn attend(mut signals: Signals, live: Live, manager: &Manager, stop: onesh
     }
     manager.stopping();
     drop(stop);
-    pending().await
+    pending::<()>().await;
 }
 
 /// Tells the service manager again and again that the exchange decides, as long as it does.

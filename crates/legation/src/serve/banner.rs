@@ -31,10 +31,10 @@ impl Banner<'_> {
         writeln!(out, "  realm           {}", self.realm.escape_debug())?;
         writeln!(out, "  data            {}", self.data.display())?;
         writeln!(out, "  operator token  {token}\n")?;
-        let (curl, token) = (curl(first), quoted(&token.to_string()));
+        let (there, token) = (there(first), quoted(&token.to_string()));
         writeln!(out, "Try in another terminal:\n")?;
-        writeln!(out, "  {curl}/v1/agents/ann -X PUT -H 'Content-Type: application/json' -d '{{}}'")?;
-        writeln!(out, "  {curl}/v1/agents -H \"Authorization: Bearer $(cat {token})\"\n")?;
+        writeln!(out, "  curl -X PUT {there}/v1/agents/ann -H 'Content-Type: application/json' -d '{{}}'")?;
+        writeln!(out, "  curl {there}/v1/agents -H \"Authorization: Bearer $(cat {token})\"\n")?;
         if let Some((url, code)) = self.places.iter().find_map(page).zip(self.code) {
             let code = code.reveal();
             writeln!(
@@ -48,11 +48,11 @@ impl Banner<'_> {
     }
 }
 
-/// How to ask for something there.
-fn curl(place: &Place) -> String {
+/// What leads curl there.
+fn there(place: &Place) -> String {
     match place {
-        Place::Http(_) | Place::Https(_) => format!("curl {place}"),
-        Place::Unix(path) => format!("curl --unix-socket {} http://localhost", quoted(&path.display().to_string())),
+        Place::Http(_) | Place::Https(_) => place.to_string(),
+        Place::Unix(path) => format!("--unix-socket {} http://localhost", quoted(&path.display().to_string())),
     }
 }
 

@@ -53,16 +53,12 @@ impl Bound {
     async fn tcp(&mut self, address: SocketAddr, tls: Option<&Arc<Tls>>) -> anyhow::Result<()> {
         let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
         let address = listener.local_addr().context("cannot listen")?;
-        match tls {
-            Some(tls) => {
-                self.listeners.push(Listener::Tls(listener, Arc::clone(tls)));
-                self.places.push(Place::Https(address));
-            }
-            None => {
-                self.listeners.push(Listener::Tcp(listener));
-                self.places.push(Place::Http(address));
-            }
-        }
+        let (listener, place) = match tls {
+            Some(tls) => (Listener::Tls(listener, Arc::clone(tls)), Place::Https(address)),
+            None => (Listener::Tcp(listener), Place::Http(address)),
+        };
+        self.listeners.push(listener);
+        self.places.push(place);
         Ok(())
     }
 
