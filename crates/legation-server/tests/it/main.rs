@@ -11,6 +11,7 @@ mod attacks;
 mod connections;
 mod dead_letters;
 mod door;
+mod erase;
 mod endpoint;
 mod house;
 mod identity;

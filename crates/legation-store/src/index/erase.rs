@@ -67,12 +67,13 @@ impl Base {
 
 #[cfg(test)]
 mod tests {
-    use crate::Log;
     use crate::index::facet::Facet;
     use crate::index::{Index, Order, Query};
+    use crate::{Log, Ring};
     use legation_exchange::record::{Body, Frame};
     use std::fs;
     use std::path::Path;
+    use std::sync::Arc;
 
     fn entry(position: u64) -> Frame {
         let effect = format!(
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn the_words_of_what_is_erased_are_in_no_page_any_more() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut log, _) = Log::open(&dir.path().join("record")).unwrap();
+        let (mut log, _) = Log::open(&dir.path().join("record"), Arc::new(Ring::fixed([1; 32]))).unwrap();
         for first in (0..3000).step_by(100) {
             log.append(&(first..first + 100).map(entry).collect::<Vec<_>>()).unwrap();
         }
