@@ -14,6 +14,7 @@ mod inbox;
 mod input;
 mod keygen;
 mod messages;
+mod open_files;
 mod openapi;
 mod places;
 mod remote;

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::cli::{LogFormat, ServeArgs};
 use crate::config::Config;
+use crate::open_files;
 use anyhow::{Context as _, anyhow};
 use legation_engine::{Exchange, Opened, Token};
 use std::fs::DirBuilder;
@@ -20,6 +21,7 @@ const LAST_COMMIT: Duration = Duration::from_secs(1);
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
     let config = Config::of(args)?;
     log_to_stderr(&config);
+    open_files::as_many_as_possible();
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     let served = runtime.block_on(serve(config));
     // Whatever still runs is not worth waiting for: what was answered is on disk.

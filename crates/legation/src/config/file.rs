@@ -38,6 +38,7 @@ pub(crate) enum Registration {
 pub(crate) struct LimitsTable {
     pub(crate) connections: usize,
     pub(crate) unproven_connections: usize,
+    pub(crate) sockets_per_agent: usize,
     pub(crate) head_bytes: Size,
     pub(crate) head_time: Span,
     pub(crate) idle_time: Span,
@@ -125,6 +126,7 @@ impl Default for LimitsTable {
         LimitsTable {
             connections: limits.connections,
             unproven_connections: limits.unproven_connections,
+            sockets_per_agent: limits.sockets_per_agent,
             head_bytes: Size(limits.head_bytes as u64),
             head_time: Span(limits.head_time),
             idle_time: Span(limits.idle_time),

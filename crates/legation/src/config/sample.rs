@@ -33,6 +33,8 @@ registration = "operator"
 # Open connections; and those on which nobody has proven to be anybody yet.
 connections = {connections}
 unproven_connections = {unproven}
+# WebSockets of one agent.
+sockets_per_agent = {sockets}
 # The head of a request: its size, and how long it may take.
 head_bytes = "{head_bytes}"
 head_time = "{head_time}"
@@ -72,6 +74,7 @@ level = "{level}"
 "#,
         connections = limits.connections,
         unproven = limits.unproven_connections,
+        sockets = limits.sockets_per_agent,
         head_bytes = limits.head_bytes,
         head_time = limits.head_time,
         idle_time = limits.idle_time,
