@@ -32,7 +32,14 @@ pub(crate) struct Memory {
 impl Served {
     /// `legation serve` on a folder.
     pub(crate) fn exchange(program: &Path, data: &Path) -> anyhow::Result<Served> {
-        let args: [&OsStr; 4] = ["serve".as_ref(), "--data".as_ref(), data.as_os_str(), "--listen".as_ref()];
+        Served::configured(program, data, None)
+    }
+
+    /// The same with a configuration file.
+    pub(crate) fn configured(program: &Path, data: &Path, config: Option<&Path>) -> anyhow::Result<Served> {
+        let mut args: Vec<&OsStr> = vec!["serve".as_ref(), "--data".as_ref(), data.as_os_str()];
+        args.extend(config.into_iter().flat_map(|config| ["--config".as_ref(), config.as_os_str()]));
+        args.push("--listen".as_ref());
         let mut served = Served::ours(program, &args)?;
         let path = data.join("operator.token");
         let token = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;

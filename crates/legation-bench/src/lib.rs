@@ -17,6 +17,9 @@ mod nats;
 mod report;
 mod rounds;
 mod scale;
+mod socket;
+mod sockets;
+mod ws;
 
 pub use bare::bare;
 pub use report::{Against, Amount, Bound, Report, Row};
@@ -38,11 +41,16 @@ pub enum Scenario {
     Latency,
     /// A long record against a short one; its start and its memory.
     Scale,
+    /// Messages over one `WebSocket`, and from one to another.
+    Ws,
+    /// Many idle sockets: what they cost in memory.
+    Sockets,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 4] = [Scenario::Accept, Scenario::Nats, Scenario::Latency, Scenario::Scale];
+    pub const ALL: [Scenario; 6] =
+        [Scenario::Accept, Scenario::Nats, Scenario::Latency, Scenario::Scale, Scenario::Ws, Scenario::Sockets];
 }
 
 /// How to measure.
@@ -62,6 +70,8 @@ pub struct Plan {
     pub entries: u64,
     /// Agents of the long record.
     pub agents: usize,
+    /// Idle sockets.
+    pub sockets: usize,
     /// The NATS server.
     pub nats_server: Option<PathBuf>,
 }
@@ -84,6 +94,8 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Nats => nats::measure(plan, place, watch).await,
                 Scenario::Latency => latency::measure(plan, place, watch).await,
                 Scenario::Scale => scale::measure(plan, place, watch).await,
+                Scenario::Ws => ws::measure(plan, place, watch).await,
+                Scenario::Sockets => sockets::measure(plan, place, watch).await,
             }
         })?);
     }

@@ -46,6 +46,8 @@ pub enum Amount {
     Seconds(f64),
     /// Memory.
     Mebibytes(f64),
+    /// Little memory.
+    Kibibytes(f64),
 }
 
 /// What a figure is compared with.
@@ -90,7 +92,10 @@ impl Row {
 impl Amount {
     fn number(self) -> f64 {
         match self {
-            Amount::PerSecond(number) | Amount::Seconds(number) | Amount::Mebibytes(number) => number,
+            Amount::PerSecond(number)
+            | Amount::Seconds(number)
+            | Amount::Mebibytes(number)
+            | Amount::Kibibytes(number) => number,
         }
     }
 }
@@ -102,6 +107,7 @@ impl fmt::Display for Amount {
             Amount::Seconds(number) if number < 1.0 => write!(f, "{:.2} ms", number * 1e3),
             Amount::Seconds(number) => write!(f, "{number:.2} s"),
             Amount::Mebibytes(number) => write!(f, "{number:.0} MiB"),
+            Amount::Kibibytes(number) => write!(f, "{number:.1} KiB"),
         }
     }
 }
@@ -130,6 +136,8 @@ impl Row {
             Scenario::Nats => "nats",
             Scenario::Latency => "latency",
             Scenario::Scale => "scale",
+            Scenario::Ws => "ws",
+            Scenario::Sockets => "sockets",
         };
         let against = self.against.as_ref();
         let bound = self.bound.as_ref();

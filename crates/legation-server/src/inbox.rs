@@ -119,7 +119,7 @@ pub(crate) async fn list(
     let first = match wait {
         0 => shared.exchange.inbox(&id, after, limit.min(PAGE))?,
         wait => {
-            let feed = shared.exchange.consume(&id, after, brought.to_take(&shared, &id)?);
+            let feed = shared.exchange.consume(&id, after, brought.taking(&shared, &id)?);
             tokio::select! {
                 found = waited(feed, Duration::from_secs(wait)) => found?,
                 () = shared.stopping.cancelled() => Vec::new(),

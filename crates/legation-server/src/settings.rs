@@ -56,7 +56,7 @@ pub struct Limits {
     pub stall_time: Duration,
     /// How often a stream with nothing to tell shows that it is alive.
     pub heartbeat: Duration,
-    /// Most WebSockets of one agent.
+    /// Most sockets of one agent.
     pub sockets_per_agent: usize,
     /// How long a challenge may go unanswered.
     pub socket_bind: Duration,

@@ -19,7 +19,7 @@ pub(crate) struct Brought(Option<Standing>);
 
 impl Brought {
     /// What the one who asks stands on, if they may take from this mailbox.
-    pub(crate) fn to_take(self, shared: &Shared, agent: &str) -> Result<Standing, Refusal> {
+    pub(crate) fn taking(self, shared: &Shared, agent: &str) -> Result<Standing, Refusal> {
         let standing = self.0.unwrap_or(Standing::Person(Who::Nobody));
         shared.exchange.may_still_take(agent, &standing)?;
         Ok(standing)

@@ -68,10 +68,10 @@ pub(crate) async fn open(
     if shared.exchange.agent(&id).is_none() && !PRINCIPALS.contains(&id.as_str()) {
         return Err(unknown());
     }
-    let feed = shared.exchange.consume(&id, after, brought.to_take(&shared, &id)?);
+    let feed = shared.exchange.consume(&id, after, brought.taking(&shared, &id)?);
     let form = Form::of(&headers);
     let flow = Flow { shared, feed, form, part: Part::First };
-    let body = Body::from_stream(stream::unfold(flow, |flow| flow.next()));
+    let body = Body::from_stream(stream::unfold(flow, Flow::next));
     Ok(([(CONTENT_TYPE, form.media())], body).into_response())
 }
 

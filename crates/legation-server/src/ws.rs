@@ -23,6 +23,7 @@ use bind::Bound;
 use close::Close;
 use frames::Told;
 use hyper::upgrade::OnUpgrade;
+use legation_engine::Feed;
 use legation_protocol::Code;
 use offer::Offer;
 use serde::Deserialize;
@@ -58,8 +59,8 @@ struct Opening {
     guest: Guest,
     wanted: Wanted,
     speech: Speech,
-    /// Whose it is, if a token said so.
-    bound: Option<(Bound, Seat)>,
+    /// Whose it is, if a token said so, and what comes for it.
+    bound: Option<(Bound, Seat, Option<Feed>)>,
 }
 
 /// `GET /vcp/ws`
@@ -74,7 +75,9 @@ pub(crate) async fn open(
         Some(token) => {
             let bound = Bound::by_token(&shared, &guest, token, wanted.agent.as_deref())?;
             let seat = shared.sockets.seat(&bound.agent)?;
-            Some((bound, seat))
+            // Its turn comes before the answer, so that of two sockets the one opened last has it.
+            let feed = wanted.feed(&shared, &bound);
+            Some((bound, seat, feed))
         }
         None if offer.speech == Speech::Framed => None,
         None => {
@@ -101,13 +104,7 @@ impl Opening {
             None => Box::pin(challenged(&shared, &guest, &wanted, &mut wire)).await,
         };
         match bound {
-            Ok((bound, seat)) => {
-                let mut session = Session::new(shared, guest, wire, bound, speech, seat);
-                if wanted.deliver == Delivering::On {
-                    session.deliver_after(wanted.after);
-                }
-                session.run().await;
-            }
+            Ok((bound, seat, feed)) => Session::new(shared, guest, wire, bound, speech, seat, feed).run().await,
             Err(close) => {
                 shared.sockets.closed(close);
                 wire.finish(close).await;
@@ -116,13 +113,27 @@ impl Opening {
     }
 }
 
+impl Wanted {
+    fn feed(&self, shared: &Shared, bound: &Bound) -> Option<Feed> {
+        let Bound { agent, standing, .. } = bound;
+        let wanted = self.deliver == Delivering::On;
+        wanted.then(|| shared.exchange.consume(agent, self.after, standing.clone()))
+    }
+}
+
 /// A socket that is nobody's until a challenge is signed.
-async fn challenged(shared: &Shared, guest: &Guest, wanted: &Wanted, wire: &mut Wire) -> Result<(Bound, Seat), Close> {
+async fn challenged(
+    shared: &Shared,
+    guest: &Guest,
+    wanted: &Wanted,
+    wire: &mut Wire,
+) -> Result<(Bound, Seat, Option<Feed>), Close> {
     let bound = Bound::by_challenge(shared, guest, wire).await?;
     if wanted.agent.as_ref().is_some_and(|named| *named != bound.agent) {
         return Err(Close::Policy(Code::NotAllowed));
     }
     let seat = shared.sockets.seat(&bound.agent).map_err(|refusal| Close::Policy(refusal.code()))?;
     wire.put_json(&Told::Bound { agent: &bound.agent, cursor: wanted.after.unwrap_or_default() })?;
-    Ok((bound, seat))
+    let feed = wanted.feed(shared, &bound);
+    Ok((bound, seat, feed))
 }

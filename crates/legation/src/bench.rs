@@ -19,6 +19,8 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         Some(BenchCommand::Nats) => vec![Scenario::Nats],
         Some(BenchCommand::Latency) => vec![Scenario::Latency],
         Some(BenchCommand::Scale) => vec![Scenario::Scale],
+        Some(BenchCommand::Ws) => vec![Scenario::Ws],
+        Some(BenchCommand::Sockets) => vec![Scenario::Sockets],
         Some(BenchCommand::All) | None => all(&plan)?,
     };
     let bar = progress();
@@ -47,6 +49,7 @@ fn plan(args: &BenchArgs) -> anyhow::Result<Plan> {
         in_flight: args.in_flight,
         entries: args.entries,
         agents: args.agents,
+        sockets: args.sockets,
         nats_server: args.nats_server.clone().or_else(nats_server),
     })
 }

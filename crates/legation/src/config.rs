@@ -133,6 +133,7 @@ impl ConfigFile {
         let ConfigFile { realm, limits, record, mailbox, .. } = self;
         ensure!(!realm.is_empty(), "realm is empty: it names the record in every checkpoint");
         ensure!(limits.connections > 0 && limits.unproven_connections > 0, "limits: no connection could be opened");
+        ensure!(limits.sockets_per_agent > 0, "limits.sockets_per_agent is at least 1");
         ensure!(limits.head_bytes.0 >= SMALLEST_HEAD, "limits.head_bytes is at least 4 KiB");
         ensure!(record.segment.0 >= SMALLEST_SEGMENT, "record.segment is at least 4 MiB");
         ensure!(record.snapshot_every > 0, "record.snapshot_every is at least 1");
@@ -159,6 +160,7 @@ impl ConfigFile {
             connections: limits.connections,
             unproven_connections: limits.unproven_connections,
             handshake_time: limits.handshake_time.0,
+            sockets_per_agent: limits.sockets_per_agent,
             head_bytes: usize::try_from(limits.head_bytes.0).unwrap_or(usize::MAX),
             head_time: limits.head_time.0,
             idle_time: limits.idle_time.0,

@@ -18,6 +18,7 @@ mod input;
 mod key;
 mod keygen;
 mod messages;
+mod open_files;
 mod openapi;
 mod places;
 mod remote;

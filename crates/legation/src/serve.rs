@@ -10,6 +10,7 @@ mod signals;
 use crate::Outcome;
 use crate::cli::ServeArgs;
 use crate::config::Config;
+use crate::open_files;
 use anyhow::{Context as _, anyhow};
 use banner::Banner;
 use legation_engine::{Exchange, Opened, Token};
@@ -36,6 +37,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
     let config = Config::of(args)?;
     let log = Log::to_stderr(&config);
+    open_files::as_many_as_possible();
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     let served = runtime.block_on(serve(args.clone(), config, log));
     // Whatever still runs is not worth waiting for: what was answered is on disk.

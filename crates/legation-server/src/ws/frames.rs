@@ -1,15 +1,18 @@
 //! What a client that asked for `legation.v1` sends, and what it is told: JSON objects with a `type`, beside
 //! the messages themselves.
 
+use super::{AROUND, MESSAGE};
 use crate::inbox::Item;
 use crate::messages::Taken;
 use crate::refusal::{Body, Refusal};
-use legation_protocol::json::{Doc, Node};
+use legation_protocol::json::{Doc, Limits, Node};
 use legation_protocol::sign::Signature;
 use legation_protocol::{Code, Findings, Format, Rejection};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+/// What a frame may have: a message, and what stands around it.
+const LIMITS: Limits = Limits { bytes: MESSAGE + AROUND, depth: Limits::MESSAGE.depth + 1 };
 /// The longest name a client may give to what it sends.
 const NAME: usize = 256;
 
@@ -55,7 +58,7 @@ struct Resumed {
 impl Asked {
     /// Reads a frame. What is no frame of ours is a message, and the corridor says what is wrong with it.
     pub(crate) fn read(text: &str) -> Result<Asked, (Option<String>, Refusal)> {
-        let doc = Doc::parse(text.as_bytes());
+        let doc = Doc::parse_within(text.as_bytes(), LIMITS);
         let root = doc.as_ref().map(Doc::root).ok();
         let kind = root.and_then(|root| root.get("type")).and_then(Node::text);
         let ours = |root: &Node<'_>| Format::detect(*root, &mut Findings::new()).is_none();
@@ -126,7 +129,7 @@ pub(crate) enum Told<'t> {
     Verdict {
         r#ref: Option<String>,
         #[serde(flatten)]
-        taken: Taken,
+        taken: Box<Taken>,
     },
     Refusal {
         r#ref: Option<String>,

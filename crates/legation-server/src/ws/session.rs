@@ -45,13 +45,13 @@ pub(crate) enum Speech {
 }
 
 pub(crate) struct Session {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) guest: Guest,
-    pub(crate) wire: Wire,
-    pub(crate) bound: Bound,
-    pub(crate) speech: Speech,
-    pub(crate) seat: Seat,
-    pub(crate) feed: Option<Feed>,
+    shared: Arc<Shared>,
+    guest: Guest,
+    wire: Wire,
+    bound: Bound,
+    speech: Speech,
+    seat: Seat,
+    feed: Option<Feed>,
     answers: FuturesOrdered<BoxFuture<'static, Answer>>,
     pulse: Pulse,
     /// Whether a message has come.
@@ -77,15 +77,23 @@ struct First<'m> {
 }
 
 impl Session {
-    pub(crate) fn new(shared: Arc<Shared>, guest: Guest, wire: Wire, bound: Bound, speech: Speech, seat: Seat) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        guest: Guest,
+        wire: Wire,
+        bound: Bound,
+        speech: Speech,
+        seat: Seat,
+        feed: Option<Feed>,
+    ) -> Self {
         let pulse = Pulse::new(shared.settings().limits.socket_ping, shared.settings().limits.socket_silence);
         let answers = FuturesOrdered::new();
         let (given, asked) = (VecDeque::new(), None);
-        Session { shared, guest, wire, bound, speech, seat, feed: None, answers, pulse, began: false, given, asked }
+        Session { shared, guest, wire, bound, speech, seat, feed, answers, pulse, began: false, given, asked }
     }
 
     /// Takes from the mailbox what lies beyond a position, in place of whoever did.
-    pub(crate) fn deliver_after(&mut self, after: Option<u64>) {
+    fn deliver_after(&mut self, after: Option<u64>) {
         let Bound { agent, standing, .. } = &self.bound;
         match &mut self.feed {
             Some(feed) => feed.resume(after),
@@ -229,7 +237,9 @@ impl Session {
         let told = match answer {
             Answer::Settled(name, settled) => {
                 let taken = settled.and_then(|settled| Taken::of(settled.receipted()?));
-                taken.map(|taken| Told::Verdict { r#ref: name.clone(), taken }).map_err(|refusal| (name, refusal))
+                taken
+                    .map(|taken| Told::Verdict { r#ref: name.clone(), taken: Box::new(taken) })
+                    .map_err(|refusal| (name, refusal))
             }
             Answer::Acknowledged(done, verdict) => match entry_of(verdict) {
                 Ok(entry) => Ok(Told::Acked { done, entry }),

@@ -107,10 +107,13 @@ impl Wire {
     /// last frame is read.
     pub(crate) async fn finish(mut self, close: Close) {
         let last = async {
+            // A pong that still waits goes first: nothing comes after goodbye.
+            let mut flushed = poll_fn(|cx| Pin::new(&mut self.socket).poll_flush(cx)).await;
             if let Some(frame) = close.frame() {
                 drop(Pin::new(&mut self.socket).start_send(Message::Close(Some(frame))));
+                flushed = poll_fn(|cx| Pin::new(&mut self.socket).poll_flush(cx)).await;
             }
-            if poll_fn(|cx| Pin::new(&mut self.socket).poll_flush(cx)).await.is_err() {
+            if flushed.is_err() {
                 return;
             }
             let mut connection = self.socket.into_inner();

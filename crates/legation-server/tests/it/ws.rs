@@ -36,7 +36,7 @@ impl Socket {
     pub(crate) fn ask(house: &House, query: &str, headers: &[(&str, &str)]) -> (String, Socket) {
         let mut stream = house.connect();
         let host = if headers.iter().any(|(name, _)| *name == "Host") { "" } else { "Host: localhost\r\n" };
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers: String = headers.iter().flat_map(|(name, value)| [name, ": ", value, "\r\n"]).collect();
         let request = format!(
             "GET /vcp/ws{query} HTTP/1.1\r\n{host}Connection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{headers}\r\n"
@@ -156,11 +156,11 @@ pub(crate) fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     match payload.len() {
         short @ 0..=125 => bytes.push(0x80 | u8::try_from(short).unwrap()),
         middle @ 126..=0xffff => {
-            bytes.push(0x80 | 126);
+            bytes.push(0xfe);
             bytes.extend(u16::try_from(middle).unwrap().to_be_bytes());
         }
         long => {
-            bytes.push(0x80 | 127);
+            bytes.push(0xff);
             bytes.extend((long as u64).to_be_bytes());
         }
     }

@@ -47,6 +47,10 @@ pub(crate) struct BenchArgs {
     #[arg(long, global = true, value_name = "COUNT", default_value_t = 10_000, value_parser = at_least_four)]
     pub(crate) agents: usize,
 
+    /// Idle sockets, one for each of as many agents
+    #[arg(long, global = true, value_name = "COUNT", default_value_t = 10_000, value_parser = at_least_one)]
+    pub(crate) sockets: usize,
+
     /// The NATS server [default: the one `cargo xtask nats` installed, or the one in the path]
     #[arg(long, global = true, value_name = "PATH", env = "LEGATION_NATS_SERVER")]
     pub(crate) nats_server: Option<PathBuf>,
@@ -66,6 +70,10 @@ pub(crate) enum BenchCommand {
     Latency,
     /// A long record against a short one; its start and its memory
     Scale,
+    /// Messages over one WebSocket next to the same over HTTP, and from one socket to another
+    Ws,
+    /// Idle WebSockets beside agents that work: what they cost in memory
+    Sockets,
     /// All of these; the default
     All,
     /// The bare handler

@@ -48,6 +48,8 @@ connections = {connections}
 unproven_connections = {unproven}
 # How long it may take to agree on TLS.
 handshake_time = "{handshake_time}"
+# WebSockets of one agent.
+sockets_per_agent = {sockets}
 # The head of a request: its size, and how long it may take.
 head_bytes = "{head_bytes}"
 head_time = "{head_time}"
@@ -103,6 +105,7 @@ level = "{level}"
         connections = limits.connections,
         unproven = limits.unproven_connections,
         handshake_time = limits.handshake_time,
+        sockets = limits.sockets_per_agent,
         head_bytes = limits.head_bytes,
         head_time = limits.head_time,
         idle_time = limits.idle_time,

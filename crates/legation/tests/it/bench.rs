@@ -18,6 +18,8 @@ fn bench(args: &[&str]) -> Ran {
         "600",
         "--agents",
         "8",
+        "--sockets",
+        "50",
         "--data",
         ".",
     ]);
@@ -67,6 +69,21 @@ fn a_long_record_is_compared_with_a_short_one() {
     assert_eq!(rows.len(), 4);
     check_compared(&rows[0]);
     assert!(rows[1]["legation"]["seconds"].is_number() && rows[2]["legation"]["mebibytes"].is_number(), "{rows:?}");
+}
+
+#[test]
+fn a_socket_is_compared_with_requests_and_timed() {
+    let rows = measured("ws");
+    assert_eq!(rows.len(), 4);
+    rows.iter().take(2).for_each(check_compared);
+    assert!(rows[2]["against"]["amount"]["seconds"].is_number() && rows[3]["bound"]["held"].is_boolean(), "{rows:?}");
+}
+
+#[test]
+fn idle_sockets_are_weighed() {
+    let rows = measured("sockets");
+    assert_eq!(rows.len(), 4);
+    assert!(rows[0]["legation"]["mebibytes"].is_number() && rows[1]["legation"]["kibibytes"].is_number(), "{rows:?}");
 }
 
 #[test]

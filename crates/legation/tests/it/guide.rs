@@ -1,9 +1,11 @@
-//! `docs/guides/exchange.md` and `identity.md`, run as they are written.
+//! The guides that have examples, run as they are written.
 
 use crate::served::Served;
 
 const EXCHANGE: &str = include_str!("../../../../docs/guides/exchange.md");
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
+
+const STREAMS: &str = include_str!("../../../../docs/guides/streams.md");
 
 /// All blocks of one language, in their order.
 fn blocks(guide: &str, language: &str) -> String {
@@ -27,6 +29,14 @@ fn the_python_example_of_the_guide_works() {
     let served = Served::start();
     let ran = served.beside("python3", &blocks(EXCHANGE, "python"));
     assert_eq!((ran.code, ran.out.as_str()), (0, "You said: Is anybody there?\n"), "{}", ran.err);
+}
+
+#[test]
+fn the_examples_of_streams_and_sockets_work() {
+    let served = Served::start();
+    let ran = served.beside("python3", &blocks(STREAMS, "python"));
+    let told = "event: by event\nline: by line\nverdict: first accepted\nitem: by socket\nacked: True\n";
+    assert_eq!((ran.code, ran.out.as_str()), (0, told), "{}", ran.err);
 }
 
 #[test]

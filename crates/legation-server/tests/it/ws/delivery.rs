@@ -153,7 +153,7 @@ fn what_was_asked_before_being_fenced_is_answered() {
 fn a_plain_client_takes_by_its_pongs() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
-    let message = ann.vcp("bob", "as it was sent").replace(':', ": ");
+    let message = ann.vcp("bob", "as it was sent").replace("\":", "\": ");
     let sent = house.send(&ann, &message).ok()["position"].as_u64().unwrap();
     let mut socket = Socket::plain(&house, &bob.token, "");
     let frame = socket.next().unwrap();

@@ -30,7 +30,7 @@ fn what_is_recorded_is_cut_out_of_the_frame_as_it_stands() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
     let mut socket = Socket::framed(&house, &ann.token, "");
-    let message = ann.vcp("bob", "as it stands").replace(':', " :\t");
+    let message = ann.vcp("bob", "as it stands").replace("\":", "\" :\t");
     socket.say(format!(r#"{{"type":"send","ref":"my own","message": {message} }}"#));
     let verdict = socket.json();
     assert_eq!((&verdict["ref"], &verdict["status"]), (&"my own".into(), &"accepted".into()));
@@ -62,7 +62,7 @@ fn what_is_refused_is_told_in_its_turn_and_the_socket_goes_on() {
         (bob.cap("ann", "in another's name"), "sender_mismatch"),
         (ann.cap("bob", &"x".repeat(262_144)), "too_large"),
         (ann.cap("nobody", "?"), "unknown_recipient"),
-        (r#"{"type":"vcp-hello"}"#.to_owned(), "unknown_dialect"),
+        (r#"{"type":"vcp-hello"}"#.to_owned(), "schema_invalid"),
         (r#"{"type":"ack"}"#.to_owned(), "schema_invalid"),
         (r#"{"type":"ack","position":1,"positions":[]}"#.to_owned(), "schema_invalid"),
         (r#"{"type":"resume","after":-1}"#.to_owned(), "schema_invalid"),
