@@ -11,7 +11,7 @@ use uuid::Uuid;
 /// The time, as messages write it.
 pub(crate) fn now() -> Result<Timestamp, Error> {
     let now = OffsetDateTime::now_utc();
-    let text = now.replace_nanosecond(now.millisecond() as u32 * 1_000_000).unwrap_or(now).format(&Rfc3339);
+    let text = now.replace_nanosecond(u32::from(now.millisecond()) * 1_000_000).unwrap_or(now).format(&Rfc3339);
     Timestamp::zulu(&text.unwrap_or_default()).map_err(|_| Error::Setting { what: "this machine's clock" })
 }
 

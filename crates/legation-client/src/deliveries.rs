@@ -33,13 +33,13 @@ pub struct Deliveries {
     stop: watch::Sender<bool>,
     reader: Task<()>,
     acks: Acks,
-    _out: Out,
+    _lent: Lent,
 }
 
 /// What is out while somebody reads. Nobody has it when they end.
-struct Out(Client);
+struct Lent(Client);
 
-impl Drop for Out {
+impl Drop for Lent {
     fn drop(&mut self) {
         self.0.journal().leave_all();
     }
@@ -66,8 +66,8 @@ impl Deliveries {
             socket: None,
         };
         let reader = Task::spawn(reader.run());
-        let (on_withheld, _out) = (inbox.on_withheld, Out(client.clone()));
-        Ok(Deliveries { client, policy, on_withheld, passed, ended: false, stop, reader, acks, _out })
+        let (on_withheld, lent) = (inbox.on_withheld, Lent(client.clone()));
+        Ok(Deliveries { client, policy, on_withheld, passed, ended: false, stop, reader, acks, _lent: lent })
     }
 
     /// The next message; nothing after an error. May be given up and asked again: nothing is lost.

@@ -22,7 +22,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The largest answer that is read.
 const LARGEST: usize = 256 << 20;
 /// How long an unused connection is kept; the exchange keeps it a little longer.
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 
 /// What is sent.
 pub(crate) type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
@@ -189,8 +189,7 @@ impl Http {
         let unfit = |_| Error::Setting { what: "a header of the request" };
         headers.extend(media.map(|media| (CONTENT_TYPE, HeaderValue::from_static(media))));
         for (name, value) in [(SIGNATURE, signature), (IDEMPOTENCY_KEY, idempotency_key)] {
-            headers
-                .extend(value.map(|value| HeaderValue::try_from(value)).transpose().map_err(unfit)?.map(|v| (name, v)));
+            headers.extend(value.map(HeaderValue::try_from).transpose().map_err(unfit)?.map(|v| (name, v)));
         }
         self.request(method, &path, headers, UnsyncBoxBody::new(Full::new(body))).await
     }

@@ -66,10 +66,10 @@ pub(crate) enum Opened {
 
 impl Item {
     /// Judges it. Fails only where the exchange cannot be asked.
-    pub(crate) async fn opened(self, client: &Client, verifier: &mut Verifier) -> Result<Opened, Error> {
+    pub(crate) async fn opened(self, client: &Client, by: &mut Verifier) -> Result<Opened, Error> {
         let Item { position, message, receipt } = self;
         let bytes = message.get().as_bytes();
-        let judged = verifier.judge(client, bytes, receipt.as_deref().map(RawValue::get)).await?;
+        let judged = by.judge(client, bytes, receipt.as_deref().map(RawValue::get)).await?;
         let Judged { received, receipt, verified } = judged;
         let (receipt, stated) = receipt.unzip();
         Ok(match (received, verified) {

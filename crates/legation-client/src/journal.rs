@@ -35,9 +35,8 @@ impl Journal {
     pub(crate) fn listed(&self, position: u64) -> Listed {
         match self.open.get(&position) {
             Some(Open::Out) => Listed::Out,
-            Some(Open::Left) => Listed::Wanted,
             None if self.highest.is_some_and(|highest| position <= highest) => Listed::Done,
-            None => Listed::Wanted,
+            Some(Open::Left) | None => Listed::Wanted,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Speak to a Legation exchange: register, send, receive.
+#![doc = include_str!("../README.md")]
 
 mod acks;
 mod address;
@@ -52,3 +52,8 @@ pub use registration::Registration;
 pub use registry::{Agent, AgentKey, Registered};
 pub use sent::{Sent, Status};
 pub use verified::{Doubt, Verified};
+
+/// The guide's examples, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/rust.md")]
+struct Guide;

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 /// The pauses before the second, third and fourth attempt.
 pub(crate) const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 /// An exchange that asks to wait longer than this is not waited for.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 /// Does something until it works, it cannot work, or it has failed four times.
 pub(crate) async fn persisting<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, Error>
@@ -57,7 +57,7 @@ impl Backoff {
     /// Of an exchange that is not there.
     pub(crate) const RECONNECT: Backoff = Backoff { next: Duration::from_secs(1), most: Duration::from_secs(30) };
     /// Of a message that its handler failed on.
-    pub(crate) const HANDLER: Backoff = Backoff { next: Duration::from_secs(1), most: Duration::from_secs(300) };
+    pub(crate) const HANDLER: Backoff = Backoff { next: Duration::from_secs(1), most: Duration::from_mins(5) };
 
     /// The next pause, before jitter.
     pub(crate) fn step(&mut self) -> Duration {

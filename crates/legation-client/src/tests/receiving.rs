@@ -118,7 +118,7 @@ async fn a_reader_comes_back_after_1_2_4_up_to_30_seconds() {
     let (client, log) = fake::client(
         move |asked| {
             if is(asked, INBOX) {
-                drop(told.send(()));
+                let _ = told.send(());
             }
             None
         },

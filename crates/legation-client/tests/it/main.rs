@@ -8,6 +8,7 @@
 )]
 
 mod alarms;
+mod examples;
 mod house;
 mod keys;
 mod many;

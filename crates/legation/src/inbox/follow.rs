@@ -34,7 +34,7 @@ pub(super) fn run(args: &InboxArgs) -> anyhow::Result<Outcome> {
         deliveries.close().await.map_err(|error| remote.told(error))?;
         ended
     });
-    match followed.map_err(|error| error.downcast::<Error>()) {
+    match followed.map_err(anyhow::Error::downcast::<Error>) {
         Ok(()) => Ok(Outcome::Fine),
         Err(Ok(Error::Refused(refused))) => {
             writeln!(io::stderr(), "{}", shown(&refused.to_string()))?;
