@@ -22,6 +22,7 @@ mod messages;
 mod operations;
 mod people;
 mod proofs;
+mod sealed;
 #[cfg(unix)]
 mod reloading;
 mod served;

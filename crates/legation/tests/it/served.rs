@@ -35,6 +35,7 @@ fn isolate(command: &mut Command, folder: &Path) {
         "LEGATION_TLS_KEY",
         "LEGATION_REALM",
         "NOTIFY_SOCKET",
+        "LEGATION_KEY_RING",
         "RUST_LOG",
         "WATCHDOG_USEC",
     ] {
