@@ -14,6 +14,7 @@ mod letters;
 mod lines;
 mod load;
 mod nats;
+mod push;
 mod report;
 mod rounds;
 mod scale;
@@ -38,11 +39,14 @@ pub enum Scenario {
     Latency,
     /// A long record against a short one; its start and its memory.
     Scale,
+    /// From senders through the exchange to endpoints of the recipients.
+    Push,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 4] = [Scenario::Accept, Scenario::Nats, Scenario::Latency, Scenario::Scale];
+    pub const ALL: [Scenario; 5] =
+        [Scenario::Accept, Scenario::Nats, Scenario::Latency, Scenario::Scale, Scenario::Push];
 }
 
 /// How to measure.
@@ -84,6 +88,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Nats => nats::measure(plan, place, watch).await,
                 Scenario::Latency => latency::measure(plan, place, watch).await,
                 Scenario::Scale => scale::measure(plan, place, watch).await,
+                Scenario::Push => push::measure(plan, place, watch).await,
             }
         })?);
     }

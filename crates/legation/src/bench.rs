@@ -19,6 +19,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         Some(BenchCommand::Nats) => vec![Scenario::Nats],
         Some(BenchCommand::Latency) => vec![Scenario::Latency],
         Some(BenchCommand::Scale) => vec![Scenario::Scale],
+        Some(BenchCommand::Push) => vec![Scenario::Push],
         Some(BenchCommand::All) | None => all(&plan)?,
     };
     let bar = progress();

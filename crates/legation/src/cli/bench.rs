@@ -66,6 +66,8 @@ pub(crate) enum BenchCommand {
     Latency,
     /// A long record against a short one; its start and its memory
     Scale,
+    /// Signed messages through the exchange to endpoints of their recipients
+    Push,
     /// All of these; the default
     All,
     /// The bare handler

@@ -19,6 +19,7 @@ mod messages;
 mod operations;
 mod people;
 mod proofs;
+mod push;
 mod served;
 mod stream;
 mod tail;
