@@ -32,15 +32,17 @@ pub(crate) struct Memory {
 impl Served {
     /// `legation serve` on a folder.
     pub(crate) fn exchange(program: &Path, data: &Path) -> anyhow::Result<Served> {
-        Served::configured(program, data, None)
+        Served::with_args(program, data, &[])
     }
 
-    /// The same with a configuration file.
-    pub(crate) fn configured(program: &Path, data: &Path, config: Option<&Path>) -> anyhow::Result<Served> {
-        let mut args: Vec<&OsStr> = vec!["serve".as_ref(), "--data".as_ref(), data.as_os_str()];
-        args.extend(config.into_iter().flat_map(|config| ["--config".as_ref(), config.as_os_str()]));
-        args.push("--listen".as_ref());
-        let mut served = Served::ours(program, &args)?;
+    /// The same, with a configuration.
+    pub(crate) fn configured(program: &Path, data: &Path, config: &Path) -> anyhow::Result<Served> {
+        Served::with_args(program, data, &["--config".as_ref(), config.as_os_str()])
+    }
+
+    fn with_args(program: &Path, data: &Path, more: &[&OsStr]) -> anyhow::Result<Served> {
+        let first: [&OsStr; 3] = ["serve".as_ref(), "--data".as_ref(), data.as_os_str()];
+        let mut served = Served::ours(program, &[&first, more, &["--listen".as_ref()]].concat())?;
         let path = data.join("operator.token");
         let token = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         served.operator = format!("Bearer {}", token.trim());

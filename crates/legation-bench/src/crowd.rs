@@ -48,6 +48,20 @@ pub(crate) async fn register_signers(exchange: &Served) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Registers agents whose messages go to these places on this machine.
+pub(crate) async fn register_pushed(exchange: &Served, places: &[String]) -> anyhow::Result<()> {
+    let mut connection = Connection::open(exchange.address).await?;
+    for (number, place) in places.iter().enumerate() {
+        let about = format!(r#"{{"push":{{"url":"http://{place}/in"}}}}"#);
+        put(&mut connection, &exchange.operator, pushed_name(number), &about).await?;
+    }
+    Ok(())
+}
+
+pub(crate) fn pushed_name(number: usize) -> String {
+    format!("pushed-{number}")
+}
+
 async fn put(connection: &mut Connection, operator: &str, name: String, about: &str) -> anyhow::Result<Agent> {
     let headers = [("Authorization", operator)];
     let answer = connection.ask(&request("PUT", &format!("/v1/agents/{name}"), &headers, about.as_bytes())).await?;

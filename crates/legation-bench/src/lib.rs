@@ -14,6 +14,7 @@ mod letters;
 mod lines;
 mod load;
 mod nats;
+mod push;
 mod report;
 mod rounds;
 mod scale;
@@ -41,6 +42,8 @@ pub enum Scenario {
     Latency,
     /// A long record against a short one; its start and its memory.
     Scale,
+    /// From senders through the exchange to endpoints of the recipients.
+    Push,
     /// Messages over one `WebSocket`, and from one to another.
     Ws,
     /// Many idle sockets: what they cost in memory.
@@ -49,8 +52,15 @@ pub enum Scenario {
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 6] =
-        [Scenario::Accept, Scenario::Nats, Scenario::Latency, Scenario::Scale, Scenario::Ws, Scenario::Sockets];
+    pub const ALL: [Scenario; 7] = [
+        Scenario::Accept,
+        Scenario::Nats,
+        Scenario::Latency,
+        Scenario::Scale,
+        Scenario::Push,
+        Scenario::Ws,
+        Scenario::Sockets,
+    ];
 }
 
 /// How to measure.
@@ -94,6 +104,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Nats => nats::measure(plan, place, watch).await,
                 Scenario::Latency => latency::measure(plan, place, watch).await,
                 Scenario::Scale => scale::measure(plan, place, watch).await,
+                Scenario::Push => push::measure(plan, place, watch).await,
                 Scenario::Ws => ws::measure(plan, place, watch).await,
                 Scenario::Sockets => sockets::measure(plan, place, watch).await,
             }

@@ -136,6 +136,7 @@ impl Row {
             Scenario::Nats => "nats",
             Scenario::Latency => "latency",
             Scenario::Scale => "scale",
+            Scenario::Push => "push",
             Scenario::Ws => "ws",
             Scenario::Sockets => "sockets",
         };

@@ -31,7 +31,7 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyh
     may_open(count)?;
     let config = place.join("sockets.toml");
     fs::write(&config, format!("[limits]\nconnections = {}\n", count + OTHERS)).context("cannot write")?;
-    let exchange = Served::configured(&plan.program, &place.join("exchange"), Some(&config))?;
+    let exchange = Served::configured(&plan.program, &place.join("exchange"), &config)?;
     watch("sockets: registering", 0, count as u64);
     let agents = crowd::register(&exchange, "idle", count).await?;
     let recipients = crowd::register(&exchange, "recipient", RECIPIENTS).await?;

@@ -72,7 +72,7 @@ impl Desk {
     /// Takes an alert in.
     pub(crate) fn raise(&self, alert: Alert) {
         let alert = Alert { realm: self.realm.clone(), ..alert };
-        tracing::warn!(kind = alert.kind.as_str(), position = alert.position, "alert: {}", alert.text);
+        tracing::debug!(kind = alert.kind.as_str(), position = alert.position, "alert: {}", alert.text);
         self.book().alerts.raise(alert, self.start.elapsed());
         self.over.send_modify(|_| ());
     }

@@ -16,6 +16,8 @@ pub(crate) struct Asked {
     pub(crate) acks: Vec<Ack>,
     /// Those that were told to be done, by the positions told.
     pub(crate) acked: BTreeMap<u64, Ack>,
+    /// Positions of messages that an endpoint took.
+    pub(crate) took: BTreeSet<u64>,
     /// Agents that somebody entitled wanted removed.
     pub(crate) removals: BTreeSet<&'static str>,
     /// What was stated of the record.

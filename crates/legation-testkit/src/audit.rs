@@ -7,7 +7,7 @@ use legation_engine::{LOOK, Ledger};
 use legation_exchange::record::{
     Committed, Frame, Frontier, Hash, Opening, Seal, chain, leaf, verify_consistency, verify_inclusion,
 };
-use legation_exchange::{Accepted, Acked, Effect, Moment, Policy, Why};
+use legation_exchange::{Accepted, Acked, Effect, Moment, Policy, Pushed, Route, Why};
 use legation_protocol::Format;
 use legation_protocol::sign::SecretKey;
 use legation_store::verify::{Options, verify};
@@ -113,8 +113,8 @@ impl<'a> Audit<'a> {
                 self.refused.extend(refused.digest);
                 Ok(())
             }
-            Effect::Pushed(_)
-            | Effect::Tallied { .. }
+            Effect::Pushed(pushed) => self.pushed(position, &pushed),
+            Effect::Tallied { .. }
             | Effect::Keyed { .. }
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
@@ -192,6 +192,19 @@ impl<'a> Audit<'a> {
         }
         self.acked.insert(position, acked);
         Ok(())
+    }
+
+    /// Only what an endpoint took is acknowledged for it, and nothing is tried more often than it may be.
+    fn pushed(&mut self, position: u64, pushed: &Pushed) -> Check {
+        for tried in &pushed.delivered {
+            let at = tried.position;
+            ensure(self.asked.took.contains(&at), || format!("{position} says that {at} was brought, and it was not"))?;
+            if let Some(waiting) = self.waiting.get_mut(&pushed.agent) {
+                waiting.remove(&at);
+            }
+        }
+        let often = pushed.tries().find(|(_, tried)| tried.number > Route::ATTEMPTS);
+        ensure(often.is_none(), || format!("{position} tells of too many attempts: {often:?}"))
     }
 
     fn expire(&mut self, agent: &str, positions: &[u64]) -> Check {

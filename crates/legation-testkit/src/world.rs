@@ -1,6 +1,7 @@
 //! One run: agents, a clock, a disk and the exchange between them, from a seed to the last check.
 
 mod asking;
+mod pushing;
 mod rewriting;
 mod starting;
 
@@ -15,6 +16,7 @@ use legation_engine::{Batch, Ledger};
 use legation_exchange::{Moment, Policy, State, Verdict};
 use legation_protocol::Code;
 use legation_store::Ring;
+use pushing::Way;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +38,8 @@ pub struct Summary {
     pub refused: u64,
     /// What was refused for want of room.
     pub full: u64,
+    /// Messages that an endpoint took.
+    pub pushed: u64,
     /// Answers that got lost.
     pub lost: u64,
     /// Times the machine or the process stopped in the middle.
@@ -48,11 +52,12 @@ pub struct Summary {
 
 impl Summary {
     pub(crate) fn add(&mut self, more: &Summary) {
-        let Summary { accepted, duplicates, refused, full, lost, crashes, starts, rewritten } = more;
+        let Summary { accepted, duplicates, refused, full, pushed, lost, crashes, starts, rewritten } = more;
         self.accepted += accepted;
         self.duplicates += duplicates;
         self.refused += refused;
         self.full += full;
+        self.pushed += pushed;
         self.lost += lost;
         self.crashes += crashes;
         self.starts += starts;
@@ -93,6 +98,8 @@ struct World {
     asked: Asked,
     /// Letters that wait for an answer, in the order they were written.
     outboxes: BTreeMap<&'static str, VecDeque<usize>>,
+    /// The way to the endpoint, while the exchange runs.
+    way: Way,
     summary: Summary,
 }
 
@@ -106,7 +113,7 @@ impl World {
         let policy = Policy { mailbox_limit: 12, time_to_live: Duration::from_hours(5), ..Policy::default() };
         let clock = Moment::from_micros(START);
         let outboxes = NAMES.iter().map(|name| (*name, VecDeque::new())).collect();
-        let (asked, summary) = (Asked::default(), Summary::default());
+        let (asked, way, summary) = (Asked::default(), Way::default(), Summary::default());
         let ring = Arc::new(Ring::fixed([7; 32]));
         Ok(World {
             rng,
@@ -120,6 +127,7 @@ impl World {
             ledger: None,
             asked,
             outboxes,
+            way,
             summary,
         })
     }
@@ -132,7 +140,8 @@ impl World {
     fn round(&mut self, round: u64) -> Result<(), String> {
         self.pass_time();
         self.write_letters()?;
-        let asks = if round == 1 { Ask::everybody() } else { self.gather()? };
+        let mut asks = if round == 1 { Ask::everybody() } else { self.gather()? };
+        asks.extend(self.push()?);
         if round > 1 {
             self.plan_faults();
         }
@@ -258,6 +267,14 @@ impl World {
             }
             (Ask::Ack { honest: false, .. }, Verdict::Accepted { position, .. }) => {
                 Err(format!("a stranger's acknowledgement was taken at {position}"))
+            }
+            (Ask::Pushed(pushed), Verdict::Accepted { .. }) => {
+                self.summary.pushed += pushed.delivered.len() as u64;
+                self.noted();
+                Ok(())
+            }
+            (Ask::Pushed(_), Verdict::Duplicate { .. } | Verdict::Refused(_)) => {
+                Err("what came of attempts was not written down".to_owned())
             }
             (Ask::Ack { .. } | Ask::Register(_) | Ask::Remove(_), _) => Ok(()),
         }

@@ -1,6 +1,7 @@
 //! The running exchange on a real disk.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
+mod alerts;
 mod limits;
 mod push;
 

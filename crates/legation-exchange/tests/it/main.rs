@@ -8,4 +8,5 @@ mod keys;
 mod messages;
 mod people;
 mod registration;
+mod route;
 mod tokens;

@@ -2,7 +2,7 @@
 
 use super::{Ack, World};
 use crate::letter::{Letter, NAMES, registration};
-use legation_exchange::{Input, Moment, Who};
+use legation_exchange::{Input, Moment, Pushed, Who};
 use std::collections::BTreeMap;
 
 /// Something that is asked.
@@ -16,6 +16,8 @@ pub(super) enum Ask {
     Register(&'static str),
     /// To remove.
     Remove(&'static str),
+    /// To write down what came of attempts.
+    Pushed(Pushed),
 }
 
 impl Ask {
@@ -36,6 +38,7 @@ impl World {
                 Input::Acknowledge { agent: (*agent).to_owned(), up_to: *up_to, positions: positions.clone(), who }
             }
             Ask::Register(name) => registration(name, &mut self.rng),
+            Ask::Pushed(pushed) => Input::Pushed(pushed.clone()),
             Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::operator() },
         })
     }

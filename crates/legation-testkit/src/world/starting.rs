@@ -1,6 +1,6 @@
 //! Stopping in all ways, and starting again.
 
-use super::{Arc, Ledger, State, World, audit};
+use super::{Arc, Ledger, State, Way, World, audit};
 use legation_engine::{Error, snapshots};
 use legation_store::{Known, Options, Snapshots};
 
@@ -20,6 +20,7 @@ impl World {
         self.summary.starts += 1;
         audit(&self.asked, &self.policy, &ledger, self.dir.path())?;
         self.ledger = Some(ledger);
+        self.way = Way::default();
         Ok(())
     }
 

@@ -74,6 +74,8 @@ pub(crate) enum BenchCommand {
     Ws,
     /// Idle WebSockets beside agents that work: what they cost in memory
     Sockets,
+    /// Signed messages through the exchange to endpoints of their recipients
+    Push,
     /// All of these; the default
     All,
     /// The bare handler

@@ -22,9 +22,10 @@ mod messages;
 mod operations;
 mod people;
 mod proofs;
-mod sealed;
+mod push;
 #[cfg(unix)]
 mod reloading;
+mod sealed;
 mod served;
 mod stream;
 mod tail;

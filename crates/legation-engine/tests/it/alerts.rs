@@ -1,0 +1,145 @@
+//! What people are told: by the list, by address and by a program.
+
+use crate::{accepted, claim, close, register};
+use legation_engine::{AlertSettings, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings, Webhook};
+use legation_exchange::{Kind, Outcome, Policy};
+use legation_protocol::Rejection;
+use legation_protocol::sign::Signature;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use zeroize::Zeroizing;
+
+/// Takes what is posted and answers with a status that can be changed.
+#[derive(Debug)]
+struct Pager {
+    posts: mpsc::UnboundedSender<(String, Parcel)>,
+    status: watch::Receiver<u16>,
+}
+
+impl Carrier for Pager {
+    fn check(&self, _: &str) -> Result<Reach, Rejection> {
+        Ok(Reach::Far)
+    }
+
+    fn post(&self, url: &str, parcel: Parcel) -> Posting {
+        self.posts.send((url.to_owned(), parcel)).unwrap();
+        let outcome = Outcome::Status(*self.status.borrow());
+        Box::pin(async move { Reply { outcome, retry_after: None } })
+    }
+}
+
+struct Paged {
+    opened: Opened,
+    posts: mpsc::UnboundedReceiver<(String, Parcel)>,
+    status: watch::Sender<u16>,
+}
+
+/// With messages that wait for no time at all.
+fn open(data: &Path, alerts: AlertSettings, status: u16) -> Paged {
+    let (told, posts) = mpsc::unbounded_channel();
+    let (status, current) = watch::channel(status);
+    let carrier: Arc<dyn Carrier> = Arc::new(Pager { posts: told, status: current });
+    let policy = Policy { open_registration: true, time_to_live: Duration::ZERO, ..Policy::default() };
+    let alerts = AlertSettings { carrier: Some(carrier), ..alerts };
+    let opened = Exchange::open(Settings { policy, alerts, ..Settings::on(data) }).unwrap();
+    Paged { opened, posts, status }
+}
+
+fn paged(kinds: &[Kind]) -> AlertSettings {
+    let secret = Some(Zeroizing::new("s3cret\n".to_owned()));
+    let webhook = Webhook { url: "https://pager/x".to_owned(), secret, kinds: kinds.iter().copied().collect() };
+    assert!(!format!("{webhook:?}").contains("s3cret") && !format!("{webhook:?}").contains("pager"));
+    AlertSettings { webhooks: vec![webhook], ..AlertSettings::default() }
+}
+
+fn read(parcel: &Parcel) -> Value {
+    serde_json::from_slice(&parcel.body).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_that_reached_nobody_is_told_signed() {
+    let data = tempfile::tempdir().unwrap();
+    let mut paged = open(data.path(), paged(&[Kind::DeadLetter]), 200);
+    let exchange = &paged.opened.exchange;
+    register(exchange).await;
+    accepted(exchange, claim("MSG001")).await;
+    let (url, parcel) = paged.posts.recv().await.unwrap();
+    let alert = read(&parcel);
+    assert_eq!(
+        (url.as_str(), &alert["kind"], &alert["about"]),
+        ("https://pager/x", &"dead_letter".into(), &"archivist".into())
+    );
+    assert_eq!((&alert["realm"], &alert["count"]), (&"local".into(), &1.into()));
+    let header = |name: &str| parcel.headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
+    let signature = Signature::parse(&header("legation-signature").unwrap()).unwrap();
+    assert!(exchange.public_key().verifies(&parcel.body, &signature));
+    assert_eq!(header("authorization").unwrap(), "Bearer s3cret");
+    // The same is in the list, and beyond it is nothing.
+    let listed = exchange.alerts(None, 10, Duration::ZERO).await.unwrap();
+    let (last, same) = listed.last().unwrap();
+    assert_eq!(serde_json::to_value(same).unwrap(), alert);
+    assert!(exchange.alerts(Some(*last), 10, Duration::ZERO).await.unwrap().is_empty());
+    close(paged.opened).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_not_told_is_told_after_a_start() {
+    let data = tempfile::tempdir().unwrap();
+    let mut first = open(data.path(), paged(&[Kind::DeadLetter]), 503);
+    register(&first.opened.exchange).await;
+    accepted(&first.opened.exchange, claim("MSG001")).await;
+    let (_, failed) = first.posts.recv().await.unwrap();
+    close(first.opened).await;
+    drop(first.status);
+    let mut second = open(data.path(), paged(&[Kind::DeadLetter]), 200);
+    let (_, told) = second.posts.recv().await.unwrap();
+    assert_eq!(read(&told)["id"], read(&failed)["id"]);
+    close(second.opened).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_was_asked_for_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    let mut paged = open(data.path(), paged(&[Kind::Conflict]), 200);
+    let exchange = &paged.opened.exchange;
+    register(exchange).await;
+    accepted(exchange, claim("MSG001")).await;
+    let mut other = claim("MSG001");
+    other.bytes = String::from_utf8(other.bytes.to_vec()).unwrap().replace("0.5", "0.6").into_bytes().into();
+    exchange.receive(other).await.unwrap();
+    assert_eq!(read(&paged.posts.recv().await.unwrap().1)["kind"], "conflict");
+    let kinds: Vec<_> =
+        exchange.alerts(None, 10, Duration::ZERO).await.unwrap().iter().map(|(_, alert)| alert.kind).collect();
+    assert!(kinds.contains(&Kind::DeadLetter) && kinds.contains(&Kind::Conflict), "{kinds:?}");
+    close(paged.opened).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_gets_the_alert_without_a_shell_and_without_our_surroundings() {
+    let data = tempfile::tempdir().unwrap();
+    let pipe = data.path().join("told");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let script = "cat > \"$0\"; env >> \"$0\"";
+    let command = ["/bin/sh", "-c", script, pipe.to_str().unwrap()].map(str::to_owned).to_vec();
+    let paged = open(data.path(), AlertSettings { command, ..AlertSettings::default() }, 200);
+    register(&paged.opened.exchange).await;
+    accepted(&paged.opened.exchange, claim("MSG001")).await;
+    // A pipe is read to its end: twice, since the program opens it twice.
+    let text = tokio::task::spawn_blocking(move || {
+        let mut all = std::fs::read_to_string(&pipe).unwrap();
+        if !all.contains("PATH=") {
+            all += &std::fs::read_to_string(&pipe).unwrap();
+        }
+        all
+    });
+    let text = text.await.unwrap();
+    let alert: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(alert["kind"], "dead_letter");
+    assert!(text.contains("PATH=/usr/local/bin:/usr/bin:/bin") && !text.contains("HOME="), "{text}");
+    close(paged.opened).await;
+}
