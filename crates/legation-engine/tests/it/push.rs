@@ -120,7 +120,7 @@ async fn a_message_is_tried_four_times_and_then_waits() {
     let want = [("failed", 1), ("failed", 2), ("failed", 3), ("given_up", 4)];
     assert_eq!(fates, want.map(|(fate, number)| (fate.to_owned(), position, number)));
     // It waits for a reader, and what became of it is told.
-    let waiting = opened.exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
+    let waiting = opened.exchange.inbox("archivist", None, 10).unwrap();
     assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [position]);
     close(opened).await;
 
@@ -130,7 +130,7 @@ async fn a_message_is_tried_four_times_and_then_waits() {
     assert_eq!(seen.recv().await.unwrap().position(), next);
     let fates = written(&opened.exchange, 5).await;
     assert_eq!(fates.last(), Some(&("delivered".to_owned(), next, 1)));
-    let waiting = opened.exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
+    let waiting = opened.exchange.inbox("archivist", None, 10).unwrap();
     assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [position]);
     close(opened).await;
 }
@@ -176,7 +176,7 @@ async fn what_waited_before_push_was_asked_for_is_brought_in_order() {
     let none = Registration { push: Some(None), ..Registration::default() };
     exchange.register("archivist", none, agent).await.unwrap();
     let last = accepted(exchange, claim("MSG9999")).await;
-    let waiting = exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
+    let waiting = exchange.inbox("archivist", None, 10).unwrap();
     assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [last]);
     close(opened).await;
 }
