@@ -33,7 +33,7 @@ pub(crate) async fn send(
     ];
     let mut out = (head("POST", "/v1/messages", &headers) + "\r\n").into_bytes();
     let (mut written, mut over, mut answers) = (0, false, None);
-    let (mut lines, mut buffer, mut verdicts) = (Vec::new(), Vec::with_capacity(1 << 16), Verdicts::default());
+    let (mut lines, mut buffer, mut verdicts) = (Vec::new(), Vec::new(), Verdicts::default());
     while !verdicts.chunks.is_over() {
         let was_over = over;
         while !over && written - verdicts.sent.accepted < window as u64 {
@@ -62,6 +62,8 @@ pub(crate) async fn send(
             }
             answers = Some(());
         } else {
+            // A vector reads into the room it has.
+            buffer.reserve(1 << 16);
             connection.read_into(&mut buffer).await?;
         }
         verdicts.take(&buffer)?;

@@ -3,7 +3,7 @@
 use crate::builder::Builder;
 use crate::clock;
 use crate::error::Error;
-use crate::http::{Call, Http, Reply};
+use crate::http::{Call, Download, Http, Reply};
 use crate::journal::Journal;
 use crate::letter::{Letter, Sendable};
 use crate::retry::persisting;
@@ -136,6 +136,11 @@ impl Client {
     /// Asks for what this crate has no method for. Once, and a refusal is an answer like any other.
     pub async fn call(&self, call: Call) -> Result<Reply, Error> {
         self.shared.http.call(call).await
+    }
+
+    /// The same for an answer that is too large to be held; a refusal is an error.
+    pub async fn download(&self, call: Call) -> Result<Download, Error> {
+        self.shared.http.download(call).await
     }
 
     /// Asks until there is an answer, for what may be asked twice.

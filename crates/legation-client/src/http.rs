@@ -103,6 +103,34 @@ impl Reply {
     }
 }
 
+/// An answer that is too large to be held, as it comes.
+#[derive(Debug)]
+pub struct Download {
+    headers: HeaderMap,
+    body: Incoming,
+    patience: Duration,
+    url: String,
+}
+
+impl Download {
+    /// The headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The next piece; nothing at the end.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+        loop {
+            let frame = timeout(self.patience, self.body.frame()).await.map_err(|_| Error::Timeout(self.patience))?;
+            let Some(frame) = frame else { return Ok(None) };
+            let frame = frame.map_err(|why| Error::Unreachable { url: self.url.clone(), source: Box::new(why) })?;
+            if let Ok(data) = frame.into_data() {
+                return Ok(Some(data));
+            }
+        }
+    }
+}
+
 /// The way to the exchange.
 pub(crate) struct Http {
     pub(crate) address: Address,
@@ -139,6 +167,20 @@ impl Http {
             Ok(Reply { status: head.status.as_u16(), headers: head.headers, body })
         };
         timeout(patience, asked).await.unwrap_or(Err(Error::Timeout(patience)))
+    }
+
+    /// Asks once for what is too large to be held.
+    pub(crate) async fn download(&self, call: Call) -> Result<Download, Error> {
+        let patience = self.patience + call.wait;
+        let response = timeout(patience, self.open(call)).await.unwrap_or(Err(Error::Timeout(patience)))?;
+        let (head, body) = response.into_parts();
+        if head.status.is_success() {
+            let url = self.address.base.clone();
+            return Ok(Download { headers: head.headers, body, patience, url });
+        }
+        let body = Limited::new(body, LARGEST).collect().await.map_err(|why| self.lost(why))?.to_bytes();
+        let refused = Reply { status: head.status.as_u16(), headers: head.headers, body }.accepted();
+        Err(refused.err().unwrap_or(Error::Answer(None)))
     }
 
     async fn open(&self, call: Call) -> Result<Response<Incoming>, Error> {

@@ -1,66 +1,120 @@
-//! Who waits for messages. A commit wakes those it brings something for, and nobody else: ten thousand
-//! who wait must not be asked a thousand times a second.
+//! Who waits for messages, and whose turn it is. A commit wakes those it brings something for, and nobody
+//! else: ten thousand who wait must not be asked a thousand times a second. Of those who take from one
+//! mailbox the one who came last has the turn.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 /// Those who wait, by agent.
 #[derive(Debug, Default)]
-pub(crate) struct Arrivals(Mutex<BTreeMap<String, Bell>>);
+pub(crate) struct Arrivals {
+    posts: Mutex<BTreeMap<String, Post>>,
+    /// Rung when agents are registered, changed or removed.
+    registered: Notify,
+}
 
 #[derive(Debug, Default)]
-struct Bell {
-    notify: Arc<Notify>,
+struct Post {
+    bell: Arc<Bell>,
     waiting: usize,
 }
 
-/// A place among those who wait for an agent's messages, until it is dropped.
+/// What rings for those at one mailbox.
+#[derive(Debug, Default)]
+struct Bell {
+    notify: Notify,
+    /// Whose turn it is: counted up with each who comes.
+    turn: AtomicU64,
+}
+
+/// A place at an agent's mailbox, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     arrivals: Arc<Arrivals>,
     agent: String,
-    pub(crate) bell: Arc<Notify>,
+    bell: Arc<Bell>,
+    turn: u64,
 }
 
 impl Arrivals {
-    pub(crate) fn wait_for(self: &Arc<Self>, agent: &str) -> Place {
-        let mut bells = self.bells();
-        let bell = bells.entry(agent.to_owned()).or_default();
-        bell.waiting += 1;
-        Place { arrivals: Arc::clone(self), agent: agent.to_owned(), bell: Arc::clone(&bell.notify) }
+    /// Takes the turn at a mailbox from whoever has it, and tells them.
+    pub(crate) fn take_turn(self: &Arc<Self>, agent: &str) -> Place {
+        let bell = self.bell_of(agent);
+        let turn = bell.turn.fetch_add(1, Ordering::SeqCst) + 1;
+        bell.notify.notify_waiters();
+        Place { arrivals: Arc::clone(self), agent: agent.to_owned(), bell, turn }
     }
 
-    /// Something has arrived for these.
+    /// Hears what arrives without taking the turn from anybody.
+    pub(crate) fn listen(self: &Arc<Self>, agent: &str) -> Place {
+        let bell = self.bell_of(agent);
+        let turn = bell.turn.load(Ordering::SeqCst);
+        Place { arrivals: Arc::clone(self), agent: agent.to_owned(), bell, turn }
+    }
+
+    fn bell_of(&self, agent: &str) -> Arc<Bell> {
+        let mut posts = self.posts();
+        let post = posts.entry(agent.to_owned()).or_default();
+        post.waiting += 1;
+        Arc::clone(&post.bell)
+    }
+
+    /// Something has arrived for these, or has changed for them.
     pub(crate) fn tell(&self, agents: &[String]) {
-        let bells = self.bells();
-        if bells.is_empty() {
+        let posts = self.posts();
+        if posts.is_empty() {
             return;
         }
-        for bell in agents.iter().filter_map(|agent| bells.get(agent)) {
-            bell.notify.notify_waiters();
+        for post in agents.iter().filter_map(|agent| posts.get(agent)) {
+            post.bell.notify.notify_waiters();
         }
     }
 
-    /// Nothing will arrive any more.
+    /// The next time that agents are registered, changed or removed.
+    pub(crate) fn registered(&self) -> Notified<'_> {
+        self.registered.notified()
+    }
+
+    /// Agents were registered, changed or removed.
+    pub(crate) fn tell_registered(&self) {
+        self.registered.notify_waiters();
+    }
+
+    /// Nothing will arrive any more, or something has changed that may concern anybody.
     pub(crate) fn tell_all(&self) {
-        for bell in self.bells().values() {
-            bell.notify.notify_waiters();
+        self.tell_registered();
+        for post in self.posts().values() {
+            post.bell.notify.notify_waiters();
         }
     }
 
-    fn bells(&self) -> MutexGuard<'_, BTreeMap<String, Bell>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn posts(&self) -> MutexGuard<'_, BTreeMap<String, Post>> {
+        self.posts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Whether another has taken the turn.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.bell.turn.load(Ordering::SeqCst) != self.turn
+    }
+
+    /// What rings when there may be something new.
+    pub(crate) fn bell(&self) -> &Notify {
+        &self.bell.notify
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut bells = self.arrivals.bells();
-        if let Some(bell) = bells.get_mut(&self.agent) {
-            bell.waiting -= 1;
-            if bell.waiting == 0 {
-                bells.remove(&self.agent);
+        let mut posts = self.arrivals.posts();
+        if let Some(post) = posts.get_mut(&self.agent) {
+            post.waiting -= 1;
+            if post.waiting == 0 {
+                posts.remove(&self.agent);
             }
         }
     }

@@ -13,6 +13,10 @@ impl Exchange {
         registration: Registration,
         who: Who,
     ) -> Result<(Verdict, Option<Token>), Error> {
+        if let Err(rejection) = self.may_push(&registration) {
+            self.refuse_known(&who, &rejection).await?;
+            return Ok((Verdict::Refused(rejection), None));
+        }
         let (token, rotate) = (Token::fresh()?, registration.rotate_token);
         let input =
             Input::Register { id: id.to_owned(), registration: Box::new(registration), who, token: token.hash() };

@@ -2,7 +2,6 @@
 
 use crate::exchange::{Error, Exchange};
 use legation_exchange::record::{Disclosed, Hash};
-use legation_store::Reader;
 use std::time::Duration;
 
 /// How many bytes of entries make an answer that is large enough: the rest is for the next.
@@ -44,8 +43,8 @@ impl Exchange {
         let mut head = self.head.clone();
         // With nothing new in time there is nothing to list.
         drop(tokio::time::timeout(wait, head.wait_for(|head| head.size > from)).await);
-        let reader = self.reader.clone();
-        let listed = tokio::task::spawn_blocking(move || listed(&reader, from, limit, bodies));
+        let exchange = self.clone();
+        let listed = tokio::task::spawn_blocking(move || listed(&exchange, from, limit, bodies));
         listed.await.map_err(|_| Error::Closed)?
     }
 
@@ -70,10 +69,10 @@ impl Exchange {
     }
 }
 
-fn listed(reader: &Reader, from: u64, limit: usize, bodies: bool) -> Result<Vec<Disclosed>, Error> {
+fn listed(exchange: &Exchange, from: u64, limit: usize, bodies: bool) -> Result<Vec<Disclosed>, Error> {
     let (mut found, mut bytes) = (Vec::new(), 0);
-    for frame in reader.frames(from).take(limit) {
-        let frame = frame.map_err(Error::Record)?;
+    for frame in exchange.reader.frames(from).take(limit) {
+        let frame = exchange.shown(frame.map_err(Error::Record)?);
         let position = frame.position;
         let entry = Disclosed::of(frame, bodies).ok_or(Error::Entry { position })?;
         bytes += entry.effect.get().len() + entry.body.as_ref().map_or(0, String::len);

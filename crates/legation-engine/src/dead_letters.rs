@@ -76,7 +76,7 @@ impl Exchange {
 
     fn letter(&self, position: u64, agent: String, letter: DeadLetter) -> Result<Letter, Error> {
         let DeadLetter { message, why, at } = letter;
-        let frame = self.reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
+        let frame = self.frame(message)?.ok_or(Error::Entry { position: message })?;
         let Ok(Effect::Accepted(accepted)) = serde_json::from_slice(&frame.effect) else {
             return Err(Error::Entry { position: message });
         };
@@ -90,7 +90,7 @@ impl Exchange {
             sender: accepted.sender,
             received_at: Moment::from_micros(frame.at),
             digest: accepted.digest,
-            bytes: frame.body.map(Into::into),
+            bytes: frame.body.into_here().map(Into::into),
         })
     }
 }

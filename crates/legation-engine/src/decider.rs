@@ -6,7 +6,7 @@ use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
-use legation_exchange::{Input, Moment, Verdict};
+use legation_exchange::{Input, Moment, Party, Policy, Verdict};
 use legation_protocol::{Code, Format};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -48,8 +48,12 @@ pub(crate) struct Decider {
     pub(crate) signed_at: Instant,
     pub(crate) stats: Arc<Stats>,
     pub(crate) arrivals: Arc<Arrivals>,
+    /// The settings, which may change.
+    pub(crate) policy: watch::Receiver<Policy>,
     /// How many inputs the last batch had.
     pub(crate) last: usize,
+    /// The newest erase after which a new segment was begun: what it is about can be written anew.
+    pub(crate) sealed_for: Option<u64>,
 }
 
 impl Decider {
@@ -78,6 +82,7 @@ impl Decider {
             }
             self.last = batch.len();
             self.batch(batch)?;
+            self.seal_erased()?;
         }
     }
 
@@ -86,9 +91,13 @@ impl Decider {
         if !inputs.is_empty() {
             self.stats.batch(inputs.len());
         }
-        let Batch { verdicts, grown, fresh, reached } = self.ledger.batch(inputs, now())?;
+        if self.policy.has_changed().unwrap_or(false) {
+            self.ledger.retune(self.policy.borrow_and_update().clone());
+        }
+        let Batch { verdicts, grown, fresh, reached, changed } = self.ledger.batch(inputs, now())?;
         self.publish(grown);
         self.arrivals.tell(&reached);
+        self.tell_of(changed);
         let full = self.is_full(&verdicts)?;
         self.stats.alive(full);
         let answered_at = instant();
@@ -102,6 +111,36 @@ impl Decider {
             let _ = asked.answer.send(Answer { verdict, batch: batch.clone() });
         }
         Ok(())
+    }
+
+    /// Lets those look again whose standing may have changed.
+    fn tell_of(&self, changed: Vec<Party>) {
+        for party in changed {
+            match party {
+                Party::Agent(agent) => {
+                    self.arrivals.tell(&[agent]);
+                    self.arrivals.tell_registered();
+                }
+                Party::Person => self.arrivals.tell_all(),
+            }
+        }
+    }
+
+    /// Goes on in a new segment where the active one holds what is to be erased. Without room for one it
+    /// is tried again later.
+    fn seal_erased(&mut self) -> Result<(), legation_store::Error> {
+        let erasures = self.ledger.state().erasures();
+        let newest = erasures.newest();
+        if erasures.is_clear() || newest <= self.sealed_for {
+            return Ok(());
+        }
+        match self.ledger.seal_active() {
+            Err(legation_store::Error::Full { .. }) => Ok(()),
+            sealed => {
+                self.sealed_for = newest;
+                sealed
+            }
+        }
     }
 
     /// Whether there is no room in the record, as far as it was asked for any. Where there was none it is
@@ -153,10 +192,16 @@ impl Asked {
             | Input::Key { .. }
             | Input::Grant { .. }
             | Input::Withdraw { .. }
+            | Input::Rotate { .. }
             | Input::Confirm(_)
             | Input::Acknowledge { .. }
+            | Input::Pushed(_)
             | Input::Resend { .. }
             | Input::Purge { .. }
+            | Input::Erase { .. }
+            | Input::Clear { .. }
+            | Input::Drop { .. }
+            | Input::Restore(_)
             | Input::Refusal(_)
             | Input::Tally(_) => None,
         };
@@ -165,7 +210,7 @@ impl Asked {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge where the exchange meets the clock")]
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Moment::from_micros(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }

@@ -3,7 +3,7 @@
 use legation_exchange::record::Frame;
 use legation_exchange::{Entry, Verdict};
 use legation_protocol::{Code, Rejection};
-use legation_store::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, Error, FRAME_HEAD};
+use legation_store::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, Error, bytes_of};
 use std::io;
 
 /// The most bytes that are committed at once, and so the most one decision may come to.
@@ -59,7 +59,7 @@ impl Salts {
 
 /// Refuses what is beyond the record's limits: better than to find out when it is to be written.
 pub(crate) fn check(frames: &[Frame]) -> Result<(), Rejection> {
-    let fits = |frame: &Frame| frame.effect.len() <= EFFECT_MAX && frame.body.as_ref().map_or(0, Vec::len) <= BODY_MAX;
+    let fits = |frame: &Frame| frame.effect.len() <= EFFECT_MAX && frame.body.len() <= BODY_MAX;
     if size(frames) <= MOST && frames.iter().all(fits) {
         return Ok(());
     }
@@ -68,7 +68,7 @@ pub(crate) fn check(frames: &[Frame]) -> Result<(), Rejection> {
 }
 
 fn size(frames: &[Frame]) -> usize {
-    frames.iter().map(|frame| FRAME_HEAD + frame.effect.len() + frame.body.as_ref().map_or(0, Vec::len)).sum()
+    frames.iter().map(bytes_of).sum()
 }
 
 fn frame(entry: &mut Entry, salts: &mut Salts) -> Result<Frame, Error> {
@@ -76,6 +76,6 @@ fn frame(entry: &mut Entry, salts: &mut Salts) -> Result<Frame, Error> {
     let salt = salts.next().map_err(cannot)?;
     let effect = serde_json::to_vec(&entry.effect).map_err(|error| cannot(error.into()))?;
     // The fold needs no body, so it is not copied.
-    let body = entry.body.take().map(Vec::from);
+    let body = entry.body.take().map(Vec::from).into();
     Ok(Frame { position: entry.position, at: entry.at.micros(), salt, effect, body })
 }

@@ -1,19 +1,26 @@
 //! The handle everybody holds: ask something, look something up.
 
 use crate::arrivals::Arrivals;
+use crate::carrier::Carrier;
+use crate::clearing::Clearing;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
-use crate::limiter::Limiter;
+use crate::limiter::{Limiter, Rate};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
+use crate::retention::Shelf;
 use crate::stats::Stats;
 use crate::tokens::Token;
+use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
-use legation_exchange::{Agent, Input, KeyState, OPERATOR, Person, Role, State, TokenHash, Tokens, Verdict, Who};
+use legation_exchange::{
+    Agent, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
+};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -52,6 +59,9 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// There is no room to write what has to be on the record.
+    #[error("the record has no room")]
+    NoRoom,
     /// The key that signed the record is gone.
     #[error("{0} is missing, and the record was signed with it: put it back")]
     KeyLost(String),
@@ -161,6 +171,10 @@ pub struct Head {
 /// A running exchange. Cheap to clone.
 #[derive(Clone)]
 pub struct Exchange {
+    /// Where everything lies.
+    pub(crate) data: Arc<Path>,
+    /// Where the key ring lies.
+    pub(crate) key_ring: Arc<Path>,
     pub(crate) jobs: mpsc::Sender<Job>,
     /// What has been committed.
     pub(crate) committed: Arc<RwLock<State>>,
@@ -174,8 +188,15 @@ pub struct Exchange {
     pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) notary: Arc<Notary>,
     pub(crate) stats: Arc<Stats>,
+    pub(crate) vault: Arc<Vault>,
+    pub(crate) shelf: Arc<Mutex<Shelf>>,
+    pub(crate) clearing: Arc<Mutex<Clearing>>,
     /// How much each agent may say, by canonical id.
-    pub(crate) pace: Option<Arc<Limiter<String>>>,
+    pub(crate) pace: Arc<Limiter<String>>,
+    /// Who brings messages out.
+    pub(crate) carrier: Option<Arc<dyn Carrier>>,
+    /// Tells the decider other settings.
+    pub(crate) policies: watch::Sender<Policy>,
 }
 
 impl Exchange {
@@ -200,6 +221,12 @@ impl Exchange {
     pub(crate) fn ask_unheard(&self, input: Input) {
         let (answer, _) = oneshot::channel();
         drop(self.jobs.try_send(Job { input, answer, since: instant() }));
+    }
+
+    /// Decides by other settings from now on. The record keeps its name.
+    pub fn retune(&self, policy: Policy, pace: Option<Rate>) {
+        self.pace.set(pace);
+        self.policies.send_replace(Policy { realm: self.realm().to_owned(), ..policy });
     }
 
     /// Whether anything can still be decided: false once the decider has ended.

@@ -2,7 +2,7 @@
 
 use crate::exchange::{Error, Exchange};
 use crate::search::Scope;
-use legation_exchange::{Accepted, Effect, Entry, Moment, Who, Why};
+use legation_exchange::{Accepted, Effect, Entry, Fate, Moment, Try, Who, Why};
 use legation_store::index::{Finder, Order, Query, What};
 
 /// One thing that happened to a message.
@@ -37,15 +37,21 @@ impl Exchange {
             waiting.extend(step);
             has_left
         });
+        let recipients: Vec<String> = message.to.iter().filter(told).cloned().collect();
         let (exchange, position) = (self.clone(), entry.position);
         // Only what has left its mailbox is looked up, and only once the index knows how.
         if let Some(last) = self.head().size.checked_sub(1) {
             self.indexed_past(last).await?;
         }
         let gone = move |finder: &Finder| {
-            agents.iter().map(|agent| exchange.left(finder, agent, position)).collect::<Result<Vec<_>, _>>()
+            let left = agents.iter().map(|agent| exchange.left(finder, agent, position));
+            let mut steps: Vec<_> = left.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+            for agent in &recipients {
+                steps.extend(exchange.tried(finder, agent, position)?);
+            }
+            Ok(steps)
         };
-        steps.extend(self.asked(gone).await?.into_iter().flatten());
+        steps.extend(self.asked(gone).await?);
         steps.extend(waiting);
         steps.sort_by_key(|step| step.position);
         Ok(steps)
@@ -76,6 +82,47 @@ impl Exchange {
             return Ok(None);
         };
         Ok(self.entry(first)?.and_then(|entry| departure(&entry, agent)))
+    }
+}
+
+/// How often it was tried to bring a message to an agent: each attempt of a start of the exchange, and
+/// of a few more.
+const TRIES: usize = 32;
+
+impl Exchange {
+    /// The attempts to bring a message to an agent.
+    fn tried(&self, finder: &Finder, agent: &str, position: u64) -> Result<Vec<Step>, Error> {
+        let query = Query {
+            what: Some(What::Pushed),
+            about: Some(agent.to_owned()),
+            tried: Some(position),
+            order: Order::Oldest,
+            limit: TRIES,
+            ..Query::default()
+        };
+        let mut steps = Vec::new();
+        for found in finder.find(&query).map_err(Error::Index)? {
+            let Some(entry) = self.entry(found)? else { continue };
+            let Effect::Pushed(pushed) = &entry.effect else { continue };
+            let own = pushed.tries().filter(|(_, tried)| tried.position == position);
+            let step = |says| Step { step: "pushed", position: found, at: entry.at, says };
+            steps.extend(own.map(|(fate, tried)| step(attempt(fate, tried, agent))));
+        }
+        Ok(steps)
+    }
+}
+
+fn attempt(fate: Fate, tried: &Try, agent: &str) -> String {
+    let Try { number, outcome, .. } = tried;
+    match fate {
+        Fate::Delivered => format!("The endpoint of {agent:?} took it at attempt {number}, with {outcome}."),
+        Fate::Failed => format!("Attempt {number} to bring it to the endpoint of {agent:?} failed: {outcome}."),
+        Fate::GivenUp if *number == 0 => {
+            format!("It was too old to be brought to the endpoint of {agent:?}, and waits.")
+        }
+        Fate::GivenUp => {
+            format!("Attempt {number}, the last, to bring it to the endpoint of {agent:?} failed: {outcome}. It waits.")
+        }
     }
 }
 
@@ -117,6 +164,7 @@ fn departure(entry: &Entry, agent: &str) -> Option<Step> {
         Effect::Died { why, .. } => ("died", died(*why, agent)),
         Effect::Purged { by, .. } => ("purged", format!("{by} emptied the mailbox of {agent:?} unread.")),
         Effect::Resent(resent) => ("resent", format!("{} sent it to {agent:?} again.", resent.by)),
+        Effect::Erased(erased) => ("erased", format!("{} erased it before {agent:?} took it.", erased.by)),
         Effect::Removed { by, .. } => ("removed", format!("{by} removed {agent:?}, and the mailbox with it.")),
         Effect::Accepted(_)
         | Effect::Refused(_)
@@ -125,7 +173,12 @@ fn departure(entry: &Entry, agent: &str) -> Option<Step> {
         | Effect::Granted { .. }
         | Effect::Withdrawn { .. }
         | Effect::Confirmed { .. }
-        | Effect::Tallied { .. } => return None,
+        | Effect::Pushed(_)
+        | Effect::Tallied { .. }
+        | Effect::Restored(_)
+        | Effect::Cleared { .. }
+        | Effect::Dropped { .. }
+        | Effect::Rotated { .. } => return None,
     };
     Some(Step { step, position: entry.position, at: entry.at, says })
 }

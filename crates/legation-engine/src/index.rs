@@ -3,6 +3,7 @@
 
 use crate::decider::instant;
 use crate::exchange::{Exchange, Head};
+use crate::forgetting::{Asked, Requests, requests};
 use legation_store::Reader;
 use legation_store::index::{Error, Finder, Index, Origin};
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ const NICE: i32 = 19;
 pub(crate) struct Standing {
     pub(crate) finder: Option<Arc<Finder>>,
     pub(crate) next: u64,
+    /// The key its terms are made with.
+    pub(crate) key: Option<u32>,
 }
 
 /// What everybody who asks holds.
@@ -43,14 +46,16 @@ pub(crate) struct Follower {
     head: watch::Receiver<Head>,
     standing: watch::Sender<Standing>,
     doubt: Arc<Notify>,
+    asked: Asked,
     told_at: Instant,
 }
 
-pub(crate) fn follower(dir: PathBuf, reader: Reader, head: watch::Receiver<Head>) -> (Follower, Indexed) {
+pub(crate) fn follower(dir: PathBuf, reader: Reader, head: watch::Receiver<Head>) -> (Follower, Indexed, Requests) {
     let (standing, seen) = watch::channel(Standing::default());
     let doubt = Arc::new(Notify::new());
     let indexed = Indexed { standing: seen, doubt: Arc::clone(&doubt), turns: Arc::new(Semaphore::new(ASKED)) };
-    (Follower { dir, reader, head, standing, doubt, told_at: instant() }, indexed)
+    let (requests, asked) = requests(Arc::clone(&doubt));
+    (Follower { dir, reader, head, standing, doubt, asked, told_at: instant() }, indexed, requests)
 }
 
 impl Exchange {
@@ -101,12 +106,16 @@ impl Follower {
             None => index.insert(self.open()?),
         };
         let before = index.indexed();
-        let moved = match index.follow() {
-            Ok(next) => next > before,
+        if index.is_outdated()? {
+            tracing::info!("the index is made again with the new key");
+            self.start_over(index)?;
+            return Ok(true);
+        }
+        let moved = match self.asked.answer(index).and_then(|asked| Ok((index.follow()?, asked))) {
+            Ok((next, asked)) => next > before || asked,
             Err(error) if error.is_damage() => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the index is made again");
-                index.start_over()?;
-                self.standing.send_modify(|standing| standing.next = 0);
+                self.start_over(index)?;
                 // What fails at its very beginning would fail again at once.
                 return if before == 0 { Err(error) } else { Ok(true) };
             }
@@ -119,6 +128,13 @@ impl Follower {
         Ok(moved)
     }
 
+    fn start_over(&self, index: &mut Index) -> Result<(), Error> {
+        index.start_over()?;
+        let key = Some(index.key());
+        self.standing.send_modify(|standing| (standing.next, standing.key) = (0, key));
+        Ok(())
+    }
+
     fn open(&self) -> Result<Index, Error> {
         let (index, origin) = Index::open(&self.dir, self.reader.clone())?;
         match origin {
@@ -128,7 +144,8 @@ impl Follower {
             Origin::New => tracing::info!("there is no index: it is made from the record"),
             Origin::Anew => tracing::warn!("the index cannot be used: it is made again from the record"),
         }
-        let standing = Standing { finder: Some(Arc::new(index.finder())), next: index.indexed() };
+        let (finder, key) = (Some(Arc::new(index.finder())), Some(index.key()));
+        let standing = Standing { finder, next: index.indexed(), key };
         self.standing.send_replace(standing);
         Ok(index)
     }

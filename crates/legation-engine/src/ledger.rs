@@ -6,10 +6,10 @@ use crate::exchange::Error;
 use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Input, Moment, Policy, State, Verdict, decide, earlier_than, tick,
+    Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than, tick,
 };
 use legation_protocol::{Code, Rejection};
-use legation_store::{Log, Reader};
+use legation_store::{Log, Reader, Rewriter};
 use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -42,6 +42,8 @@ pub struct Batch {
     pub fresh: Option<Fresh>,
     /// Whose mailboxes have got something.
     pub reached: Vec<String>,
+    /// Who may be another, or may do something else, than before.
+    pub changed: Vec<Party>,
 }
 
 /// What of a batch is durable already.
@@ -50,10 +52,8 @@ struct Told {
     verdicts: Vec<Verdict>,
     fresh: Option<Fresh>,
     reached: Vec<String>,
+    changed: Vec<Party>,
 }
-
-/// How often the record was restored from a copy, counted from 1.
-pub(crate) const EPOCH: u32 = 1;
 
 impl Ledger {
     /// Goes on with a record from a state that it led to, folding in what came after; from
@@ -63,6 +63,11 @@ impl Ledger {
         fold_onto(&mut state, frames)?;
         let committed = Arc::new(RwLock::new(state.for_readers()));
         Ok(Ledger { log, policy, state, committed, look: Moment::default(), salts: Salts::default() })
+    }
+
+    /// Decides by other settings from the next batch on.
+    pub fn retune(&mut self, policy: Policy) {
+        self.policy = policy;
     }
 
     /// Decides a batch and commits what was decided.
@@ -77,8 +82,8 @@ impl Ledger {
             Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
             done => done?,
         }
-        let Told { verdicts, fresh, reached } = told;
-        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached })
+        let Told { verdicts, fresh, reached, changed } = told;
+        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached, changed })
     }
 
     /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
@@ -157,6 +162,7 @@ impl Ledger {
             }
             drop(committed);
             told.fresh = Fresh::of(frames, appended);
+            told.changed.extend(entries.iter().filter_map(|entry| entry.effect.changes()));
             told.reached.extend(entries.into_iter().flat_map(|entry| entry.effect.reaches()));
         }
         self.state.settle();
@@ -200,6 +206,16 @@ impl Ledger {
         &self.log
     }
 
+    /// What writes the record's segments anew.
+    pub fn rewriter(&self) -> Rewriter {
+        self.log.rewriter()
+    }
+
+    /// Goes on in a new segment, so that all there is so far can be written anew.
+    pub fn seal_active(&mut self) -> Result<(), legation_store::Error> {
+        self.log.seal_active()
+    }
+
     /// A view of the record for other threads.
     pub fn reader(&self) -> Reader {
         self.log.reader()
@@ -218,7 +234,8 @@ impl Ledger {
     /// What the record comes to, to be signed.
     pub fn checkpoint(&self, realm: &str, at: Moment) -> Checkpoint {
         let (size, root, chain) = (self.size(), self.log.frontier().root(), self.chain());
-        Checkpoint { realm: realm.to_owned(), epoch: EPOCH, size, root, chain, at: at.micros() }
+        let Epoch { epoch, restore, .. } = self.state.epochs().last();
+        Checkpoint { realm: realm.to_owned(), epoch, restore, size, root, chain, at: at.micros() }
     }
 }
 
@@ -250,14 +267,20 @@ pub(crate) fn weight(input: &Input) -> usize {
         Input::Message(verified) => verified.received.bytes().len() * 2,
         Input::Register { registration, .. } => json(&registration.capabilities) + json(&registration.manifest),
         Input::Acknowledge { positions, .. } => positions.len() * 24,
+        Input::Pushed(pushed) => pushed.len() * 32,
         Input::Resend { positions, .. } => positions.len() * 512,
+        Input::Erase { erasure, .. } => erasure.positions.len() * 48,
         Input::Tally(refusals) => refusals.len() * 256,
         Input::Remove { .. }
         | Input::Key { .. }
         | Input::Grant { .. }
         | Input::Withdraw { .. }
+        | Input::Rotate { .. }
         | Input::Confirm(_)
         | Input::Purge { .. }
+        | Input::Clear { .. }
+        | Input::Drop { .. }
+        | Input::Restore(_)
         | Input::Refusal(_) => 0,
     }
 }

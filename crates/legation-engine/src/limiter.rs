@@ -2,6 +2,7 @@
 //! limiter forget names, never grow.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -30,13 +31,13 @@ impl Rate {
     }
 }
 
-/// Keeps everybody to a rate.
+/// Keeps everybody to a rate, which may change, or to none.
 #[derive(Debug)]
 pub struct Limiter<K> {
-    /// The time one takes at the rate.
-    every: Duration,
+    /// The time one takes at the rate, in nanoseconds; nothing if there is no rate.
+    every: AtomicU64,
     /// How far ahead of the rate somebody may be.
-    slack: Duration,
+    slack: AtomicU64,
     seen: Mutex<Seen<K>>,
 }
 
@@ -50,30 +51,59 @@ struct Seen<K> {
 
 impl<K: Ord + Clone> Limiter<K> {
     /// One that nobody has come to yet.
-    pub fn new(rate: Rate) -> Limiter<K> {
-        let count = rate.count.max(1);
-        let every = rate.per / count;
+    pub fn new(rate: impl Into<Option<Rate>>) -> Limiter<K> {
         let seen = Mutex::new(Seen { young: BTreeMap::new(), old: BTreeMap::new() });
-        Limiter { every, slack: every * (count - 1), seen }
+        let limiter = Limiter { every: AtomicU64::new(0), slack: AtomicU64::new(0), seen };
+        limiter.set(rate);
+        limiter
+    }
+
+    /// Keeps everybody to another rate from now on. What was counted stays.
+    pub fn set(&self, rate: impl Into<Option<Rate>>) {
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        let (every, slack) = rate.into().map_or((0, 0), |rate| {
+            let count = rate.count.max(1);
+            // Nothing would mean no rate at all.
+            let every = (rate.per / count).max(Duration::from_nanos(1));
+            (nanos(every), nanos(every * (count - 1)))
+        });
+        self.slack.store(slack, Ordering::Relaxed);
+        self.every.store(every, Ordering::Relaxed);
     }
 
     /// Counts one, or says how long it is until one can be counted.
     pub fn take(&self, key: &K, now: Instant) -> Result<(), Duration> {
+        let Some(every) = self.every() else { return Ok(()) };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let due = seen.due(key).map_or(now, |due| due.max(now));
         self.judge(due, now)?;
-        seen.put(key.clone(), due + self.every);
+        seen.put(key.clone(), due + every);
         Ok(())
     }
 
     /// Whether one could be counted; if not, how long it is until then.
     pub fn check(&self, key: &K, now: Instant) -> Result<(), Duration> {
+        if self.is_idle() {
+            return Ok(());
+        }
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.due(key).map_or(Ok(()), |due| self.judge(due, now))
     }
 
+    /// Whether there is no rate to keep to.
+    pub fn is_idle(&self) -> bool {
+        self.every().is_none()
+    }
+
+    /// The time one takes, if there is a rate.
+    fn every(&self) -> Option<Duration> {
+        let every = self.every.load(Ordering::Relaxed);
+        (every > 0).then(|| Duration::from_nanos(every))
+    }
+
     fn judge(&self, due: Instant, now: Instant) -> Result<(), Duration> {
-        match due.saturating_duration_since(now).checked_sub(self.slack) {
+        let slack = Duration::from_nanos(self.slack.load(Ordering::Relaxed));
+        match due.saturating_duration_since(now).checked_sub(slack) {
             Some(wait) if !wait.is_zero() => Err(wait),
             Some(_) | None => Ok(()),
         }
@@ -124,6 +154,20 @@ mod tests {
         assert_eq!(limiter.take(&"b", Instant::now()), Ok(()));
         advance(wait).await;
         assert_eq!(limiter.take(&"a", Instant::now()), Ok(()));
+    }
+
+    #[test]
+    fn another_rate_counts_from_when_it_is_set() {
+        let (limiter, start) = (Limiter::new(Rate::per_minute(1)), Instant::now());
+        assert_eq!(limiter.take(&"a", start), Ok(()));
+        assert!(limiter.take(&"a", start).is_err());
+        limiter.set(Rate::per_minute(3));
+        assert_eq!(limiter.take(&"b", start), Ok(()));
+        assert_eq!(limiter.take(&"b", start), Ok(()));
+        limiter.set(None);
+        assert!((0..100).all(|_| limiter.take(&"a", start).is_ok() && limiter.check(&"a", start).is_ok()));
+        limiter.set(Rate::per_minute(1));
+        assert!(limiter.take(&"b", start).is_err());
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Reading a mailbox: listing, and waiting for something to list.
+//! Reading a mailbox.
 
 use crate::exchange::{Error, Exchange};
+use crate::receipt::Notary;
 use legation_exchange::record::Receipt;
 use legation_exchange::{Accepted, Agent, Effect, Mailbox, Moment, PRINCIPALS};
-use std::pin::pin;
-use std::time::Duration;
+use legation_store::Reader;
 
 /// A message in a mailbox.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,40 +35,30 @@ pub struct Waiting {
 }
 
 impl Exchange {
-    /// What waits for an agent beyond `after`, at most `limit` messages. With nothing there yet,
-    /// waits up to `wait` for the next commit that brings something. Listing never acknowledges.
-    pub async fn inbox(
+    /// What waits for an agent beyond `after`, at most `limit` messages. Listing never acknowledges, and
+    /// takes nobody's turn.
+    pub fn inbox(&self, agent: &str, after: Option<u64>, limit: usize) -> Result<Vec<Delivery>, Error> {
+        self.first_of(agent, after, limit, usize::MAX)
+    }
+
+    /// The same, until it comes to so many bytes.
+    pub(crate) fn first_of(
         &self,
         agent: &str,
         after: Option<u64>,
         limit: usize,
-        wait: Duration,
+        enough: usize,
     ) -> Result<Vec<Delivery>, Error> {
-        // Whoever gets the name while somebody waits under it is another.
-        let since = self.agent_since(agent);
-        let list = || if self.agent_since(agent) == since { self.listed(agent, after, limit) } else { Vec::new() };
-        let found = list();
-        if !found.is_empty() || wait.is_zero() {
-            return self.deliveries(&found);
-        }
-        let place = self.arrivals.wait_for(agent);
-        let arrives = async {
-            loop {
-                let mut rings = pin!(place.bell.notified());
-                // From here on a bell is heard, so that nothing arrives between looking and waiting.
-                rings.as_mut().enable();
-                let found = list();
-                if !self.is_running() {
-                    return found;
-                }
-                if !found.is_empty() {
-                    return found;
-                }
-                rings.await;
+        let (mut page, mut bytes) = (Vec::new(), 0);
+        for (position, message) in self.listed(agent, after, limit) {
+            if bytes >= enough {
+                break;
             }
-        };
-        let found = tokio::time::timeout(wait, arrives).await.unwrap_or_default();
-        self.deliveries(&found)
+            let Some(delivery) = self.delivery(position, message)? else { continue };
+            bytes += delivery.bytes.len();
+            page.push(delivery);
+        }
+        Ok(page)
     }
 
     /// How much waits in all mailboxes.
@@ -90,7 +80,7 @@ impl Exchange {
         (agents.collect(), state.registry().len())
     }
 
-    fn agent_since(&self, agent: &str) -> Option<u64> {
+    pub(crate) fn agent_since(&self, agent: &str) -> Option<u64> {
         self.state().registry().agent(agent).map(|agent| agent.since)
     }
 
@@ -100,19 +90,24 @@ impl Exchange {
         mailbox.after(after).take(limit).map(|item| (item.position, item.message)).collect()
     }
 
-    fn deliveries(&self, found: &[(u64, u64)]) -> Result<Vec<Delivery>, Error> {
-        found.iter().map(|(position, message)| self.delivery(*position, *message)).collect()
+    /// Nothing if it was erased since it was listed.
+    fn delivery(&self, position: u64, message: u64) -> Result<Option<Delivery>, Error> {
+        if self.is_erased(message) {
+            return Ok(None);
+        }
+        deliver(&self.reader, &self.notary, position, message).map(Some)
     }
+}
 
-    fn delivery(&self, position: u64, message: u64) -> Result<Delivery, Error> {
-        let frame = self.reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
-        let receipt = self.notary.again(&frame)?;
-        let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
-        let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body) else {
-            return Err(Error::Entry { position: message });
-        };
-        let received_at = Moment::from_micros(frame.at);
-        let Accepted { digest, trace, .. } = accepted;
-        Ok(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace })
-    }
+/// The message in an entry, as it goes to whoever it was routed to at a position.
+pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: u64) -> Result<Delivery, Error> {
+    let frame = reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
+    let receipt = notary.again(&frame)?;
+    let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
+    let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body.into_here()) else {
+        return Err(Error::Entry { position: message });
+    };
+    let received_at = Moment::from_micros(frame.at);
+    let Accepted { digest, trace, .. } = accepted;
+    Ok(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace })
 }

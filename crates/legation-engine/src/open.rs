@@ -2,19 +2,24 @@
 //! folded from the record, the decider set going.
 
 use crate::arrivals::Arrivals;
-use crate::decider::{Decider, Job, instant};
+use crate::carrier::Carrier;
+use crate::clearing::Clearer;
+use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
 use crate::index;
-use crate::ledger::{EPOCH, Ledger};
+use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
+use crate::push;
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
+use crate::retention::{Retaining, Retention};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::tokens::Token;
+use crate::vault::{Guard, Vault};
 use legation_exchange::{Policy, State};
 use legation_protocol::sign::SecretKey;
-use legation_store::{Known, Options, Snapshots, atomic_write};
+use legation_store::{Known, Options, Ring, Snapshots, atomic_write};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,8 +39,14 @@ pub struct Settings {
     pub snapshot_every: u64,
     /// Most bytes of a segment of the record.
     pub segment: u64,
+    /// Where the key ring lies; `keys/ring` in the data directory without.
+    pub key_ring: Option<PathBuf>,
     /// How much one agent may say; as much as it likes without.
     pub pace: Option<Rate>,
+    /// Who brings messages to agents that say where they take them; without, none is brought.
+    pub carrier: Option<Arc<dyn Carrier>>,
+    /// How long bodies are kept.
+    pub retention: Retention,
 }
 
 impl Settings {
@@ -46,8 +57,11 @@ impl Settings {
             realm: "local".to_owned(),
             policy: Policy::default(),
             snapshot_every: WORTH,
-            segment: Options::default().segment,
+            segment: Options::SEGMENT,
+            key_ring: None,
             pace: None,
+            carrier: None,
+            retention: Retention::default(),
         }
     }
 }
@@ -70,14 +84,23 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy, snapshot_every, segment, pace } = settings;
+        let Settings { data, realm, policy, snapshot_every, segment, key_ring, pace, carrier, retention } = settings;
         let record = data.join("record");
-        let snapshots = Snapshots::open(&record).map_err(Error::Record)?;
+        let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
+        let ring = Arc::new(Ring::open(&key_ring, &record, now()).map_err(Error::Record)?);
+        let snapshots = Snapshots::open(&record, Arc::clone(&ring)).map_err(Error::Record)?;
         let (known, folded) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
         let stats = Arc::new(Stats::default());
-        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))) };
-        let (log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
-        let ledger = Ledger::open(log, folded, Policy { realm: realm.clone(), ..policy })?;
+        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))), ring: Arc::clone(&ring) };
+        let (mut log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
+        match log.seal_outdated() {
+            // It is done with the first entry that finds room.
+            Ok(()) | Err(legation_store::Error::Full { .. }) => {}
+            Err(error) => return Err(Error::Record(error)),
+        }
+        let policy = Policy { realm: realm.clone(), ..policy };
+        let ledger = Ledger::open(log, folded, policy.clone())?;
+        let (policies, policy) = watch::channel(policy);
         same_realm(&data.join("realm"), &realm)?;
         let key = exchange_key(&data.join("exchange.pem"), ledger.size() == 0)?;
         let operator_token = data.join("operator.token");
@@ -86,19 +109,22 @@ impl Exchange {
         let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
-        let notary = Arc::new(Notary::new(realm, EPOCH, key, reader.clone()));
+        let notary = Arc::new(Notary::new(realm, ledger.state().epochs().clone(), key, reader.clone()));
         let public = notary.public();
+        let rewriter = ledger.rewriter();
         let keeper = Keeper {
-            snapshots,
+            snapshots: snapshots.clone(),
             reader: reader.clone(),
             head: heads.clone(),
+            ring: Arc::clone(&ring),
+            sealed_with: None,
             covered: known.position,
             worth: snapshot_every,
         };
         let bells = Arc::new(Arrivals::default());
         let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
-        let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
+        let pace = Arc::new(Limiter::new(pace));
         let decider = Decider {
             ledger,
             head,
@@ -107,10 +133,28 @@ impl Exchange {
             signed_at: instant(),
             stats: Arc::clone(&stats),
             arrivals: Arc::clone(&arrivals),
+            policy,
             last: 0,
+            sealed_for: None,
         };
-        let (follower, indexed) = index::follower(data.join("index"), reader.clone(), heads.clone());
+        let (follower, indexed, requests) = index::follower(data.join("index"), reader.clone(), heads.clone());
+        let retaining = Retaining::new(retention);
+        let (shelf, clearing) = (Arc::clone(&retaining.shelf), Arc::default());
+        let clearer = Clearer {
+            rewriter: rewriter.clone(),
+            reader: reader.clone(),
+            committed: Arc::clone(&committed),
+            head: heads.clone(),
+            jobs: jobs.downgrade(),
+            index: requests,
+            progress: Arc::clone(&clearing),
+            retaining,
+        };
+        let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
+        let guard = Guard::new(Arc::clone(&vault), heads.clone());
         let exchange = Exchange {
+            data: data.into(),
+            key_ring: key_ring.into(),
             jobs,
             committed,
             head: heads,
@@ -122,14 +166,27 @@ impl Exchange {
             arrivals,
             notary,
             stats,
+            vault,
             pace,
+            carrier,
+            policies,
+            shelf,
+            clearing,
         };
         let runtime = tokio::runtime::Handle::current();
         let (end, ended) = oneshot::channel();
         let (keeping, following) = (runtime.clone(), runtime.clone());
         drop(runtime.spawn(counting));
-        let followers =
-            [spawn("snapshots", move || keeper.run(&keeping))?, spawn("index", move || follower.run(&following))?];
+        if let Some(outlet) = exchange.outlet() {
+            drop(runtime.spawn(push::supervise(Arc::new(outlet))));
+        }
+        let (guarding, clears) = (runtime.clone(), runtime.clone());
+        let followers = [
+            spawn("snapshots", move || keeper.run(&keeping))?,
+            spawn("index", move || follower.run(&following))?,
+            spawn("vault", move || guard.run(&guarding))?,
+            spawn("clearing", move || clearer.run(&clears))?,
+        ];
         spawn("decider", move || {
             let done = decider.run(&mut queue, &runtime);
             queue.close();
@@ -147,6 +204,11 @@ impl Exchange {
             .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
+}
+
+/// Where the key ring of a data directory lies, unless it is elsewhere.
+pub fn ring_of(data: &Path) -> PathBuf {
+    data.join("keys").join("ring")
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
@@ -170,8 +232,7 @@ fn same_realm(path: &Path, realm: &str) -> Result<(), Error> {
 fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
     let what = path.display().to_string();
     if path.exists() {
-        let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
-        return SecretKey::from_pem(&pem).map_err(|_| Error::Key(what));
+        return secret_key(path);
     }
     if !new {
         return Err(Error::KeyLost(what));
@@ -182,6 +243,13 @@ fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
     let pem = key.to_pem().map_err(|_| Error::Key(what))?;
     atomic_write(path, pem.as_bytes(), 0o600).map_err(Error::Record)?;
     Ok(key)
+}
+
+/// The key in a file.
+pub(crate) fn secret_key(path: &Path) -> Result<SecretKey, Error> {
+    let what = path.display().to_string();
+    let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
+    SecretKey::from_pem(&pem).map_err(|_| Error::Key(what))
 }
 
 fn operator_hash(path: &Path) -> Result<legation_exchange::TokenHash, Error> {

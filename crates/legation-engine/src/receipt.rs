@@ -2,7 +2,10 @@
 //! batch: whoever is the first to need it makes it, and it is kept for those who ask later.
 
 use crate::exchange::Error;
-use legation_exchange::record::{Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint};
+use legation_exchange::Epochs;
+use legation_exchange::record::{
+    Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
+};
 use legation_protocol::sign::{PublicKey, SecretKey};
 use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;
@@ -50,15 +53,16 @@ impl Answered {
 #[derive(Debug)]
 pub(crate) struct Notary {
     pub(crate) realm: String,
-    epoch: u32,
+    /// Which epoch a batch was committed in. Only a start after a restore changes them.
+    epochs: Epochs,
     key: SecretKey,
     reader: Reader,
     seals: Mutex<Seals>,
 }
 
 impl Notary {
-    pub(crate) fn new(realm: String, epoch: u32, key: SecretKey, reader: Reader) -> Notary {
-        Notary { realm, epoch, key, reader, seals: Mutex::default() }
+    pub(crate) fn new(realm: String, epochs: Epochs, key: SecretKey, reader: Reader) -> Notary {
+        Notary { realm, epochs, key, reader, seals: Mutex::default() }
     }
 
     pub(crate) fn public(&self) -> PublicKey {
@@ -82,7 +86,7 @@ impl Notary {
         let index = usize::try_from(position.checked_sub(committed.first)?).ok()?;
         let Kept { at, salt, effect, body } = batch.fresh.entries.get(index)?;
         let seal = batch.seal.get_or_init(|| self.seal(committed.clone()));
-        seal.receipt(position, *at, Opening::new(*salt, effect, *body)?)
+        seal.receipt(position, *at, Opening::new(effect_salt(*salt), effect, *body)?)
     }
 
     /// The receipt for the message in an entry of the record: the same as it ever was.
@@ -100,7 +104,8 @@ impl Notary {
     }
 
     fn seal(&self, committed: Committed) -> Arc<Seal> {
-        let seal = Arc::new(Seal::new(&self.realm, self.epoch, committed, &self.key));
+        let epoch = self.epochs.at(committed.first).epoch;
+        let seal = Arc::new(Seal::new(&self.realm, epoch, committed, &self.key));
         self.seals().keep(Arc::clone(&seal));
         seal
     }

@@ -170,6 +170,10 @@ impl Exchange {
                 return Ok(Page { entries, next: last });
             }
             last = Some(*position);
+            // Its words may still be on their way out of the index.
+            if query.text.is_some() && self.is_erased(*position) {
+                continue;
+            }
             let entry = self.entry(*position)?.ok_or(Error::Entry { position: *position })?;
             bytes += entry.body.as_ref().map_or(0, |body| body.len());
             if *scope == Scope::All || is_seen(&entry, scope) {
@@ -181,9 +185,9 @@ impl Exchange {
 
     /// An entry of the record.
     pub(crate) fn entry(&self, position: u64) -> Result<Option<Entry>, Error> {
-        let Some(frame) = self.reader.read(position).map_err(Error::Record)? else { return Ok(None) };
+        let Some(frame) = self.frame(position)? else { return Ok(None) };
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
-        let (at, body) = (Moment::from_micros(frame.at), frame.body.map(Vec::into_boxed_slice));
+        let (at, body) = (Moment::from_micros(frame.at), frame.body.into_here().map(Vec::into_boxed_slice));
         Ok(Some(Entry { position, at, effect, body }))
     }
 }
@@ -196,6 +200,7 @@ fn is_seen(entry: &Entry, scope: &Scope) -> bool {
         | Effect::Registered { .. }
         | Effect::Removed { .. }
         | Effect::Acked(_)
+        | Effect::Pushed(_)
         | Effect::Died { .. }
         | Effect::Resent(_)
         | Effect::Purged { .. }
@@ -203,6 +208,11 @@ fn is_seen(entry: &Entry, scope: &Scope) -> bool {
         | Effect::Granted { .. }
         | Effect::Withdrawn { .. }
         | Effect::Confirmed { .. }
-        | Effect::Tallied { .. } => false,
+        | Effect::Tallied { .. }
+        | Effect::Restored(_)
+        | Effect::Erased(_)
+        | Effect::Cleared { .. }
+        | Effect::Dropped { .. }
+        | Effect::Rotated { .. } => false,
     }
 }

@@ -6,7 +6,8 @@ use crate::exchange::{Error, Head};
 use crate::index::step_back;
 use crate::ledger::fold_onto;
 use legation_exchange::{Moment, State};
-use legation_store::{Known, Reader, Snapshot, Snapshots};
+use legation_store::{Known, Reader, Ring, Snapshot, Snapshots};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -20,6 +21,9 @@ pub(crate) struct Keeper {
     pub(crate) snapshots: Snapshots,
     pub(crate) reader: Reader,
     pub(crate) head: watch::Receiver<Head>,
+    pub(crate) ring: Arc<Ring>,
+    /// The key everything is sealed with, as far as was looked.
+    pub(crate) sealed_with: Option<u32>,
     /// Entries the newest snapshot covers.
     pub(crate) covered: u64,
     /// How many more make a new one.
@@ -44,6 +48,7 @@ impl Keeper {
     /// Runs until the decider has gone. A snapshot that cannot be written costs only a slower start.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         step_back();
+        self.reseal();
         while runtime.block_on(self.head.changed()).is_ok() {
             let known = self.head.borrow_and_update().known.clone();
             if known.position >= self.covered.saturating_add(self.worth) {
@@ -52,8 +57,25 @@ impl Keeper {
                 }
                 self.covered = known.position;
             }
+            self.reseal();
             // To be woken by each of a thousand commits a second would cost more than all else here.
             std::thread::sleep(REST);
+        }
+    }
+}
+
+impl Keeper {
+    /// Seals what is there with the newest key, once for each.
+    fn reseal(&mut self) {
+        let newest = self.ring.newest().ok().map(|key| key.id());
+        if self.sealed_with == newest {
+            return;
+        }
+        match self.snapshots.reseal() {
+            Ok(()) => self.sealed_with = newest,
+            Err(error) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "snapshots keep their old key for now");
+            }
         }
     }
 }

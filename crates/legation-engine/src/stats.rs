@@ -1,7 +1,7 @@
 //! What the running exchange counts about itself. Atomics alone: whoever counts waits for nobody, and
 //! nothing here names an agent or holds anything that was said.
 
-use legation_exchange::Verdict;
+use legation_exchange::{Fate, Verdict};
 use legation_protocol::{Code, Format};
 use legation_store::Disk;
 use std::fs::File;
@@ -88,6 +88,8 @@ pub struct Stats {
     pub syncs: Histogram,
     /// A row for each dialect, in it a count for each verdict.
     verdicts: Box<[AtomicU64]>,
+    /// Attempts to bring messages to endpoints, by what became of the message.
+    pushes: [AtomicU64; 3],
     /// Whether the record had no room when it was last asked for some.
     full: AtomicBool,
     /// When the decider was last seen, in milliseconds since the start.
@@ -114,6 +116,7 @@ impl Default for Stats {
             batches: Histogram::with(SIZES),
             syncs: Histogram::of_times(),
             verdicts: (0..cells).map(|_| AtomicU64::new(0)).collect(),
+            pushes: Default::default(),
             full: AtomicBool::new(false),
             seen: AtomicU64::new(0),
             start: instant(),
@@ -146,6 +149,22 @@ impl Stats {
         counted
             .map(|((dialect, verdict), count)| Verdicts { dialect, verdict, count: count.load(Ordering::Relaxed) })
             .filter(|verdicts| verdicts.count > 0)
+    }
+
+    pub(crate) fn pushed(&self, fate: Fate) {
+        let [delivered, failed, given_up] = &self.pushes;
+        let count = match fate {
+            Fate::Delivered => delivered,
+            Fate::Failed => failed,
+            Fate::GivenUp => given_up,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Attempts to bring messages to endpoints, by what became of the message.
+    pub fn pushes(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let names = ["delivered", "failed", "given_up"];
+        names.into_iter().zip(self.pushes.iter().map(|count| count.load(Ordering::Relaxed)))
     }
 
     /// The decider is at work, and the record has room or has not.

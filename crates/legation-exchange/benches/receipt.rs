@@ -1,7 +1,7 @@
 //! What a receipt costs beyond the batch's signature, and what that costs for all of the batch.
 #![allow(missing_docs, clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark")]
 
-use legation_exchange::record::{Committed, Frame, Opening, Seal, leaf, leaf_and_body};
+use legation_exchange::record::{Body, Committed, Frame, Opening, Seal, leaf, leaf_and_body};
 use legation_protocol::sign::SecretKey;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -12,7 +12,13 @@ fn frame(position: u64) -> Frame {
     let effect = format!(
         r#"{{"entry":"accepted","dialect":"cap","kind":"message","id":"m-{position:08}","sender":"agent://prod/planner","to":["agent://prod/writer"],"thread":"T1","digest":"sha256:{position:064x}","proof":"token","expires":1790000000000000,"remembered":1790000000000000}}"#
     );
-    Frame { position, at: 1_790_000_000_000_000, salt: [7; 16], effect: effect.into_bytes(), body: Some(vec![7; 1024]) }
+    Frame {
+        position,
+        at: 1_790_000_000_000_000,
+        salt: [7; 16],
+        effect: effect.into_bytes(),
+        body: Body::Here(vec![7; 1024]),
+    }
 }
 
 fn main() {
@@ -28,7 +34,7 @@ fn main() {
         let each = best(|| {
             bytes = 0;
             for (frame, body) in frames.iter().zip(&bodies) {
-                let opening = Opening::new(frame.salt, &frame.effect, *body).unwrap();
+                let opening = Opening::new(frame.effect_salt(), &frame.effect, *body).unwrap();
                 bytes += black_box(seal.receipt(frame.position, frame.at, opening).unwrap().to_json()).len();
             }
         });

@@ -2,6 +2,7 @@
 
 use crate::key::{Key, KeyState};
 use crate::moment::Moment;
+use crate::push::Push;
 use crate::token::Tokens;
 use legation_protocol::Format;
 use legation_protocol::sign::PublicKey;
@@ -43,6 +44,9 @@ pub struct Agent {
     pub environment: Option<String>,
     /// Its CAP manifest.
     pub manifest: Option<Value>,
+    /// Where its messages are brought to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push: Option<Push>,
     /// Its bearer tokens.
     pub tokens: Tokens,
 }

@@ -85,6 +85,11 @@ impl DeadLetters {
         }
     }
 
+    /// Takes every message off the list that is one of those.
+    pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
+        self.letters.retain(|_, letter| !is_one(letter.message));
+    }
+
     pub(crate) fn take(&mut self, position: u64, agent: &str) -> Option<DeadLetter> {
         self.letters.remove(&(position, agent.to_owned()))
     }

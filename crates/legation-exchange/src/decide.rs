@@ -3,16 +3,22 @@
 
 mod acknowledge;
 mod dead_letters;
+mod erase;
 mod keys;
 mod message;
 mod people;
+mod push;
 mod register;
 mod remove;
+mod rotate;
+mod upkeep;
 
 use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
+use crate::erased::Span;
 use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::push::Pushed;
 use crate::registration::Registration;
 use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
@@ -20,7 +26,9 @@ use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Received, Rejection};
 
+pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use keys::key_statement;
+pub use upkeep::Restore;
 
 /// How the sender of a message proved to be it.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +122,13 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To note that the record is sealed with another key.
+    Rotate {
+        /// The key's number.
+        key: u32,
+        /// Who asks.
+        who: Who,
+    },
     /// To note that a new token has been used.
     Confirm(TokenHash),
     /// To acknowledge messages.
@@ -127,6 +142,8 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To note how messages were brought to an agent.
+    Pushed(Pushed),
     /// To send letters again that reached nobody.
     Resend {
         /// Whose.
@@ -145,6 +162,27 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To erase messages.
+    Erase {
+        /// Which.
+        erasure: Box<Erasure>,
+        /// Who asks.
+        who: Who,
+    },
+    /// To note that what was erased up to an entry is gone from the disk.
+    Clear {
+        /// The entry.
+        up_to: u64,
+    },
+    /// To note that bodies went that had been kept long enough.
+    Drop {
+        /// Those before this position.
+        before: u64,
+        /// But not these.
+        kept: Vec<Span>,
+    },
+    /// To go on from a copy.
+    Restore(Box<Restore>),
     /// To note that somebody known was refused something.
     Refusal(Refused),
     /// To note what strangers were refused.
@@ -218,10 +256,16 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
         Input::Grant { name, role, who, token } => desk.grant(name, role, &who, token),
         Input::Withdraw { name, who } => desk.withdraw(name, &who),
+        Input::Rotate { key, who } => desk.rotate(key, &who),
         Input::Confirm(token) => Ok(desk.confirm(token)),
         Input::Acknowledge { agent, up_to, positions, who } => desk.acknowledge(agent, up_to, positions, &who),
+        Input::Pushed(pushed) => Ok(desk.pushed(pushed)),
         Input::Resend { agent, positions, who } => desk.resend(agent, &positions, &who),
         Input::Purge { agent, up_to, who } => desk.purge(agent, up_to, &who),
+        Input::Erase { erasure, who } => desk.erase(*erasure, &who),
+        Input::Clear { up_to } => Ok(desk.cleared(up_to)),
+        Input::Drop { before, kept } => Ok(desk.dropped(before, kept)),
+        Input::Restore(restore) => Ok(desk.restore(*restore)),
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
         Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
     };
@@ -292,10 +336,18 @@ impl Desk<'_> {
             | Input::Key { who, .. }
             | Input::Grant { who, .. }
             | Input::Withdraw { who, .. }
+            | Input::Rotate { who, .. }
             | Input::Acknowledge { who, .. }
             | Input::Resend { who, .. }
-            | Input::Purge { who, .. } => who,
-            Input::Confirm(_) | Input::Refusal(_) | Input::Tally(_) => return None,
+            | Input::Purge { who, .. }
+            | Input::Erase { who, .. } => who,
+            Input::Confirm(_)
+            | Input::Pushed(_)
+            | Input::Refusal(_)
+            | Input::Tally(_)
+            | Input::Clear { .. }
+            | Input::Drop { .. }
+            | Input::Restore(_) => return None,
         };
         (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None })
     }

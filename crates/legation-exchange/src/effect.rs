@@ -3,9 +3,12 @@
 
 use crate::agent::Agent;
 use crate::dead::Why;
+use crate::epoch::Restored;
+use crate::erased::{Erased, Span};
 use crate::key::Key;
 use crate::moment::Moment;
 use crate::person::Person;
+use crate::push::Pushed;
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +86,8 @@ pub enum Effect {
     },
     /// Messages were acknowledged.
     Acked(Acked),
+    /// Messages were brought to an agent, or could not be.
+    Pushed(Pushed),
     /// Messages reached nobody.
     Died {
         /// Whose they were.
@@ -103,6 +108,29 @@ pub enum Effect {
         /// Who did it.
         by: String,
     },
+    /// The record goes on from a copy.
+    Restored(Restored),
+    /// Messages were erased: nobody is shown them any more.
+    Erased(Erased),
+    /// What was erased is gone from the disk.
+    Cleared {
+        /// All that was erased up to this entry.
+        up_to: u64,
+    },
+    /// Bodies of old messages went that had been kept long enough.
+    Dropped {
+        /// Those before this position.
+        before: u64,
+        /// But not these: they wait for somebody.
+        kept: Vec<Span>,
+    },
+    /// The record is sealed with another key from here on.
+    Rotated {
+        /// The key's number.
+        key: u32,
+        /// Who did it.
+        by: String,
+    },
 }
 
 impl Effect {
@@ -120,10 +148,51 @@ impl Effect {
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
             | Effect::Acked(_)
+            | Effect::Pushed(_)
             | Effect::Died { .. }
-            | Effect::Purged { .. } => Vec::new(),
+            | Effect::Purged { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => Vec::new(),
         }
     }
+
+    /// Who may be another, or may do something else, than before.
+    pub fn changes(&self) -> Option<Party> {
+        match self {
+            Effect::Registered { agent, .. } => Some(Party::Agent(agent.id.clone())),
+            Effect::Removed { agent, .. }
+            | Effect::Keyed { agent, .. }
+            | Effect::Confirmed { agent: Some(agent), .. } => Some(Party::Agent(agent.clone())),
+            Effect::Granted { .. } | Effect::Withdrawn { .. } | Effect::Confirmed { agent: None, .. } => {
+                Some(Party::Person)
+            }
+            Effect::Accepted(_)
+            | Effect::Refused(_)
+            | Effect::Tallied { .. }
+            | Effect::Acked(_)
+            | Effect::Died { .. }
+            | Effect::Resent(_)
+            | Effect::Purged { .. }
+            | Effect::Pushed(_)
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => None,
+        }
+    }
+}
+
+/// Somebody whose standing has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// An agent, by id.
+    Agent(String),
+    /// A person. They may read any mailbox.
+    Person,
 }
 
 /// A message that was taken.

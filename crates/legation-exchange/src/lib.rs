@@ -9,14 +9,18 @@ mod dead;
 mod decide;
 mod dedup;
 mod effect;
+mod epoch;
+mod erased;
 mod key;
 mod mailbox;
 mod moment;
 mod person;
 mod policy;
+mod push;
 pub mod record;
 mod registration;
 mod registry;
+mod route;
 mod snapshot;
 mod state;
 mod token;
@@ -25,16 +29,21 @@ mod who;
 pub use agent::Agent;
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Decision, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified, decide, earlier_than, key_statement, tick,
+    Decision, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Proof, Restore, SpareId, Verdict, Verified, decide,
+    earlier_than, key_statement, tick,
 };
-pub use effect::{Accepted, Acked, Effect, Entry, Refused, Resent, Tally};
+pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Resent, Tally};
+pub use epoch::{Epoch, Epochs, Restored};
+pub use erased::{Dropped, Erased, Erasures, Span, covers, spans};
 pub use key::{Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox};
 pub use moment::Moment;
 pub use person::{People, Person};
 pub use policy::Policy;
+pub use push::{Fate, Lost, Outcome, Push, Pushed, Try};
 pub use registration::Registration;
 pub use registry::Registry;
+pub use route::{Event, Order, Route};
 pub use state::State;
 pub use token::{TokenHash, Tokens};
 pub use who::{OPERATOR, PRINCIPALS, Role, Who};

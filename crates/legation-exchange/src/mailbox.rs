@@ -1,7 +1,7 @@
 //! What waits for an agent. Listed by the position that routed it here, acknowledged by position.
 
 use crate::moment::Moment;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A message that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +20,14 @@ pub struct Mailbox {
     items: VecDeque<Item>,
     /// No item expires before this.
     earliest: Option<Moment>,
+    /// Positions of items that are no longer pushed, since that failed too often. They wait for a reader.
+    given_up: BTreeSet<u64>,
 }
 
 impl PartialEq for Mailbox {
     /// The bound on expiry may lag behind what was taken out.
     fn eq(&self, other: &Self) -> bool {
-        self.items == other.items
+        self.items == other.items && self.given_up == other.given_up
     }
 }
 
@@ -34,6 +36,16 @@ impl Mailbox {
     pub fn after(&self, after: Option<u64>) -> impl Iterator<Item = Item> {
         let from = after.map_or(0, |after| self.items.partition_point(|item| item.position <= after));
         self.items.range(from..).copied()
+    }
+
+    /// What waits beyond `after` and may still be pushed.
+    pub fn pushable(&self, after: Option<u64>) -> impl Iterator<Item = Item> {
+        self.after(after).filter(|item| !self.given_up.contains(&item.position))
+    }
+
+    /// Positions of what waits and is not pushed any more.
+    pub fn given_up(&self) -> impl Iterator<Item = u64> {
+        self.given_up.iter().copied()
     }
 
     /// How many messages wait.
@@ -54,22 +66,41 @@ impl Mailbox {
     pub(crate) fn take_up_to(&mut self, position: u64) {
         let taken = self.items.partition_point(|item| item.position <= position);
         self.items.drain(..taken);
+        self.given_up = self.given_up.split_off(&position.saturating_add(1));
         self.tidy();
     }
 
     /// Takes several out at once.
     pub(crate) fn take_all(&mut self, positions: &[u64]) {
+        if positions.is_empty() {
+            return;
+        }
         let mut sorted = positions.to_vec();
         sorted.sort_unstable();
         self.items.retain(|item| sorted.binary_search(&item.position).is_err());
+        self.given_up.retain(|position| sorted.binary_search(position).is_err());
+        self.tidy();
+    }
+
+    /// Takes out every message that is one of those.
+    pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
+        self.items.retain(|item| !is_one(item.message));
         self.tidy();
     }
 
     pub(crate) fn take(&mut self, position: u64) -> Option<Item> {
         let at = self.items.binary_search_by_key(&position, |item| item.position).ok()?;
         let item = self.items.remove(at);
+        self.given_up.remove(&position);
         self.tidy();
         item
+    }
+
+    /// These wait for a reader from now on.
+    pub(crate) fn give_up(&mut self, positions: &[u64]) {
+        let waits = |position: &&u64| self.items.binary_search_by_key(*position, |item| item.position).is_ok();
+        let given_up: Vec<_> = positions.iter().filter(waits).copied().collect();
+        self.given_up.extend(given_up);
     }
 
     /// A mailbox that was once full does not keep the room.

@@ -15,7 +15,9 @@ mod verify;
 
 pub use batch::{Committed, Seal};
 pub use checkpoint::{BadCheckpoint, Checkpoint, SignedCheckpoint};
-pub use frame::{Frame, body_commitment, effect_commitment, effect_salt, leaf, leaf_and_body, leaf_of};
+pub use frame::{
+    Body, Commitments, Frame, body_commitment, effect_commitment, effect_salt, leaf, leaf_and_body, leaf_of,
+};
 pub use frontier::{Frontier, empty_root, node};
 pub use hash::{BadHash, Hash};
 pub use included::{BadProof, Included};

@@ -1,10 +1,11 @@
 //! Who is registered. Each name leads to one agent, and no two agents' names look alike.
 
 use crate::agent::Agent;
+use crate::push::Push;
 use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
 use legation_protocol::{Code, Rejection};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use unicode_security::confusable_detection::skeleton;
 
 /// How many agents may stand above each other.
@@ -20,6 +21,8 @@ pub struct Registry {
     looks: BTreeMap<String, (String, String)>,
     /// Whose a token is.
     tokens: BTreeMap<TokenHash, String>,
+    /// Those that said where they take their messages.
+    pushed: BTreeSet<String>,
     /// Names that were an agent's once, and what they look like.
     gone: BTreeMap<String, String>,
 }
@@ -43,6 +46,12 @@ impl Registry {
     /// All of them, by id.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.agents.values()
+    }
+
+    /// Those that said where they take their messages, and where that is.
+    pub fn pushed(&self) -> impl Iterator<Item = (&Agent, &Push)> {
+        let agents = self.pushed.iter().filter_map(|id| self.agents.get(id));
+        agents.filter_map(|agent| agent.push.as_ref().map(|push| (agent, push)))
     }
 
     /// How many there are.
@@ -140,6 +149,9 @@ impl Registry {
         for name in agent.names() {
             self.gone.remove(&look(name));
         }
+        if agent.push.is_some() {
+            self.pushed.insert(agent.id.clone());
+        }
         self.agents.insert(agent.id.clone(), agent);
     }
 
@@ -169,6 +181,7 @@ impl Registry {
 
     fn remove(&mut self, id: &str) {
         let Some(agent) = self.agents.remove(id) else { return };
+        self.pushed.remove(id);
         for name in agent.names() {
             self.names.remove(name);
             self.looks.remove(&look(name));

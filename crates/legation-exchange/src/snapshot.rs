@@ -5,6 +5,8 @@
 use crate::agent::Agent;
 use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
+use crate::epoch::Epochs;
+use crate::erased::{Dropped, Erasures};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::Person;
@@ -23,6 +25,15 @@ struct WireState {
     dead: Vec<(u64, String, DeadLetter)>,
     /// Whose mailboxes follow, and how many items each has.
     mailboxes: Vec<(String, usize)>,
+    #[serde(default)]
+    epochs: Epochs,
+    #[serde(default)]
+    erasures: Erasures,
+    #[serde(default)]
+    dropped: Dropped,
+    /// What of them is not pushed any more.
+    #[serde(default)]
+    given_up: Vec<(String, Vec<u64>)>,
 }
 
 const FORM: u32 = 2;
@@ -40,7 +51,11 @@ impl State {
             gone: self.registry.gone().map(str::to_owned).collect(),
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
+            given_up: self.given_up(),
             mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.len())).collect(),
+            epochs: self.epochs.clone(),
+            erasures: self.erasures.clone(),
+            dropped: self.dropped.clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
         let json = serde_json::to_vec(&wire).unwrap_or_default();
@@ -59,6 +74,7 @@ impl State {
         let (json, items) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
         let wire: WireState = serde_json::from_slice(json).ok().filter(|wire: &WireState| wire.form == FORM)?;
         let mut state = State { next: wire.next, now: wire.now, dedup: Some(Dedup::default()), ..State::default() };
+        (state.epochs, state.erasures, state.dropped) = (wire.epochs, wire.erasures, wire.dropped);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
         wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
         wire.people.into_iter().for_each(|person| state.people.put(person));
@@ -69,7 +85,17 @@ impl State {
             items.by_ref().take(count).for_each(|item| mailbox.put(item));
             state.mailboxes.insert(agent, mailbox);
         }
+        for (agent, positions) in wire.given_up {
+            if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
+                mailbox.give_up(&positions);
+            }
+        }
         Some(state)
+    }
+
+    fn given_up(&self) -> Vec<(String, Vec<u64>)> {
+        let all = self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.given_up().collect::<Vec<_>>()));
+        all.filter(|(_, positions)| !positions.is_empty()).collect()
     }
 
     /// What was taken since the state was empty or read from bytes, and until when that is of use.

@@ -3,9 +3,12 @@
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
 use crate::effect::{Accepted, Acked, Effect, Entry, Resent};
+use crate::epoch::Epochs;
+use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::People;
+use crate::push::Pushed;
 use crate::registry::Registry;
 use legation_protocol::Format;
 use std::borrow::Cow;
@@ -24,6 +27,9 @@ pub struct State {
     pub(crate) dedup: Option<Dedup>,
     pub(crate) mailboxes: BTreeMap<String, Mailbox>,
     pub(crate) dead: DeadLetters,
+    pub(crate) epochs: Epochs,
+    pub(crate) erasures: Erasures,
+    pub(crate) dropped: Dropped,
 }
 
 impl State {
@@ -43,6 +49,9 @@ impl State {
             dedup: None,
             mailboxes: self.mailboxes.clone(),
             dead: self.dead.clone(),
+            epochs: self.epochs.clone(),
+            erasures: self.erasures.clone(),
+            dropped: self.dropped.clone(),
         }
     }
 
@@ -89,6 +98,27 @@ impl State {
         &self.dead
     }
 
+    /// How often the record went on from a copy, and where.
+    pub fn epochs(&self) -> &Epochs {
+        &self.epochs
+    }
+
+    /// What was erased.
+    pub fn erasures(&self) -> &Erasures {
+        &self.erasures
+    }
+
+    /// Which bodies were dropped.
+    pub fn dropped(&self) -> &Dropped {
+        &self.dropped
+    }
+
+    /// Where messages lie that wait for somebody, or reached nobody; some more than once.
+    pub fn undelivered(&self) -> impl Iterator<Item = u64> {
+        let waiting = self.mailboxes.values().flat_map(|mailbox| mailbox.after(None)).map(|item| item.message);
+        waiting.chain(self.dead.after(None).map(|(_, _, letter)| letter.message))
+    }
+
     /// Where messages lie that may be earlier ones with this sender and what the id is remembered as.
     pub(crate) fn earlier(&self, sender: &str, id: &str) -> Vec<u64> {
         let Some(dedup) = &self.dedup else { return Vec::new() };
@@ -128,6 +158,7 @@ impl State {
             Effect::Withdrawn { person, .. } => self.people.remove(person),
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
             Effect::Acked(acked) => self.acknowledge(acked),
+            Effect::Pushed(pushed) => self.pushed(pushed),
             Effect::Died { agent, positions, why } => self.bury(agent, positions, *why, entry.at),
             Effect::Resent(resent) => self.resend(entry.position, resent),
             Effect::Purged { agent, up_to, .. } => {
@@ -135,7 +166,13 @@ impl State {
                     mailbox.take_up_to(*up_to);
                 }
             }
-            Effect::Refused(_) | Effect::Tallied { .. } => {}
+            Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
+            Effect::Erased(erased) => self.erase(entry.position, erased),
+            Effect::Cleared { up_to } => self.erasures.clear(*up_to),
+            Effect::Dropped { before, kept } => {
+                self.dropped = Dropped { before: *before, kept: kept.clone(), entry: entry.position };
+            }
+            Effect::Refused(_) | Effect::Tallied { .. } | Effect::Rotated { .. } => {}
         }
     }
 
@@ -152,6 +189,14 @@ impl State {
             let id = remembered_as(accepted.dialect, &accepted.id, accepted.thread.as_deref());
             dedup.take(&accepted.sender, &id, position, until);
         }
+    }
+
+    /// What is erased waits for nobody any more.
+    fn erase(&mut self, entry: u64, erased: &Erased) {
+        let is_erased = |message: u64| covers(&erased.positions, message);
+        self.mailboxes.values_mut().for_each(|mailbox| mailbox.take_messages(&is_erased));
+        self.dead.take_messages(&is_erased);
+        self.erasures.add(entry, &erased.positions);
     }
 
     fn put(&mut self, agent: &str, item: Item) {
@@ -171,6 +216,14 @@ impl State {
             [position] => drop(mailbox.take(*position)),
             several => mailbox.take_all(several),
         }
+    }
+
+    /// What was brought is acknowledged; what was given up waits, and is not brought again.
+    fn pushed(&mut self, pushed: &Pushed) {
+        let Some(mailbox) = self.mailboxes.get_mut(&pushed.agent) else { return };
+        let positions = |tries: &[crate::push::Try]| tries.iter().map(|tried| tried.position).collect::<Vec<_>>();
+        mailbox.take_all(&positions(&pushed.delivered));
+        mailbox.give_up(&positions(&pushed.given_up));
     }
 
     /// Removes an agent. What waited for it reached nobody; those below it go to whom it stood below.

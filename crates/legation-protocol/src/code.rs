@@ -191,6 +191,8 @@ codes! {
     BadParent = "bad_parent",
     /// More live keys than an agent may have.
     TooManyKeys = "too_many_keys",
+    /// A URL that is not one the exchange may send to.
+    UrlForbidden = "url_forbidden",
     /// A key that cannot do, or become, what was asked.
     KeyState = "key_state",
     /// An instance of what cannot have one.
@@ -203,6 +205,14 @@ codes! {
     RateLimited = "rate_limited",
     /// An id that more than one message has.
     AmbiguousMessage = "ambiguous_message",
+    /// Another takes from the mailbox now.
+    Fenced = "fenced",
+    /// The message was erased.
+    Erased = "erased",
+    /// The message's text was kept as long as texts are kept here.
+    BodyDropped = "body_dropped",
+    /// A message that is to be erased has not reached everybody it is for.
+    Undelivered = "undelivered",
     /// A body of a kind that is not read here.
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.

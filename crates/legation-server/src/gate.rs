@@ -2,6 +2,7 @@
 //! machine, neither by its own origin nor by a name it has pointed here; so both are checked before
 //! anything of the request is read.
 
+use crate::guest::Guest;
 use crate::header::Header;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
@@ -18,13 +19,25 @@ use std::sync::Arc;
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
-pub(crate) async fn gate(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Result<Response, Refusal> {
+/// The names of this machine itself.
+const OWN: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+pub(crate) async fn gate(
+    State(shared): State<Arc<Shared>>,
+    guest: Guest,
+    request: Request,
+    next: Next,
+) -> Result<Response, Refusal> {
     let refuse = |message: &'static str| Err(Refusal::because(Code::ForbiddenOrigin, message));
     let Header::Once(host) = Header::of(request.headers(), &HOST) else {
         return refuse("say which host you mean, once");
     };
+    let settings = shared.settings();
+    let hosts = &settings.hosts;
     let authority = request.uri().authority().map(Authority::as_str);
-    if !is_known(host, &shared.hosts) || authority.is_some_and(|name| !is_known(name, &shared.hosts)) {
+    // No browser opens our socket in the file system, so any name will do there.
+    let known = |name: &str| guest.source.on_socket || is_known(name, hosts);
+    if !known(host) || authority.is_some_and(|name| !known(name)) {
         return refuse("this exchange does not answer to that host name");
     }
     if is_foreign_fetch(request.headers()) {
@@ -32,7 +45,7 @@ pub(crate) async fn gate(State(shared): State<Arc<Shared>>, request: Request, ne
     }
     match Header::of(request.headers(), &ORIGIN) {
         Header::Absent => Ok(next.run(request).await),
-        Header::Once(origin) if is_known_origin(origin, &shared.hosts) => Ok(next.run(request).await),
+        Header::Once(origin) if is_known_origin(origin, hosts) => Ok(next.run(request).await),
         Header::Once(_) | Header::Unclear => refuse("pages of that origin may not speak to this exchange"),
     }
 }
@@ -54,13 +67,24 @@ fn is_known_origin(origin: &str, hosts: &[String]) -> bool {
     host.is_some_and(|host| is_known(host, hosts))
 }
 
-/// Whether a host, with any port or none, is one of these.
+/// Whether a host, with any port or none, is this machine or one of these.
 fn is_known(host: &str, hosts: &[String]) -> bool {
+    let known = |name: &str| OWN.contains(&name) || hosts.iter().any(|known| known.eq_ignore_ascii_case(name));
+    name_of(host).is_some_and(|name| known(&name))
+}
+
+/// Whether browsers may be told to come to this host over https alone: not where the name is that of every
+/// other server on the machine too.
+pub(crate) fn is_own_name(host: &str) -> bool {
+    name_of(host).is_some_and(|name| OWN.contains(&name.as_str()))
+}
+
+/// A host without its port, in lower case.
+fn name_of(host: &str) -> Option<String> {
     let end = if host.starts_with('[') { host.find(']').map(|at| at + 1) } else { host.find(':') };
-    let (name, port) = host.split_at_checked(end.unwrap_or(host.len())).unwrap_or((host, ""));
+    let (name, port) = host.split_at_checked(end.unwrap_or(host.len()))?;
     let number = port.strip_prefix(':').unwrap_or(port);
-    let port_fits = port.is_empty() || number.parse::<u16>().is_ok();
-    port_fits && hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
+    (port.is_empty() || number.parse::<u16>().is_ok()).then(|| name.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -69,7 +93,7 @@ mod tests {
 
     #[track_caller]
     fn check(host: &str, want: bool) {
-        let hosts = ["localhost", "127.0.0.1", "[::1]", "exchange.example"].map(str::to_owned);
+        let hosts = ["Exchange.example"].map(str::to_owned);
         assert_eq!(is_known(host, &hosts), want, "{host}");
         assert_eq!(is_known_origin(&format!("http://{host}"), &hosts), want, "{host}");
     }

@@ -4,22 +4,20 @@
 use crate::cookie;
 use crate::gate::is_from_elsewhere;
 use crate::header::Header;
+use crate::proxy::{Proxy, is_passed_on};
 use crate::sessions::SignedIn;
 use crate::shared::Shared;
 use crate::traces::Trace;
-use crate::visits::Visit;
+use crate::visits::{Peer, Via, Visit};
 use axum::extract::FromRequestParts;
-use axum::http::header::{AUTHORIZATION, FORWARDED};
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName};
 use legation_exchange::Who;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, OnceLock};
 use tokio::time::Instant;
-
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
 /// Who sends a request.
 #[derive(Clone, Debug)]
@@ -42,22 +40,18 @@ pub(crate) struct Source {
     address: IpAddr,
     /// Whether it was sent on this machine, and not just passed on here.
     pub(crate) local: bool,
-    /// Whether it came to a proxy of ours over https.
+    /// Whether it came over https, to us or to a proxy of ours.
     pub(crate) secure: bool,
+    /// Whether it was sent on this machine, over our socket in the file system.
+    pub(crate) on_socket: bool,
 }
 
 impl Guest {
-    pub(crate) fn of(visit: Option<Arc<Visit>>, headers: &HeaderMap, proxies: &[IpAddr], trace: Trace) -> Guest {
-        let peer = visit.as_ref().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |visit| visit.peer);
+    pub(crate) fn of(visit: Option<Arc<Visit>>, headers: &HeaderMap, proxy: &Proxy, trace: Trace) -> Guest {
+        let nowhere = Peer { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), via: Via::Tcp };
+        let peer = visit.as_ref().map_or(nowhere, |visit| visit.peer);
         let anonymous = Header::of(headers, &AUTHORIZATION) == Header::Absent;
-        Guest {
-            visit,
-            source: Source::of(peer, headers, proxies),
-            anonymous,
-            session: None,
-            trace,
-            who: Arc::default(),
-        }
+        Guest { visit, source: Source::of(peer, headers, proxy), anonymous, session: None, trace, who: Arc::default() }
     }
 
     /// Looks whose the cookie is. What another page lets a browser send is nobody's.
@@ -90,34 +84,38 @@ impl Guest {
     }
 }
 
+impl Guest {
+    /// Ready when the connection is to make room, which only one can that has proven nothing.
+    pub(crate) async fn told_to_leave(&self) {
+        match &self.visit {
+            Some(visit) => visit.told_to_leave().await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
 impl<S: Sync> FromRequestParts<S> for Guest {
     type Rejection = Infallible;
 
     /// Every request has been given its guest on the way in; one that has not is a stranger's.
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let guest = parts.extensions.get::<Guest>().cloned();
-        Ok(guest.unwrap_or_else(|| Guest::of(None, &parts.headers, &[], Trace::of(&parts.headers))))
+        Ok(guest.unwrap_or_else(|| Guest::of(None, &parts.headers, &Proxy::default(), Trace::of(&parts.headers))))
     }
 }
 
 impl Source {
-    /// A proxy is believed about who stands behind it, back to the first address that is no proxy's.
-    fn of(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> Source {
-        let passed_on = headers.contains_key(&FORWARDED_FOR) || headers.contains_key(&FORWARDED);
-        if !proxies.contains(&peer) {
-            return Source { address: peer, local: peer.is_loopback() && !passed_on, secure: false };
+    /// Where a proxy says it comes from, if one is there and this came from it. From a proxy's address nothing
+    /// is local; from our own socket everything is that was not passed on.
+    fn of(peer: Peer, headers: &HeaderMap, proxy: &Proxy) -> Source {
+        let Peer { address, via } = peer;
+        let (passed_on, on_socket, tls) = (is_passed_on(headers), via == Via::Unix, via == Via::Tls);
+        if !proxy.is_trusted(address) || (on_socket && !passed_on) {
+            let local = (on_socket || address.is_loopback()) && !passed_on;
+            return Source { address, local, secure: tls, on_socket: on_socket && local };
         }
-        let named = headers.get_all(&FORWARDED_FOR).iter().rev().map(|value| value.to_str().unwrap_or_default());
-        let hops = named.flat_map(|text| text.rsplit(',')).map_while(|hop| hop.trim().parse::<IpAddr>().ok());
-        let mut address = peer;
-        for hop in hops {
-            address = hop.to_canonical();
-            if !proxies.contains(&address) {
-                break;
-            }
-        }
-        let secure = Header::of(headers, &FORWARDED_PROTO) == Header::Once("https");
-        Source { address, local: false, secure }
+        let word = proxy.word(address, headers);
+        Source { address: word.address, local: false, secure: tls || word.secure, on_socket: false }
     }
 
     /// What limits and counts are kept by. Whoever has one address of IPv6 has all that share its first half.
@@ -138,38 +136,46 @@ impl From<Source> for legation_engine::Source {
 #[cfg(test)]
 mod tests {
     use super::Source;
+    use crate::proxy::Proxy;
+    use crate::visits::{Peer, Via};
     use axum::http::{HeaderMap, HeaderValue};
-    use std::net::IpAddr;
 
     #[track_caller]
-    fn check(peer: &str, forwarded: &[&str], proxies: &[&str], key: &str, local: bool) {
+    fn check(via: Via, peer: &str, forwarded: &[&str], proxies: &[&str], key: &str, local: bool) -> Source {
         let mut headers = HeaderMap::new();
         for line in forwarded {
             headers.append("x-forwarded-for", HeaderValue::from_str(line).unwrap());
         }
-        let proxies: Vec<IpAddr> = proxies.iter().map(|text| text.parse().unwrap()).collect();
-        let source = Source::of(peer.parse().unwrap(), &headers, &proxies);
+        let trusted = proxies.iter().map(|text| text.parse().unwrap()).collect();
+        let peer = Peer { address: peer.parse().unwrap(), via };
+        let source = Source::of(peer, &headers, &Proxy { trusted, ..Proxy::default() });
         assert_eq!((source.key(), source.local), (key.parse().unwrap(), local));
+        source
     }
 
     #[test]
     fn without_a_proxy_the_peer_is_the_source() {
-        check("127.0.0.1", &[], &[], "127.0.0.1", true);
-        check("127.0.0.1", &["192.0.2.9"], &[], "127.0.0.1", false);
-        check("192.0.2.1", &["127.0.0.1"], &["127.0.0.1"], "192.0.2.1", false);
-        check("2001:db8:1:2:3:4:5:6", &[], &[], "2001:db8:1:2::", false);
+        check(Via::Tcp, "127.0.0.1", &[], &[], "127.0.0.1", true);
+        check(Via::Tcp, "127.0.0.1", &["192.0.2.9"], &[], "127.0.0.1", false);
+        check(Via::Tcp, "192.0.2.1", &["127.0.0.1"], &["127.0.0.1"], "192.0.2.1", false);
+        check(Via::Tcp, "2001:db8:1:2:3:4:5:6", &[], &[], "2001:db8:1:2::", false);
+        assert!(check(Via::Tls, "192.0.2.1", &[], &[], "192.0.2.1", false).secure);
     }
 
     #[test]
-    fn a_proxy_is_believed_up_to_the_first_address_that_is_none() {
+    fn nothing_a_proxy_passes_on_is_local() {
         let proxies = &["127.0.0.1", "10.0.0.2"];
-        check("127.0.0.1", &["192.0.2.9"], proxies, "192.0.2.9", false);
-        check("127.0.0.1", &["198.51.100.7, 192.0.2.9, 10.0.0.2"], proxies, "192.0.2.9", false);
-        check("127.0.0.1", &["198.51.100.7", "192.0.2.9"], proxies, "192.0.2.9", false);
-        check("127.0.0.1", &["::ffff:192.0.2.9"], proxies, "192.0.2.9", false);
-        // What makes no sense ends the trail, and nothing passed on is local.
-        check("127.0.0.1", &["198.51.100.7, nonsense"], proxies, "127.0.0.1", false);
-        check("127.0.0.1", &["127.0.0.1"], proxies, "127.0.0.1", false);
-        check("127.0.0.1", &[], proxies, "127.0.0.1", false);
+        check(Via::Tcp, "127.0.0.1", &["192.0.2.9"], proxies, "192.0.2.9", false);
+        check(Via::Tcp, "127.0.0.1", &["127.0.0.1"], proxies, "127.0.0.1", false);
+        check(Via::Tcp, "127.0.0.1", &[], proxies, "127.0.0.1", false);
+    }
+
+    #[test]
+    fn on_our_own_socket_everything_is_local_that_was_not_passed_on() {
+        let proxies = &["127.0.0.1"];
+        assert!(check(Via::Unix, "127.0.0.1", &[], &[], "127.0.0.1", true).on_socket);
+        assert!(check(Via::Unix, "127.0.0.1", &[], proxies, "127.0.0.1", true).on_socket);
+        assert!(!check(Via::Unix, "127.0.0.1", &["192.0.2.9"], &[], "127.0.0.1", false).on_socket);
+        assert!(!check(Via::Unix, "127.0.0.1", &["192.0.2.9"], proxies, "192.0.2.9", false).on_socket);
     }
 }

@@ -5,13 +5,14 @@ use crate::body;
 use crate::caller::Caller;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::standing::Brought;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Delivery, Error};
+use legation_engine::{Delivery, Error, Feed};
 use legation_exchange::record::Receipt;
 use legation_exchange::{PRINCIPALS, Verdict};
 use legation_protocol::{Code, Rejection};
@@ -69,8 +70,9 @@ struct Listing<'d> {
     next: u64,
 }
 
+/// A message as it is listed and streamed.
 #[derive(Serialize)]
-struct Item<'d> {
+pub(crate) struct Item<'d> {
     position: u64,
     message: &'d RawValue,
     received_at: String,
@@ -85,7 +87,7 @@ struct Item<'d> {
 
 impl<'d> Item<'d> {
     /// The bytes go out as they came in.
-    fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
+    pub(crate) fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
         let Delivery { position, bytes, received_at, digest, receipt, trace } = delivery;
         let message = serde_json::from_slice(bytes).map_err(|_| Error::Entry { position: *position })?;
         Ok(Item {
@@ -106,6 +108,7 @@ pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     AgentPath(id): AgentPath,
     caller: Caller,
+    brought: Brought,
     uri: Uri,
 ) -> Result<Response, Refusal> {
     let Wanted { after, limit, wait } = Wanted::of(&uri)?;
@@ -113,34 +116,40 @@ pub(crate) async fn list(
     if shared.exchange.agent(&id).is_none() && !PRINCIPALS.contains(&id.as_str()) {
         return Err(unknown());
     }
-    let wait = Duration::from_secs(wait);
-    let found = tokio::select! {
-        found = fetch(&shared, &id, after, limit, wait) => found?,
-        () = shared.stopping.cancelled() => Vec::new(),
+    let first = match wait {
+        0 => shared.exchange.inbox(&id, after, limit.min(PAGE))?,
+        wait => {
+            let feed = shared.exchange.consume(&id, after, brought.to_take(&shared, &id)?);
+            tokio::select! {
+                found = waited(feed, Duration::from_secs(wait)) => found?,
+                () = shared.stopping.cancelled() => Vec::new(),
+            }
+        }
     };
+    let found = fetch(&shared, &id, first, limit)?;
     let next = found.last().map(|last| last.position).or(after).unwrap_or_default();
     let messages = found.iter().map(Item::of).collect::<Result<_, _>>()?;
     let text = serde_json::to_vec(&Listing { messages, next }).map_err(|_| Error::Entry { position: next })?;
     Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-/// What waits, a page at a time, until there is enough of it.
-async fn fetch(
-    shared: &Shared,
-    id: &str,
-    after: Option<u64>,
-    limit: usize,
-    wait: Duration,
-) -> Result<Vec<Delivery>, Error> {
-    let page = |after, left: usize, wait| shared.exchange.inbox(id, after, left.min(PAGE), wait);
-    let mut found = page(after, limit, wait).await?;
-    let mut bytes = 0;
-    let mut counted = 0;
+/// What comes within this time. Whoever waits takes from the mailbox, and another may come and take over.
+async fn waited(mut feed: Feed, wait: Duration) -> Result<Vec<Delivery>, Refusal> {
+    match tokio::time::timeout(wait, feed.next()).await {
+        Ok(found) => Ok(found?),
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// These and what follows them, a page at a time, until there is enough of it.
+fn fetch(shared: &Shared, id: &str, mut found: Vec<Delivery>, limit: usize) -> Result<Vec<Delivery>, Error> {
+    found.truncate(limit);
+    let (mut bytes, mut counted) = (0, 0);
     while found.len() < limit {
         bytes += found.iter().skip(counted).map(|found| found.bytes.len() + found.receipt.weight()).sum::<usize>();
         counted = found.len();
-        let Some(last) = found.last().filter(|_| counted % PAGE == 0 && bytes < ENOUGH) else { break };
-        let more = page(Some(last.position), limit - counted, Duration::ZERO).await?;
+        let Some(last) = found.last().filter(|_| bytes < ENOUGH) else { break };
+        let more = shared.exchange.inbox(id, Some(last.position), (limit - counted).min(PAGE))?;
         if more.is_empty() {
             break;
         }

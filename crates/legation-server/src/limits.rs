@@ -9,6 +9,7 @@ use crate::header::Header;
 use crate::refusal::Refusal;
 use crate::settings::Limits;
 use crate::shared::Shared;
+use crate::ws::offered_token;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -25,35 +26,37 @@ use tokio::time::Instant;
 /// What is counted by source.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    failures: Option<Limiter<IpAddr>>,
-    registrations: Option<Limiter<IpAddr>>,
+    failures: Limiter<IpAddr>,
+    registrations: Limiter<IpAddr>,
     limited: AtomicU64,
 }
 
 impl Sources {
     pub(crate) fn new(limits: &Limits) -> Sources {
-        let failures = limits.failures.map(Limiter::new);
-        let registrations = limits.registrations.map(Limiter::new);
+        let (failures, registrations) = (Limiter::new(limits.failures), Limiter::new(limits.registrations));
         Sources { failures, registrations, limited: AtomicU64::new(0) }
+    }
+
+    /// Holds everybody to other limits from now on. What was counted stays.
+    pub(crate) fn take_over(&self, limits: &Limits) {
+        self.failures.set(limits.failures);
+        self.registrations.set(limits.registrations);
     }
 
     /// Lets those through who have not failed too often.
     pub(crate) fn may_fail(&self, guest: &Guest) -> Result<(), Refusal> {
-        let Some(failures) = &self.failures else { return Ok(()) };
-        failures.check(&guest.source.key(), Instant::now()).map_err(|wait| self.too_much(wait, "failed here"))
+        let checked = self.failures.check(&guest.source.key(), Instant::now());
+        checked.map_err(|wait| self.too_much(wait, "failed here"))
     }
 
     /// Somebody has failed.
     pub(crate) fn failed(&self, guest: &Guest) {
-        if let Some(failures) = &self.failures {
-            // Who is over the limit already stays there.
-            let _ = failures.take(&guest.source.key(), Instant::now());
-        }
+        // Who is over the limit already stays there.
+        let _ = self.failures.take(&guest.source.key(), Instant::now());
     }
 
     fn may_register(&self, guest: &Guest) -> Result<(), Refusal> {
-        let Some(registrations) = &self.registrations else { return Ok(()) };
-        let taken = registrations.take(&guest.source.key(), Instant::now());
+        let taken = self.registrations.take(&guest.source.key(), Instant::now());
         taken.map_err(|wait| self.too_much(wait, "registered agents"))
     }
 
@@ -94,8 +97,12 @@ pub(crate) async fn limit(
 }
 
 fn is_known(shared: &Shared, headers: &HeaderMap) -> bool {
-    let Header::Once(text) = Header::of(headers, &AUTHORIZATION) else { return false };
-    bearer(text).is_some_and(|token| shared.exchange.who(token).is_ok())
+    let token = match Header::of(headers, &AUTHORIZATION) {
+        Header::Once(text) => bearer(text),
+        Header::Absent => offered_token(headers),
+        Header::Unclear => None,
+    };
+    token.is_some_and(|token| shared.exchange.who(token).is_ok())
 }
 
 fn is_registration(request: &Request) -> bool {

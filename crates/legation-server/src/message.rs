@@ -10,7 +10,7 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Error, Lookup};
+use legation_engine::{Error, Fate, Lookup};
 use legation_exchange::{Accepted, Effect, Entry, Refused};
 use legation_protocol::{Code, Format};
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,36 @@ pub(crate) struct MessageFacts<'e> {
     digest: &'e str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'e RawValue>,
+    /// Why the message is not here any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gone: Option<Gone>,
+}
+
+/// What became of a message's text.
+#[derive(Serialize)]
+struct Gone {
+    why: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The entry that says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<u64>,
+}
+
+impl From<Fate> for Gone {
+    fn from(fate: Fate) -> Gone {
+        match fate {
+            Fate::Erased { position, at, by, reason } => {
+                let code = Code::Erased.as_str();
+                Gone { why: code, at: Some(at.to_string()), by: Some(by), reason, position: Some(position) }
+            }
+            Fate::Dropped => Gone { why: Code::BodyDropped.as_str(), at: None, by: None, reason: None, position: None },
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -74,7 +104,13 @@ impl<'e> Facts<'e> {
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
-            | Effect::Tallied { .. } => Err(Error::Entry { position: entry.position }),
+            | Effect::Pushed(_)
+            | Effect::Tallied { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => Err(Error::Entry { position: entry.position }),
         }
     }
 }
@@ -97,6 +133,7 @@ impl<'e> MessageFacts<'e> {
             received_at: entry.at.to_string(),
             digest,
             message,
+            gone: None,
         })
     }
 }
@@ -136,7 +173,7 @@ impl FromRequestParts<Arc<Shared>> for Found {
     }
 }
 
-fn several(entries: &[Entry]) -> Refusal {
+pub(crate) fn several(entries: &[Entry]) -> Refusal {
     let positions: Vec<_> = entries.iter().map(|entry| entry.position.to_string()).collect();
     let message = format!(
         "more than one message has this id, at positions {}: name a position, or the sender",
@@ -146,16 +183,26 @@ fn several(entries: &[Entry]) -> Refusal {
 }
 
 /// `GET /v1/messages/{id or position}`
-pub(crate) async fn get(found: Found) -> Result<Response, Refusal> {
+pub(crate) async fn get(State(shared): State<Arc<Shared>>, found: Found) -> Result<Response, Refusal> {
     let facts = MessageFacts::of(&found.entry, &found.accepted, true)?;
-    Ok(Json(facts).into_response())
+    let gone = shared.exchange.fate(&found.entry)?.map(Gone::from);
+    Ok(Json(MessageFacts { gone, ..facts }).into_response())
 }
 
 /// `GET /v1/messages/{id or position}/raw`: the bytes as received.
-pub(crate) async fn raw(found: Found) -> Result<Response, Refusal> {
-    let gone = || Refusal::because(Code::NotFound, "the bytes of this message are no longer here");
-    let body = found.entry.body.ok_or_else(gone)?;
+pub(crate) async fn raw(State(shared): State<Arc<Shared>>, found: Found) -> Result<Response, Refusal> {
+    if let Some(fate) = shared.exchange.fate(&found.entry)? {
+        return Err(gone(fate));
+    }
+    let body = found.entry.body.unwrap_or_default();
     Ok(([(CONTENT_TYPE, "application/json")], Vec::from(body)).into_response())
+}
+
+fn gone(fate: Fate) -> Refusal {
+    match fate {
+        Fate::Erased { at, by, .. } => Refusal::because(Code::Erased, format!("{by} erased it at {at}")),
+        Fate::Dropped => Refusal::because(Code::BodyDropped, "it was kept as long as texts are kept here"),
+    }
 }
 
 #[derive(Serialize)]

@@ -5,6 +5,7 @@ use crate::caller::Caller;
 use crate::guest::Guest;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::tls::Tls;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
@@ -46,6 +47,9 @@ fn text(shared: &Shared) -> String {
     exchange(&mut page, shared);
     record(&mut page, shared);
     doors(&mut page, shared);
+    if let Some(tls) = &shared.tls {
+        certificate(&mut page, tls);
+    }
     page.gauge("process_start_time_seconds", "When the process started.", shared.started.as_secs());
     page.head("legation_build_info", "gauge", "What runs here.");
     page.sample("legation_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
@@ -59,6 +63,10 @@ fn exchange(page: &mut Page, shared: &Shared) {
     for counted in stats.verdicts() {
         let dialect = counted.dialect.map_or("unknown", legation_protocol::Format::as_str);
         page.sample("legation_verdicts_total", &[("dialect", dialect), ("verdict", counted.verdict)], counted.count);
+    }
+    page.head("legation_push_attempts_total", "counter", "Attempts to bring messages to endpoints.");
+    for (fate, count) in stats.pushes() {
+        page.sample("legation_push_attempts_total", &[("fate", fate)], count);
     }
     let waiting = shared.exchange.waiting();
     page.gauge("legation_mailboxes", "Mailboxes.", waiting.mailboxes);
@@ -83,11 +91,37 @@ fn doors(page: &mut Page, shared: &Shared) {
     let turned_away = "legation_connections_turned_away_total";
     page.head(turned_away, "counter", "Connections there was no room for.");
     page.sample(turned_away, &[], visits.turned_away());
+    sockets(page, shared);
     page.head("legation_rate_limited_total", "counter", "Requests refused by the limits of a source.");
     page.sample("legation_rate_limited_total", &[], shared.sources.limited());
     page.head("legation_http_responses_total", "counter", "Answers by status.");
     for (count, status) in shared.answers.0.iter().zip(["1xx", "2xx", "3xx", "4xx", "5xx"]) {
         page.sample("legation_http_responses_total", &[("status", status)], count.load(Ordering::Relaxed));
+    }
+}
+
+fn certificate(page: &mut Page, tls: &Tls) {
+    page.gauge("legation_tls_expires_seconds", "When the certificate ends, since 1970.", tls.expires().as_secs());
+    let stale = "1 when the files of the certificate could not be used and an older one is.";
+    page.gauge("legation_tls_stale", stale, u8::from(tls.is_stale()));
+    let failed = "legation_tls_handshakes_failed_total";
+    page.head(failed, "counter", "Connections that came to no agreement on TLS.");
+    page.sample(failed, &[], tls.failures());
+}
+
+fn sockets(page: &mut Page, shared: &Shared) {
+    let sockets = &shared.sockets;
+    page.gauge("legation_websockets_open", "Open WebSockets that are somebody's.", sockets.open());
+    let names = ["frames_read_total", "frames_written_total", "context_missing_total"];
+    let helps = ["Frames read.", "Frames written.", "Sockets that began with something else than a context."];
+    for ((name, help), count) in names.into_iter().zip(helps).zip(sockets.counted()) {
+        let name = format!("legation_websocket_{name}");
+        page.head(&name, "counter", help);
+        page.sample(&name, &[], count);
+    }
+    page.head("legation_websocket_closes_total", "counter", "WebSockets that ended, by code.");
+    for (code, count) in sockets.closes().iter() {
+        page.sample("legation_websocket_closes_total", &[("code", code)], count);
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod dialects;
 mod headers;
+mod keep;
 mod mailboxes;
 mod operation;
 mod people;
@@ -45,13 +46,14 @@ struct Chapter {
     operations: Vec<Operation>,
 }
 
-fn chapters() -> [Chapter; 6] {
+fn chapters() -> [Chapter; 7] {
     [
         sending::chapter(),
         mailboxes::chapter(),
         registry::chapter(),
         record::chapter(),
         people::chapter(),
+        keep::chapter(),
         upkeep::chapter(),
     ]
 }

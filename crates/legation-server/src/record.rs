@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Consistency, Inclusion};
+use legation_exchange::Epoch;
 use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ use std::sync::Arc;
 struct Head {
     size: u64,
     chain: String,
+    /// All of them; with one, the record was never restored.
+    epochs: Vec<Epoch>,
     checkpoint: Option<Box<RawValue>>,
 }
 
@@ -26,7 +29,8 @@ struct Head {
 pub(crate) async fn head(State(shared): State<Arc<Shared>>) -> Response {
     let head = shared.exchange.head();
     let checkpoint = head.checkpoint.as_ref().and_then(raw);
-    Json(Head { size: head.size, chain: head.chain.to_string(), checkpoint }).into_response()
+    let epochs = shared.exchange.epochs();
+    Json(Head { size: head.size, chain: head.chain.to_string(), epochs, checkpoint }).into_response()
 }
 
 fn raw(checkpoint: &SignedCheckpoint) -> Option<Box<RawValue>> {

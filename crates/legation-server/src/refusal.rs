@@ -71,6 +71,16 @@ impl Refusal {
         (!self.recorded).then(unrecorded)
     }
 
+    pub(crate) fn code(&self) -> Code {
+        self.rejection.code()
+    }
+
+    /// With the place it is about.
+    pub(crate) fn at(mut self, pointer: &str) -> Refusal {
+        self.rejection = self.rejection.at(pointer);
+        self
+    }
+
     pub(crate) fn body(&self) -> Body<'_> {
         let first = self.rejection.first();
         Body {

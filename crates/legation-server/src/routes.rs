@@ -1,20 +1,21 @@
 //! Which path leads where, and what every request passes on its way.
 
 use crate::door::Door;
-use crate::gate::gate;
+use crate::gate::{gate, is_own_name};
 use crate::guest::Guest;
+use crate::header::Header;
 use crate::limits::limit;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, dead_letters, entries, health, inbox, keys, leftover, message, messages, metrics, openapi, page, people,
-    record, search, signin,
+    agents, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics, openapi,
+    page, people, record, search, signin, storage, stream, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::Response;
@@ -34,6 +35,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/session", signin::session),
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
+        Door::get("/vcp/ws", ws::open),
         Door::post("/v1/messages", messages::any),
         Door::get("/v1/messages", search::list),
         Door::get("/v1/messages/{key}", message::get),
@@ -44,6 +46,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/agents/{id}", agents::get),
         Door::delete("/v1/agents/{id}", agents::delete),
         Door::get("/v1/agents/{id}/inbox", inbox::list),
+        Door::get("/v1/agents/{id}/stream", stream::open),
         Door::post("/v1/agents/{id}/ack", inbox::acknowledge),
         Door::post("/v1/agents/{id}/purge", inbox::purge),
         Door::post("/v1/agents/{id}/resend", dead_letters::resend),
@@ -58,6 +61,11 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),
         Door::get("/v1/audit/consistency", record::consistency),
+        Door::get("/v1/erase", erase::state),
+        Door::post("/v1/erase", erase::erase),
+        Door::post("/v1/backup", backup::take),
+        Door::get("/v1/storage", storage::get),
+        Door::post("/v1/storage/rotate", storage::rotate),
         Door::get("/healthz", health::alive),
         Door::get("/readyz", health::ready),
         Door::get("/metrics", metrics::metrics),
@@ -81,6 +89,9 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .with_state(shared)
 }
 
+/// For a year browsers come over https alone.
+const HTTPS_ALONE: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// One span a request, in the trace it belongs to. The route as it is written here, never the path or
 /// anything that was sent.
 async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Next) -> Response {
@@ -89,15 +100,19 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     let (method, status) = (request.method(), tracing::field::Empty);
     let span = tracing::info_span!("request", %method, route, status, trace = trace.id());
     let visit = request.extensions_mut().remove::<Arc<Visit>>();
-    let mut guest = Guest::of(visit, request.headers(), &shared.proxies, trace);
+    let mut guest = Guest::of(visit, request.headers(), &shared.settings().proxy, trace);
     guest.recognise(request.headers(), &shared);
     request.extensions_mut().insert(guest.clone());
+    let named = matches!(Header::of(request.headers(), &HOST), Header::Once(host) if !is_own_name(host));
     let mut response = next.run(request).instrument(span.clone()).await;
     shared.note_answer(&guest, looked, &mut response);
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if guest.source.secure && named {
+        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HTTPS_ALONE);
+    }
     shared.answers.count(response.status());
     span.record("status", response.status().as_u16());
     tracing::debug!(parent: &span, "answered");

@@ -1,26 +1,38 @@
 //! Serving until told to stop, and then letting go in good order.
 
 use crate::accept::accept;
+use crate::listen::Listeners;
 use crate::routes::router;
-use crate::settings::Settings;
+use crate::settings::Reloaded;
 use crate::shared::Shared;
+use futures_util::future::join_all;
 use legation_engine::Exchange;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::sync::Arc;
-use tokio::net::TcpListener;
 
 /// Serves until `shutdown` is over. Then nothing new is taken, those who wait for messages are
 /// answered, and what has been asked is decided and committed before this returns, unless it takes
 /// longer than the settings allow. Last comes what was counted of refusals.
-pub async fn run(listener: TcpListener, exchange: Exchange, settings: Settings, shutdown: impl Future<Output = ()>) {
-    let drain = settings.drain;
-    let shared = Arc::new(Shared::new(exchange, settings));
-    let accepting = accept(listener, Arc::clone(&shared), router(Arc::clone(&shared)));
+pub async fn run(
+    listeners: impl Into<Listeners>,
+    exchange: Exchange,
+    settings: impl Into<Reloaded>,
+    shutdown: impl Future<Output = ()>,
+) {
+    let listeners = listeners.into();
+    let shared = Arc::new(Shared::new(exchange, settings.into(), listeners.tls()));
+    let accepting = listeners.0.into_iter().map(|listener| {
+        let router = router(Arc::clone(&shared));
+        accept(listener, Arc::clone(&shared), router)
+    });
     tokio::select! {
-        () = accepting => {}
+        _ = join_all(accepting) => {}
+        () = watch_settings(&shared) => {}
+        () = watch_certificate(&shared) => {}
         () = shutdown => {}
     }
     shared.stopping.cancel();
+    let drain = shared.settings().drain;
     let drained = async {
         shared.connections.close();
         shared.connections.wait().await;
@@ -33,5 +45,24 @@ pub async fn run(listener: TcpListener, exchange: Exchange, settings: Settings, 
     let counted = tokio::time::timeout(drain, shared.exchange.write_tallies()).await;
     if !matches!(counted, Ok(Ok(()))) {
         tracing::warn!("what strangers were refused in the last minute is not on the record");
+    }
+}
+
+/// Hands on what changes to those who do not look themselves.
+async fn watch_settings(shared: &Shared) {
+    let mut reloaded = shared.reloaded.clone();
+    loop {
+        shared.sources.take_over(&reloaded.next().await.limits);
+    }
+}
+
+/// Looks for another certificate again and again.
+async fn watch_certificate(shared: &Shared) {
+    let Some(tls) = &shared.tls else { return pending().await };
+    loop {
+        tokio::time::sleep(shared.settings().look_every).await;
+        let tls = Arc::clone(tls);
+        // A disk that does not answer must keep nobody waiting.
+        drop(tokio::task::spawn_blocking(move || tls.look()).await);
     }
 }

@@ -142,7 +142,7 @@ fn dialect(text: &str) -> Result<Format, Refusal> {
     Format::named(text).ok_or_else(unknown)
 }
 
-fn moment(text: &str, name: &str) -> Result<u64, Refusal> {
+pub(crate) fn moment(text: &str, name: &str) -> Result<u64, Refusal> {
     let read = Timestamp::utc(text).map_err(|bad| refuse(Code::BadTimestamp, bad.to_string(), name))?;
     Ok(Moment::of(&read).micros())
 }

@@ -1,18 +1,23 @@
 //! What the server may be told. Everything has a value that works.
 
+use crate::proxy::Proxy;
 use legation_engine::{Rate, Token};
-use std::net::IpAddr;
+use std::future::pending;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// What the server may be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Host names it answers to, beside those of this machine itself.
     pub hosts: Vec<String>,
-    /// Addresses of proxies whose word is taken for where a request came from.
-    pub proxies: Vec<IpAddr>,
+    /// Proxies whose word is taken for where a request came from.
+    pub proxy: Proxy,
     /// How long what is under way may take once the server is told to stop.
     pub drain: Duration,
+    /// How often the files of a certificate are looked at.
+    pub look_every: Duration,
     /// How much may come at once.
     pub limits: Limits,
     /// A code that signs the operator in at the page, once.
@@ -21,8 +26,14 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let (drain, limits) = (Duration::from_secs(10), Limits::default());
-        Settings { hosts: Vec::new(), proxies: Vec::new(), drain, limits, code: None }
+        Settings {
+            hosts: Vec::new(),
+            proxy: Proxy::default(),
+            drain: Duration::from_secs(10),
+            look_every: Duration::from_secs(5),
+            limits: Limits::default(),
+            code: None,
+        }
     }
 }
 
@@ -33,6 +44,8 @@ pub struct Limits {
     pub connections: usize,
     /// Most of them on which nobody has proven to be anybody.
     pub unproven_connections: usize,
+    /// How long it may take to agree on TLS.
+    pub handshake_time: Duration,
     /// Most bytes of a request's head.
     pub head_bytes: usize,
     /// How long a head may take to come.
@@ -41,6 +54,16 @@ pub struct Limits {
     pub idle_time: Duration,
     /// How long a client may leave an answer unread.
     pub stall_time: Duration,
+    /// How often a stream with nothing to tell shows that it is alive.
+    pub heartbeat: Duration,
+    /// Most WebSockets of one agent.
+    pub sockets_per_agent: usize,
+    /// How long a challenge may go unanswered.
+    pub socket_bind: Duration,
+    /// How often a socket is asked whether the other side is there.
+    pub socket_ping: Duration,
+    /// After how long with nothing heard it is closed.
+    pub socket_silence: Duration,
     /// How often a source may fail to prove who asks, or ask in vain without saying who.
     pub failures: Option<Rate>,
     /// How often a source may register agents without saying who asks.
@@ -52,12 +75,52 @@ impl Default for Limits {
         Limits {
             connections: 10_000,
             unproven_connections: 1000,
+            handshake_time: Duration::from_secs(10),
             head_bytes: 16 << 10,
             head_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
             stall_time: Duration::from_secs(30),
+            heartbeat: Duration::from_secs(15),
+            sockets_per_agent: 16,
+            socket_bind: Duration::from_secs(10),
+            socket_ping: Duration::from_secs(30),
+            socket_silence: Duration::from_mins(1),
             failures: Some(Rate::per_minute(300)),
             registrations: Some(Rate::per_minute(600)),
         }
+    }
+}
+
+/// Settings that may change while the server runs. Whoever depends on them holds a clone and looks, or waits
+/// for the next.
+#[derive(Clone, Debug)]
+pub struct Reloaded(watch::Receiver<Arc<Settings>>);
+
+impl Reloaded {
+    /// Settings to begin with, and what tells the next.
+    pub fn starting_with(settings: Settings) -> (watch::Sender<Arc<Settings>>, Reloaded) {
+        let (sender, receiver) = watch::channel(Arc::new(settings));
+        (sender, Reloaded(receiver))
+    }
+
+    /// The settings as they are now.
+    pub fn now(&self) -> Arc<Settings> {
+        Arc::clone(&self.0.borrow())
+    }
+
+    /// The next settings, once there are any.
+    pub async fn next(&mut self) -> Arc<Settings> {
+        if self.0.changed().await.is_err() {
+            // Nobody is left who could change them.
+            pending::<()>().await;
+        }
+        Arc::clone(&self.0.borrow_and_update())
+    }
+}
+
+impl From<Settings> for Reloaded {
+    /// Settings that stay.
+    fn from(settings: Settings) -> Self {
+        Reloaded::starting_with(settings).1
     }
 }

@@ -4,12 +4,13 @@ use crate::limits::Sources;
 use crate::metrics::Answers;
 use crate::refusal::Refusal;
 use crate::sessions::{Sessions, Subject};
-use crate::settings::{Limits, Settings};
+use crate::settings::{Reloaded, Settings};
+use crate::tls::Tls;
 use crate::visits::Visits;
+use crate::ws::Sockets;
 use legation_engine::{Error, Exchange};
 use legation_exchange::OPERATOR;
 use std::future::Future;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
@@ -18,14 +19,14 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) struct Shared {
     pub(crate) exchange: Exchange,
-    /// Host names answered to, in lower case.
-    pub(crate) hosts: Vec<String>,
-    /// Proxies whose word is taken for where a request came from.
-    pub(crate) proxies: Vec<IpAddr>,
-    pub(crate) limits: Limits,
+    /// What the server is told, now and later.
+    pub(crate) reloaded: Reloaded,
+    /// The certificate, where one is shown.
+    pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) visits: Arc<Visits>,
     pub(crate) sources: Sources,
     pub(crate) sessions: Sessions,
+    pub(crate) sockets: Arc<Sockets>,
     pub(crate) answers: Answers,
     /// When the server started, since 1970.
     pub(crate) started: Duration,
@@ -38,27 +39,31 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(exchange: Exchange, settings: Settings) -> Shared {
-        let Settings { hosts, proxies, limits, drain: _, code } = settings;
+    pub(crate) fn new(exchange: Exchange, reloaded: Reloaded, tls: Option<Arc<Tls>>) -> Shared {
+        let settings = reloaded.now();
         let sessions = Sessions::default();
-        if let Some((code, operator)) = code.zip(Subject::named(&exchange, OPERATOR)) {
-            sessions.offer(&code, operator, Instant::now());
+        if let Some((code, operator)) = settings.code.as_ref().zip(Subject::named(&exchange, OPERATOR)) {
+            sessions.offer(code, operator, Instant::now());
         }
-        let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);
         Shared {
             exchange,
-            hosts: own.into_iter().chain(hosts.iter().map(|host| host.to_ascii_lowercase())).collect(),
-            proxies,
-            visits: Arc::new(Visits::new(&limits)),
-            sources: Sources::new(&limits),
+            reloaded,
+            tls,
+            visits: Arc::new(Visits::default()),
+            sources: Sources::new(&settings.limits),
             sessions,
-            limits,
+            sockets: Arc::new(Sockets::new(settings.limits.sockets_per_agent)),
             answers: Answers::default(),
             started: since_1970(),
             connections: TaskTracker::new(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
         }
+    }
+
+    /// What the server is told as of now.
+    pub(crate) fn settings(&self) -> Arc<Settings> {
+        self.reloaded.now()
     }
 
     /// Does durable work apart from the request: a client that hangs up ends the waiting, never the

@@ -27,7 +27,13 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::PersonalStateBroadcast
         | Code::ForbiddenOrigin => StatusCode::FORBIDDEN,
         Code::UnknownRecipient | Code::UnknownAgent | Code::NotFound => StatusCode::NOT_FOUND,
-        Code::MessageIdConflict | Code::AgentExists | Code::KeyState | Code::AmbiguousMessage => StatusCode::CONFLICT,
+        Code::MessageIdConflict
+        | Code::AgentExists
+        | Code::KeyState
+        | Code::AmbiguousMessage
+        | Code::Fenced
+        | Code::Undelivered => StatusCode::CONFLICT,
+        Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Code::MailboxFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
@@ -91,7 +97,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::ConfusableId
         | Code::BadParent
         | Code::BadInstance
-        | Code::TooManyKeys => StatusCode::UNPROCESSABLE_ENTITY,
+        | Code::TooManyKeys
+        | Code::UrlForbidden => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
 

@@ -1,5 +1,6 @@
 //! An agent as others may see it.
 
+use crate::ws::Presence;
 use legation_exchange::{Agent, Key, Tokens, Who};
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +12,15 @@ pub(crate) struct View {
     #[serde(flatten)]
     agent: Value,
     state: &'static str,
+    /// Whether it has a socket open, and began one by sharing its context.
+    #[serde(flatten)]
+    presence: Option<Here>,
+}
+
+#[derive(Debug, Serialize)]
+struct Here {
+    connected: bool,
+    context_shared: bool,
 }
 
 impl View {
@@ -31,7 +41,13 @@ impl View {
             members.remove("tokens");
             members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
-        View { agent, state }
+        View { agent, state, presence: None }
+    }
+
+    /// With whether it is here.
+    pub(crate) fn here(mut self, Presence { open, shared }: Presence) -> View {
+        self.presence = Some(Here { connected: open > 0, context_shared: shared > 0 });
+        self
     }
 }
 

@@ -3,16 +3,15 @@
 
 use crate::settings::Limits;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// Every open connection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Visits {
-    most: usize,
-    most_unproven: usize,
     open: AtomicUsize,
     next: AtomicU64,
     turned_away: AtomicU64,
@@ -20,10 +19,35 @@ pub(crate) struct Visits {
     unproven: Mutex<BTreeMap<u64, Weak<Visit>>>,
 }
 
+/// Who is at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Peer {
+    pub(crate) address: IpAddr,
+    pub(crate) via: Via,
+}
+
+/// What a connection goes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Via {
+    Tcp,
+    Tls,
+    /// A socket in the file system.
+    Unix,
+}
+
+impl Peer {
+    /// Somebody on this machine who may open our socket.
+    pub(crate) const fn on_socket() -> Peer {
+        Peer { address: IpAddr::V4(Ipv4Addr::LOCALHOST), via: Via::Unix }
+    }
+}
+
 /// One open connection. It counts until nobody holds it any more, upgraded or not.
 #[derive(Debug)]
 pub(crate) struct Visit {
-    pub(crate) peer: IpAddr,
+    pub(crate) peer: Peer,
+    /// When it was taken.
+    pub(crate) since: Instant,
     number: u64,
     visits: Arc<Visits>,
     proven: AtomicBool,
@@ -37,20 +61,10 @@ pub(crate) struct Visit {
 }
 
 impl Visits {
-    pub(crate) fn new(limits: &Limits) -> Visits {
-        Visits {
-            most: limits.connections,
-            most_unproven: limits.unproven_connections,
-            open: AtomicUsize::new(0),
-            next: AtomicU64::new(0),
-            turned_away: AtomicU64::new(0),
-            unproven: Mutex::default(),
-        }
-    }
-
     /// Takes a connection in, unless there is no room and nobody makes any.
-    pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Arc<Visit>> {
-        if self.open() >= self.most || (self.unproven() >= self.most_unproven && !self.make_room()) {
+    pub(crate) fn admit(self: &Arc<Self>, peer: Peer, limits: &Limits) -> Option<Arc<Visit>> {
+        let crowded = self.unproven() >= limits.unproven_connections;
+        if self.open() >= limits.connections || (crowded && !self.make_room()) {
             self.turned_away.fetch_add(1, Ordering::Relaxed);
             return None;
         }
@@ -58,6 +72,7 @@ impl Visits {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let visit = Arc::new(Visit {
             peer,
+            since: Instant::now(),
             number,
             visits: Arc::clone(self),
             proven: AtomicBool::new(false),
@@ -75,7 +90,7 @@ impl Visits {
     pub(crate) fn make_room(&self) -> bool {
         let mut waiting = self.waiting();
         let found = waiting.iter().find_map(|(number, visit)| {
-            let visit = visit.upgrade().filter(|visit| !visit.is_busy())?;
+            let visit = visit.upgrade().filter(|visit| !visit.is_answering())?;
             Some((*number, visit))
         });
         let Some((number, visit)) = found else { return false };
@@ -116,7 +131,12 @@ impl Visit {
 
     /// Whether a request is being answered, or the connection is no longer one for requests.
     pub(crate) fn is_busy(&self) -> bool {
-        self.underway.load(Ordering::Relaxed) > 0 || self.upgraded.load(Ordering::Relaxed)
+        self.is_answering() || self.upgraded.load(Ordering::Relaxed)
+    }
+
+    /// Whether a request is being answered.
+    fn is_answering(&self) -> bool {
+        self.underway.load(Ordering::Relaxed) > 0
     }
 
     /// How many requests have begun.
@@ -165,42 +185,46 @@ impl Drop for Underway {
 
 #[cfg(test)]
 mod tests {
-    use super::Visits;
+    use super::{Peer, Visit, Visits};
     use crate::settings::Limits;
-    use std::net::{IpAddr, Ipv4Addr};
     use std::sync::Arc;
 
-    const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    struct House(Arc<Visits>, Limits);
 
-    fn visits(connections: usize, unproven_connections: usize) -> Arc<Visits> {
-        Arc::new(Visits::new(&Limits { connections, unproven_connections, ..Limits::default() }))
+    fn house(connections: usize, unproven_connections: usize) -> House {
+        House(Arc::default(), Limits { connections, unproven_connections, ..Limits::default() })
+    }
+
+    impl House {
+        fn admit(&self) -> Option<Arc<Visit>> {
+            self.0.admit(Peer::on_socket(), &self.1)
+        }
     }
 
     #[test]
     fn there_are_never_more_than_the_limit() {
-        let visits = visits(2, 2);
-        let (first, second) = (visits.admit(PEER).unwrap(), visits.admit(PEER).unwrap());
-        assert!(visits.admit(PEER).is_none());
-        assert_eq!((visits.open(), visits.turned_away()), (2, 1));
+        let house = house(2, 2);
+        let (first, second) = (house.admit().unwrap(), house.admit().unwrap());
+        assert!(house.admit().is_none());
+        assert_eq!((house.0.open(), house.0.turned_away()), (2, 1));
         drop((first, second));
-        assert_eq!((visits.open(), visits.unproven()), (0, 0));
+        assert_eq!((house.0.open(), house.0.unproven()), (0, 0));
     }
 
     #[tokio::test]
     async fn the_one_that_was_silent_longest_makes_room() {
-        let visits = visits(10, 3);
-        let proven = visits.admit(PEER).unwrap();
+        let house = house(10, 3);
+        let proven = house.admit().unwrap();
         proven.prove();
-        let (busy, silent, later) =
-            (visits.admit(PEER).unwrap(), visits.admit(PEER).unwrap(), visits.admit(PEER).unwrap());
+        let (busy, silent, later) = (house.admit().unwrap(), house.admit().unwrap(), house.admit().unwrap());
         let request = busy.begin();
-        let next = visits.admit(PEER).unwrap();
+        let next = house.admit().unwrap();
         silent.told_to_leave().await;
-        assert_eq!((visits.open(), visits.unproven()), (5, 3));
+        assert_eq!((house.0.open(), house.0.unproven()), (5, 3));
         let _requests = (later.begin(), next.begin());
-        assert!(visits.admit(PEER).is_none(), "all three are being answered");
+        assert!(house.admit().is_none(), "all three are being answered");
         drop(request);
-        assert!(visits.admit(PEER).is_some());
+        assert!(house.admit().is_some());
         busy.told_to_leave().await;
     }
 }

@@ -1,6 +1,7 @@
 //! A socket that is watched for those who take too long: to send the head of a request, or to read what
 //! they are answered.
 
+use crate::settings::Limits;
 use crate::visits::Visit;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,11 +9,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-pub(crate) struct Watched {
-    stream: TcpStream,
+pub(crate) struct Watched<S> {
+    stream: S,
     /// Held for as long as the socket is open.
     visit: Arc<Visit>,
     head_time: Duration,
@@ -31,10 +31,11 @@ struct Head {
     after: u64,
 }
 
-impl Watched {
-    /// The first head is expected from now on.
-    pub(crate) fn new(stream: TcpStream, visit: Arc<Visit>, head_time: Duration, stall_time: Duration) -> Watched {
-        let head = Some(Head { until: Instant::now() + head_time, after: 0 });
+impl<S> Watched<S> {
+    /// The first head is expected from when the connection was taken, whatever had to be agreed on before.
+    pub(crate) fn new(stream: S, visit: &Arc<Visit>, limits: &Limits) -> Watched<S> {
+        let (visit, head_time, stall_time) = (Arc::clone(visit), limits.head_time, limits.stall_time);
+        let head = Some(Head { until: visit.since + head_time, after: 0 });
         Watched { stream, visit, head_time, stall_time, head, late: None, stalled: None }
     }
 
@@ -72,7 +73,7 @@ impl Watched {
     }
 }
 
-impl AsyncRead for Watched {
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_read(cx, buf) {
             Poll::Ready(read) => {
@@ -87,7 +88,7 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
         self.written(cx, written)

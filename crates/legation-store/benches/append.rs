@@ -3,12 +3,13 @@
 //! says where, `LEGATION_BENCH_ENTRIES` how many entries the last part has (100,000).
 #![allow(missing_docs, clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark")]
 
-use legation_exchange::record::Frame;
-use legation_store::{Known, Log, verify};
+use legation_exchange::record::{Body, Frame};
+use legation_store::{Known, Log, Options, Ring, verify};
 use std::env;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const ROUNDS: u32 = 3;
@@ -26,7 +27,7 @@ fn main() {
 }
 
 fn appends(dir: &Path, size: u64) {
-    let (mut log, _) = Log::open(dir).unwrap();
+    let (mut log, _) = Log::open(dir, ring()).unwrap();
     let mut plain = File::create(dir.join("plain")).unwrap();
     let bytes = vec![7; 1200 * usize::try_from(size).unwrap()];
     let (mut ours, mut theirs) = ((0.0, Duration::ZERO), (0.0, Duration::ZERO));
@@ -77,7 +78,7 @@ fn round(size: u64, mut append: impl FnMut()) -> (f64, Duration) {
 }
 
 fn starts(dir: &Path, entries: u64) {
-    let (mut log, _) = Log::open(dir).unwrap();
+    let (mut log, _) = Log::open(dir, ring()).unwrap();
     let mut known = Known::start();
     while log.next() < entries {
         if log.next() >= entries - entries / 100 && known.position == 0 {
@@ -93,12 +94,12 @@ fn starts(dir: &Path, entries: u64) {
         println!("  {what:44} {:.1?}", start.elapsed());
     };
     println!("{next} entries of 1 KiB");
-    time("start, going through everything", &mut || drop(Log::open(dir).unwrap()));
-    time("start from a point at 99 %", &mut || drop(Log::open_from(dir, &known).unwrap()));
+    time("start, going through everything", &mut || drop(Log::open(dir, ring()).unwrap()));
+    time("start from a point at 99 %", &mut || drop(Options::with(ring()).open(dir, &known).unwrap()));
     time("offline verification", &mut || {
         assert!(verify::verify(dir, &verify::Options::default(), &mut |_| ()).unwrap().is_sound());
     });
-    let (log, _) = Log::open_from(dir, &known).unwrap();
+    let (log, _) = Options::with(ring()).open(dir, &known).unwrap();
     let places: Vec<u64> = (0..1000).map(|index| index * 7919 % next).collect();
     time("1,000 reads all over it, the first time", &mut || {
         for position in &places {
@@ -118,8 +119,17 @@ fn starts(dir: &Path, entries: u64) {
     });
 }
 
+fn ring() -> Arc<Ring> {
+    Arc::new(Ring::fixed([1; 32]))
+}
+
 fn batch(first: u64, count: u64) -> Vec<Frame> {
-    let frame =
-        |position| Frame { position, at: 0, salt: [3; 16], effect: vec![b'e'; 128], body: Some(vec![b'b'; 1024]) };
+    let frame = |position| Frame {
+        position,
+        at: 0,
+        salt: [3; 16],
+        effect: vec![b'e'; 128],
+        body: Body::Here(vec![b'b'; 1024]),
+    };
     (first..first + count).map(frame).collect()
 }

@@ -6,11 +6,12 @@
 use legation_exchange::record::Frame;
 use legation_exchange::{Accepted, Effect, Moment};
 use legation_protocol::Format;
-use legation_store::Log;
 use legation_store::index::{Index, Query, What};
+use legation_store::{Log, Ring};
 use std::env;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 fn main() {
@@ -28,7 +29,7 @@ fn main() {
 }
 
 fn indexed(dir: &Path, entries: u64, words: u64) -> (f64, Index) {
-    let (mut log, _) = Log::open(&dir.join("record")).unwrap();
+    let (mut log, _) = Log::open(&dir.join("record"), Arc::new(Ring::fixed([1; 32]))).unwrap();
     while log.next() < entries {
         let frames: Vec<_> = (log.next()..log.next() + 1000).map(|n| frame(n, words)).collect();
         log.append(&frames).unwrap();
@@ -86,6 +87,6 @@ fn frame(position: u64, words: u64) -> Frame {
         at: position,
         salt: [3; 16],
         effect: serde_json::to_vec(&effect).unwrap(),
-        body: body.map(String::into_bytes),
+        body: body.map(String::into_bytes).into(),
     }
 }

@@ -23,6 +23,12 @@ pub trait Disk: Debug + Send + Sync {
         fs::rename(from, to)
     }
 
+    /// How many bytes more there is room for.
+    fn room(&self, dir: &Path) -> io::Result<u64> {
+        let found = rustix::fs::statvfs(dir)?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
         File::open(dir)?.sync_all()

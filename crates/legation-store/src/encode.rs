@@ -1,18 +1,25 @@
 //! Writing the format: bytes for segments' headers, batches and frames.
 
-use crate::decode::SegmentHead;
+use crate::decode::{Form, SegmentHead};
 use crate::format::{
-    BATCH_HEAD, BATCH_MARK, FRAME_HEAD, FRAME_LEAD, NO_BODY, SEGMENT_HEAD, SEGMENT_MAGIC, SEGMENT_VERSION,
+    BATCH_HEAD, BATCH_MARK, BODY_GONE, FRAME_LEAD, NO_BODY, SEGMENT_HEAD, SEGMENT_MAGIC, VERSION_PLAIN, VERSION_SEALED,
+    bytes_of,
 };
+use crate::key::{Key, Part, Place};
+use crate::seal::{seal, sealed_len};
 use crc32fast::Hasher;
-use legation_exchange::record::{Frame, Hash};
+use legation_exchange::record::{Body, Commitments, Frame, Hash};
 
 /// A segment's header. Its id is random: nobody outside can make bytes that pass for a batch of it.
 pub(crate) fn segment(head: &SegmentHead) -> Vec<u8> {
+    let (version, key) = match head.form {
+        Form::Plain => (VERSION_PLAIN, 0),
+        Form::Sealed { key } => (VERSION_SEALED, key),
+    };
     let mut bytes = Vec::with_capacity(SEGMENT_HEAD);
     bytes.extend(SEGMENT_MAGIC);
-    bytes.extend(SEGMENT_VERSION.to_le_bytes());
-    bytes.extend([0; 4]);
+    bytes.extend(version.to_le_bytes());
+    bytes.extend(key.to_le_bytes());
     bytes.extend(head.id);
     bytes.extend(head.first.to_le_bytes());
     bytes.extend(head.chain.0);
@@ -26,33 +33,47 @@ pub(crate) fn segment(head: &SegmentHead) -> Vec<u8> {
 pub(crate) struct Batch<'a> {
     bytes: &'a mut Vec<u8>,
     id: [u8; 16],
+    key: &'a Key,
 }
 
 impl<'a> Batch<'a> {
     /// Begins in a buffer of the caller's, which keeps its room from batch to batch.
-    pub(crate) fn begin(bytes: &'a mut Vec<u8>, id: [u8; 16]) -> Self {
+    pub(crate) fn begin(bytes: &'a mut Vec<u8>, id: [u8; 16], key: &'a Key) -> Self {
         bytes.clear();
         bytes.resize(BATCH_HEAD, 0);
-        Batch { bytes, id }
+        Batch { bytes, id, key }
     }
 
-    /// Adds a frame and says where in the batch it lies.
-    pub(crate) fn push(&mut self, frame: &Frame) -> usize {
+    /// Seals a frame, of which the leaf says this, and says where in the batch it lies.
+    pub(crate) fn push(&mut self, frame: &Frame, said: &Commitments) -> usize {
         let at = self.bytes.len();
-        let body = frame.body.as_deref();
-        let size = FRAME_HEAD - FRAME_LEAD + frame.effect.len() + body.map_or(0, <[u8]>::len);
-        self.bytes.extend(length(size).to_le_bytes());
+        let body = match &frame.body {
+            Body::None => NO_BODY,
+            Body::Gone(_) => BODY_GONE,
+            Body::Here(body) => length(sealed_len(body.len())),
+        };
+        self.bytes.extend(length(bytes_of(frame) - FRAME_LEAD).to_le_bytes());
         self.bytes.extend([0; 4]);
         self.bytes.extend(frame.position.to_le_bytes());
         self.bytes.extend(frame.at.to_le_bytes());
         self.bytes.extend(frame.salt);
-        self.bytes.extend(length(frame.effect.len()).to_le_bytes());
-        self.bytes.extend(body.map_or(NO_BODY, |body| length(body.len())).to_le_bytes());
-        self.bytes.extend_from_slice(&frame.effect);
-        self.bytes.extend_from_slice(body.unwrap_or_default());
+        self.bytes.extend(self.key.id().to_le_bytes());
+        self.bytes.extend(length(sealed_len(frame.effect.len())).to_le_bytes());
+        self.bytes.extend(body.to_le_bytes());
+        self.bytes.extend(said.effect.0);
+        self.bytes.extend(said.body.unwrap_or(Hash::ZERO).0);
+        self.seal(frame, Part::Effect, frame.effect_salt(), &frame.effect);
+        if let Some(body) = frame.body.here() {
+            self.seal(frame, Part::Body, frame.salt, body);
+        }
         let crc = seeded(self.id, self.bytes.get(at + FRAME_LEAD..).unwrap_or_default());
         put(self.bytes, at + 4, &crc.to_le_bytes());
         at
+    }
+
+    fn seal(&mut self, frame: &Frame, part: Part, salt: [u8; 16], plain: &[u8]) {
+        let once = self.key.part(part, Place { segment: self.id, position: frame.position }, salt);
+        seal(&once, frame.at / 1_000_000, plain, self.bytes);
     }
 
     /// Writes the header.

@@ -13,8 +13,8 @@ pub enum Error {
         /// The record's directory.
         dir: PathBuf,
     },
-    /// Written by something else than this version.
-    #[error("{} says {found:?}, not the format this program knows", file.display())]
+    /// Written by something else than this version or the one before it.
+    #[error("{} says {found:?}: this program reads \"legation-record 1\" and \"legation-record 2\", and nothing newer", file.display())]
     Format {
         /// The file that names the format.
         file: PathBuf,
@@ -30,6 +30,42 @@ pub enum Error {
         offset: u64,
         /// What is wrong there.
         what: String,
+    },
+    /// A part of an entry, or of a snapshot, does not open.
+    #[error("entry {position} does not open, {} byte {offset}: {what}", file.display())]
+    Sealed {
+        /// Its file.
+        file: PathBuf,
+        /// Where in it.
+        offset: u64,
+        /// Which entry.
+        position: u64,
+        /// Why.
+        what: String,
+    },
+    /// The key ring is gone, or lacks keys, and what is there was sealed with them.
+    #[error("the key ring {} lacks {}: put the ring back that the record was sealed with", file.display(), numbers(wanted))]
+    KeysLost {
+        /// Where the ring should be.
+        file: PathBuf,
+        /// The keys that are wanted.
+        wanted: Vec<u32>,
+    },
+    /// Others can read the keys.
+    #[error("the key ring {} can be read by others (mode {mode:o}): `chmod 600` it, and rotate the key if others may have", file.display())]
+    KeysExposed {
+        /// The ring.
+        file: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// A key ring that does not read.
+    #[error("line {line} of the key ring {} is no key", file.display())]
+    Ring {
+        /// The ring.
+        file: PathBuf,
+        /// Which line.
+        line: usize,
     },
     /// The record ends before a point that is known to have existed.
     #[error("the record ends at position {next}, but there was a snapshot at {known}: entries are missing")]
@@ -76,6 +112,12 @@ pub enum Error {
         /// How many it may have.
         limit: u64,
     },
+    /// Entries are still added to the segment, or there is none.
+    #[error("no segment that is complete begins at position {first}")]
+    Unsealed {
+        /// Where it should begin.
+        first: u64,
+    },
     /// Anything else the system refused.
     #[error("cannot {action} {}", path.display())]
     Io {
@@ -111,6 +153,11 @@ impl Error {
             }
         }
     }
+}
+
+fn numbers(wanted: &[u32]) -> String {
+    let listed: Vec<_> = wanted.iter().map(u32::to_string).collect();
+    if listed.is_empty() { "a key".to_owned() } else { format!("key {}", listed.join(", ")) }
 }
 
 /// Whether the system said that there is no room.

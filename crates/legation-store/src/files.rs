@@ -2,21 +2,42 @@
 
 use crate::disk::{Direct, Disk};
 use crate::error::Error;
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// Writes a file that is there whole, durable and with this mode, or not at all: for keys and tokens.
 pub fn atomic_write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
-    atomic_write_parts(&Direct, path, &[bytes], mode)
+    atomic_write_with(&Direct, path, mode, |file| file.write_all(bytes))
 }
 
-pub(crate) fn atomic_write_parts(disk: &dyn Disk, path: &Path, parts: &[&[u8]], mode: u32) -> Result<(), Error> {
+/// Writes a file in the same way where there is none, and leaves one alone that is there.
+pub(crate) fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let tmp = path.with_file_name(name);
+    let written = write_new(&tmp, mode, |file| file.write_all(bytes)).and_then(|()| match fs::hard_link(&tmp, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        done => done,
+    });
+    // It has its name, or another has: this one is of no more use.
+    let _ = fs::remove_file(&tmp);
+    written.map_err(Error::room("write", path))?;
+    sync_dir(&Direct, parent(path))
+}
+
+/// The same, on this disk, with what is written bit by bit.
+pub(crate) fn atomic_write_with(
+    disk: &dyn Disk,
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
     let tmp = path.with_file_name(name);
-    let written = write_new(&tmp, parts, mode).and_then(|()| disk.rename(&tmp, path));
+    let written = write_new(&tmp, mode, write).and_then(|()| disk.rename(&tmp, path));
     if let Err(error) = written {
         // What is left of the attempt helps nobody; that it cannot be removed says nothing new.
         let _ = fs::remove_file(&tmp);
@@ -25,7 +46,7 @@ pub(crate) fn atomic_write_parts(disk: &dyn Disk, path: &Path, parts: &[&[u8]], 
     sync_dir(disk, parent(path))
 }
 
-fn write_new(path: &Path, parts: &[&[u8]], mode: u32) -> io::Result<()> {
+fn write_new(path: &Path, mode: u32, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => (),
@@ -33,9 +54,7 @@ fn write_new(path: &Path, parts: &[&[u8]], mode: u32) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     // The mode at creation is less the process's umask; this is not.
     file.set_permissions(fs::Permissions::from_mode(mode))?;
-    for part in parts {
-        file.write_all(part)?;
-    }
+    write(&mut file)?;
     file.sync_all()
 }
 

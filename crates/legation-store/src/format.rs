@@ -1,26 +1,36 @@
 //! The constants of the format, and where things lie: all that writer, reader and verifier share.
 //! `docs/record.md` draws the layouts.
 
+use crate::seal::sealed_len;
+use legation_exchange::record::Frame;
 use std::path::{Path, PathBuf};
 
 /// What the file `format` says.
-pub(crate) const FORMAT: &str = "legation-record 1\n";
+pub(crate) const FORMAT: &str = "legation-record 2\n";
+/// What it said before: such a record is read, and goes on in the new format.
+pub(crate) const FORMER: &str = "legation-record 1\n";
 /// How a segment begins.
 pub(crate) const SEGMENT_MAGIC: [u8; 8] = *b"LEGATION";
-/// The segments' version.
-pub(crate) const SEGMENT_VERSION: u32 = 1;
+/// The version of segments whose entries lie open.
+pub(crate) const VERSION_PLAIN: u32 = 1;
+/// The version of those whose entries are sealed.
+pub(crate) const VERSION_SEALED: u32 = 2;
 /// Bytes of a segment's header.
 pub(crate) const SEGMENT_HEAD: usize = 80;
 /// How a batch begins. As a number it is larger than any frame's length, and not zero.
 pub(crate) const BATCH_MARK: u32 = u32::from_le_bytes(*b"LGB1");
 /// Bytes of a batch beside its frames.
 pub const BATCH_HEAD: usize = 64;
-/// Bytes of a frame beside its effect and body.
-pub const FRAME_HEAD: usize = 48;
+/// Bytes of a sealed frame beside its effect and body.
+pub(crate) const FRAME_HEAD: usize = 116;
+/// Bytes of a frame of the former format beside its effect and body.
+pub(crate) const FRAME_HEAD_PLAIN: usize = 48;
 /// Bytes of a frame that its length does not count: the length and the checksum.
 pub(crate) const FRAME_LEAD: usize = 8;
 /// The body length that says there is none.
 pub(crate) const NO_BODY: u32 = u32::MAX;
+/// The body length that says there was one, and it is gone.
+pub(crate) const BODY_GONE: u32 = u32::MAX - 1;
 /// Most bytes of an effect.
 pub const EFFECT_MAX: usize = 16 << 20;
 /// Most bytes of a body.
@@ -29,6 +39,12 @@ pub const BODY_MAX: usize = 16 << 20;
 pub const BATCH_MAX: usize = 256 << 20;
 /// Bytes of a node in the tree's file.
 pub(crate) const NODE: u64 = 32;
+
+/// How many bytes of a batch an entry takes.
+pub fn bytes_of(frame: &Frame) -> usize {
+    let body = frame.body.here().map_or(0, |body| sealed_len(body.len()));
+    FRAME_HEAD + sealed_len(frame.effect.len()) + body
+}
 
 pub(crate) fn format_file(dir: &Path) -> PathBuf {
     dir.join("format")

@@ -7,6 +7,7 @@
 //! in order. Terms are keyed hashes, so the files tell nothing of what was said, by whom or to whom.
 
 mod base;
+mod erase;
 mod error;
 mod facet;
 mod find;
@@ -22,9 +23,10 @@ pub use words::words_in;
 use crate::files;
 use crate::reader::Reader;
 use base::Base;
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use terms::Terms;
 
 /// How many entries, and how many bytes of them, go into one transaction at most.
@@ -43,7 +45,7 @@ pub struct Index {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) dir: Box<Path>,
-    pub(crate) terms: Terms,
+    terms: RwLock<Arc<Terms>>,
     /// Counts how often the index was begun, so that a finder sees when its files are gone.
     pub(crate) begun: AtomicU64,
     /// Set by a finder that came upon damage.
@@ -61,17 +63,30 @@ pub enum Origin {
     Anew,
 }
 
+impl Shared {
+    pub(crate) fn terms(&self) -> Arc<Terms> {
+        Arc::clone(&self.terms.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 impl Index {
-    /// Opens the index in a directory, or begins one there. It belongs to the record that is read.
+    /// Opens the index in a directory, or begins one there. It belongs to the record that is read, and
+    /// its terms are made with a key of that record's ring.
     pub fn open(dir: &Path, reader: Reader) -> Result<(Index, Origin), Error> {
         files::create_dir(dir)?;
-        let terms = Terms::open(dir)?;
-        let (base, origin) = match Base::open(dir, &terms, &reader) {
-            Ok(Some(base)) => (base, Origin::Continued),
-            Ok(None) => (Base::create(dir, &terms)?, Origin::New),
-            Err(error) if error.is_damage() => (Base::create(dir, &terms)?, Origin::Anew),
+        forget_former_key(dir)?;
+        let keys = reader.ring().list().into_iter().map(|key| Terms::of(&key)).collect();
+        let anew = || {
+            let terms = Terms::of(&*reader.ring().newest()?);
+            Ok::<_, Error>((Base::create(dir, &terms)?, terms))
+        };
+        let ((base, terms), origin) = match Base::open(dir, keys, &reader) {
+            Ok(Some(opened)) => (opened, Origin::Continued),
+            Ok(None) => (anew()?, Origin::New),
+            Err(error) if error.is_damage() => (anew()?, Origin::Anew),
             Err(error) => return Err(error),
         };
+        let terms = RwLock::new(Arc::new(terms));
         let shared = Shared { dir: dir.into(), terms, begun: AtomicU64::new(0), doubted: AtomicBool::new(false) };
         Ok((Index { reader, base, shared: Arc::new(shared) }, origin))
     }
@@ -99,14 +114,35 @@ impl Index {
         if !base::path(&self.shared.dir).exists() {
             return Err(Error::damaged("its file is gone"));
         }
-        self.base.follow(&self.reader, &self.shared.terms, BATCH, BATCH_BYTES)
+        self.base.follow(&self.reader, &self.shared.terms(), BATCH, BATCH_BYTES)
     }
 
-    /// Throws everything away and begins again at the first entry.
+    /// The number of the ring's key that its terms are made with.
+    pub fn key(&self) -> u32 {
+        self.shared.terms().from
+    }
+
+    /// Whether there is a newer key than that: [`start_over`](Index::start_over) changes to it.
+    pub fn is_outdated(&self) -> Result<bool, Error> {
+        Ok(self.key() != self.reader.ring().newest()?.id())
+    }
+
+    /// Throws everything away and begins again at the first entry, with the newest key.
     pub fn start_over(&mut self) -> Result<(), Error> {
-        self.base = Base::create(&self.shared.dir, &self.shared.terms)?;
+        let terms = Arc::new(Terms::of(&*self.reader.ring().newest()?));
+        self.base = Base::create(&self.shared.dir, &terms)?;
+        *self.shared.terms.write().unwrap_or_else(PoisonError::into_inner) = terms;
         self.shared.begun.fetch_add(1, Ordering::AcqRel);
         self.shared.doubted.store(false, Ordering::Release);
         Ok(())
+    }
+}
+
+/// The key lay beside the index in the former format, as a file of its own.
+fn forget_former_key(dir: &Path) -> Result<(), crate::Error> {
+    let path = dir.join("key");
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(crate::Error::io("remove", &path)(error)),
+        Ok(()) | Err(_) => Ok(()),
     }
 }

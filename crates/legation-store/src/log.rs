@@ -7,6 +7,8 @@ use crate::disk::{Direct, Disk};
 use crate::error::Error;
 use crate::known::Known;
 use crate::reader::{Frames, Reader, Shared};
+use crate::rewrite::Rewriter;
+use crate::ring::Ring;
 use crate::segment::Segment;
 use crate::spare::Spare;
 use legation_exchange::record::{Frame, Frontier, Hash};
@@ -15,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use append::Appended;
+pub(crate) use append::random_id;
 
 /// The size of a realm's first segment; each is twice the one before, up to [`Options::segment`].
 const FIRST_SEGMENT: u64 = 4 << 20;
@@ -26,11 +29,17 @@ pub struct Options {
     pub segment: u64,
     /// The disk.
     pub disk: Arc<dyn Disk>,
+    /// The keys everything is sealed with.
+    pub ring: Arc<Ring>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { segment: 64 << 20, disk: Arc::new(Direct) }
+impl Options {
+    /// Most bytes of a segment, where nobody says otherwise.
+    pub const SEGMENT: u64 = 64 << 20;
+
+    /// What works, with these keys.
+    pub fn with(ring: Arc<Ring>) -> Options {
+        Options { segment: Options::SEGMENT, disk: Arc::new(Direct), ring }
     }
 }
 
@@ -49,7 +58,7 @@ pub struct Log {
     broken: bool,
     // Dropped in this order: nothing may write to the directory once the lock is gone.
     spare: Spare,
-    _lock: File,
+    lock: Arc<File>,
 }
 
 /// The segment that batches go to.
@@ -92,14 +101,8 @@ pub struct Cut {
 
 impl Log {
     /// Opens the record in a directory, or begins one there, and goes through all of it.
-    pub fn open(dir: &Path) -> Result<(Log, Recovered), Error> {
-        Options::default().open(dir, &Known::start())
-    }
-
-    /// The same, going through what comes after a known point only: before it, the headers of the
-    /// segments are read and nothing else, unless the tree on disk is not that of the known point.
-    pub fn open_from(dir: &Path, known: &Known) -> Result<(Log, Recovered), Error> {
-        Options::default().open(dir, known)
+    pub fn open(dir: &Path, ring: Arc<Ring>) -> Result<(Log, Recovered), Error> {
+        Options::with(ring).open(dir, &Known::start())
     }
 
     /// The position of the next entry.
@@ -135,6 +138,15 @@ impl Log {
     /// The entries from a position on.
     pub fn frames(&self, from: u64) -> Frames {
         self.reader.frames(from)
+    }
+
+    /// What writes complete segments anew, for other threads. While there is one, the directory stays
+    /// locked.
+    pub fn rewriter(&self) -> Rewriter {
+        let (disk, lock) = (Arc::clone(&self.options.disk), Arc::clone(&self.lock));
+        // Two segments: the next one, and the one after it in the making.
+        let spared = self.options.segment.saturating_mul(2);
+        Rewriter { dir: self.dir.clone(), disk, shared: Arc::clone(&self.reader.shared), spared, _lock: lock }
     }
 
     fn shared(&self) -> &Shared {

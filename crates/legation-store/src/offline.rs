@@ -1,9 +1,9 @@
 //! Reading a record that nobody has open, or a copy of one: without the lock, changing nothing.
 
 use crate::cursor::Cursor;
-use crate::decode;
 use crate::error::Error;
-use crate::format::{BATCH_HEAD, SEGMENT_HEAD, log_dir};
+use crate::format::{SEGMENT_HEAD, log_dir};
+use crate::ring::Ring;
 use crate::segment::{self, Segment};
 use legation_exchange::record::Frame;
 use std::path::Path;
@@ -18,18 +18,19 @@ pub struct Offline {
     place: Option<(Segment, Cursor)>,
     batch: IntoIter<Frame>,
     from: u64,
+    ring: Ring,
 }
 
 impl Offline {
-    /// The entries of the record in a directory, from a position on.
-    pub fn open(dir: &Path, from: u64) -> Result<Offline, Error> {
+    /// The entries of the record in a directory, from a position on, opened with these keys.
+    pub fn open(dir: &Path, from: u64, ring: Ring) -> Result<Offline, Error> {
         let mut segments = Vec::new();
         for (first, path) in segment::list(&log_dir(dir))? {
             segments.push(Segment::open(path, first)?);
         }
         let skipped = segments.partition_point(|segment| segment.head.first <= from).saturating_sub(1);
         segments.drain(..skipped);
-        Ok(Offline { segments: segments.into_iter(), place: None, batch: Vec::new().into_iter(), from })
+        Ok(Offline { segments: segments.into_iter(), place: None, batch: Vec::new().into_iter(), from, ring })
     }
 
     fn advance(&mut self) -> Result<Option<Frame>, Error> {
@@ -39,12 +40,12 @@ impl Offline {
             }
             if self.place.is_none() {
                 let Some(segment) = self.segments.next() else { return Ok(None) };
-                let cursor = Cursor::open(&segment.path, SEGMENT_HEAD as u64, 1 << 20)?;
+                let cursor = segment.cursor(SEGMENT_HEAD as u64, 1 << 20)?;
                 self.place = Some((segment, cursor));
             }
             let Some((segment, cursor)) = &mut self.place else { return Ok(None) };
-            match batch(segment, cursor) {
-                Ok(Some(frames)) => self.batch = frames.into_iter(),
+            match segment::opened_batch(segment, cursor, &self.ring) {
+                Ok(Some((_, frames))) => self.batch = frames.into_iter(),
                 Ok(None) => self.place = None,
                 Err(Error::Damaged { .. }) if self.segments.len() == 0 => return Ok(None),
                 Err(error) => return Err(error),
@@ -63,22 +64,4 @@ impl Iterator for Offline {
         }
         found.transpose()
     }
-}
-
-/// The next batch of a segment, if there is one.
-fn batch(segment: &Segment, cursor: &mut Cursor) -> Result<Option<Vec<Frame>>, Error> {
-    let offset = cursor.offset();
-    let damaged = |what: &str| Error::damaged(&segment.path, offset, what);
-    let Some(bytes) = cursor.peek(BATCH_HEAD)?.filter(|bytes| bytes.first_chunk() != Some(&[0; 4])) else {
-        return Ok(None);
-    };
-    let head = decode::batch(bytes, segment.head.id).map_err(damaged)?;
-    let whole = cursor.peek(BATCH_HEAD + head.size)?.and_then(|bytes| bytes.get(BATCH_HEAD..));
-    let bytes = whole.ok_or_else(|| damaged("the batch is not whole"))?;
-    if !decode::matches(bytes, &head, segment.head.id) {
-        return Err(damaged("the batch does not match its checksum"));
-    }
-    let frames = decode::frames(bytes, &head, segment.head.id).map_err(damaged)?;
-    cursor.skip(BATCH_HEAD + head.size);
-    Ok(Some(frames.into_iter().map(|(_, frame)| frame).collect()))
 }

@@ -3,12 +3,14 @@
 use crate::cursor::Cursor;
 use crate::decode::{self, BatchHead};
 use crate::error::Error;
-use crate::format::{BATCH_HEAD, FRAME_HEAD};
+use crate::format::{BATCH_HEAD, FRAME_LEAD};
+use crate::ring::Ring;
 use crate::segment::{self, Item, Segment};
+use crate::stored::Stored;
 use crate::tree::Tree;
 use legation_exchange::record::{self, Committed, Frame, Hash, Nodes as _, verify_consistency, verify_inclusion};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// What the log shows its readers.
 #[derive(Debug)]
@@ -17,6 +19,9 @@ pub(crate) struct Shared {
     /// The position after the last durable entry.
     pub(crate) next: AtomicU64,
     pub(crate) tree: Tree,
+    pub(crate) ring: Arc<Ring>,
+    /// Segments are written anew one at a time.
+    pub(crate) rewriting: Mutex<()>,
 }
 
 impl Shared {
@@ -117,6 +122,11 @@ impl Reader {
         self.shared.tree.sync()
     }
 
+    /// The keys the record is sealed with.
+    pub fn ring(&self) -> &Arc<Ring> {
+        &self.shared.ring
+    }
+
     fn within(&self, from: u64, to: u64, window: usize) -> Frames {
         Frames { shared: Arc::clone(&self.shared), next: from, to, window, place: None }
     }
@@ -150,14 +160,16 @@ impl Frames {
     fn find(&mut self) -> Result<Frame, Error> {
         let moved = self.shared.segment(self.next).ok_or(Error::Broken)?;
         let (segment, mut cursor) = match self.place.take() {
-            Some((segment, cursor)) if segment.head.first == moved.head.first => (segment, cursor),
+            Some((segment, cursor)) if Arc::ptr_eq(&segment, &moved) => (segment, cursor),
             _ => {
                 let near = moved.near(self.next)?;
-                let cursor = Cursor::open(&moved.path, near, self.window)?;
+                let cursor = moved.cursor(near, self.window)?;
                 (moved, cursor)
             }
         };
-        let frame = seek(&segment, &mut cursor, self.next)?;
+        let frame = seek(&segment, &mut cursor, self.next, |stored, offset| {
+            opened(&self.shared.ring, &segment, stored, offset)
+        })?;
         self.place = Some((segment, cursor));
         Ok(frame)
     }
@@ -171,7 +183,7 @@ struct Found {
 
 /// The batch of a segment that a position is in.
 fn find(segment: &Segment, position: u64) -> Result<Found, Error> {
-    let mut cursor = Cursor::open(&segment.path, segment.batch_near(position)?, 4 << 10)?;
+    let mut cursor = segment.cursor(segment.batch_near(position)?, 4 << 10)?;
     loop {
         let offset = cursor.offset();
         let damaged = |what: &str| Error::damaged(&segment.path, offset, what);
@@ -179,14 +191,25 @@ fn find(segment: &Segment, position: u64) -> Result<Found, Error> {
         let head = decode::batch(bytes, segment.head.id).map_err(damaged)?;
         cursor.skip(BATCH_HEAD);
         if position < head.first + u64::from(head.count) {
-            let frame = seek(segment, &mut cursor, head.first)?;
-            return Ok(Found { head, at: frame.at });
+            let at = seek(segment, &mut cursor, head.first, |stored, _| Ok(stored.at))?;
+            return Ok(Found { head, at });
         }
         cursor.skip(head.size);
     }
 }
 
-fn seek(segment: &Segment, cursor: &mut Cursor, position: u64) -> Result<Frame, Error> {
+/// What an entry says, opened.
+fn opened(ring: &Ring, segment: &Segment, stored: &Stored<'_>, offset: u64) -> Result<Frame, Error> {
+    stored.open(ring, segment.head.id).map_err(|what| segment.sealed(offset, stored.position, what))
+}
+
+/// Goes to the frame of a position, and takes from it what is wanted.
+fn seek<T>(
+    segment: &Segment,
+    cursor: &mut Cursor,
+    position: u64,
+    take: impl FnOnce(&Stored<'_>, u64) -> Result<T, Error>,
+) -> Result<T, Error> {
     loop {
         let offset = cursor.offset();
         let damaged = |what: &str| Error::damaged(&segment.path, offset, what);
@@ -194,12 +217,12 @@ fn seek(segment: &Segment, cursor: &mut Cursor, position: u64) -> Result<Frame, 
             Item::End => return Err(damaged(&format!("position {position} is missing"))),
             Item::Batch => cursor.skip(BATCH_HEAD),
             Item::Frame(size) => {
-                let at = cursor.peek(FRAME_HEAD)?.and_then(decode::frame_position);
+                let at = cursor.peek(FRAME_LEAD + 8)?.and_then(decode::frame_position);
                 if at == Some(position) {
                     let bytes = cursor.peek(size)?.ok_or_else(|| damaged("a frame is not whole"))?;
-                    let frame = decode::frame(bytes, segment.head.id).map_err(damaged)?;
+                    let taken = take(&decode::frame(bytes, &segment.head).map_err(damaged)?, offset)?;
                     cursor.skip(size);
-                    return Ok(frame);
+                    return Ok(taken);
                 }
                 if at.is_none_or(|at| at > position) {
                     return Err(damaged(&format!("position {position} is missing")));

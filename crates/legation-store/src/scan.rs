@@ -1,13 +1,13 @@
 //! Going through the log at start: every batch's checksum, every link of the chain.
 
-use crate::cursor::Cursor;
 use crate::decode::{self, BatchHead, Wrong};
 use crate::error::Error;
 use crate::format::{BATCH_HEAD, SEGMENT_HEAD};
 use crate::known::Known;
 use crate::segment::Segment;
+use crate::stored::Stored;
 use crate::tree::Tree;
-use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf};
+use legation_exchange::record::{Frontier, Hash, chain};
 
 /// Where the batches of a segment end, and what stands there if it is not nothing.
 pub(crate) struct Stop {
@@ -50,7 +50,7 @@ impl<'a> Scan<'a> {
             return Err(Error::damaged(&segment.path, 0, "its chain does not go on from the one before"));
         }
         self.check_through(segment, 0)?;
-        let mut cursor = Cursor::open(&segment.path, SEGMENT_HEAD as u64, 1 << 20)?;
+        let mut cursor = segment.cursor(SEGMENT_HEAD as u64, 1 << 20)?;
         loop {
             let offset = cursor.offset();
             let stop = |what| Ok(Stop { offset, what });
@@ -81,7 +81,7 @@ impl<'a> Scan<'a> {
     /// Takes a batch whose bytes are as they were written. What is wrong now is no accident of writing.
     fn batch(&mut self, segment: &Segment, offset: u64, head: &BatchHead, bytes: &[u8]) -> Result<(), Error> {
         let damaged = |what: String| Error::damaged(&segment.path, offset, what);
-        let frames = decode::frames(bytes, head, segment.head.id).map_err(|what| damaged(what.to_owned()))?;
+        let frames = decode::frames(bytes, head, &segment.head).map_err(|what| damaged(what.to_owned()))?;
         for ((_, frame), expected) in frames.iter().zip(self.next..) {
             if frame.position != expected {
                 return Err(damaged(format!("position {expected} is next, but here is {}", frame.position)));
@@ -107,8 +107,8 @@ impl<'a> Scan<'a> {
         self.check_through(segment, offset)
     }
 
-    fn hash(&mut self, frame: &Frame) {
-        let leaf = leaf(frame);
+    fn hash(&mut self, frame: &Stored<'_>) {
+        let leaf = frame.leaf();
         self.chain = chain(self.chain, leaf);
         let mut nodes = Vec::new();
         self.frontier.append_with(leaf, |node| nodes.push(node));

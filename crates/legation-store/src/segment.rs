@@ -1,12 +1,15 @@
 //! A segment as readers see it: its file, and a sparse index from positions to bytes.
 
 use crate::cursor::Cursor;
-use crate::decode::{self, SegmentHead};
+use crate::decode::{self, BatchHead, SegmentHead};
 use crate::error::Error;
 use crate::format::{self, BATCH_HEAD, BATCH_MARK, SEGMENT_HEAD};
-use std::fs;
+use crate::ring::Ring;
+use legation_exchange::record::Frame;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// How many bytes of a segment share one point of its index.
 const SPACING: u64 = 16 << 10;
@@ -24,6 +27,8 @@ struct Point {
 pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) head: SegmentHead,
+    /// Its file, once another is about to take its name.
+    held: OnceLock<File>,
     points: RwLock<Points>,
 }
 
@@ -57,12 +62,48 @@ impl Segment {
                 format!("it begins at position {}, not where its name says", head.first),
             ));
         }
-        Ok(Segment { path, head, points: RwLock::default() })
+        Ok(Segment { path, head, held: OnceLock::new(), points: RwLock::default() })
     }
 
     /// The segment that was just made or is read through: whoever does so adds its points.
     pub(crate) fn fresh(path: PathBuf, head: SegmentHead) -> Segment {
-        Segment { path, head, points: RwLock::new(Points { list: Vec::new(), whole: true }) }
+        let points = RwLock::new(Points { list: Vec::new(), whole: true });
+        Segment { path, head, held: OnceLock::new(), points }
+    }
+
+    /// A window over its file, which may have lost its name to one that was written anew.
+    pub(crate) fn cursor(&self, offset: u64, window: usize) -> Result<Cursor, Error> {
+        Cursor::over(self.file()?, &self.path, offset, window)
+    }
+
+    /// Its file. What is open stays what it is, whatever takes its name.
+    fn file(&self) -> Result<File, Error> {
+        if let Some(file) = self.held.get() {
+            return file.try_clone().map_err(Error::io("open", &self.path));
+        }
+        let file = File::open(&self.path).map_err(Error::io("open", &self.path))?;
+        let mut id = [0; 16];
+        if file.read_exact_at(&mut id, 16).is_ok() && id == self.head.id {
+            return Ok(file);
+        }
+        // Another took the name just now; before it did, this one was held.
+        match self.held.get() {
+            Some(file) => file.try_clone().map_err(Error::io("open", &self.path)),
+            None => Err(Error::damaged(&self.path, 16, "it is not the segment it was")),
+        }
+    }
+
+    /// Keeps the file at hand before another takes its name.
+    pub(crate) fn hold(&self) -> Result<(), Error> {
+        let file = self.file()?;
+        // Held already is held.
+        let _ = self.held.set(file);
+        Ok(())
+    }
+
+    /// What to say of an entry that does not open.
+    pub(crate) fn sealed(&self, offset: u64, position: u64, what: String) -> Error {
+        Error::Sealed { file: self.path.clone(), offset, position, what }
     }
 
     /// Adds the frames of the batch whose header lies at `batch`, in the order they lie in the file.
@@ -96,7 +137,7 @@ impl Segment {
 
     fn walk(&self) -> Result<Points, Error> {
         let mut points = Points { list: Vec::new(), whole: true };
-        let mut cursor = Cursor::open(&self.path, SEGMENT_HEAD as u64, 256 << 10)?;
+        let mut cursor = self.cursor(SEGMENT_HEAD as u64, 256 << 10)?;
         let mut batch = SEGMENT_HEAD as u64;
         loop {
             let offset = cursor.offset();
@@ -107,7 +148,7 @@ impl Segment {
                     cursor.skip(BATCH_HEAD);
                 }
                 Item::Frame(size) => {
-                    if let Some(position) = cursor.peek(format::FRAME_HEAD)?.and_then(decode::frame_position) {
+                    if let Some(position) = cursor.peek(format::FRAME_LEAD + 8)?.and_then(decode::frame_position) {
                         points.add(Point { position, offset, batch });
                     }
                     cursor.skip(size);
@@ -142,6 +183,33 @@ pub(crate) fn item(cursor: &mut Cursor) -> Result<Item, Error> {
             size.map(Item::Frame).map_err(|what| Error::damaged(cursor.path(), cursor.offset(), what))
         }
     }
+}
+
+/// The next batch of a segment, opened; nothing at its end.
+pub(crate) fn opened_batch(
+    segment: &Segment,
+    cursor: &mut Cursor,
+    ring: &Ring,
+) -> Result<Option<(BatchHead, Vec<Frame>)>, Error> {
+    let offset = cursor.offset();
+    let damaged = |what: &str| Error::damaged(&segment.path, offset, what);
+    let Some(bytes) = cursor.peek(BATCH_HEAD)?.filter(|bytes| bytes.first_chunk() != Some(&[0; 4])) else {
+        return Ok(None);
+    };
+    let head = decode::batch(bytes, segment.head.id).map_err(damaged)?;
+    let whole = cursor.peek(BATCH_HEAD + head.size)?.and_then(|bytes| bytes.get(BATCH_HEAD..));
+    let bytes = whole.ok_or_else(|| damaged("the batch is not whole"))?;
+    if !decode::matches(bytes, &head, segment.head.id) {
+        return Err(damaged("the batch does not match its checksum"));
+    }
+    let stored = decode::frames(bytes, &head, &segment.head).map_err(damaged)?;
+    let frames = stored.iter().map(|(at, stored)| {
+        let offset = offset + (BATCH_HEAD + at) as u64;
+        stored.open(ring, segment.head.id).map_err(|what| segment.sealed(offset, stored.position, what))
+    });
+    let frames = frames.collect::<Result<_, _>>()?;
+    cursor.skip(BATCH_HEAD + head.size);
+    Ok(Some((head, frames)))
 }
 
 /// The segments in a directory with the positions their names say, in order.

@@ -1,17 +1,24 @@
 //! Snapshots of what the record was folded into, so that a start need not fold all of it again.
-//! Each holds the point of the record it stands for. The newest two are kept.
+//! Each holds the point of the record it stands for. The newest two are kept. They are sealed with a key
+//! of the ring; those of the former format, which lay open, are read too.
 
+mod former;
+
+use crate::chunks::{self, Chunks};
 use crate::disk::{Direct, Disk};
 use crate::error::Error;
 use crate::files;
 use crate::known::Known;
+use crate::ring::Ring;
 use legation_exchange::record::{Frontier, Hash};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const MAGIC: [u8; 8] = *b"LEGSNAP1";
+const SNAPSHOT: [u8; 8] = *b"LEGSNAP2";
+const PART: [u8; 8] = *b"LEGPART2";
 const KEPT: usize = 2;
 
 /// The directory of snapshots.
@@ -19,6 +26,7 @@ const KEPT: usize = 2;
 pub struct Snapshots {
     dir: PathBuf,
     disk: Arc<dyn Disk>,
+    ring: Arc<Ring>,
 }
 
 /// One snapshot.
@@ -32,26 +40,22 @@ pub struct Snapshot {
 
 impl Snapshots {
     /// The snapshots of the record in this directory.
-    pub fn open(dir: &Path) -> Result<Snapshots, Error> {
-        Snapshots::on(dir, Arc::new(Direct))
+    pub fn open(dir: &Path, ring: Arc<Ring>) -> Result<Snapshots, Error> {
+        Snapshots::on(dir, Arc::new(Direct), ring)
     }
 
     /// The same, on this disk.
-    pub fn on(dir: &Path, disk: Arc<dyn Disk>) -> Result<Snapshots, Error> {
-        let dir = dir.join("snapshots");
+    pub fn on(dir: &Path, disk: Arc<dyn Disk>, ring: Arc<Ring>) -> Result<Snapshots, Error> {
+        let dir = place(dir);
         files::create_dir(&dir)?;
-        Ok(Snapshots { dir, disk })
+        Ok(Snapshots { dir, disk, ring })
     }
 
     /// Writes a snapshot, durably, and removes all but the newest two.
     pub fn write(&self, known: &Known, bytes: &[u8]) -> Result<(), Error> {
-        let head = head(known, bytes.len());
-        let mut crc = crc32fast::Hasher::new();
-        crc.update(&head);
-        crc.update(bytes);
-        let path = self.dir.join(format!("{:020}.snap", known.position));
-        files::atomic_write_parts(self.disk.as_ref(), &path, &[&head, bytes, &crc.finalize().to_le_bytes()], 0o600)?;
-        for old in self.list("snap")?.into_iter().rev().skip(KEPT) {
+        let (path, key) = (self.dir.join(format!("{:020}.snap", known.position)), self.ring.newest()?);
+        chunks::write(self.disk.as_ref(), &path, SNAPSHOT, &key, &point(known), bytes)?;
+        for old in list(&self.dir, "snap")?.into_iter().rev().skip(KEPT) {
             fs::remove_file(&old).map_err(Error::io("remove", &old))?;
         }
         Ok(())
@@ -59,28 +63,30 @@ impl Snapshots {
 
     /// The snapshots that are whole, newest first. One that is not is passed over: the log has it all.
     pub fn newest_first(&self) -> Result<impl Iterator<Item = Result<Snapshot, Error>>, Error> {
-        let whole = |path: PathBuf| match fs::read(&path) {
-            Ok(bytes) => read(bytes).map(Ok),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => Some(Err(Error::io("read", &path)(error))),
+        Ok(list(&self.dir, "snap")?.into_iter().rev().filter_map(|path| self.read(&path).transpose()))
+    }
+
+    fn read(&self, path: &Path) -> Result<Option<Snapshot>, Error> {
+        let snapshot = || {
+            let Some(mut chunks) = Chunks::open(path, SNAPSHOT)? else { return former::snapshot(path) };
+            let Some(known) = known(&mut chunks)? else { return Ok(None) };
+            Ok(chunks.contents(&self.ring)?.map(|bytes| Snapshot { known, bytes }))
         };
-        Ok(self.list("snap")?.into_iter().rev().filter_map(whole))
+        there(snapshot(), path)
     }
 
     /// Writes a part that several snapshots rest on, durably. Parts are known by number.
     pub fn write_part(&self, number: u64, bytes: &[u8]) -> Result<(), Error> {
-        let crc = crc32fast::hash(bytes).to_le_bytes();
-        files::atomic_write_parts(self.disk.as_ref(), &self.part(number), &[bytes, &crc], 0o600)
+        let (path, key) = (self.part(number), self.ring.newest()?);
+        chunks::write(self.disk.as_ref(), &path, PART, &key, &number.to_le_bytes(), bytes)
     }
 
     /// A part, if it is there and whole.
     pub fn read_part(&self, number: u64) -> Option<Vec<u8>> {
-        let mut bytes = fs::read(self.part(number)).ok()?;
-        let (rest, crc) = bytes.split_last_chunk::<4>()?;
-        let whole = crc32fast::hash(rest) == u32::from_le_bytes(*crc);
-        let length = rest.len();
-        bytes.truncate(length);
-        whole.then_some(bytes)
+        let path = self.part(number);
+        let Some(mut chunks) = Chunks::open(&path, PART).ok()? else { return former::part(&path).ok()? };
+        let own = chunks.more(8).ok()?? == number.to_le_bytes();
+        chunks.contents(&self.ring).ok()?.filter(|_| own)
     }
 
     /// Whether a part is there.
@@ -91,68 +97,111 @@ impl Snapshots {
     /// Removes all parts but these.
     pub fn keep_parts(&self, numbers: &[u64]) -> Result<(), Error> {
         let kept: Vec<_> = numbers.iter().map(|number| self.part(*number)).collect();
-        for old in self.list("part")?.into_iter().filter(|path| !kept.contains(path)) {
+        for old in list(&self.dir, "part")?.into_iter().filter(|path| !kept.contains(path)) {
             fs::remove_file(&old).map_err(Error::io("remove", &old))?;
         }
         Ok(())
     }
 
+    /// The keys that snapshots and parts are sealed with; `None` for what lies open.
+    pub fn keys(&self) -> Result<BTreeSet<Option<u32>>, Error> {
+        keys_at(&self.dir)
+    }
+
+    /// Seals everything with the newest key that is not, and removes what does not read: it is of no
+    /// use. Whoever writes snapshots calls this, so that nobody does at the same time.
+    pub fn reseal(&self) -> Result<(), Error> {
+        let newest = Some(self.ring.newest()?.id());
+        for path in list(&self.dir, "snap")?.into_iter().filter(|path| key_of(path) != newest) {
+            match self.read(&path)? {
+                Some(Snapshot { known, bytes }) => self.write(&known, &bytes)?,
+                None => remove(&path)?,
+            }
+        }
+        for path in list(&self.dir, "part")?.into_iter().filter(|path| key_of(path) != newest) {
+            let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
+            match number.and_then(|number| Some((number, self.read_part(number)?))) {
+                Some((number, bytes)) => self.write_part(number, &bytes)?,
+                None => remove(&path)?,
+            }
+        }
+        list(&self.dir, "tmp")?.iter().try_for_each(|path| remove(path))
+    }
+
     fn part(&self, number: u64) -> PathBuf {
         self.dir.join(format!("{number:020}.part"))
     }
+}
 
-    /// Oldest first: their names are positions of equal width.
-    fn list(&self, kind: &str) -> Result<Vec<PathBuf>, Error> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&self.dir).map_err(Error::io("read", &self.dir))? {
-            let path = entry.map_err(Error::io("read", &self.dir))?.path();
-            if path.extension().is_some_and(|extension| extension == kind) {
-                found.push(path);
-            }
+fn place(record: &Path) -> PathBuf {
+    record.join("snapshots")
+}
+
+/// The keys that the snapshots of a record are sealed with.
+pub(crate) fn keys_in(record: &Path) -> Result<BTreeSet<u32>, Error> {
+    let dir = place(record);
+    let keys = if dir.is_dir() { keys_at(&dir)? } else { BTreeSet::new() };
+    Ok(keys.into_iter().flatten().collect())
+}
+
+fn keys_at(dir: &Path) -> Result<BTreeSet<Option<u32>>, Error> {
+    let files = [list(dir, "snap")?, list(dir, "part")?].concat();
+    Ok(files.iter().map(|path| key_of(path)).collect())
+}
+
+fn key_of(path: &Path) -> Option<u32> {
+    let opened = |magic| Chunks::open(path, magic).ok().flatten();
+    opened(SNAPSHOT).or_else(|| opened(PART)).map(|chunks| chunks.key())
+}
+
+/// Oldest first: their names are positions of equal width.
+fn list(dir: &Path, kind: &str) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(Error::io("read", dir))? {
+        let path = entry.map_err(Error::io("read", dir))?.path();
+        if path.extension().is_some_and(|extension| extension == kind) {
+            found.push(path);
         }
-        found.sort();
-        Ok(found)
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What was read from a file, unless it went meanwhile.
+fn there<T>(read: io::Result<Option<T>>, path: &Path) -> Result<Option<T>, Error> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map_err(Error::io("read", path)),
     }
 }
 
-fn head(known: &Known, length: usize) -> Vec<u8> {
-    let peaks = known.frontier.peaks();
-    let mut head = MAGIC.to_vec();
-    head.extend(known.position.to_le_bytes());
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The point of the record a snapshot stands for, as its head has it.
+fn point(known: &Known) -> Vec<u8> {
+    let mut head = known.position.to_le_bytes().to_vec();
     head.extend(known.chain.0);
     // One for each bit of the size: they are few.
-    head.extend(u32::try_from(peaks.len()).unwrap_or(u32::MAX).to_le_bytes());
-    head.extend(peaks.iter().flat_map(|peak| peak.0));
-    head.extend((length as u64).to_le_bytes());
+    head.extend(known.frontier.peaks().iter().flat_map(|peak| peak.0));
     head
 }
 
-fn read(mut bytes: Vec<u8>) -> Option<Snapshot> {
-    let (rest, crc) = bytes.split_last_chunk::<4>()?;
-    if crc32fast::hash(rest) != u32::from_le_bytes(*crc) {
-        return None;
-    }
-    let (magic, rest) = rest.split_first_chunk::<8>()?;
-    let (position, rest) = rest.split_first_chunk::<8>()?;
-    let (chain, rest) = rest.split_first_chunk::<32>()?;
-    let (count, mut rest) = rest.split_first_chunk::<4>()?;
-    let position = u64::from_le_bytes(*position);
+fn known(chunks: &mut Chunks) -> io::Result<Option<Known>> {
+    let Some(position) = array(chunks)?.map(u64::from_le_bytes) else { return Ok(None) };
+    let Some(chain) = array(chunks)?.map(Hash) else { return Ok(None) };
     let mut peaks = Vec::new();
     for _ in 0..position.count_ones() {
-        let (peak, more) = rest.split_first_chunk::<32>()?;
-        peaks.push(Hash(*peak));
-        rest = more;
+        let Some(peak) = array(chunks)?.map(Hash) else { return Ok(None) };
+        peaks.push(peak);
     }
-    let (length, rest) = rest.split_first_chunk::<8>()?;
-    if *magic != MAGIC || Ok(u32::from_le_bytes(*count)) != u32::try_from(peaks.len()) {
-        return None;
-    }
-    if u64::from_le_bytes(*length) != rest.len() as u64 {
-        return None;
-    }
-    let (chain, start) = (Hash(*chain), bytes.len() - 4 - rest.len());
-    // A snapshot can be large: its bytes are moved to the front rather than copied.
-    bytes.truncate(bytes.len() - 4);
-    bytes.drain(..start);
-    Some(Snapshot { known: Known { position, chain, frontier: Frontier::from_peaks(position, peaks)? }, bytes })
+    Ok(Frontier::from_peaks(position, peaks).map(|frontier| Known { position, chain, frontier }))
+}
+
+fn array<const N: usize>(chunks: &mut Chunks) -> io::Result<Option<[u8; N]>> {
+    Ok(chunks.more(N)?.and_then(|bytes| bytes.try_into().ok()))
 }

@@ -1,7 +1,6 @@
 //! What lies after the last good batch: nothing, the remains of an append that never returned, or
 //! damage with good batches behind it.
 
-use crate::cursor::Cursor;
 use crate::decode;
 use crate::error::Error;
 use crate::format::{BATCH_HEAD, BATCH_MARK};
@@ -23,7 +22,7 @@ pub(crate) struct Tail {
 /// One batch is in flight at a time, so a header after a broken batch means that the broken one
 /// had been durable. Senders cannot fake one: the checksum begins with the segment's random id.
 pub(crate) fn look(segment: &Segment, offset: u64) -> Result<Tail, Error> {
-    let mut cursor = Cursor::open(&segment.path, offset, WINDOW)?;
+    let mut cursor = segment.cursor(offset, WINDOW)?;
     let mut tail = Tail { used: offset, batch: None };
     while cursor.left() > 0 && tail.batch.is_none() {
         let at = cursor.offset();

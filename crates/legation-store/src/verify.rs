@@ -2,15 +2,18 @@
 //! lock, on the record itself or a copy. It shares types and constants with the writer, and has its
 //! own reading; memory does not grow with the record.
 
+mod entry;
 mod rest;
 mod source;
 mod walk;
 
 use crate::error::Error;
-use crate::format::{FORMAT, format_file, log_dir, segment_first};
+use crate::format::{FORMAT, FORMER, format_file, log_dir, segment_first};
+use crate::ring::Ring;
 use legation_exchange::record::{Checkpoint, Hash};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use walk::{State, Stop, Walk};
 
 /// What to check.
@@ -23,6 +26,9 @@ pub struct Options {
     pub to: Option<u64>,
     /// A checkpoint from elsewhere, its signature verified: the record must begin with what it covers.
     pub checkpoint: Option<Checkpoint>,
+    /// The keys, to open every entry with and hold it to its hash. Without them, hashes, chain and tree
+    /// are checked, and what is sealed stays so.
+    pub ring: Option<Arc<Ring>>,
 }
 
 /// How far it got.
@@ -45,6 +51,8 @@ pub struct Report {
     pub to: u64,
     /// How many segments were read.
     pub segments: u64,
+    /// Whether what the entries say was held to their hashes, and not the hashes alone to each other.
+    pub contents: bool,
     /// The chain after the last good entry.
     pub chain: Hash,
     /// The root over all entries up to there, if everything from the first was covered.
@@ -117,7 +125,7 @@ pub fn verify(dir: &Path, options: &Options, progress: &mut dyn FnMut(Progress))
     let watched = options.checkpoint.as_ref().map(|checkpoint| checkpoint.size);
     // Where even the first segment begins later, what should come before it is missing.
     let start = segments.first().map(|segment| segment.first).filter(|first| *first <= from);
-    let mut walk = Walk::new(dir, start.unwrap_or(0), watched);
+    let mut walk = Walk::new(dir, start.unwrap_or(0), watched, options.ring.clone());
     let (mut read, mut before, mut stop) = (0, 0, Stop::End);
     for (index, segment) in segments.iter().enumerate() {
         read += 1;
@@ -134,7 +142,7 @@ pub fn verify(dir: &Path, options: &Options, progress: &mut dyn FnMut(Progress))
 }
 
 fn report(walk: Walk, stop: Stop, segments: u64, checkpoint: Option<&Checkpoint>) -> Report {
-    let (from, State { next, chain, frontier, seen }) = walk.finish();
+    let (from, contents, State { next, chain, frontier, seen }) = walk.finish();
     let ended = matches!(stop, Stop::End | Stop::Unfinished(_));
     let checkpoint = checkpoint.map(|checkpoint| match seen {
         Some((root, chain)) if (root, chain) == (checkpoint.root, checkpoint.chain) => Agreement::Prefix,
@@ -148,13 +156,13 @@ fn report(walk: Walk, stop: Stop, segments: u64, checkpoint: Option<&Checkpoint>
         Stop::Unfinished(unfinished) => (None, Some(unfinished)),
         Stop::Fault(fault) => (Some(fault), None),
     };
-    Report { from, to: next, segments, chain, root, fault, unfinished, checkpoint }
+    Report { from, to: next, segments, contents, chain, root, fault, unfinished, checkpoint }
 }
 
 fn check_format(dir: &Path) -> Result<(), Error> {
     let file = format_file(dir);
     let found = fs::read(&file).map_err(Error::io("read", &file))?;
-    if found == FORMAT.as_bytes() {
+    if found == FORMAT.as_bytes() || found == FORMER.as_bytes() {
         return Ok(());
     }
     Err(Error::Format { file, found: String::from_utf8_lossy(&found).trim_end().to_owned() })

@@ -13,6 +13,7 @@ use legation_protocol::sign::SecretKey;
 use legation_store::verify::{Options, verify};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 type Check = Result<(), String>;
 
@@ -25,7 +26,8 @@ pub(crate) fn audit(asked: &Asked, policy: &Policy, ledger: &Ledger, dir: &Path)
     audit.told()?;
     audit.mailboxes(ledger)?;
     audit.statements(ledger)?;
-    let options = Options { checkpoint: asked.checkpoints.last().cloned(), ..Options::default() };
+    let ring = Some(Arc::clone(ledger.reader().ring()));
+    let options = Options { checkpoint: asked.checkpoints.last().cloned(), ring, ..Options::default() };
     let report = verify(dir, &options, &mut |_| ()).map_err(|error| format!("the record cannot be read: {error}"))?;
     ensure(report.is_sound() && report.to == ledger.size(), || format!("the record does not verify: {report:?}"))
 }
@@ -93,7 +95,7 @@ impl<'a> Audit<'a> {
         self.leaves.push(leaf);
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| format!("{position} has no effect"))?;
         match effect {
-            Effect::Accepted(accepted) => self.accept(position, &accepted, frame.body.as_deref()),
+            Effect::Accepted(accepted) => self.accept(position, &accepted, frame.body.here()),
             Effect::Acked(acked) => self.ack(position, acked),
             Effect::Died { agent, positions, why } => {
                 ensure(why == Why::Expired, || format!("letters died at {position} for no reason"))?;
@@ -111,13 +113,19 @@ impl<'a> Audit<'a> {
                 self.refused.extend(refused.digest);
                 Ok(())
             }
-            Effect::Tallied { .. }
+            Effect::Pushed(_)
+            | Effect::Tallied { .. }
             | Effect::Keyed { .. }
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
             | Effect::Resent(_)
-            | Effect::Purged { .. } => Err(format!("nobody asked for what is at {position}")),
+            | Effect::Purged { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => Err(format!("nobody asked for what is at {position}")),
         }
     }
 

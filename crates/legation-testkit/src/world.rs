@@ -13,6 +13,7 @@ use asking::Ask;
 use legation_engine::{Batch, Ledger};
 use legation_exchange::{Moment, Policy, State, Verdict};
 use legation_protocol::Code;
+use legation_store::Ring;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,6 +79,7 @@ struct World {
     dir: TempDir,
     disk: Arc<Flaky>,
     segment: u64,
+    ring: Arc<Ring>,
     policy: Policy,
     /// What the machine's clock says, and the furthest it ever said.
     clock: Moment,
@@ -101,7 +103,21 @@ impl World {
         let clock = Moment::from_micros(START);
         let outboxes = NAMES.iter().map(|name| (*name, VecDeque::new())).collect();
         let (asked, summary) = (Asked::default(), Summary::default());
-        Ok(World { rng, dir, disk, segment, policy, clock, latest: clock, ledger: None, asked, outboxes, summary })
+        let ring = Arc::new(Ring::fixed([7; 32]));
+        Ok(World {
+            rng,
+            dir,
+            disk,
+            segment,
+            ring,
+            policy,
+            clock,
+            latest: clock,
+            ledger: None,
+            asked,
+            outboxes,
+            summary,
+        })
     }
 
     fn ledger(&mut self) -> Result<&mut Ledger, String> {

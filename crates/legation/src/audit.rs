@@ -1,8 +1,10 @@
 //! `legation audit`: the record of an exchange.
 
+mod agree;
 mod check;
 mod export;
 mod prove;
+mod restored;
 mod trust;
 mod verify;
 
@@ -24,6 +26,9 @@ pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<Outcome> {
             remote.report(&reply, |head, out| {
                 writeln!(out, "size        {}", text(head, "size"))?;
                 writeln!(out, "chain       {}", text(head, "chain"))?;
+                if let Some((epoch, first)) = agree::epochs(head).last().filter(|(epoch, _)| *epoch > 1) {
+                    writeln!(out, "epoch       {epoch}: the record was restored from a copy at position {first}")?;
+                }
                 let checkpoint = text(head, "checkpoint");
                 writeln!(out, "checkpoint  {}", if checkpoint.is_empty() { "none signed yet" } else { &checkpoint })
             })
@@ -32,7 +37,7 @@ pub(crate) fn run(args: &AuditArgs) -> anyhow::Result<Outcome> {
 }
 
 /// A bar, when somebody is looking.
-fn bar(form: &str) -> ProgressBar {
+pub(crate) fn bar(form: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

@@ -2,6 +2,8 @@
 
 mod bench;
 mod exchange;
+mod keep;
+mod key;
 mod lookup;
 mod people;
 mod record;
@@ -11,6 +13,8 @@ pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
+pub(crate) use keep::{BackupArgs, EraseArgs, RestoreArgs};
+pub(crate) use key::{RecordKeyArgs, RecordKeyCommand, RotateArgs};
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
 pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
@@ -61,7 +65,11 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     DeadLetters(DeadLettersArgs),
     Audit(AuditArgs),
+    Key(RecordKeyArgs),
     Doctor(DoctorArgs),
+    Backup(BackupArgs),
+    Erase(EraseArgs),
+    Restore(RestoreArgs),
     Tail(TailArgs),
     Bench(BenchArgs),
     /// Print the description of the HTTP surface (OpenAPI 3.1)

@@ -2,6 +2,8 @@
 //! anything starts.
 
 mod file;
+mod listen;
+mod live;
 mod sample;
 mod values;
 
@@ -9,15 +11,18 @@ use crate::Outcome;
 use crate::cli::{ConfigArgs, ConfigCommand, LogFormat, ServeArgs};
 use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
-use file::{ConfigFile, Level, Registration};
+pub(crate) use file::Level;
+use file::{ConfigFile, Registration, TlsTable};
 use legation_engine::Rate;
 use legation_exchange::Policy;
-use legation_server::Limits;
+use legation_server::{Limits, Network, Proxy, TlsFiles};
+pub(crate) use listen::Listen;
+use listen::Shield;
 use std::fs;
 use std::io::{self, Write as _};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
-use values::Count;
+use values::{Count, Texts};
+pub(crate) use values::{Mode, Trusted};
 
 /// The smallest head that clients of today fit into.
 const SMALLEST_HEAD: u64 = 4 << 10;
@@ -28,7 +33,10 @@ const SMALLEST_SEGMENT: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) data: PathBuf,
-    pub(crate) listen: SocketAddr,
+    pub(crate) listen: Vec<Listen>,
+    /// Who may open a socket in the file system.
+    pub(crate) listen_mode: u32,
+    pub(crate) tls: Option<TlsFiles>,
     pub(crate) log_format: LogFormat,
     pub(crate) log_level: Level,
     pub(crate) engine: legation_engine::Settings,
@@ -40,12 +48,15 @@ pub(crate) fn run(args: &ConfigArgs) -> anyhow::Result<Outcome> {
     match &args.command {
         ConfigCommand::Sample => io::stdout().write_all(sample::sample().as_bytes())?,
         ConfigCommand::Check { file } => {
-            let checked = read(file).and_then(Config::check);
+            let checked = of_file(file);
             if let Err(error) = checked {
                 writeln!(io::stderr(), "{error:#}")?;
                 return Ok(Outcome::Refused);
             }
-            writeln!(io::stderr(), "{} is fine", file.display())?;
+            let mut err = io::stderr().lock();
+            writeln!(err, "{} is fine", file.display())?;
+            writeln!(err, "  changed by SIGHUP:   {}", live::LIVE.join(", "))?;
+            writeln!(err, "  read at the start:   {}", live::AT_START.join(", "))?;
         }
     }
     Ok(Outcome::Fine)
@@ -60,27 +71,37 @@ impl Config {
         };
         file.data = args.data.clone().or(file.data);
         if let Some(listen) = &args.listen {
-            file.listen.clone_from(listen);
+            file.listen = Texts(listen.clone());
         }
+        if let Some(mode) = args.listen_mode {
+            file.listen_mode = mode;
+        }
+        file.tls.cert = args.tls_cert.clone().or(file.tls.cert);
+        file.tls.key = args.tls_key.clone().or(file.tls.key);
         if let Some(realm) = &args.realm {
             file.realm.clone_from(realm);
+        }
+        if let Some(ring) = &args.ring.key_ring {
+            file.record.key_ring = Some(ring.clone());
         }
         if let Some(format) = args.log_format {
             file.log.format = format;
         }
         if let Some(proxies) = &args.behind_proxy {
-            let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
-            file.proxies.extend(if proxies.is_empty() { &own[..] } else { proxies });
+            let own = Network::LOOPBACK.map(Trusted);
+            file.proxy.trusted.extend(if proxies.is_empty() { &own[..] } else { proxies });
         }
         // On this machine alone, with nothing configured, anybody may register.
-        if args.config.is_none() && file.proxies.is_empty() {
+        if args.config.is_none() && file.proxy.trusted.is_empty() && file.tls == TlsTable::default() {
             file.registration = Registration::Open;
         }
         Config::check(file)
     }
 
     fn check(file: ConfigFile) -> anyhow::Result<Config> {
-        let listen = address(&file.listen, &file.proxies)?;
+        let tls = file.tls.files()?;
+        let shield = if tls.is_some() || !file.proxy.trusted.is_empty() { Shield::Tls } else { Shield::None };
+        let listen = listen::places(&file.listen.0, shield)?;
         file.make_sense()?;
         let (policy, limits) = (file.policy(), file.limits());
         let data = file.data.unwrap_or_else(places::data);
@@ -89,12 +110,16 @@ impl Config {
             policy,
             snapshot_every: file.record.snapshot_every,
             segment: file.record.segment.0,
+            key_ring: file.record.key_ring,
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
             ..legation_engine::Settings::on(&data)
         };
-        let ConfigFile { hosts, proxies, log, .. } = file;
-        let server = legation_server::Settings { hosts, proxies, limits, ..legation_server::Settings::default() };
-        Ok(Config { data, listen, log_format: log.format, log_level: log.level, engine, server })
+        let ConfigFile { hosts, proxy, log, listen_mode, .. } = file;
+        let trusted = proxy.trusted.iter().map(|Trusted(network)| *network).collect();
+        let proxy = Proxy { trusted, header: proxy.header.into() };
+        let server = legation_server::Settings { hosts, proxy, limits, ..legation_server::Settings::default() };
+        let (log_format, log_level, listen_mode) = (log.format, log.level, listen_mode.0);
+        Ok(Config { data, listen, listen_mode, tls, log_format, log_level, engine, server })
     }
 }
 
@@ -129,12 +154,14 @@ impl ConfigFile {
         Limits {
             connections: limits.connections,
             unproven_connections: limits.unproven_connections,
+            handshake_time: limits.handshake_time.0,
             head_bytes: usize::try_from(limits.head_bytes.0).unwrap_or(usize::MAX),
             head_time: limits.head_time.0,
             idle_time: limits.idle_time.0,
             stall_time: limits.stall_time.0,
             failures: rate(limits.failures_per_minute, Rate::per_minute),
             registrations: rate(limits.registrations_per_minute, Rate::per_minute),
+            ..Limits::default()
         }
     }
 }
@@ -146,19 +173,21 @@ fn rate(count: Count, per: impl Fn(u32) -> Rate) -> Option<Rate> {
     }
 }
 
-/// Where to listen: on this machine, unless a proxy stands in front.
-fn address(listen: &str, proxies: &[IpAddr]) -> anyhow::Result<SocketAddr> {
-    let addresses =
-        listen.to_socket_addrs().with_context(|| format!("{listen:?} is no address such as 127.0.0.1:7400"))?;
-    let addresses: Vec<_> = addresses.collect();
-    let reached = addresses.iter().find(|address| !address.ip().is_loopback());
-    if let Some(address) = reached.filter(|_| proxies.is_empty()) {
-        bail!(
-            "{address} can be reached from other machines, and this version speaks no TLS: listen at 127.0.0.1 \
-             or [::1], or let a proxy do TLS and name it with --behind-proxy=ADDRESS"
-        );
+impl TlsTable {
+    /// Both files, or none.
+    fn files(&self) -> anyhow::Result<Option<TlsFiles>> {
+        match (&self.cert, &self.key) {
+            (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert: cert.clone(), key: key.clone() })),
+            (None, None) => Ok(None),
+            (Some(_), None) => bail!("a certificate is of no use without its key: name it with --tls-key or tls.key"),
+            (None, Some(_)) => bail!("a key is of no use without its certificate: name it with --tls-cert or tls.cert"),
+        }
     }
-    addresses.first().copied().ok_or_else(|| anyhow!("{listen:?} leads to no address"))
+}
+
+/// What a file says, checked.
+pub(crate) fn of_file(path: &Path) -> anyhow::Result<Config> {
+    read(path).and_then(Config::check)
 }
 
 fn read(path: &Path) -> anyhow::Result<ConfigFile> {
@@ -206,7 +235,8 @@ mod tests {
         check("[limits]\nfailures_per_minute = 0", &["line 2", "unlimited"]);
         check("[limits]\nhead_bytes = \"16 KB\"", &["line 2", "KiB"]);
         check("registration = \"closed\"", &["line 1", "open", "operator"]);
-        check("proxies = [\"proxy.example\"]", &["line 1", "IP address"]);
+        check("[proxy]\ntrusted = [\"proxy.example\"]", &["line 2", "IP address"]);
+        check("listen_mode = \"rw\"", &["line 1", "octal"]);
         check("[dedup", &["line 1"]);
     }
 

@@ -2,6 +2,7 @@
 
 mod place;
 mod service;
+mod setup;
 
 use crate::Outcome;
 use crate::cli::{DoctorArgs, RemoteArgs};
@@ -11,6 +12,7 @@ use crate::validate::shown;
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write as _};
+use std::time::{Duration, SystemTime};
 
 /// What was found about one thing.
 #[derive(Debug, Serialize)]
@@ -47,6 +49,22 @@ impl Check {
     }
 }
 
+/// How long before its end a certificate should be replaced.
+const SOON: Duration = Duration::from_hours(14 * 24);
+
+/// A certificate that ends at this time, since 1970.
+fn certificate(until: Duration) -> Check {
+    #[expect(clippy::disallowed_methods, reason = "whether a certificate has expired depends on the clock")]
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let left = until.saturating_sub(now);
+    let found = format!("the certificate is good for {} days", left.as_secs() / 86_400);
+    match left {
+        Duration::ZERO => Check::fail("tls", "the certificate has expired", "put another in its place"),
+        _ if left < SOON => Check::warn("tls", found, "put another in its place before that"),
+        _ => Check::ok("tls", found),
+    }
+}
+
 #[derive(Serialize)]
 struct Report {
     checks: Vec<Check>,
@@ -58,6 +76,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
     let remote = Remote::new(&RemoteArgs { url: args.remote.url.clone(), token, json: args.remote.json })?;
     let mut checks = vec![Check::ok("version", concat!("this is legation ", env!("CARGO_PKG_VERSION")))];
     checks.extend(place::checks(&args.data));
+    checks.extend(args.config.iter().flat_map(|path| setup::checks(path)));
     checks.extend(service::checks(&remote));
     let report = Report { checks };
     let mut out = io::stdout().lock();

@@ -2,21 +2,26 @@
 
 mod agent;
 mod audit;
+mod backup;
 mod bench;
 mod canon;
 mod cli;
 mod config;
+mod copy;
 mod dead_letters;
 mod doctor;
 mod each;
+mod erase;
 mod explain;
 mod inbox;
 mod input;
+mod key;
 mod keygen;
 mod messages;
 mod openapi;
 mod places;
 mod remote;
+mod restore;
 mod send;
 mod serve;
 mod shell;
@@ -31,6 +36,10 @@ use clap::{CommandFactory as _, Parser as _};
 use cli::{Cli, Command};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
+
+/// Messages are made on one thread and let go on another, which the system's allocator is slow at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How a command ended, when nothing kept it from running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +85,11 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Backup(args)) => backup::run(&args),
+        Some(Command::Erase(args)) => erase::run(&args),
+        Some(Command::Restore(args)) => restore::run(&args),
         Some(Command::Audit(args)) => audit::run(&args),
+        Some(Command::Key(args)) => key::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Openapi) => openapi::run(),

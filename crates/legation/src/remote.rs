@@ -6,7 +6,7 @@ use crate::places;
 use crate::validate::shown;
 use anyhow::Context as _;
 pub(crate) use legation_client::encoded;
-use legation_client::{Call, Client, Error};
+use legation_client::{Bytes, Call, Client, Download, Error, Method};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, Write as _};
@@ -122,6 +122,15 @@ impl Remote {
         Ok(Reply { accepted, date, text })
     }
 
+    /// Asks for something large: about how many bytes it has, and the bytes.
+    pub(crate) fn download(&self, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<(u64, Reading<'_>)> {
+        let call = Call { media: parcel.media, ..Call::json(Method::POST, path, parcel.body.to_vec()) };
+        let download = self.wait(self.client.download(call)).map_err(|error| self.told(error))?;
+        let length = download.headers().get("legation-backup-bytes").and_then(|length| length.to_str().ok());
+        let length = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+        Ok((length, Reading { remote: self, download, rest: Bytes::new() }))
+    }
+
     /// An error of the client's, as this program tells it.
     pub(crate) fn told(&self, error: Error) -> anyhow::Error {
         Unreachable::or_error(&self.url, error)
@@ -143,6 +152,26 @@ impl Remote {
             writeln!(io::stderr(), "{}", refused(&refusal))?;
         }
         Ok(if reply.accepted { Outcome::Fine } else { Outcome::Refused })
+    }
+}
+
+/// Something large, as it is read.
+pub(crate) struct Reading<'r> {
+    remote: &'r Remote,
+    download: Download,
+    rest: Bytes,
+}
+
+impl io::Read for Reading<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.rest.is_empty() {
+            match self.remote.wait(self.download.chunk()).map_err(io::Error::other)? {
+                Some(chunk) => self.rest = chunk,
+                None => return Ok(0),
+            }
+        }
+        let length = self.rest.len().min(buffer.len());
+        (&*self.rest.split_to(length)).read(buffer)
     }
 }
 

@@ -37,6 +37,7 @@ fn a_fenced_library_is_named_by_its_crates_alone() {
     for (library, owners) in [
         ("async-nats", BTreeSet::from(["legation-bench"])),
         ("rusqlite", BTreeSet::from(["legation-store"])),
+        ("rustls-native-certs", BTreeSet::from(["legation-out"])),
         ("axum", BTreeSet::from(["legation-bench", "legation-server"])),
     ] {
         let members = metadata["packages"].as_array().unwrap().iter().filter(|package| package["source"].is_null());
@@ -62,6 +63,7 @@ fn every_member_of_the_workspace_has_a_room() {
                 "legation-client",
                 "legation-engine",
                 "legation-exchange",
+                "legation-out",
                 "legation-protocol",
                 "legation-server",
                 "legation-store",

@@ -3,7 +3,7 @@
 use legation_engine::Ledger;
 use legation_exchange::{Input, Moment, Policy, Registration, State, Tally, TokenHash, Verdict, Who};
 use legation_protocol::Code;
-use legation_store::{Disk, EFFECT_MAX, Known, Log, Options, verify};
+use legation_store::{Disk, EFFECT_MAX, Known, Log, Options, Ring, verify};
 use std::fs::File;
 use std::io::{ErrorKind, Result};
 use std::os::unix::fs::FileExt as _;
@@ -24,6 +24,10 @@ fn unforeseen(bytes: usize) -> Input {
     Input::Tally(vec![Tally { code, source, count: 1, digest: None }])
 }
 
+fn ring() -> Arc<Ring> {
+    Arc::new(Ring::fixed([1; 32]))
+}
+
 fn ledger(log: Log) -> Ledger {
     Ledger::open(log, State::deciding(), Policy::default()).unwrap()
 }
@@ -42,7 +46,7 @@ fn outcomes(ledger: &mut Ledger, inputs: Vec<Input>) -> Vec<std::result::Result<
 #[test]
 fn an_effect_larger_than_the_record_takes_is_refused_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let mut ledger = ledger(Log::open(dir.path()).unwrap().0);
+    let mut ledger = ledger(Log::open(dir.path(), ring()).unwrap().0);
     let inputs = vec![register(0, 10), register(1, EFFECT_MAX), register(2, 10)];
     assert_eq!(outcomes(&mut ledger, inputs), [Ok(0), Err(Code::TooLarge), Ok(1)]);
     assert!(ledger.state().registry().agent("agent-1").is_none());
@@ -52,7 +56,7 @@ fn an_effect_larger_than_the_record_takes_is_refused_alone() {
 #[test]
 fn decisions_that_come_to_more_than_one_batch_takes_are_committed_in_parts() {
     let dir = tempfile::tempdir().unwrap();
-    let mut ledger = ledger(Log::open(dir.path()).unwrap().0);
+    let mut ledger = ledger(Log::open(dir.path(), ring()).unwrap().0);
     let inputs = (0..6).map(|number| register(number, EFFECT_MAX - 1024)).collect();
     assert_eq!(outcomes(&mut ledger, inputs), [Ok(0), Ok(1), Ok(2), Ok(3), Ok(4), Ok(5)]);
     drop(ledger);
@@ -77,7 +81,7 @@ impl Disk for Small {
 fn where_only_a_part_finds_room_the_rest_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let disk = Arc::new(Small(AtomicU64::new(80 << 20)));
-    let options = Options { disk: Arc::<Small>::clone(&disk), ..Options::default() };
+    let options = Options { disk: Arc::<Small>::clone(&disk), ..Options::with(ring()) };
     let mut ledger = ledger(options.open(dir.path(), &Known::start()).unwrap().0);
     let inputs = (0..6).map(|_| unforeseen(EFFECT_MAX - 1024)).collect();
     let full = Err(Code::StorageFull);

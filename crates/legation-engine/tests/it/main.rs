@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
 mod limits;
+mod push;
 
-use legation_engine::{Credential, Exchange, Opened, Query, Settings, Submission};
+use legation_engine::{Credential, Exchange, Opened, Query, Settings, Standing, Submission};
 use legation_exchange::{Policy, Registration, Verdict, Who};
 use legation_store::verify;
 use std::path::Path;
-use std::time::Duration;
 
 fn open(data: &Path) -> Opened {
     open_with(data, u64::MAX)
@@ -64,7 +64,7 @@ async fn what_was_accepted_is_there_after_a_restart() {
     let exchange = &opened.exchange;
     assert_eq!((exchange.head().size, exchange.head().chain), (head.size, head.chain));
     assert_eq!(exchange.who(&tokens[0]).unwrap(), Who::Agent("observer".to_owned()));
-    let waiting = exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
+    let waiting = exchange.inbox("archivist", None, 10).unwrap();
     assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [second]);
     assert_eq!(waiting[0].bytes, claim("MSG002").bytes);
     let again = exchange.receive(claim("MSG001")).await.unwrap();
@@ -77,7 +77,7 @@ async fn a_reader_that_waits_is_woken_by_the_commit() {
     let opened = open(data.path());
     register(&opened.exchange).await;
     let exchange = opened.exchange.clone();
-    let waits = tokio::spawn(async move { exchange.inbox("archivist", None, 10, Duration::from_mins(1)).await });
+    let waits = tokio::spawn(async move { exchange.consume("archivist", None, Standing::InProcess).next().await });
     let position = accepted(&opened.exchange, claim("MSG001")).await;
     let found = waits.await.unwrap().unwrap();
     assert_eq!(found[0].position, position);
@@ -107,7 +107,7 @@ async fn many_senders_at_once_all_get_places_of_their_own() {
     positions.sort_unstable();
     positions.dedup();
     assert_eq!(positions.len(), 500);
-    let waiting = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
+    let waiting = opened.exchange.inbox("archivist", None, 1000).unwrap();
     assert_eq!(waiting.iter().map(|d| d.position).collect::<Vec<_>>(), positions);
     close(opened).await;
     let report = verify::verify(&data.path().join("record"), &verify::Options::default(), &mut |_| {});
@@ -124,7 +124,7 @@ async fn a_start_from_a_snapshot_is_a_start_from_the_beginning() {
     }
     close(opened).await;
     let opened = open(data.path());
-    let waiting = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
+    let waiting = opened.exchange.inbox("archivist", None, 1000).unwrap();
     assert_eq!(waiting.len(), 40);
     let again = opened.exchange.receive(claim("MSG0000")).await.unwrap();
     assert!(matches!(again, Verdict::Duplicate { .. }), "{again:?}");
@@ -137,7 +137,7 @@ async fn a_start_from_a_snapshot_is_a_start_from_the_beginning() {
         }
     }
     let opened = open(data.path());
-    let same = opened.exchange.inbox("archivist", None, 1000, Duration::ZERO).await.unwrap();
+    let same = opened.exchange.inbox("archivist", None, 1000).unwrap();
     assert_eq!(same, waiting);
 }
 

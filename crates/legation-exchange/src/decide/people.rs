@@ -54,7 +54,7 @@ impl Desk<'_> {
     }
 }
 
-fn must_be_operator(who: &Who) -> Result<(), Rejection> {
+pub(super) fn must_be_operator(who: &Who) -> Result<(), Rejection> {
     match who {
         _ if who.is_operator() => Ok(()),
         Who::Nobody => Err(Rejection::because(Code::Unauthenticated, "this takes an operator's token")),

@@ -75,6 +75,9 @@ impl Desk<'_> {
         if !wanted.groups.as_ref().is_none_or(within) {
             return refuse("an agent gives its own groups to those below it, and no others", "/groups");
         }
+        if wanted.push.is_some() {
+            return refuse("an agent says itself where its messages are brought to, or an operator does", "/push");
+        }
         if wanted.instance_of.as_deref().is_some_and(|base| base != by) {
             return refuse("an agent makes instances of itself alone", "/instance_of");
         }

@@ -17,6 +17,8 @@ pub struct Checkpoint {
     pub realm: String,
     /// Counts how often the record was restored from a copy.
     pub epoch: u32,
+    /// What was drawn for the restore that began the epoch; nothing in the first.
+    pub restore: Option<String>,
     /// How many entries it covers.
     pub size: u64,
     /// The root of the tree over them.
@@ -54,6 +56,8 @@ struct Wire {
     epoch: u32,
     kind: String,
     realm: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    restore: Option<String>,
     root: Hash,
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<String>,
@@ -73,8 +77,8 @@ impl Checkpoint {
     }
 
     fn wire(&self, signature: Option<String>) -> String {
-        let Checkpoint { realm, epoch, size, root, chain, at } = self.clone();
-        let wire = Wire { at, chain, epoch, kind: KIND.to_owned(), realm, root, signature, size };
+        let Checkpoint { realm, epoch, restore, size, root, chain, at } = self.clone();
+        let wire = Wire { at, chain, epoch, kind: KIND.to_owned(), realm, restore, root, signature, size };
         // Strings and integers only: there is nothing in it that could fail to be written.
         serde_json::to_string(&wire).unwrap_or_default()
     }
@@ -84,12 +88,12 @@ impl SignedCheckpoint {
     /// Reads the JSON form. The members may stand in any order; there may be no others.
     pub fn parse(text: &str) -> Result<SignedCheckpoint, BadCheckpoint> {
         let wire: Wire = serde_json::from_str(text).map_err(|_| BadCheckpoint::Form)?;
-        let Wire { at, chain, epoch, kind, realm, root, signature, size } = wire;
+        let Wire { at, chain, epoch, kind, realm, restore, root, signature, size } = wire;
         if kind != KIND || size > LARGEST || at > LARGEST {
             return Err(BadCheckpoint::Form);
         }
         let signature = Signature::parse(&signature.unwrap_or_default()).map_err(|_| BadCheckpoint::Form)?;
-        Ok(SignedCheckpoint { checkpoint: Checkpoint { realm, epoch, size, root, chain, at }, signature })
+        Ok(SignedCheckpoint { checkpoint: Checkpoint { realm, epoch, restore, size, root, chain, at }, signature })
     }
 
     /// What it states, if this key signed it.
@@ -121,6 +125,7 @@ mod tests {
         Checkpoint {
             realm: "acme \"\u{1}é\u{1F600}".to_owned(),
             epoch: 1,
+            restore: None,
             size: 12,
             root,
             chain,

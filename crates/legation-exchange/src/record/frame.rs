@@ -10,12 +10,99 @@ pub struct Frame {
     pub position: u64,
     /// When it was decided, in microseconds since 1970.
     pub at: u64,
-    /// Random bytes of its own. Erasing a body destroys them: nobody can then try out what it said.
+    /// Random bytes of its own. With the body they go too, so that nobody can try out what it said:
+    /// where that is gone, this is the salt of the effect, which follows from them one way.
     pub salt: [u8; 16],
     /// What it does to the state: the JSON of a typed effect.
     pub effect: Vec<u8>,
-    /// The bytes as received, where the entry has any.
-    pub body: Option<Vec<u8>>,
+    /// The bytes as received.
+    pub body: Body,
+}
+
+/// The body of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// The entry never had one.
+    None,
+    /// The bytes as received.
+    Here(Vec<u8>),
+    /// Erased or dropped: this is what the leaf says of it.
+    Gone(Hash),
+}
+
+impl Body {
+    /// The bytes, where they are here.
+    pub fn here(&self) -> Option<&[u8]> {
+        match self {
+            Body::Here(bytes) => Some(bytes),
+            Body::None | Body::Gone(_) => None,
+        }
+    }
+
+    /// The same, taken out.
+    pub fn into_here(self) -> Option<Vec<u8>> {
+        match self {
+            Body::Here(bytes) => Some(bytes),
+            Body::None | Body::Gone(_) => None,
+        }
+    }
+
+    /// How many bytes are here.
+    pub fn len(&self) -> usize {
+        self.here().map_or(0, <[u8]>::len)
+    }
+
+    /// Whether no bytes are here.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl From<Option<Vec<u8>>> for Body {
+    fn from(bytes: Option<Vec<u8>>) -> Body {
+        bytes.map_or(Body::None, Body::Here)
+    }
+}
+
+/// What the leaf says of an entry's parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commitments {
+    /// Of the effect.
+    pub effect: Hash,
+    /// Of the body, where there is or was one.
+    pub body: Option<Hash>,
+}
+
+impl Frame {
+    /// The salt of the effect.
+    pub fn effect_salt(&self) -> [u8; 16] {
+        match self.body {
+            Body::None | Body::Here(_) => effect_salt(self.salt),
+            Body::Gone(_) => self.salt,
+        }
+    }
+
+    /// What the leaf says of its parts.
+    pub fn commitments(&self) -> Commitments {
+        let body = match &self.body {
+            Body::None => None,
+            Body::Here(body) => Some(body_commitment(self.salt, body)),
+            Body::Gone(commitment) => Some(*commitment),
+        };
+        Commitments { effect: effect_commitment(self.effect_salt(), &self.effect), body }
+    }
+
+    /// The same entry without the bytes of its body and the salt that goes with them.
+    #[must_use]
+    pub fn without_body(self) -> Frame {
+        match self.body {
+            Body::Here(ref bytes) => {
+                let (salt, body) = (effect_salt(self.salt), Body::Gone(body_commitment(self.salt, bytes)));
+                Frame { salt, body, ..self }
+            }
+            Body::None | Body::Gone(_) => self,
+        }
+    }
 }
 
 /// The leaf of an entry.
@@ -25,8 +112,7 @@ pub fn leaf(frame: &Frame) -> Hash {
 
 /// The leaf of an entry, and what it says of the body.
 pub fn leaf_and_body(frame: &Frame) -> (Hash, Option<Hash>) {
-    let effect = effect_commitment(effect_salt(frame.salt), &frame.effect);
-    let body = frame.body.as_deref().map(|body| body_commitment(frame.salt, body));
+    let Commitments { effect, body } = frame.commitments();
     (leaf_of(frame.position, frame.at, effect, body), body)
 }
 
@@ -65,7 +151,7 @@ fn halves(hash: Hash) -> [[u8; 16]; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, body_commitment, effect_commitment, effect_salt, leaf, leaf_of};
+    use super::{Body, Frame, body_commitment, effect_commitment, effect_salt, leaf, leaf_of};
 
     fn frame() -> Frame {
         Frame {
@@ -73,7 +159,7 @@ mod tests {
             at: 1_790_000_000_000_000,
             salt: [9; 16],
             effect: b"{}".to_vec(),
-            body: Some(b"hi".to_vec()),
+            body: Body::Here(b"hi".to_vec()),
         }
     }
 
@@ -82,6 +168,10 @@ mod tests {
         let frame = frame();
         let effect = effect_commitment(effect_salt(frame.salt), &frame.effect);
         assert_eq!(leaf(&frame), leaf_of(7, frame.at, effect, Some(body_commitment(frame.salt, b"hi"))));
+        let erased = frame.clone().without_body();
+        assert_eq!((leaf(&erased), erased.effect_salt()), (leaf(&frame), frame.effect_salt()));
+        assert_eq!(erased.clone().without_body(), erased);
+        assert!(erased.salt != frame.salt && erased.body.is_empty());
     }
 
     #[test]
@@ -92,9 +182,9 @@ mod tests {
             Frame { at: 1, ..frame() },
             Frame { salt: [8; 16], ..frame() },
             Frame { effect: b"{ }".to_vec(), ..frame() },
-            Frame { body: Some(b"ho".to_vec()), ..frame() },
-            Frame { body: Some(Vec::new()), ..frame() },
-            Frame { body: None, ..frame() },
+            Frame { body: Body::Here(b"ho".to_vec()), ..frame() },
+            Frame { body: Body::Here(Vec::new()), ..frame() },
+            Frame { body: Body::None, ..frame() },
         ];
         let mut leaves: Vec<_> = others.iter().map(leaf).chain([whole]).collect();
         leaves.sort();

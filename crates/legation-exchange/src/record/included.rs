@@ -102,7 +102,7 @@ mod tests {
     }
 
     fn frame() -> Frame {
-        Frame { position: 1, at: 8, salt: [9; 16], effect: b"{}".to_vec(), body: None }
+        Frame { position: 1, at: 8, salt: [9; 16], effect: b"{}".to_vec(), body: None.into() }
     }
 
     fn proof() -> Included {
@@ -113,7 +113,7 @@ mod tests {
         }
         assert_eq!(frontier.root(), node(node(other, leaf(&frame())), last));
         let (root, chain) = (frontier.root(), Hash::ZERO);
-        let checkpoint = Checkpoint { realm: "acme".to_owned(), epoch: 1, size: 3, root, chain, at: 1 };
+        let checkpoint = Checkpoint { realm: "acme".to_owned(), epoch: 1, restore: None, size: 3, root, chain, at: 1 };
         Included::new(1, leaf(&frame()), vec![other, last], &checkpoint.sign(&key())).unwrap()
     }
 

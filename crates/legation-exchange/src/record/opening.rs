@@ -2,7 +2,7 @@
 //! body is not part of it, nor is the entry's own salt: with that, whoever holds it could try out
 //! what a body said after an erase has destroyed it.
 
-use super::frame::{Frame, effect_commitment, effect_salt, leaf_and_body, leaf_of};
+use super::frame::{Frame, effect_commitment, leaf_and_body, leaf_of};
 use super::hash::{Hash, read_hex, write_hex};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -40,16 +40,16 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Opens an entry with this salt and effect whose body has this commitment. `None` if the effect
-    /// is no text.
-    pub fn new(salt: [u8; 16], effect: &[u8], body: Option<Hash>) -> Option<Opening> {
+    /// Opens an entry with this effect and the salt of it, whose body has this commitment. `None` if
+    /// the effect is no text.
+    pub fn new(effect_salt: [u8; 16], effect: &[u8], body: Option<Hash>) -> Option<Opening> {
         let effect = str::from_utf8(effect).ok()?.to_owned();
-        Some(Opening { effect, effect_salt: Salt(effect_salt(salt)), body })
+        Some(Opening { effect, effect_salt: Salt(effect_salt), body })
     }
 
     /// Opens an entry.
     pub fn of(frame: &Frame) -> Option<Opening> {
-        Opening::new(frame.salt, &frame.effect, leaf_and_body(frame).1)
+        Opening::new(frame.effect_salt(), &frame.effect, leaf_and_body(frame).1)
     }
 
     /// The leaf that follows.
@@ -74,7 +74,7 @@ pub struct Disclosed {
     pub body_hash: Option<Hash>,
     /// What it does, to the byte.
     pub effect: Box<RawValue>,
-    /// The body as received, where it was asked for.
+    /// The body as received, where it was asked for and is still here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }
@@ -83,9 +83,9 @@ impl Disclosed {
     /// Discloses an entry; its body only if asked. `None` if the effect is no JSON, or the body no text.
     pub fn of(frame: Frame, with_body: bool) -> Option<Disclosed> {
         let (leaf, body_hash) = leaf_and_body(&frame);
+        let effect_salt = Salt(frame.effect_salt());
         let effect = RawValue::from_string(String::from_utf8(frame.effect).ok()?).ok()?;
-        let body = frame.body.filter(|_| with_body).map(String::from_utf8).transpose().ok()?;
-        let effect_salt = Salt(effect_salt(frame.salt));
+        let body = frame.body.into_here().filter(|_| with_body).map(String::from_utf8).transpose().ok()?;
         Some(Disclosed { position: frame.position, at: frame.at, leaf, effect_salt, body_hash, effect, body })
     }
 
@@ -103,11 +103,11 @@ impl Disclosed {
 #[cfg(test)]
 mod tests {
     use super::{Disclosed, Opening, Salt};
-    use crate::record::{Frame, leaf};
+    use crate::record::{Body, Frame, leaf};
 
     fn frame() -> Frame {
         let effect = br#"{"entry":"x", "a":"\u0041"}"#.to_vec();
-        Frame { position: 7, at: 8, salt: [9; 16], effect, body: Some("hi é".into()) }
+        Frame { position: 7, at: 8, salt: [9; 16], effect, body: Body::Here("hi é".into()) }
     }
 
     #[test]

@@ -23,6 +23,11 @@ pub(super) fn parameters() -> Value {
             "description": "What stands for the id of a message that has none, so that it can be sent again.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 256},
         },
+        "LastEventId": {
+            "name": "Last-Event-ID", "in": "header", "required": false,
+            "description": "The position of the last item seen, in place of `after`: browsers send it by themselves.",
+            "schema": {"type": "integer", "minimum": 0},
+        },
     })
 }
 

@@ -4,6 +4,7 @@ use super::Chapter;
 use super::operation::{Operation, Proof};
 use super::schema::{number, text, within};
 use axum::http::Method;
+use serde_json::json;
 
 const AGENT: &str = "The agent's id, percent-encoded; or `user` or `orchestrator`, for those who speak as it";
 
@@ -20,6 +21,7 @@ pub(super) fn chapter() -> Chapter {
         about: "What waits for an agent stays listed until it is acknowledged. What reached nobody is not lost.",
         operations: vec![
             inbox(),
+            stream(),
             changes("/v1/agents/{id}/ack", "acknowledge", "Take messages out of a mailbox").takes("Acknowledgement"),
             changes("/v1/agents/{id}/purge", "purge", "Empty a mailbox unread").takes("Purge"),
             changes("/v1/agents/{id}/resend", "resend", "Send letters that reached nobody again").takes("Resend"),
@@ -36,6 +38,25 @@ fn inbox() -> Operation {
         .query("limit", within("How many at most", 1, 1000, 100))
         .query("wait", within("Seconds to wait for something where there is nothing", 0, 60, 0))
         .answers(200, "What waits, oldest first", "Inbox")
+        .about("Whoever waits takes from the mailbox: who waited before is answered with 409 `fenced`.")
+        .refuses(&[404, 409])
+}
+
+fn stream() -> Operation {
+    let lines = json!({"type": "string", "description": "An item a line; lines with nothing show that it is alive."});
+    let events = json!({
+        "type": "string",
+        "description": "Events `message` with the position as `id` and an item as `data`; at the end `fenced` or \
+            `refused` with why, or `ended`.",
+    });
+    let content = json!({"text/event-stream": {"schema": events}, "application/x-ndjson": {"schema": lines}});
+    Operation::new(Method::GET, "/v1/agents/{id}/stream", "streamInbox", "Stream what waits and comes for an agent")
+        .about("Acknowledges nothing. Whoever took from the mailbox before is fenced.")
+        .by(Proof::Token)
+        .in_path("id", AGENT)
+        .query("after", number("Only what lies beyond this position"))
+        .header("LastEventId")
+        .answers_any(200, "Items as they come, until the client or the exchange ends it", content)
         .refuses(&[404])
 }
 

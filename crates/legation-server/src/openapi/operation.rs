@@ -118,6 +118,13 @@ impl Operation {
         self
     }
 
+    /// Answers by speaking another protocol from there on.
+    pub(super) fn switches(mut self, about: &str) -> Operation {
+        let headers = Map::from_iter([header("traceparent")]);
+        self.answers.insert("101".to_owned(), json!({"description": about, "headers": headers}));
+        self
+    }
+
     /// Puts a header into the answers that are no refusals.
     pub(super) fn tells(mut self, name: &'static str) -> Operation {
         for headers in self.answers.values_mut().filter_map(|answer| answer.get_mut("headers")) {

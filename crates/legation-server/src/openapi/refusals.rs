@@ -74,6 +74,7 @@ fn about(status: u16) -> &'static str {
         404 => "There is nothing of this name, or nothing that the one who asks may see",
         408 => "The body did not come to its end in time",
         409 => "At odds with what is there already",
+        410 => "It was here, and its text is gone for good",
         413 => "Larger than is taken",
         415 => "A kind of body that is not read here",
         422 => "Read, and against a rule",

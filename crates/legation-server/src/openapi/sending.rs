@@ -10,7 +10,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "messages",
         about: "Sending messages, and looking them up. Whoever asks finds what they may see, and nothing of the rest.",
-        operations: vec![vcp(), any(), search(), get(), raw(), explain()],
+        operations: vec![vcp(), socket(), any(), search(), get(), raw(), explain()],
     }
 }
 
@@ -84,6 +84,21 @@ fn search() -> Operation {
         .answers(200, "What was found", "Found")
 }
 
+fn socket() -> Operation {
+    Operation::new(Method::GET, "/vcp/ws", "openSocket", "Open a WebSocket: send, receive and acknowledge on it")
+        .about(
+            "The WebSocket binding of VCP. A client that asks for the subprotocol `legation.v1` gets verdicts, \
+             refusals and items as JSON frames, and may be bound by signing a challenge; others see VCP envelopes \
+             alone. A page gives its token as a further subprotocol, `legation.token.` and the token.",
+        )
+        .by(Proof::Token)
+        .query("agent", text("As whom: for people, `user` or `orchestrator`"))
+        .query("after", number("Deliver what lies beyond this position; what is not acknowledged, when left out"))
+        .query("deliver", one_of("Whether to deliver at all; `on` when left out", &["on", "off"]))
+        .switches("The socket is open")
+        .answers(426, "This is no request for a WebSocket", "Refusal")
+}
+
 /// One message by its id or position.
 fn of_one(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
     Operation::new(Method::GET, path, id, summary)
@@ -98,11 +113,9 @@ fn get() -> Operation {
 }
 
 fn raw() -> Operation {
-    of_one("/v1/messages/{key}/raw", "getRawMessage", "A message's bytes as they were received").answers(
-        200,
-        "The bytes, unchanged",
-        "Message",
-    )
+    of_one("/v1/messages/{key}/raw", "getRawMessage", "A message's bytes as they were received")
+        .answers(200, "The bytes, unchanged", "Message")
+        .refuses(&[410])
 }
 
 fn explain() -> Operation {

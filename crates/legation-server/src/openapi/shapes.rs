@@ -1,9 +1,11 @@
 //! The shapes of what is sent and answered, by name.
 
 mod audit;
+mod keep;
 mod mailbox;
 mod messages;
 mod parties;
+mod storage;
 
 use super::dialects;
 use super::refusals;
@@ -15,7 +17,16 @@ type Shape = (&'static str, Value);
 
 /// Every shape, those of the dialects with them.
 pub(super) fn all() -> Value {
-    let ours = [common(), messages::shapes(), mailbox::shapes(), parties::shapes(), audit::shapes(), upkeep()];
+    let ours = [
+        common(),
+        messages::shapes(),
+        mailbox::shapes(),
+        parties::shapes(),
+        audit::shapes(),
+        keep::shapes(),
+        storage::shapes(),
+        upkeep(),
+    ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));
     ours.chain(dialects::all()).collect::<Map<_, _>>().into()
 }

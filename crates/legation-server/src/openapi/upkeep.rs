@@ -9,7 +9,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "upkeep",
         about: "What those need who run the exchange.",
-        operations: vec![alive(), ready(), metrics(), description()],
+        operations: vec![alive(), ready(), metrics(), storage(), rotate(), description()],
     }
 }
 
@@ -30,6 +30,21 @@ fn metrics() -> Operation {
         .about("For this machine without a token; from elsewhere for operators and auditors.")
         .by(Proof::Optional)
         .answers_any(200, "The counts", json!({"text/plain": {"schema": {"type": "string"}}}))
+}
+
+fn storage() -> Operation {
+    Operation::new(Method::GET, "/v1/storage", "getStorage", "How the record is stored, and with which keys")
+        .about("For operators and auditors.")
+        .by(Proof::Token)
+        .answers(200, "How it is stored", "Storage")
+}
+
+fn rotate() -> Operation {
+    Operation::new(Method::POST, "/v1/storage/rotate", "rotateKey", "Make a new key, and seal everything with it")
+        .about("For operators. New entries are sealed with it at once, older ones in the background.")
+        .by(Proof::Token)
+        .answers(202, "It has a new key", "Rotated")
+        .refuses(&[503])
 }
 
 fn description() -> Operation {

@@ -3,7 +3,7 @@
 use crate::words::Party;
 use legation_engine::{Exchange, Settings};
 use legation_exchange::Policy;
-use legation_server::Limits;
+use legation_server::{Limits, Listeners, Reloaded};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -96,7 +96,7 @@ impl Ask<'_> {
             request = request.header(name, value);
         }
         let mut response = self.house.client.run(request.body(body).unwrap()).unwrap();
-        let text = response.body_mut().with_config().limit(64 << 20).read_to_string().unwrap();
+        let text = response.body_mut().with_config().limit(64 << 20).lossy_utf8(true).read_to_string().unwrap();
         Answer { status: response.status().as_u16(), headers: response.headers().clone(), text }
     }
 }
@@ -136,6 +136,27 @@ impl House {
     }
 
     pub(crate) fn with(data: Arc<TempDir>, settings: Settings, server: legation_server::Settings) -> House {
+        House::listening(data, settings, server, Listeners::from)
+    }
+
+    /// With open registration, and whatever listens beside its port or in its stead.
+    pub(crate) fn at(
+        server: impl Into<Reloaded>,
+        listen: impl FnOnce(TcpListener) -> Listeners + Send + 'static,
+    ) -> House {
+        let data = Arc::new(tempfile::tempdir().unwrap());
+        let policy = Policy { open_registration: true, ..Policy::default() };
+        let settings = Settings { policy, ..Settings::on(data.path()) };
+        House::listening(data, settings, server, listen)
+    }
+
+    fn listening(
+        data: Arc<TempDir>,
+        settings: Settings,
+        server: impl Into<Reloaded>,
+        listen: impl FnOnce(TcpListener) -> Listeners + Send + 'static,
+    ) -> House {
+        let server = server.into();
         let policy = settings.policy.clone();
         let (ready, told) = std::sync::mpsc::channel();
         let (stop, stopped) = oneshot::channel();
@@ -145,9 +166,11 @@ impl House {
                 let opened = Exchange::open(settings).unwrap();
                 let operator = std::fs::read_to_string(&opened.operator_token).unwrap();
                 let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-                ready.send((listener.local_addr().unwrap(), operator.trim().to_owned())).unwrap();
+                let address = listener.local_addr().unwrap();
+                let listeners = listen(listener);
+                ready.send((address, operator.trim().to_owned())).unwrap();
                 let shutdown = async { drop(stopped.await) };
-                legation_server::run(listener, opened.exchange, server, shutdown).await;
+                legation_server::run(listeners, opened.exchange, server, shutdown).await;
                 // The record is free for the next once the decider has let go of it.
                 opened.ended.await.unwrap().unwrap();
             });

@@ -4,8 +4,7 @@ use crate::house::House;
 use crate::words::fresh_id;
 use legation_engine::{Rate, Settings};
 use legation_exchange::Policy;
-use legation_server::Limits;
-use std::net::{IpAddr, Ipv4Addr};
+use legation_server::{Limits, Network, Proxy};
 
 fn failing(count: u32) -> Limits {
     Limits { failures: Some(Rate::per_minute(count)), ..Limits::default() }
@@ -66,8 +65,8 @@ fn registering_without_a_token_has_a_limit_of_its_own() {
 
 #[test]
 fn behind_a_proxy_each_source_is_counted_alone() {
-    let proxies = vec![IpAddr::V4(Ipv4Addr::LOCALHOST)];
-    let settings = legation_server::Settings { proxies, limits: failing(3), ..legation_server::Settings::default() };
+    let proxy = Proxy { trusted: Network::LOOPBACK.to_vec(), ..Proxy::default() };
+    let settings = legation_server::Settings { proxy, limits: failing(3), ..legation_server::Settings::default() };
     let house = House::told(settings);
     let ask = |from: &str| house.ask("GET", "/v1/agents").header("x-forwarded-for", from).get();
     for _ in 0..3 {

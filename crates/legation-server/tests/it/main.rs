@@ -20,6 +20,8 @@ mod messages;
 mod openapi;
 mod operations;
 mod people;
+mod pki;
+mod proxies;
 mod receipts;
 mod record;
 mod registry;
@@ -27,4 +29,9 @@ mod roles;
 mod search;
 mod signin;
 mod stream;
+mod streams;
+mod tls;
+#[cfg(unix)]
+mod unix;
 mod words;
+mod ws;

@@ -2,9 +2,8 @@
 
 use crate::house::{Answer, House, encoded, path_of};
 use legation_engine::{Rate, Token};
-use legation_server::{Limits, Settings};
+use legation_server::{Limits, Network, Proxy, Settings};
 use serde_json::Value;
-use std::net::{IpAddr, Ipv4Addr};
 
 /// The code of a fresh link.
 fn code(house: &House, body: &str) -> String {
@@ -203,8 +202,8 @@ fn a_session_ends_with_the_token_it_stands_for() {
 
 #[test]
 fn over_https_the_cookie_is_bound_to_the_host() {
-    let proxies = vec![IpAddr::V4(Ipv4Addr::LOCALHOST)];
-    let house = House::told(Settings { proxies, hosts: vec!["exchange.example".to_owned()], ..Settings::default() });
+    let proxy = Proxy { trusted: Network::LOOPBACK.to_vec(), ..Proxy::default() };
+    let house = House::told(Settings { proxy, hosts: vec!["exchange.example".to_owned()], ..Settings::default() });
     let ask = |method, path: &str| {
         let ask = house.ask(method, path).header("x-forwarded-proto", "https").header("x-forwarded-for", "192.0.2.1");
         ask.header("host", "exchange.example")

@@ -16,16 +16,17 @@ use std::time::Duration;
 /// `LGIX`, in the file's header, so that another's database is never taken for ours.
 const APPLICATION: i64 = 0x4c47_4958;
 /// The form of the tables and of the terms. Another form is made again.
-const FORM: i64 = 1;
+const FORM: i64 = 2;
 
 /// `words` finds entries by terms and keeps no texts; order and number of words within one are not
-/// kept either. `reach` has how far each agent acknowledged everything, wherever that rose. `point` is
+/// kept either, and what is deleted is deleted from the pages too. `reach` has how far each agent acknowledged everything, wherever that rose. `point` is
 /// where the index stands, in the same transaction as what it stands for.
 const TABLES: &str = "
-    CREATE VIRTUAL TABLE words USING fts5(terms, content='', contentless_delete=1, detail=none, tokenize='ascii');
+    CREATE VIRTUAL TABLE words USING fts5(terms, content='', detail=none, tokenize='ascii');
     CREATE TABLE reach (agent TEXT, up_to INTEGER, position INTEGER, PRIMARY KEY (agent, up_to)) WITHOUT ROWID;
     CREATE TABLE point (one INTEGER PRIMARY KEY CHECK (one = 1), indexed INTEGER, root BLOB, mark BLOB);
     INSERT INTO words (words, rank) VALUES ('hashsize', 16777216);
+    INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 ";
 
 /// The database, open for writing.
@@ -45,9 +46,9 @@ pub(crate) fn number(value: u64) -> i64 {
 }
 
 impl Base {
-    /// The database in a directory, if there is one. One that is not of this record, of this key or of
-    /// this form counts as damaged.
-    pub(crate) fn open(dir: &Path, terms: &Terms, reader: &Reader) -> Result<Option<Base>, Error> {
+    /// The database in a directory, if there is one, and those of these terms that are in it. One that is
+    /// not of this record, of none of these keys or not of this form counts as damaged.
+    pub(crate) fn open(dir: &Path, terms: Vec<Terms>, reader: &Reader) -> Result<Option<(Base, Terms)>, Error> {
         let path = path(dir);
         if !path.exists() {
             return Ok(None);
@@ -60,11 +61,12 @@ impl Base {
             return Err(Error::damaged("it has another form"));
         }
         let (indexed, root, mark) = point(&connection)?;
-        if mark != terms.mark() || reader.root(indexed)? != Some(root) {
+        let terms = terms.into_iter().find(|terms| terms.mark() == mark);
+        let Some(terms) = terms.filter(|_| reader.root(indexed).is_ok_and(|own| own == Some(root))) else {
             return Err(Error::damaged("it belongs to another record or another key"));
-        }
+        };
         prepare(&connection)?;
-        Ok(Some(Base { connection, indexed }))
+        Ok(Some((Base { connection, indexed }, terms)))
     }
 
     /// An empty database in place of whatever is there.
@@ -112,7 +114,7 @@ impl Base {
             let frame = frame?;
             insert(&batch, &frame, terms)?;
             next = frame.position + 1;
-            let size = frame.effect.len() + frame.body.as_ref().map_or(0, Vec::len);
+            let size = frame.effect.len() + frame.body.len();
             let Some(rest) = left.checked_sub(size) else { break };
             left = rest;
         }
@@ -137,7 +139,10 @@ fn prepare(connection: &Connection) -> Result<(), Error> {
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
+    connection.pragma_update(None, "secure_delete", true)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "cache_size", -16_384)?;
+    connection.pragma_update(None, "secure_delete", true)?;
     Ok(())
 }
 
@@ -169,19 +174,21 @@ fn insert(batch: &Transaction<'_>, frame: &Frame, terms: &Terms) -> Result<(), E
 #[cfg(test)]
 mod tests {
     use super::Base;
-    use crate::Log;
     use crate::index::Error;
     use crate::index::terms::Terms;
-    use legation_exchange::record::Frame;
+    use crate::{Log, Ring};
+    use legation_exchange::record::{Body, Frame};
+    use std::sync::Arc;
 
     #[test]
     fn a_full_disk_takes_nothing_in_and_nothing_away() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut log, _) = Log::open(&dir.path().join("record")).unwrap();
+        let ring = Arc::new(Ring::fixed([1; 32]));
+        let (mut log, _) = Log::open(&dir.path().join("record"), Arc::clone(&ring)).unwrap();
         let effect = br#"{"entry":"removed","agent":"ann","by":"operator"}"#.to_vec();
-        let frame = |position| Frame { position, at: 0, salt: [0; 16], effect: effect.clone(), body: None };
+        let frame = |position| Frame { position, at: 0, salt: [0; 16], effect: effect.clone(), body: Body::None };
         log.append(&(0..2000).map(frame).collect::<Vec<_>>()).unwrap();
-        let terms = Terms::open(dir.path()).unwrap();
+        let terms = Terms::of(&ring.newest().unwrap());
         let mut base = Base::create(dir.path(), &terms).unwrap();
         let follow = |base: &mut Base, most| base.follow(&log.reader(), &terms, most, usize::MAX);
         assert_eq!(follow(&mut base, 1).unwrap(), 1);

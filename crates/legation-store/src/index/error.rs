@@ -19,6 +19,9 @@ pub enum Error {
     /// The database refused for a reason that may pass.
     #[error("the index cannot be used now")]
     Unavailable(#[source] rusqlite::Error),
+    /// Somebody reads in it: the same call may succeed at once.
+    #[error("somebody reads in the index")]
+    Busy,
     /// The record, or the directory, cannot be read or written.
     #[error("the index cannot follow the record")]
     Record(#[from] crate::Error),

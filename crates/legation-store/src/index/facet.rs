@@ -27,6 +27,8 @@ pub(crate) enum Facet<'a> {
     Code(&'a str),
     /// A position that was taken out of a mailbox by name.
     Taken(u64),
+    /// A position that somebody tried to bring to its agent.
+    Tried(u64),
     Word(&'a str),
 }
 
@@ -54,13 +56,14 @@ impl<'a> Facet<'a> {
             Facet::Code(_) => 11,
             Facet::Taken(_) => 12,
             Facet::Word(_) => 13,
+            Facet::Tried(_) => 14,
         }
     }
 
     pub(crate) const fn value(self) -> Value<'a> {
         match self {
             Facet::What(what) => Value::Text(what.as_str()),
-            Facet::Taken(position) => Value::Number(position),
+            Facet::Taken(position) | Facet::Tried(position) => Value::Number(position),
             Facet::Sender(text)
             | Facet::Recipient(text)
             | Facet::Party(text)
@@ -85,7 +88,7 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
     match effect {
         Effect::Accepted(accepted) => {
             message(accepted, &mut push);
-            if let Some(doc) = frame.body.as_deref().and_then(|body| Doc::parse(body).ok()) {
+            if let Some(doc) = frame.body.here().and_then(|body| Doc::parse(body).ok()) {
                 words(doc.root()).each(|word| push(Facet::Word(word)));
             }
         }
@@ -119,11 +122,29 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
                 push(Facet::Taken(*position));
             }
         }
+        Effect::Pushed(pushed) => {
+            push(Facet::About(&pushed.agent));
+            for (_, tried) in pushed.tries() {
+                push(Facet::Tried(tried.position));
+            }
+            for tried in &pushed.delivered {
+                push(Facet::Taken(tried.position));
+            }
+        }
         Effect::Resent(resent) => {
             push(Facet::About(&resent.agent));
             push(Facet::By(&resent.by));
             push(Facet::Taken(resent.message));
         }
+        Effect::Restored(restored) => push(Facet::By(&restored.by)),
+        Effect::Erased(erased) => {
+            push(Facet::By(&erased.by));
+            if let Some(subject) = &erased.subject {
+                push(Facet::About(subject));
+            }
+        }
+        Effect::Cleared { .. } | Effect::Dropped { .. } => {}
+        Effect::Rotated { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {
             for tally in refusals {
                 push(Facet::Code(&tally.code));

@@ -56,7 +56,7 @@ impl Finder {
 
     /// The positions of the entries that fit, in the order asked for.
     pub fn find(&self, query: &Query) -> Result<Vec<u64>, Error> {
-        let Some(matching) = query.matching(&self.shared.terms) else { return Ok(Vec::new()) };
+        let Some(matching) = query.matching(&self.shared.terms()) else { return Ok(Vec::new()) };
         self.with(|connection| {
             let span = self.span(query, point(connection)?.0)?;
             if matching.is_empty() {
@@ -76,7 +76,7 @@ impl Finder {
 
     /// The first entry by which an agent acknowledged everything up to this position, or further.
     pub fn reached(&self, agent: &str, position: u64) -> Result<Option<u64>, Error> {
-        let agent = self.shared.terms.term(Facet::About(agent));
+        let agent = self.shared.terms().term(Facet::About(agent));
         self.with(|connection| {
             let mut ask = connection.prepare_cached(REACHED)?;
             let found: Option<i64> = ask.query_row(params![agent, number(position)], |row| row.get(0)).optional()?;
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn no_question_looks_at_every_row() {
         let dir = tempfile::tempdir().unwrap();
-        let base = Base::create(dir.path(), &Terms::open(dir.path()).unwrap()).unwrap();
+        let base = Base::create(dir.path(), &Terms::of(&crate::Ring::fixed([1; 32]).newest().unwrap())).unwrap();
         let plan = |sql: &str| {
             let mut ask = base.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let none = vec![rusqlite::types::Null; ask.parameter_count()];

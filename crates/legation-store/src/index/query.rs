@@ -23,6 +23,8 @@ pub enum What {
     Removed,
     /// An acknowledgement.
     Acked,
+    /// Messages that were brought to an agent, or could not be.
+    Pushed,
     /// Messages that reached nobody.
     Died,
     /// A message that was sent again.
@@ -39,6 +41,16 @@ pub enum What {
     Confirmed,
     /// Refusals to strangers, counted.
     Tallied,
+    /// The record went on from a copy.
+    Restored,
+    /// Messages that were erased.
+    Erased,
+    /// What was erased is gone from the disk.
+    Cleared,
+    /// Bodies that were kept long enough.
+    Dropped,
+    /// A new key of the record.
+    Rotated,
 }
 
 impl What {
@@ -50,6 +62,7 @@ impl What {
             Effect::Registered { .. } => What::Registered,
             Effect::Removed { .. } => What::Removed,
             Effect::Acked(_) => What::Acked,
+            Effect::Pushed(_) => What::Pushed,
             Effect::Died { .. } => What::Died,
             Effect::Resent(_) => What::Resent,
             Effect::Purged { .. } => What::Purged,
@@ -58,6 +71,11 @@ impl What {
             Effect::Withdrawn { .. } => What::Withdrawn,
             Effect::Confirmed { .. } => What::Confirmed,
             Effect::Tallied { .. } => What::Tallied,
+            Effect::Restored(_) => What::Restored,
+            Effect::Erased(_) => What::Erased,
+            Effect::Cleared { .. } => What::Cleared,
+            Effect::Dropped { .. } => What::Dropped,
+            Effect::Rotated { .. } => What::Rotated,
         }
     }
 
@@ -69,6 +87,7 @@ impl What {
             What::Registered => "registered",
             What::Removed => "removed",
             What::Acked => "acked",
+            What::Pushed => "pushed",
             What::Died => "died",
             What::Resent => "resent",
             What::Purged => "purged",
@@ -77,6 +96,11 @@ impl What {
             What::Withdrawn => "withdrawn",
             What::Confirmed => "confirmed",
             What::Tallied => "tallied",
+            What::Restored => "restored",
+            What::Erased => "erased",
+            What::Cleared => "cleared",
+            What::Dropped => "dropped",
+            What::Rotated => "rotated",
         }
     }
 }
@@ -126,6 +150,8 @@ pub struct Query {
     pub code: Option<String>,
     /// The position they took out of a mailbox by name.
     pub taken: Option<u64>,
+    /// The position they tried to bring to its agent.
+    pub tried: Option<u64>,
     /// A text all of whose words are in the message, in any order. One without words is in none.
     pub text: Option<String>,
     /// Decided then or later, in microseconds since 1970.
@@ -168,6 +194,7 @@ impl Query {
             self.code.as_deref().map(Facet::Code),
             self.what.map(Facet::What),
             self.taken.map(Facet::Taken),
+            self.tried.map(Facet::Tried),
         ];
         let dialect = self.dialect.map(|dialect| Facet::Dialect(dialect.as_str()));
         let parties = self.parties.iter().map(|party| Facet::Party(party));

@@ -1,20 +1,18 @@
-//! Terms: what an entry can be found by, as keyed hashes. The key lies beside the index, is made with
-//! it and goes with it.
+//! Terms: what an entry can be found by, as keyed hashes. Their key follows from a key of the ring, so
+//! that nothing lies beside the index that would tell what its terms stand for.
 
-use super::Error;
 use super::facet::Facet;
-use crate::files;
+use crate::key::Key;
 use legation_exchange::record::Hash;
-use std::fs;
-use std::io;
-use std::path::Path;
+use zeroize::Zeroizing;
 
-const KEY: &str = "key";
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
 /// Makes terms of facets.
 pub(crate) struct Terms {
-    key: [u8; 32],
+    /// The key of the ring it follows from.
+    pub(crate) from: u32,
+    key: Zeroizing<[u8; 32]>,
 }
 
 impl std::fmt::Debug for Terms {
@@ -24,26 +22,14 @@ impl std::fmt::Debug for Terms {
 }
 
 impl Terms {
-    /// Those of the index in this directory. A key that is not there is made; the index that belonged
-    /// to the old one is then of no use, which [`Terms::mark`] shows.
-    pub(crate) fn open(dir: &Path) -> Result<Terms, Error> {
-        let path = dir.join(KEY);
-        match fs::read(&path).map(<[u8; 32]>::try_from) {
-            Ok(Ok(key)) => return Ok(Terms { key }),
-            Ok(Err(_)) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(crate::Error::io("read", &path)(error).into()),
-        }
-        let mut key = [0; 32];
-        let random = |error: getrandom::Error| crate::Error::io("make", &path)(io::Error::other(error.to_string()));
-        getrandom::fill(&mut key).map_err(random)?;
-        files::atomic_write(&path, &key, 0o600)?;
-        Ok(Terms { key })
+    /// Those that follow from a key of the ring.
+    pub(crate) fn of(key: &Key) -> Terms {
+        Terms { from: key.id(), key: key.derived(b"legation index 1\n") }
     }
 
     /// What tells one key from another without telling the key.
     pub(crate) fn mark(&self) -> [u8; 32] {
-        Hash::of(&[b"legation index key 1\n", &self.key]).0
+        Hash::of(&[b"legation index key 1\n", self.key.as_slice()]).0
     }
 
     /// Writes the term of a facet, and a space.
@@ -57,7 +43,7 @@ impl Terms {
             }
         };
         // Eighty bits: among a thousand million terms, two are the same with probability 10^-6.
-        let hash = Hash::of(&[&self.key, &[facet.tag()], text]);
+        let hash = Hash::of(&[self.key.as_slice(), &[facet.tag()], text]);
         let bits = hash.0.first_chunk().map_or(0, |half| u128::from_le_bytes(*half));
         let letter = |at: u32| ALPHABET.get((bits >> (at * 5) & 31) as usize).copied().map_or('a', char::from);
         out.extend((0..16).map(letter));

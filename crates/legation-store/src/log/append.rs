@@ -1,14 +1,15 @@
 //! Appending: one write and one fdatasync for each batch.
 
 use super::{Active, FIRST_SEGMENT, Log};
-use crate::decode::SegmentHead;
+use crate::decode::{Form, SegmentHead};
 use crate::disk::Disk;
 use crate::encode;
 use crate::error::{Error, is_full};
-use crate::format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, SEGMENT_HEAD, log_dir, segment_name};
+use crate::format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, SEGMENT_HEAD, bytes_of, log_dir, segment_name};
+use crate::key::Key;
 use crate::segment::Segment;
 use crate::spare::Zeros;
-use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf_and_body};
+use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf_of};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -55,21 +56,22 @@ impl Log {
             let (next, chain, root) = (self.next(), self.chain, self.frontier.root());
             return Ok(Appended { next, chain, root, leaves: Vec::new(), bodies: Vec::new() });
         }
-        self.make_room(size)?;
+        let key = self.options.ring.newest()?;
+        self.make_room(size, &key)?;
         self.settle()?;
-        let prepared = self.prepare(frames);
+        let prepared = self.prepare(frames, &key);
         self.write()?;
         Ok(self.publish(prepared))
     }
 
     /// Makes sure that batches of together this many bytes can be appended, or says that they
-    /// cannot: then nothing changed. An entry takes [`FRAME_HEAD`], its effect and its body, a batch
-    /// [`BATCH_HEAD`] more.
+    /// cannot: then nothing changed. An entry takes what [`bytes_of`] says, a batch [`BATCH_HEAD`] more.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), Error> {
         if self.broken {
             return Err(Error::Broken);
         }
-        if self.active.end.saturating_add(bytes) <= self.active.size {
+        let key = self.options.ring.newest()?;
+        if self.active.end.saturating_add(bytes) <= self.active.size && self.active.is_sealed_with(&key) {
             return Ok(());
         }
         let size = self.next_size();
@@ -84,9 +86,8 @@ impl Log {
             if position != expected {
                 return Err(Error::Sequence { expected, found: position });
             }
-            let body = frame.body.as_ref().map_or(0, Vec::len);
-            size += FRAME_HEAD + frame.effect.len() + body;
-            for (bytes, limit) in [(frame.effect.len(), EFFECT_MAX), (body, BODY_MAX), (size, BATCH_MAX)] {
+            size += bytes_of(frame);
+            for (bytes, limit) in [(frame.effect.len(), EFFECT_MAX), (frame.body.len(), BODY_MAX), (size, BATCH_MAX)] {
                 if bytes > limit {
                     return Err(Error::TooLarge { position, bytes: bytes as u64, limit: limit as u64 });
                 }
@@ -95,15 +96,40 @@ impl Log {
         Ok((size + BATCH_HEAD) as u64)
     }
 
-    fn make_room(&mut self, size: u64) -> Result<(), Error> {
-        if self.active.end + size > self.active.size {
-            let next_size = self.next_size();
+    /// Goes on in a new segment, so that all there is so far can be written anew.
+    pub fn seal_active(&mut self) -> Result<(), Error> {
+        if self.broken {
+            return Err(Error::Broken);
+        }
+        if self.active.end == SEGMENT_HEAD as u64 {
+            return Ok(());
+        }
+        let key = self.options.ring.newest()?;
+        let zeros = self.spare.take(self.small(), self.small())?;
+        self.roll(zeros, &key)?;
+        self.settle()
+    }
+
+    fn make_room(&mut self, size: u64, key: &Key) -> Result<(), Error> {
+        if self.active.end + size > self.active.size || !self.active.is_sealed_with(key) {
+            let next_size = if self.active.is_sealed_with(key) { self.next_size() } else { self.small() };
             let zeros = self.spare.take(segment_for(size), next_size)?;
-            self.roll(zeros)?;
+            self.roll(zeros, key)?;
         } else if self.active.end > self.active.size / 2 {
             self.spare.start(self.next_size());
         }
         Ok(())
+    }
+
+    /// The same, if what there is in the last one is not sealed with the newest key.
+    pub fn seal_outdated(&mut self) -> Result<(), Error> {
+        let key = self.options.ring.newest()?;
+        if self.active.is_sealed_with(&key) { Ok(()) } else { self.seal_active() }
+    }
+
+    /// The size of a segment that nobody foresaw: whoever waits for its zeros does not wait long.
+    fn small(&self) -> u64 {
+        FIRST_SEGMENT.min(self.options.segment)
     }
 
     fn next_size(&self) -> u64 {
@@ -111,10 +137,11 @@ impl Log {
     }
 
     /// Goes on in a new segment. The one before is whole and durable: each append saw to that.
-    fn roll(&mut self, zeros: Zeros) -> Result<(), Error> {
+    fn roll(&mut self, zeros: Zeros, key: &Key) -> Result<(), Error> {
         self.forget_torn()?;
         let first = self.next();
-        let made = Active::make(&self.dir, zeros, first, self.chain, self.options.disk.as_ref());
+        let head = SegmentHead { form: Form::Sealed { key: key.id() }, id: [0; 16], first, chain: self.chain };
+        let made = Active::make(&self.dir, zeros, head, self.options.disk.as_ref());
         // Where it failed otherwise, a file with the new name may or may not be there.
         let active = made.inspect_err(|error| self.broken = !matches!(error, Error::Full { .. }))?;
         let before = std::mem::replace(&mut self.active, active);
@@ -161,18 +188,19 @@ impl Log {
         })
     }
 
-    fn prepare(&mut self, frames: &[Frame]) -> Prepared {
+    fn prepare(&mut self, frames: &[Frame], key: &Key) -> Prepared {
         let (mut now, mut frontier) = (self.chain, self.frontier.clone());
         let (mut leaves, mut nodes) = (Vec::with_capacity(frames.len()), Vec::with_capacity(2 * frames.len()));
         let (mut bodies, mut places) = (Vec::with_capacity(frames.len()), Vec::with_capacity(frames.len()));
-        let mut batch = encode::Batch::begin(&mut self.buffer, self.active.segment.head.id);
+        let mut batch = encode::Batch::begin(&mut self.buffer, self.active.segment.head.id, key);
         for frame in frames {
-            let (leaf, body) = leaf_and_body(frame);
-            bodies.push(body);
+            let said = frame.commitments();
+            let leaf = leaf_of(frame.position, frame.at, said.effect, said.body);
+            bodies.push(said.body);
             now = chain(now, leaf);
             frontier.append_with(leaf, |node| nodes.push(node));
             leaves.push(leaf);
-            places.push((frame.position, batch.push(frame) as u64));
+            places.push((frame.position, batch.push(frame, &said) as u64));
         }
         batch.end(self.frontier.size(), frames.len(), now);
         Prepared { chain: now, frontier, leaves, bodies, nodes, places }
@@ -213,13 +241,15 @@ impl Log {
 }
 
 impl Active {
+    fn is_sealed_with(&self, key: &Key) -> bool {
+        self.segment.head.form == Form::Sealed { key: key.id() }
+    }
+
     /// Makes a segment of zeros that are durable: header, then name. That the name is durable is to
     /// be seen to before anything goes in.
-    pub(super) fn make(dir: &Path, zeros: Zeros, first: u64, chain: Hash, disk: &dyn Disk) -> Result<Active, Error> {
-        let mut id = [0; 16];
-        let path = log_dir(dir).join(segment_name(first));
-        getrandom::fill(&mut id).map_err(|error| Error::io("draw a number for", &path)(io::Error::other(error)))?;
-        let head = SegmentHead { id, first, chain };
+    pub(super) fn make(dir: &Path, zeros: Zeros, head: SegmentHead, disk: &dyn Disk) -> Result<Active, Error> {
+        let path = log_dir(dir).join(segment_name(head.first));
+        let head = SegmentHead { id: random_id(&path)?, ..head };
         if let Err(error) = begin(&zeros, &head, &path, disk) {
             // It has no name yet, and the room it took is wanted back at once.
             let _ = fs::remove_file(&zeros.path);
@@ -229,6 +259,13 @@ impl Active {
         let Zeros { file, size, .. } = zeros;
         Ok(Active { segment, file, end: SEGMENT_HEAD as u64, size, torn: false, named: false })
     }
+}
+
+/// What every checksum of a segment begins with, and every key of it is derived with.
+pub(crate) fn random_id(path: &Path) -> Result<[u8; 16], Error> {
+    let mut id = [0; 16];
+    getrandom::fill(&mut id).map_err(|error| Error::io("draw a number for", path)(io::Error::other(error)))?;
+    Ok(id)
 }
 
 fn begin(zeros: &Zeros, head: &SegmentHead, path: &Path, disk: &dyn Disk) -> Result<(), Error> {

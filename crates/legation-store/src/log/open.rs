@@ -1,40 +1,62 @@
 //! Opening: lock, format, every segment in order, and what is to be done about the last one's end.
 
 use super::{Active, Cut, FIRST_SEGMENT, Log, Options, Recovered};
+use crate::decode::{Form, SegmentHead};
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::files;
-use crate::format::{FORMAT, format_file, log_dir};
+use crate::format::{FORMAT, FORMER, format_file, log_dir};
 use crate::known::Known;
 use crate::reader::{Reader, Shared};
+use crate::rewrite;
 use crate::scan::{Scan, Stop};
 use crate::segment::{self, Segment};
 use crate::spare::Spare;
 use crate::tail;
 use crate::tree::Tree;
 use legation_exchange::record::{Frontier, Hash};
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 impl Options {
-    /// Opens the record in a directory, or begins one there; see [`Log::open_from`].
+    /// Opens the record in a directory, or begins one there, going through what comes after a known
+    /// point only: before it, the headers of the segments are read and nothing else, unless the tree on
+    /// disk is not that of the known point.
+    ///
+    /// A record of the former format is read as it is, and goes on in this one.
     pub fn open(&self, dir: &Path, known: &Known) -> Result<(Log, Recovered), Error> {
         files::create_dir(dir)?;
         let lock = lock(dir)?;
-        check_format(dir)?;
+        let former = check_format(dir)?;
         files::create_dir(&log_dir(dir))?;
+        rewrite::clear(dir)?;
         let mut spare = Spare::open(dir, Arc::clone(&self.disk))?;
         if segment::list(&log_dir(dir))?.is_empty() {
             let size = FIRST_SEGMENT.min(self.segment);
-            Active::make(dir, spare.take(size, size)?, 0, Hash::ZERO, self.disk.as_ref())?;
+            let form = Form::Sealed { key: self.ring.newest()?.id() };
+            let head = SegmentHead { form, id: [0; 16], first: 0, chain: Hash::ZERO };
+            Active::make(dir, spare.take(size, size)?, head, self.disk.as_ref())?;
         }
         let (found, tree) = self.find(dir, known)?;
+        self.check_keys(&found.segments)?;
+        if former {
+            // Before anything is written that a former program would take for damage.
+            files::atomic_write(&format_file(dir), FORMAT.as_bytes(), 0o600)?;
+        }
         let (active, cut) = self.go_on(&found)?;
-        let shared = Shared { segments: RwLock::new(found.segments), next: AtomicU64::new(found.next), tree };
+        let ring = Arc::clone(&self.ring);
+        let shared = Shared {
+            segments: RwLock::new(found.segments),
+            next: AtomicU64::new(found.next),
+            tree,
+            ring,
+            rewriting: Mutex::new(()),
+        };
         let (chain, frontier) = (found.chain, found.frontier);
         let recovered = Recovered { next: found.next, chain, frontier: frontier.clone(), cut };
         let log = Log {
@@ -47,7 +69,7 @@ impl Options {
             buffer: Vec::new(),
             broken: false,
             spare,
-            _lock: lock,
+            lock: Arc::new(lock),
         };
         Ok((log, recovered))
     }
@@ -64,6 +86,13 @@ impl Options {
         let found = find(dir, from, known, &tree)?;
         tree.finish()?;
         Ok((found, tree))
+    }
+
+    /// That there is a key for every segment.
+    fn check_keys(&self, segments: &[Arc<Segment>]) -> Result<(), Error> {
+        let used: BTreeSet<u32> = segments.iter().filter_map(|segment| segment.head.form.key()).collect();
+        let wanted: Vec<u32> = used.into_iter().filter(|id| self.ring.key(*id).is_none()).collect();
+        if wanted.is_empty() { Ok(()) } else { Err(self.ring.lacks(wanted)) }
     }
 
     /// Makes the last segment ready for the next batch, without what an append left that never returned.
@@ -161,17 +190,19 @@ fn lock(dir: &Path) -> Result<File, Error> {
     }
 }
 
-fn check_format(dir: &Path) -> Result<(), Error> {
+/// Whether the record is of the former format, or else of this one.
+fn check_format(dir: &Path) -> Result<bool, Error> {
     let file = format_file(dir);
     match fs::read(&file) {
-        Ok(found) if found == FORMAT.as_bytes() => Ok(()),
+        Ok(found) if found == FORMAT.as_bytes() => Ok(false),
+        Ok(found) if found == FORMER.as_bytes() => Ok(true),
         Ok(found) => Err(Error::Format { file, found: String::from_utf8_lossy(&found).trim_end().to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let log = log_dir(dir);
             if log.is_dir() && !segment::list(&log)?.is_empty() {
                 return Err(Error::Format { file, found: String::new() });
             }
-            files::atomic_write(&file, FORMAT.as_bytes(), 0o600)
+            files::atomic_write(&file, FORMAT.as_bytes(), 0o600).map(|()| false)
         }
         Err(error) => Err(Error::io("read", &file)(error)),
     }

@@ -1,17 +1,21 @@
 //! The verifier's way through the segments: frame by frame, hashing everything.
 
+use super::entry::{Layout, leaf};
 use super::rest::{Rest, intact, rest};
 use super::source::Source;
 use super::{Fault, Unfinished};
 use crate::error::Error;
 use crate::format::{
-    BATCH_HEAD, BATCH_MARK, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, FRAME_LEAD, NO_BODY, SEGMENT_HEAD,
-    SEGMENT_MAGIC, SEGMENT_VERSION, node_offset, tree_file,
+    BATCH_HEAD, BATCH_MARK, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, FRAME_HEAD_PLAIN, FRAME_LEAD, SEGMENT_HEAD,
+    SEGMENT_MAGIC, VERSION_PLAIN, VERSION_SEALED, node_offset, tree_file,
 };
-use legation_exchange::record::{Frontier, Hash, body_commitment, chain, effect_commitment, effect_salt, leaf_of};
+use crate::ring::Ring;
+use crate::seal::sealed_len;
+use legation_exchange::record::{Frontier, Hash, chain};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the entries came to so far.
 #[derive(Clone)]
@@ -57,6 +61,10 @@ pub(super) struct Walk {
     watched: Option<u64>,
     state: State,
     id: [u8; 16],
+    layout: Layout,
+    ring: Option<Arc<Ring>>,
+    /// Whether an entry was passed whose contents stayed sealed.
+    unopened: bool,
     begun: bool,
     buffer: Vec<u8>,
 }
@@ -71,17 +79,27 @@ pub(super) struct Head {
 }
 
 impl Walk {
-    pub(super) fn new(dir: &Path, from: u64, watched: Option<u64>) -> Walk {
+    pub(super) fn new(dir: &Path, from: u64, watched: Option<u64>, ring: Option<Arc<Ring>>) -> Walk {
         let state = State { next: from, chain: Hash::ZERO, frontier: Frontier::default(), seen: None };
-        let mut walk =
-            Walk { tree: tree_file(dir), from, watched, state, id: [0; 16], begun: from == 0, buffer: Vec::new() };
+        let mut walk = Walk {
+            tree: tree_file(dir),
+            from,
+            watched,
+            state,
+            id: [0; 16],
+            layout: Layout::Plain,
+            ring,
+            unopened: false,
+            begun: from == 0,
+            buffer: Vec::new(),
+        };
         let State { chain, frontier, .. } = walk.state.clone();
         walk.state.seen = (watched == Some(0)).then(|| (frontier.root(), chain));
         walk
     }
 
-    pub(super) fn finish(self) -> (u64, State) {
-        (self.from, self.state)
+    pub(super) fn finish(self) -> (u64, bool, State) {
+        (self.from, !self.unopened, self.state)
     }
 
     /// Checks one segment; `progress` hears of each batch.
@@ -126,14 +144,19 @@ impl Walk {
             return Ok(Err("the segment's header is not whole".to_owned()));
         };
         let crc = crc32fast::hash(slice(&head, 0, SEGMENT_HEAD - 4));
-        if field(&head, 0) != SEGMENT_MAGIC || field(&head, 8) != SEGMENT_VERSION.to_le_bytes() {
-            return Ok(Err("this is no segment of this version".to_owned()));
-        }
+        let layout = match u32::from_le_bytes(field(&head, 8)) {
+            VERSION_PLAIN => Some(Layout::Plain),
+            VERSION_SEALED => Some(Layout::Sealed { key: u32::from_le_bytes(field(&head, 12)) }),
+            _ => None,
+        };
+        let Some(layout) = layout.filter(|_| field(&head, 0) == SEGMENT_MAGIC) else {
+            return Ok(Err("this is no segment of a version that is known".to_owned()));
+        };
         if field(&head, SEGMENT_HEAD - 4) != crc.to_le_bytes() {
             return Ok(Err("the segment's header does not match its checksum".to_owned()));
         }
         let (first, chain) = (u64::from_le_bytes(field(&head, 32)), Hash(field(&head, 40)));
-        self.id = field(&head, 16);
+        (self.id, self.layout) = (field(&head, 16), layout);
         if first != self.state.next {
             return Ok(Err(format!("entries are missing: position {} is next, but here is {first}", self.state.next)));
         }
@@ -211,7 +234,8 @@ impl Walk {
         let (size, sum) = (u32::from_le_bytes(field(&lead, 0)), u32::from_le_bytes(field(&lead, 4)));
         let left = end.saturating_sub(source.offset());
         let size = usize::try_from(size).ok().filter(|size| *size as u64 <= left);
-        let size = size.filter(|size| (FRAME_HEAD - FRAME_LEAD..=FRAME_HEAD + EFFECT_MAX + BODY_MAX).contains(size));
+        let most = FRAME_HEAD - FRAME_LEAD + sealed_len(EFFECT_MAX) + sealed_len(BODY_MAX);
+        let size = size.filter(|size| (FRAME_HEAD_PLAIN - FRAME_LEAD..=most).contains(size));
         self.buffer.resize(size.ok_or_else(|| torn("an entry has a length it cannot have"))?, 0);
         if !source.read(&mut self.buffer)? {
             return Err(torn("an entry is not whole"));
@@ -226,7 +250,10 @@ impl Walk {
         if found != position {
             return Err(Bad::Changed(position, format!("position {position} is next, but here is {found}")));
         }
-        hashed(&self.buffer).ok_or_else(|| Bad::Changed(position, "an entry's parts have not its length".to_owned()))
+        let checked = leaf(&self.buffer, self.layout, self.id, self.ring.as_deref());
+        let (leaf, opened) = checked.map_err(|what| Bad::Changed(position, what))?;
+        self.unopened |= !opened;
+        Ok(leaf)
     }
 
     /// The first entry of a changed batch whose leaf is not the one in the tree's file, if that
@@ -269,28 +296,13 @@ pub(super) fn batch_head(bytes: &[u8], id: [u8; 16]) -> Option<Head> {
     })
 }
 
-/// The leaf of an entry, from its bytes after length and checksum.
-fn hashed(bytes: &[u8]) -> Option<Hash> {
-    let (position, at) = (u64::from_le_bytes(field(bytes, 0)), u64::from_le_bytes(field(bytes, 8)));
-    let salt: [u8; 16] = field(bytes, 16);
-    let (effect, body) = (u32::from_le_bytes(field(bytes, 32)), u32::from_le_bytes(field(bytes, 36)));
-    let parts = bytes.get(FRAME_HEAD - FRAME_LEAD..)?;
-    let (effect, rest) = parts.split_at_checked(usize::try_from(effect).ok()?)?;
-    let body = match body {
-        NO_BODY if rest.is_empty() => None,
-        size if usize::try_from(size) == Ok(rest.len()) => Some(body_commitment(salt, rest)),
-        _ => return None,
-    };
-    Some(leaf_of(position, at, effect_commitment(effect_salt(salt), effect), body))
-}
-
 pub(super) fn seeded(id: [u8; 16]) -> crc32fast::Hasher {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&id);
     crc
 }
 
-fn slice(bytes: &[u8], from: usize, to: usize) -> &[u8] {
+pub(super) fn slice(bytes: &[u8], from: usize, to: usize) -> &[u8] {
     bytes.get(from..to).unwrap_or_default()
 }
 

@@ -1,7 +1,7 @@
 //! A record in a directory of its own.
 
-use legation_exchange::record::{Frame, Hash};
-use legation_store::{Direct, Disk, Error, Known, Log, Options, Recovered};
+use legation_exchange::record::{Body, Frame, Hash};
+use legation_store::{Direct, Disk, Error, Known, Log, Options, Recovered, Ring};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,12 @@ pub(crate) fn options() -> Options {
 }
 
 pub(crate) fn on(disk: Arc<dyn Disk>) -> Options {
-    Options { segment: SEGMENT, disk }
+    Options { segment: SEGMENT, disk, ring: ring() }
+}
+
+/// The same keys each time.
+pub(crate) fn ring() -> Arc<Ring> {
+    Arc::new(Ring::fixed([1; 32]))
 }
 
 pub(crate) fn open(dir: &Path) -> Result<(Log, Recovered), Error> {
@@ -25,7 +30,8 @@ pub(crate) fn open(dir: &Path) -> Result<(Log, Recovered), Error> {
 pub(crate) fn frame(position: u64, body: usize) -> Frame {
     let [a, b, ..] = Hash::of(&[&position.to_le_bytes()]).0;
     let effect = format!("{{\"position\":{position}}}").into_bytes();
-    let body = (body > 0).then(|| (0..body).map(|at| a ^ u8::try_from(at % 251).unwrap()).collect());
+    let bytes = (0..body).map(|at| a ^ u8::try_from(at % 251).unwrap());
+    let body = if body > 0 { Body::Here(bytes.collect()) } else { Body::None };
     Frame { position, at: 1_790_000_000_000_000 + position, salt: [b; 16], effect, body }
 }
 

@@ -1,7 +1,7 @@
 //! Torn tails: whatever of the last batch reached the disk, exactly the batches before are there.
 
 use crate::common::{SEGMENT, all, batch, batches, open, options, record, segments};
-use legation_exchange::record::Frame;
+use legation_exchange::record::{Body, Frame};
 use legation_store::{Known, Log};
 use proptest::prelude::*;
 use std::fs;
@@ -59,7 +59,7 @@ fn what_a_sender_wrote_cannot_pass_for_a_batch_behind_a_torn_one() {
     body.truncate(2000);
     let (mut log, _) = open(dir.path()).unwrap();
     let mut frames = batch(9, 1, 0);
-    frames[0].body = Some(body);
+    frames[0].body = Body::Here(body);
     log.append(&frames).unwrap();
     drop(log);
     let last = batches(&file)[3];

@@ -1,7 +1,7 @@
 //! Disks that are full or fail.
 
 use crate::common::{all, batch, frame, on, open, record, segments};
-use legation_store::{BATCH_HEAD, Disk, Error, FRAME_HEAD, Known, atomic_write};
+use legation_store::{BATCH_HEAD, Disk, Error, Known, atomic_write, bytes_of};
 use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
@@ -180,7 +180,7 @@ fn room_that_was_reserved_is_there_when_the_disk_has_none_left() {
     let (mut log, _) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
     let mut next = 0;
     let frames = |next| batch(next, 7, 300);
-    let bytes: usize = frames(1000).iter().map(|frame| FRAME_HEAD + frame.effect.len() + 300).sum();
+    let bytes: usize = frames(1000).iter().map(bytes_of).sum();
     let error = loop {
         if let Err(error) = log.reserve((BATCH_HEAD + bytes) as u64) {
             break error;

@@ -8,8 +8,8 @@ use crate::common::{batches, record, segments};
 use std::fs;
 use std::path::Path;
 
-/// All parts made to fit, none, and all but one.
-const FITS: [u8; 8] = [0x3f, 0, 0x3e, 0x3d, 0x3b, 0x37, 0x2f, 0x1f];
+/// All parts made to fit, none, and all but one; in the format that seals, and some in the former one.
+const FITS: [u8; 11] = [0x7f, 0x40, 0x7e, 0x7d, 0x7b, 0x77, 0x6f, 0x5f, 0x3f, 0x37, 0];
 
 fn run(bytes: &[u8]) {
     for fit in FITS {

@@ -1,7 +1,7 @@
 //! Appending, reading and opening again.
 
-use crate::common::{all, batch, frame, open, options, record, segments};
-use legation_exchange::record::{Frontier, Hash, chain, leaf};
+use crate::common::{all, batch, frame, open, options, record, ring, segments};
+use legation_exchange::record::{Body, Frontier, Hash, chain, leaf};
 use legation_store::{BODY_MAX, Error, Known, Log};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -43,8 +43,8 @@ fn bodies_of_any_size_are_kept_and_an_absent_one_is_not_an_empty_one() {
     let dir = tempfile::tempdir().unwrap();
     let (mut log, _) = open(dir.path()).unwrap();
     let mut frames = batch(0, 4, 0);
-    frames[1].body = Some(Vec::new());
-    frames[2].body = Some(vec![7; 300_000]);
+    frames[1].body = Body::Here(Vec::new());
+    frames[2].body = Body::Here(vec![7; 300_000]);
     frames[3].effect = Vec::new();
     log.append(&frames).unwrap();
     drop(log);
@@ -58,7 +58,7 @@ fn an_entry_out_of_order_or_too_large_is_refused_and_nothing_changes() {
     let refused = log.append(&[frame(6, 1), frame(8, 1)]);
     assert!(matches!(refused, Err(Error::Sequence { expected: 7, found: 8 })), "{refused:?}");
     let mut large = frame(6, 0);
-    large.body = Some(vec![0; BODY_MAX + 1]);
+    large.body = Body::Here(vec![0; BODY_MAX + 1]);
     assert!(matches!(log.append(&[large]), Err(Error::TooLarge { position: 6, .. })));
     log.append(&batch(6, 3, 10)).unwrap();
     assert_eq!(all(&log), batch(0, 9, 10));
@@ -77,7 +77,7 @@ fn a_second_opener_is_refused_and_named_the_directory() {
 
 #[test]
 fn another_format_is_refused() {
-    for found in ["legation-record 2\n", "legation-record 1", ""] {
+    for found in ["legation-record 3\n", "legation-record 2", ""] {
         let dir = record(1, 1);
         fs::write(dir.path().join("format"), found).unwrap();
         assert!(matches!(open(dir.path()), Err(Error::Format { found: said, .. }) if said == found.trim_end()));
@@ -101,7 +101,7 @@ fn the_directory_is_for_its_owner_alone() {
 #[test]
 fn a_small_realm_takes_little_room() {
     let dir = tempfile::tempdir().unwrap();
-    let (mut log, _) = Log::open(dir.path()).unwrap();
+    let (mut log, _) = Log::open(dir.path(), ring()).unwrap();
     log.append(&batch(0, 10, 1000)).unwrap();
     assert_eq!(fs::metadata(&segments(dir.path())[0]).unwrap().len(), 4 << 20);
 }

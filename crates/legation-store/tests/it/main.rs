@@ -15,5 +15,8 @@ mod fuzz;
 mod index;
 mod log;
 mod proofs;
+mod rewrite;
+mod ring;
+mod sealed;
 mod snapshots;
 mod verify;

@@ -2,7 +2,7 @@
 
 use crate::common::{batch, open, options, record};
 use legation_exchange::record::{leaf, verify_consistency, verify_inclusion};
-use legation_store::{Error, Log, Offline};
+use legation_store::{Error, Log, Offline, Ring};
 use std::fs;
 
 #[track_caller]
@@ -112,7 +112,7 @@ fn leaves_that_do_not_lead_along_the_chain_are_not_given_out() {
 fn a_record_is_read_without_being_opened() {
     let dir = record(30, 400);
     let (log, _) = open(dir.path()).unwrap();
-    let read = |from| Offline::open(dir.path(), from).unwrap().collect::<Result<Vec<_>, _>>();
+    let read = |from| Offline::open(dir.path(), from, Ring::fixed([1; 32])).unwrap().collect::<Result<Vec<_>, _>>();
     for from in [0, 1, 44, 89, 90, 1000] {
         assert_eq!(read(from).unwrap(), log.frames(from).collect::<Result<Vec<_>, _>>().unwrap(), "{from}");
     }

@@ -1,6 +1,6 @@
 //! Snapshots: the newest two are kept, and a broken one is passed over.
 
-use crate::common::{open, options, record};
+use crate::common::{open, options, record, ring};
 use legation_store::{Snapshot, Snapshots};
 use std::fs;
 
@@ -11,7 +11,7 @@ fn latest(snapshots: &Snapshots) -> Option<Snapshot> {
 #[test]
 fn the_latest_snapshot_is_what_was_written_and_leads_back_into_the_log() {
     let dir = record(9, 20);
-    let snapshots = Snapshots::open(dir.path()).unwrap();
+    let snapshots = Snapshots::open(dir.path(), ring()).unwrap();
     assert_eq!(latest(&snapshots), None);
     let known = open(dir.path()).unwrap().0.known();
     let bytes: Vec<u8> = (0..100_000_u32).flat_map(u32::to_le_bytes).collect();
@@ -24,7 +24,7 @@ fn the_latest_snapshot_is_what_was_written_and_leads_back_into_the_log() {
 #[test]
 fn two_snapshots_are_kept_and_the_older_serves_when_the_newer_is_damaged() {
     let dir = tempfile::tempdir().unwrap();
-    let snapshots = Snapshots::open(dir.path()).unwrap();
+    let snapshots = Snapshots::open(dir.path(), ring()).unwrap();
     let mut known = Vec::new();
     for batches in 1..=4 {
         known.push(open(record(batches, 20).path()).unwrap().0.known());

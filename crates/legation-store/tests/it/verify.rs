@@ -18,7 +18,7 @@ fn checkpoint(dir: &Path, size: u64) -> Checkpoint {
         chain = legation_exchange::record::chain(chain, legation_exchange::record::leaf(&frame.unwrap()));
     }
     let root = log.reader().root(size).unwrap().unwrap();
-    Checkpoint { realm: "test".to_owned(), epoch: 0, size, root, chain, at: 0 }
+    Checkpoint { realm: "test".to_owned(), epoch: 0, restore: None, size, root, chain, at: 0 }
 }
 
 fn against(checkpoint: &Checkpoint) -> Options {
@@ -26,7 +26,7 @@ fn against(checkpoint: &Checkpoint) -> Options {
 }
 
 /// Makes the checksums of a segment fit its bytes again, as someone would who covers his tracks.
-fn reseal(bytes: &mut [u8], places: &[usize]) {
+pub(crate) fn reseal(bytes: &mut [u8], places: &[usize]) {
     let id: [u8; 16] = bytes[16..32].try_into().unwrap();
     let crc = |bytes: &[u8]| crc32fast::hash(&[&id, bytes].concat()).to_le_bytes();
     for batch in places.windows(2) {
@@ -62,14 +62,14 @@ fn a_sound_record_verifies_and_the_report_says_what_was_covered() {
 #[test]
 fn a_range_is_covered_from_its_segment_to_its_batch() {
     let dir = record(40, 60);
-    let report = run(dir.path(), &Options { from: 60, to: Some(80), checkpoint: None });
+    let report = run(dir.path(), &Options { from: 60, to: Some(80), ..Options::default() });
     assert!(report.is_sound() && report.root.is_none());
     assert!(report.from <= 60 && report.from > 0 && (80..83).contains(&report.to), "{report:?}");
     // Damage outside of the range is not looked at.
     let mut bytes = fs::read(&segments(dir.path())[0]).unwrap();
     bytes[100] ^= 1;
     fs::write(&segments(dir.path())[0], bytes).unwrap();
-    assert!(run(dir.path(), &Options { from: 60, to: Some(80), checkpoint: None }).is_sound());
+    assert!(run(dir.path(), &Options { from: 60, to: Some(80), ..Options::default() }).is_sound());
     assert!(!run(dir.path(), &Options::default()).is_sound());
 }
 
@@ -79,12 +79,14 @@ fn an_entry_rewritten_with_new_checksums_is_named() {
     let file = segments(dir.path()).pop().unwrap();
     let places = batches(&file);
     let mut bytes = fs::read(&file).unwrap();
-    // The last byte of the second batch: of the body of entry 5.
-    bytes[places[2] - 1] ^= 1;
+    // Into what the leaf of entry 4 says of its effect.
+    let size = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize + 8;
+    let second = places[1] + 64 + size(places[1] + 64);
+    bytes[second + 52] ^= 1;
     reseal(&mut bytes, &places);
     fs::write(&file, &bytes).unwrap();
     let fault = run(dir.path(), &Options::default()).fault.unwrap();
-    assert_eq!((fault.position, fault.offset), (5, places[1] as u64), "{fault:?}");
+    assert_eq!((fault.position, fault.offset), (4, places[1] as u64), "{fault:?}");
     assert!(open(dir.path()).is_err());
 }
 

@@ -26,13 +26,14 @@ impl World {
     fn open(&mut self) -> Result<Ledger, String> {
         let snapshot = if self.rng.chance(50) { self.latest_snapshot()? } else { None };
         let (known, state) = snapshot.unwrap_or_else(|| (Known::start(), State::deciding()));
-        let options = Options { segment: self.segment, disk: Arc::<super::Flaky>::clone(&self.disk) };
+        let disk = Arc::<super::Flaky>::clone(&self.disk);
+        let options = Options { segment: self.segment, disk, ring: Arc::clone(&self.ring) };
         let (log, _) = options.open(self.dir.path(), &known).map_err(|error| format!("no start: {error}"))?;
         Ledger::open(log, state, self.policy.clone()).map_err(|error| format!("no start: {error}"))
     }
 
     fn latest_snapshot(&self) -> Result<Option<(Known, State)>, String> {
-        let snapshots = Snapshots::open(self.dir.path()).map_err(|error| error.to_string())?;
+        let snapshots = Snapshots::open(self.dir.path(), Arc::clone(&self.ring)).map_err(|error| error.to_string())?;
         snapshots::latest(&snapshots).map_err(|error| error.to_string())
     }
 
@@ -77,7 +78,7 @@ impl World {
         let ledger = self.ledger()?;
         let (known, reader) = (ledger.log().known(), ledger.reader());
         let disk = Arc::<super::Flaky>::clone(&self.disk);
-        let Ok(kept) = Snapshots::on(self.dir.path(), disk) else { return Ok(()) };
+        let Ok(kept) = Snapshots::on(self.dir.path(), disk, Arc::clone(&self.ring)) else { return Ok(()) };
         match snapshots::write(&kept, &reader, &known) {
             // Where the disk fails, there is no snapshot: that costs a slower start and nothing else.
             Ok(()) | Err(Error::Record(_)) => Ok(()),

@@ -1,5 +1,6 @@
 //! `legation audit check`: whether receipts, proofs and checkpoints can be relied on, offline.
 
+use super::agree::{self, Kept};
 use super::trust;
 use crate::Outcome;
 use crate::cli::CheckArgs;
@@ -25,10 +26,12 @@ struct Check {
 pub(crate) fn run(args: &CheckArgs, json: bool) -> anyhow::Result<Outcome> {
     let key = trust::key_at(args.key.as_deref(), &places::data())?;
     let check = Check { key, message: args.message.as_deref().map(digest).transpose()? };
-    let mut outcome = Outcome::Fine;
+    let (mut outcome, mut kept) = (Outcome::Fine, Vec::new());
     for file in &args.files {
         let name = shown(&file.display().to_string());
-        let found = check.text(&read_text(file)?);
+        let text = read_text(file)?;
+        let found = check.text(&text);
+        kept.extend(check.kept(&name, &text));
         if found.is_err() {
             outcome = Outcome::Refused;
         }
@@ -42,7 +45,14 @@ pub(crate) fn run(args: &CheckArgs, json: bool) -> anyhow::Result<Outcome> {
             (false, Err(bad)) => writeln!(io::stderr(), "{name}: {}", shown(&format!("{bad:#}")))?,
         }
     }
-    Ok(outcome)
+    let disagreements = agree::disagreements(&kept);
+    for told in &disagreements {
+        match json {
+            true => writeln!(io::stdout(), "{}", serde_json::json!({"sound": false, "about": told}))?,
+            false => writeln!(io::stderr(), "{}", shown(told))?,
+        }
+    }
+    Ok(if disagreements.is_empty() { outcome } else { Outcome::Refused })
 }
 
 fn digest(file: &Path) -> anyhow::Result<Digest> {
@@ -67,6 +77,14 @@ impl Check {
         }
     }
 
+    /// A checkpoint that can be relied on, to be held to others.
+    fn kept(&self, file: &str, text: &str) -> Option<Kept> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let told = value.get("checkpoint").filter(|_| value.get("kind").is_none()).unwrap_or(&value);
+        let checkpoint = SignedCheckpoint::parse(&told.to_string()).ok()?.verify(&self.key).ok()?.clone();
+        Some(Kept { file: file.to_owned(), checkpoint, epochs: agree::epochs(&value) })
+    }
+
     fn receipt(&self, text: &str) -> anyhow::Result<String> {
         let stated = Receipt::parse(text)?.verify(&self.key)?;
         if self.message.is_some_and(|digest| !stated.is_about(digest)) {
@@ -89,6 +107,7 @@ impl Check {
         let signed = SignedCheckpoint::parse(text)?;
         let checkpoint = signed.verify(&self.key)?;
         let at = Moment::from_micros(checkpoint.at);
-        Ok(format!("{}'s record had {} entries at {at}", checkpoint.realm, checkpoint.size))
+        let epoch = if checkpoint.epoch > 1 { format!(", in epoch {}", checkpoint.epoch) } else { String::new() };
+        Ok(format!("{}'s record had {} entries at {at}{epoch}", checkpoint.realm, checkpoint.size))
     }
 }

@@ -33,7 +33,8 @@ pub(crate) fn run(args: &ExportArgs, remote: &RemoteArgs) -> anyhow::Result<Outc
 }
 
 fn offline(args: &ExportArgs, data: &Path, out: &mut impl Write) -> anyhow::Result<Outcome> {
-    let frames = Offline::open(&data.join("record"), args.from).context("the record cannot be read")?;
+    let ring = args.ring.of(data)?;
+    let frames = Offline::open(&data.join("record"), args.from, ring).context("the record cannot be read")?;
     let bar = bar("{spinner} {pos} entries, {per_sec}");
     for frame in frames {
         let frame = frame.context("the record cannot be read")?;

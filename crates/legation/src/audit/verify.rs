@@ -1,7 +1,7 @@
 //! `legation audit verify`: whether a record is what it was, with the exchange running, stopped or
 //! gone, on the record itself or a copy.
 
-use super::{bar, trust};
+use super::{bar, restored, trust};
 use crate::Outcome;
 use crate::cli::AuditVerifyArgs;
 use anyhow::{Context as _, bail};
@@ -9,13 +9,17 @@ use legation_exchange::record::Checkpoint;
 use legation_store::verify::{Agreement, Options, Report, verify};
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::Arc;
+
+const NOT_OPENED: &str = "not opened: without the key ring only hashes were checked";
 
 pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome> {
     let checkpoint = args.checkpoint.as_deref().map(|file| kept(args, file)).transpose()?;
     if args.to.is_some_and(|to| args.from > to) {
         bail!("--from comes after --to: there is nothing between them");
     }
-    let options = Options { from: args.from, to: args.to, checkpoint };
+    let ring = Some(args.ring.of(&args.data)?).filter(|ring| !ring.list().is_empty()).map(Arc::new);
+    let options = Options { from: args.from, to: args.to, checkpoint, ring };
     let bar = bar("{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
     let report = verify(&args.data.join("record"), &options, &mut |so_far| {
         bar.set_length(so_far.of);
@@ -23,10 +27,14 @@ pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome>
     });
     bar.finish_and_clear();
     let report = report.context("the record cannot be read")?;
+    let parted = match &options.checkpoint {
+        Some(checkpoint) if !report.is_sound() => restored::parted(&args.data, args.ring.of(&args.data)?, checkpoint)?,
+        Some(_) | None => None,
+    };
     if json {
-        tell_programs(&report)?;
+        tell_programs(&report, parted.as_deref())?;
     } else {
-        tell_people(&report)?;
+        tell_people(&report, parted.as_deref())?;
     }
     // What was asked about and is not there has not been found sound.
     let asked = args.to.unwrap_or(args.from);
@@ -43,10 +51,12 @@ fn kept(args: &AuditVerifyArgs, file: &Path) -> anyhow::Result<Checkpoint> {
     Ok(trust::checkpoint(file, &key)?.unverified().clone())
 }
 
-fn tell_people(report: &Report) -> anyhow::Result<()> {
+fn tell_people(report: &Report, parted: Option<&str>) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let entries = report.to.saturating_sub(report.from);
     writeln!(out, "covered     {entries} entries from {} on, in {} segments", report.from, report.segments)?;
+    let contents = if report.contents { "opened, and what their hashes were made of" } else { NOT_OPENED };
+    writeln!(out, "contents    {contents}")?;
     writeln!(out, "chain       {}", report.chain)?;
     if let Some(root) = report.root {
         writeln!(out, "root        {root}")?;
@@ -66,6 +76,9 @@ fn tell_people(report: &Report) -> anyhow::Result<()> {
         }
         Some(Agreement::NotReached) => writeln!(out, "checkpoint  not reached: check more of the record")?,
     }
+    if let Some(parted) = parted {
+        writeln!(out, "epoch       {parted}")?;
+    }
     match &report.fault {
         Some(fault) => {
             let (file, offset) = (fault.file.display(), fault.offset);
@@ -77,7 +90,7 @@ fn tell_people(report: &Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell_programs(report: &Report) -> anyhow::Result<()> {
+fn tell_programs(report: &Report, parted: Option<&str>) -> anyhow::Result<()> {
     let checkpoint = report.checkpoint.map(|agreement| match agreement {
         Agreement::Prefix => "prefix",
         Agreement::Truncated { .. } => "truncated",
@@ -93,10 +106,12 @@ fn tell_programs(report: &Report) -> anyhow::Result<()> {
         "from": report.from,
         "to": report.to,
         "segments": report.segments,
+        "contents": report.contents,
         "chain": report.chain.to_string(),
         "root": report.root.map(|root| root.to_string()),
         "unfinished": report.unfinished.is_some(),
         "checkpoint": checkpoint,
+        "parted": parted,
         "fault": fault,
     });
     Ok(writeln!(io::stdout(), "{told}")?)

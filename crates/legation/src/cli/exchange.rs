@@ -1,27 +1,30 @@
 //! The arguments of the commands that run an exchange or speak to one.
 
 use super::people::KeyArgs;
-use super::record::{CheckArgs, ExportArgs, ProveArgs};
+use super::record::{CheckArgs, ExportArgs, ProveArgs, RingArgs};
+use crate::config::{Mode, Trusted};
 use crate::places;
 use clap::{Args, Subcommand, ValueEnum};
 use legation_protocol::Format;
 use serde::Deserialize;
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Run the exchange
 ///
 /// Takes messages from agents over HTTP, checks and records each one, and keeps it for its
 /// recipient. Creates its data directory, keys and operator token when they are not there. With nothing
-/// configured it listens on this machine only, and anybody here may register agents. Ends on SIGTERM or Ctrl-C once all it has
-/// taken is answered, within ten seconds.
-#[derive(Args, Debug)]
+/// configured it listens on this machine only, and anybody here may register agents. Reads its configuration and
+/// certificate again on SIGHUP. Ends on SIGTERM or Ctrl-C once all it has taken is answered, within ten
+/// seconds.
+#[derive(Args, Clone, Debug)]
 #[command(after_long_help = "\
 Examples:
   legation serve
   legation serve --data ./exchange --listen 127.0.0.1:7401
   legation config sample > legation.toml && legation serve --config legation.toml
+  legation serve --listen 0.0.0.0:7443 --tls-cert tls.crt --tls-key tls.key
   legation serve --listen 0.0.0.0:7400 --behind-proxy=10.0.0.2
+  legation serve --listen unix:/run/legation/socket --listen 127.0.0.1:7400
   RUST_LOG=debug legation serve --log-format json")]
 pub(crate) struct ServeArgs {
     /// The configuration; `legation config sample` prints one
@@ -32,17 +35,32 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIR", env = "LEGATION_DATA")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Where to listen [default: 127.0.0.1:7400]
-    #[arg(long, value_name = "ADDR", env = "LEGATION_LISTEN")]
-    pub(crate) listen: Option<String>,
+    /// Where to listen: an address or unix:PATH, as often as need be [default: 127.0.0.1:7400]
+    #[arg(long, value_name = "ADDR", env = "LEGATION_LISTEN", value_delimiter = ',')]
+    pub(crate) listen: Option<Vec<String>>,
+
+    /// Who may open a socket in the file system [default: 0600]
+    #[arg(long, value_name = "MODE", env = "LEGATION_LISTEN_MODE")]
+    pub(crate) listen_mode: Option<Mode>,
+
+    /// The certificate to do TLS with, as PEM; read again when it changes
+    #[arg(long, value_name = "FILE", env = "LEGATION_TLS_CERT")]
+    pub(crate) tls_cert: Option<PathBuf>,
+
+    /// Its private key, as PEM
+    #[arg(long, value_name = "FILE", env = "LEGATION_TLS_KEY")]
+    pub(crate) tls_key: Option<PathBuf>,
 
     /// The name of this exchange's record [default: local]
     #[arg(long, value_name = "NAME", env = "LEGATION_REALM")]
     pub(crate) realm: Option<String>,
 
-    /// A proxy that does TLS passes requests on, from these addresses [default: this machine's own]
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
+
+    /// A proxy that does TLS passes requests on, from these addresses or networks [default: this machine's own]
     #[arg(long, value_name = "ADDRS", num_args = 0.., require_equals = true, value_delimiter = ',')]
-    pub(crate) behind_proxy: Option<Vec<IpAddr>>,
+    pub(crate) behind_proxy: Option<Vec<Trusted>>,
 
     /// How the log on stderr is written; `RUST_LOG` says how much of it [default: text]
     #[arg(long, value_enum)]
@@ -331,4 +349,7 @@ pub(crate) struct AuditVerifyArgs {
     /// The exchange's public key; without it, the one in the data directory
     #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
 }

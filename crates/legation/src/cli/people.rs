@@ -196,7 +196,7 @@ pub(crate) enum DeadLettersCommand {
 
 /// Check whether everything is in order here
 ///
-/// Looks at the data directory and at the exchange, changes nothing, and says in a line each what is
+/// Looks at the data directory, the configuration and the exchange, changes nothing, and says in a line each what is
 /// fine, what to look after and what is wrong. Exits 1 if something is wrong.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
@@ -208,6 +208,10 @@ pub(crate) struct DoctorArgs {
     /// The data directory
     #[arg(long, value_name = "DIR", env = "LEGATION_DATA", default_value_os_t = places::data())]
     pub(crate) data: PathBuf,
+
+    /// The configuration, to look at it and at the certificate it names
+    #[arg(long, value_name = "FILE", env = "LEGATION_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,

@@ -2,7 +2,8 @@
 
 use super::exchange::RemoteArgs;
 use clap::Args;
-use std::path::PathBuf;
+use legation_store::Ring;
+use std::path::{Path, PathBuf};
 
 /// Prove that an entry is in the record
 ///
@@ -89,6 +90,24 @@ pub(crate) struct ExportArgs {
     /// Read this data directory instead of asking an exchange
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
+}
+
+/// Where the keys lie that the record is sealed with.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RingArgs {
+    /// The key ring, where it is not `keys/ring` in the data directory
+    #[arg(long, value_name = "FILE", env = "LEGATION_KEY_RING")]
+    pub(crate) key_ring: Option<PathBuf>,
+}
+
+impl RingArgs {
+    /// The ring of the record in this data directory; without keys, if it is not there.
+    pub(crate) fn of(&self, data: &Path) -> Result<Ring, legation_store::Error> {
+        Ring::read(&self.key_ring.clone().unwrap_or_else(|| legation_engine::ring_of(data)))
+    }
 }
 
 /// Follow the record as it grows

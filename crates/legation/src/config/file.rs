@@ -1,23 +1,24 @@
 //! The configuration as it is written: every key, with the value it has when it is left out.
 
-use super::values::{Count, Size, Span};
+use super::values::{Count, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
 use legation_engine::Settings;
 use legation_exchange::Policy;
-use legation_server::Limits;
+use legation_server::{Limits, ProxyHeader};
 use serde::Deserialize;
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ConfigFile {
     pub(crate) data: Option<PathBuf>,
-    pub(crate) listen: String,
+    pub(crate) listen: Texts,
+    pub(crate) listen_mode: Mode,
     pub(crate) realm: String,
     pub(crate) hosts: Vec<String>,
-    pub(crate) proxies: Vec<IpAddr>,
     pub(crate) registration: Registration,
+    pub(crate) tls: TlsTable,
+    pub(crate) proxy: ProxyTable,
     pub(crate) limits: LimitsTable,
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
@@ -33,11 +34,44 @@ pub(crate) enum Registration {
     Operator,
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TlsTable {
+    pub(crate) cert: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ProxyTable {
+    pub(crate) trusted: Vec<Trusted>,
+    pub(crate) header: Forwarding,
+}
+
+/// The header a proxy writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Forwarding {
+    #[default]
+    XForwardedFor,
+    Forwarded,
+}
+
+impl From<Forwarding> for ProxyHeader {
+    fn from(header: Forwarding) -> Self {
+        match header {
+            Forwarding::XForwardedFor => ProxyHeader::XForwardedFor,
+            Forwarding::Forwarded => ProxyHeader::Forwarded,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LimitsTable {
     pub(crate) connections: usize,
     pub(crate) unproven_connections: usize,
+    pub(crate) handshake_time: Span,
     pub(crate) head_bytes: Size,
     pub(crate) head_time: Span,
     pub(crate) idle_time: Span,
@@ -68,6 +102,7 @@ pub(crate) struct DedupTable {
 pub(crate) struct RecordTable {
     pub(crate) segment: Size,
     pub(crate) snapshot_every: u64,
+    pub(crate) key_ring: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -104,11 +139,13 @@ impl Default for ConfigFile {
     fn default() -> Self {
         ConfigFile {
             data: None,
-            listen: "127.0.0.1:7400".to_owned(),
+            listen: Texts(vec!["127.0.0.1:7400".to_owned()]),
+            listen_mode: Mode(0o600),
             realm: "local".to_owned(),
             hosts: Vec::new(),
-            proxies: Vec::new(),
             registration: Registration::Operator,
+            tls: TlsTable::default(),
+            proxy: ProxyTable::default(),
             limits: LimitsTable::default(),
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
@@ -125,6 +162,7 @@ impl Default for LimitsTable {
         LimitsTable {
             connections: limits.connections,
             unproven_connections: limits.unproven_connections,
+            handshake_time: Span(limits.handshake_time),
             head_bytes: Size(limits.head_bytes as u64),
             head_time: Span(limits.head_time),
             idle_time: Span(limits.idle_time),
@@ -153,7 +191,7 @@ impl Default for DedupTable {
 impl Default for RecordTable {
     fn default() -> Self {
         let settings = Settings::on("");
-        RecordTable { segment: Size(settings.segment), snapshot_every: settings.snapshot_every }
+        RecordTable { segment: Size(settings.segment), snapshot_every: settings.snapshot_every, key_ring: None }
     }
 }
 

@@ -4,18 +4,21 @@ use super::file::ConfigFile;
 
 /// A configuration that says in full what holds without one.
 pub(crate) fn sample() -> String {
-    let ConfigFile { listen, realm, limits, mailbox, dedup, record, log, .. } = ConfigFile::default();
-    let level = log.level.as_str();
+    let ConfigFile { listen, listen_mode, realm, limits, mailbox, dedup, record, log, .. } = ConfigFile::default();
+    let (level, listen) = (log.level.as_str(), listen.0.join("\", \""));
     format!(
         r#"# What `legation serve --config FILE` reads. Every key may be left out; it then has the value shown
-# here. Flags and environment (LEGATION_DATA, LEGATION_LISTEN, LEGATION_REALM) come before this file.
-# `legation config check FILE` tells whether a file is right.
+# here. Flags and environment (LEGATION_DATA, LEGATION_LISTEN, LEGATION_REALM and more) come before this file.
+# `legation config check FILE` tells whether a file is right, and which settings a SIGHUP changes.
 
 # Where everything is kept, the operator's token too. Without it: ~/.local/share/legation
 # data = "/var/lib/legation"
 
-# Where to listen. Beyond this machine only behind a proxy that does TLS.
+# Where to listen: an address, "unix:PATH", or a list of both. Beyond this machine only with TLS, by us or
+# by a proxy in front.
 listen = "{listen}"
+# Who may open a socket in the file system.
+listen_mode = "{listen_mode}"
 
 # The name of this exchange's record; part of every checkpoint.
 realm = "{realm}"
@@ -23,16 +26,28 @@ realm = "{realm}"
 # Host names it answers to, beside localhost, 127.0.0.1 and [::1].
 hosts = []
 
-# Addresses of proxies in front of it. What they say in X-Forwarded-For is believed.
-proxies = []
-
 # Who may register agents: "operator", or "open" for anybody.
 registration = "operator"
+
+[tls]
+# The certificate, with those that lead to a root, and its key: PEM files, read again when they change. With
+# them every address speaks TLS, and sockets in the file system do not.
+# cert = "/etc/legation/tls.crt"
+# key = "/etc/legation/tls.key"
+
+[proxy]
+# Proxies in front of it, by address or network ("10.0.0.0/24"). Nobody else is believed about where a
+# request came from.
+trusted = []
+# The header they write: "x-forwarded-for" (with X-Forwarded-Proto) or "forwarded". The other is not read.
+header = "x-forwarded-for"
 
 [limits]
 # Open connections; and those on which nobody has proven to be anybody yet.
 connections = {connections}
 unproven_connections = {unproven}
+# How long it may take to agree on TLS.
+handshake_time = "{handshake_time}"
 # The head of a request: its size, and how long it may take.
 head_bytes = "{head_bytes}"
 head_time = "{head_time}"
@@ -63,6 +78,9 @@ window = "{window}"
 segment = "{segment}"
 # After how many entries the state is written down, for a quick start.
 snapshot_every = {snapshot_every}
+# The keys that everything is sealed with, where they do not lie in keys/ring of the data directory.
+# LEGATION_KEY_RING comes before it.
+# key_ring = "/etc/legation/ring"
 
 [log]
 # "text" for people, "json" for programs.
@@ -72,6 +90,7 @@ level = "{level}"
 "#,
         connections = limits.connections,
         unproven = limits.unproven_connections,
+        handshake_time = limits.handshake_time,
         head_bytes = limits.head_bytes,
         head_time = limits.head_time,
         idle_time = limits.idle_time,
@@ -105,7 +124,7 @@ mod tests {
     #[test]
     fn the_sample_names_every_key() {
         // A key nobody has makes the reader list those there are.
-        for table in ["", "[limits]\n", "[mailbox]\n", "[dedup]\n", "[record]\n", "[log]\n"] {
+        for table in ["", "[tls]\n", "[proxy]\n", "[limits]\n", "[mailbox]\n", "[dedup]\n", "[record]\n", "[log]\n"] {
             let error = toml::from_str::<ConfigFile>(&format!("{table}nobody = 1")).unwrap_err();
             let known: BTreeSet<_> = error.message().split('`').skip(3).step_by(2).collect();
             assert!(!known.is_empty(), "{error}");

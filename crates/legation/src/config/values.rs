@@ -1,6 +1,7 @@
 //! How a configuration writes times, sizes and rates.
 
-use serde::de::Error as _;
+use legation_server::Network;
+use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 use std::str::FromStr;
@@ -66,6 +67,38 @@ fn in_units<'u>(value: u64, units: &[(&'u str, u64)]) -> (u64, &'u str) {
     (value / factor, unit)
 }
 
+/// Who may open a file, such as `0600`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mode(pub(crate) u32);
+
+impl FromStr for Mode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Mode, String> {
+        let octal = text.len() <= 4 && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+        let mode = u32::from_str_radix(text, 8).ok().filter(|mode| octal && *mode <= 0o777);
+        mode.map(Mode).ok_or_else(|| "write who may open it as three octal digits: \"0600\", \"0660\"".to_owned())
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04o}", self.0)
+    }
+}
+
+/// A proxy's address, or all that begin alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trusted(pub(crate) Network);
+
+impl FromStr for Trusted {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Trusted, String> {
+        text.parse().map(Trusted)
+    }
+}
+
 /// How many, or as many as there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
@@ -93,7 +126,37 @@ macro_rules! from_text {
     )* };
 }
 
-from_text!(Span Size);
+from_text!(Span Size Mode Trusted);
+
+/// One text, or a list of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Texts(pub(crate) Vec<String>);
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Texts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string, or a list of strings")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Texts, E> {
+                Ok(Texts(vec![text.to_owned()]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Texts, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(text) = list.next_element()? {
+                    texts.push(text);
+                }
+                Ok(Texts(texts))
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -113,7 +176,7 @@ impl<'de> Deserialize<'de> for Count {
 
 #[cfg(test)]
 mod tests {
-    use super::{Size, Span};
+    use super::{Mode, Size, Span};
 
     #[test]
     fn times_are_read_as_they_are_written() {
@@ -138,6 +201,16 @@ mod tests {
         assert_eq!("64KiB".parse(), Ok(Size(65_536)));
         for text in ["", "64", "64 kb", "64 KB", "KiB", "1.5 MiB"] {
             assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn modes_are_octal() {
+        for (text, mode) in [("0600", 0o600), ("660", 0o660), ("0777", 0o777)] {
+            assert_eq!(text.parse(), Ok(Mode(mode)));
+        }
+        for text in ["", "0800", "rw", "1777", "00600", "+600", "-1"] {
+            assert!(text.parse::<Mode>().is_err(), "{text}");
         }
     }
 }

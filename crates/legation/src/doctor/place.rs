@@ -18,7 +18,7 @@ pub(super) fn checks(data: &Path) -> Vec<Check> {
             return vec![Check::warn("data", found, "`legation serve` makes it, `--data` names another")];
         }
     };
-    let secrets = ["exchange.pem", OPERATOR_TOKEN].map(|name| secret(&data.join(name)));
+    let secrets = ["exchange.pem", OPERATOR_TOKEN, "keys/ring"].map(|name| secret(&data.join(name)));
     [private(data, &folder)].into_iter().chain(secrets).chain([lock(data)]).chain(room(data)).collect()
 }
 

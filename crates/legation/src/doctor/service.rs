@@ -1,6 +1,6 @@
 //! The exchange that answers: whether it does, takes work, knows us, and keeps our time.
 
-use super::Check;
+use super::{Check, certificate};
 use crate::remote::{Parcel, Remote, Reply, refused, text};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
@@ -78,7 +78,9 @@ fn measured(page: &str) -> Vec<Check> {
     let entries = entries.map(|entries| Check::ok("record", format!("it has {entries} entries")));
     let version = page.lines().find_map(version).map(same_version);
     let lag = figure(page, "legation_index_lag").map(index);
-    [version, entries, lag].into_iter().flatten().collect()
+    let until = figure(page, "legation_tls_expires_seconds").map(|until| certificate(Duration::from_secs(until)));
+    let stale = figure(page, "legation_tls_stale").filter(|stale| *stale > 0).map(|_| stale_files());
+    [version, entries, lag, until, stale].into_iter().flatten().collect()
 }
 
 fn same_version(version: &str) -> Check {
@@ -95,6 +97,11 @@ fn index(lag: u64) -> Check {
         return Check::ok("index", found);
     }
     Check::warn("index", found, "searches miss what is new; is the disk slow?")
+}
+
+fn stale_files() -> Check {
+    let found = "the files of the certificate cannot be used, and an older one is";
+    Check::fail("tls", found, "its log tells why; `legation doctor --config FILE` looks at them")
 }
 
 fn version(line: &str) -> Option<&str> {

@@ -8,6 +8,7 @@
 )]
 
 mod audit;
+mod backup;
 mod bench;
 mod crash;
 mod disk;
@@ -15,14 +16,20 @@ mod doctor;
 mod exchange;
 mod guide;
 mod keys;
+#[cfg(unix)]
+mod listening;
 mod messages;
 mod operations;
 mod people;
 mod proofs;
+#[cfg(unix)]
+mod reloading;
 mod served;
 mod stream;
 mod tail;
 mod tampering;
+#[cfg(unix)]
+mod tls;
 mod validate;
 
 use std::io::Write as _;

@@ -14,7 +14,11 @@ fn the_sample_is_a_configuration_that_serves() {
     let sample = legation_in(folder.path(), &["config", "sample"], b"");
     fs::write(folder.path().join("legation.toml"), &sample.out).unwrap();
     let checked = legation_in(folder.path(), &["config", "check", "legation.toml"], b"");
-    assert_eq!((checked.code, checked.err.as_str()), (0, "legation.toml is fine\n"));
+    assert!(checked.code == 0 && checked.err.starts_with("legation.toml is fine\n"), "{}", checked.err);
+    for (what, key) in [("changed by SIGHUP: ", " limits,"), ("read at the start: ", " realm,")] {
+        let line = checked.err.lines().find(|line| line.contains(what)).unwrap();
+        assert!(line.contains(key), "{line}");
+    }
     let path = folder.path().join("legation.toml");
     let mut served = Served::with(&["--config", path.to_str().unwrap(), "--realm", "by-flag"], |_| {});
     assert!(served.banner.contains("by-flag"), "{}", served.banner);

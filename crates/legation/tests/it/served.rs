@@ -30,8 +30,13 @@ fn isolate(command: &mut Command, folder: &Path) {
         "LEGATION_CONFIG",
         "LEGATION_DATA",
         "LEGATION_LISTEN",
+        "LEGATION_LISTEN_MODE",
+        "LEGATION_TLS_CERT",
+        "LEGATION_TLS_KEY",
         "LEGATION_REALM",
+        "NOTIFY_SOCKET",
         "RUST_LOG",
+        "WATCHDOG_USEC",
     ] {
         command.env_remove(name);
     }
@@ -138,6 +143,12 @@ impl Served {
         let made = self.run(&[&["agent", "add"], args].concat(), "");
         assert_eq!(made.code, 0, "{}", made.err);
         made.out.trim().to_owned()
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let told = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        assert!(told.success());
     }
 
     /// Tells it to stop as an init system does, and gives back its exit code and log.

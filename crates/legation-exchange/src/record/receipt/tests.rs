@@ -1,7 +1,7 @@
 //! Every member of a receipt is held to the signature or to another member.
 
 use super::{BadReceipt, Receipt};
-use crate::record::{Committed, Frame, Hash, Opening, Seal, leaf};
+use crate::record::{Body, Committed, Frame, Hash, Opening, Seal, leaf};
 use legation_protocol::json::Digest;
 use legation_protocol::sign::SecretKey;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn frame(position: u64) -> Frame {
     let digest = Digest::of_bytes(&position.to_le_bytes());
     let effect = format!(r#"{{"entry":"accepted","dialect":"cap","id":"m-\u00e9-{position}","digest":"{digest}"}}"#);
     let salt = Hash::of(&[&position.to_le_bytes()]).0[..16].try_into().unwrap();
-    Frame { position, at: 1_790_000_000_000_000, salt, effect: effect.into_bytes(), body: Some(vec![7; 20]) }
+    Frame { position, at: 1_790_000_000_000_000, salt, effect: effect.into_bytes(), body: Body::Here(vec![7; 20]) }
 }
 
 fn seal(first: u64, count: u64) -> Seal {

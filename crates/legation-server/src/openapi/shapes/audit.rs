@@ -68,6 +68,7 @@ fn checkpoint() -> Value {
         must("root", as_a("Hash", "The root of the tree over them.")),
         must("chain", as_a("Hash", "The chain after the last of them.")),
         must("at", micros("When it was made")),
+        may("restore", text("What was drawn for the restore that began the epoch; not in the first.")),
         must("signature", of("Signature")),
     ];
     object("How long the record is and what it hashes to, signed.", members.into_iter().chain(whose()))
@@ -78,11 +79,20 @@ fn newest(about: &str) -> Member {
 }
 
 fn head() -> Value {
+    let epoch = object(
+        "An epoch: the record was restored from a copy where a later one than the first begins.",
+        [
+            must("epoch", number("Its number, from 1.")),
+            must("first", number("Its first position.")),
+            must("restore", or_null(text("What was drawn for the restore it began with."))),
+        ],
+    );
     object(
         "Where the record stands.",
         [
             must("size", number("How many entries it has.")),
             must("chain", as_a("Hash", "The chain after the last of them.")),
+            must("epochs", list("All epochs, oldest first.", &epoch)),
             newest("The newest checkpoint; null where none is signed yet."),
         ],
     )

@@ -20,7 +20,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             "LineVerdict",
             json!({"description": "What became of a line.", "anyOf": [of("LineTaken"), of("LineRefused")]}),
         ),
-        ("MessageFacts", object("What is known of a message.", facts().into_iter().chain([bytes()]))),
+        ("MessageFacts", object("What is known of a message.", facts().into_iter().chain([bytes(), gone()]))),
         ("RefusalFacts", refusal_facts()),
         ("Found", found()),
         (
@@ -58,6 +58,20 @@ fn facts() -> [Member; 10] {
 
 fn bytes() -> Member {
     may("message", as_a("Message", "The message as it was sent, where it was asked for and is still here."))
+}
+
+fn gone() -> Member {
+    let gone = object(
+        "Why the message is not here any more.",
+        [
+            must("why", one_of("Whether somebody erased it, or it was kept long enough.", &["erased", "body_dropped"])),
+            may("at", time("When it was erased.")),
+            may("by", text("Who erased it.")),
+            may("reason", text("Why, as they said.")),
+            may("position", number("The entry that says so.")),
+        ],
+    );
+    may("gone", gone)
 }
 
 fn refusal_facts() -> Value {

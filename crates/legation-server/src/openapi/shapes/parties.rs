@@ -74,6 +74,8 @@ fn agent() -> Value {
                 number("The position of the entry that registered it. What was said before under its id is another's."),
             ),
             must("state", one_of("Whether it may go on.", &["running"])),
+            may("connected", flag("Whether it has a WebSocket open, where one agent is asked for.")),
+            may("context_shared", flag("Whether it began one of those that are open by sharing its context.")),
         ],
     )
 }

@@ -144,7 +144,7 @@ fn fits(query: &Query, frame: &Frame) -> bool {
         Effect::Refused(refused) => Some(refused.code.as_str()),
         _ => None,
     };
-    let body: serde_json::Value = frame.body.as_ref().map(|b| serde_json::from_slice(b).unwrap()).unwrap_or_default();
+    let body: serde_json::Value = frame.body.here().map(|b| serde_json::from_slice(b).unwrap()).unwrap_or_default();
     let words = words_in(body["member"][0]["content"].as_str().unwrap_or_default());
     let party = |name: &String, message: &Accepted| message.sender == *name || message.to.contains(name);
     query.what.is_none_or(|what| what == What::of(&effect))

@@ -1,0 +1,142 @@
+//! Copies of all an exchange needs to go on elsewhere, with a checkpoint of exactly what they hold.
+//! What can be made again is left out, and so is the operator's token: a copy is no way in.
+
+use crate::decider::now;
+use crate::exchange::{Error, Exchange};
+use crate::ledger::Ledger;
+use crate::stopped::Stopped;
+use legation_exchange::Epoch;
+use legation_exchange::record::{BadCheckpoint, Checkpoint, SignedCheckpoint};
+use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_store::backup::{Piece, Target, pack};
+use legation_store::{Known, Reader};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const KIND: &str = "legation-backup-1";
+/// The file of a copy that says what it is.
+pub const MANIFEST: &str = "backup.json";
+
+/// What a copy says of itself.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// What it holds, signed.
+    pub checkpoint: SignedCheckpoint,
+    /// The key that signed.
+    pub public: PublicKey,
+    /// Whether the secret keys are in it.
+    pub keys: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Wire {
+    kind: String,
+    public: String,
+    keys: bool,
+    checkpoint: Box<RawValue>,
+}
+
+/// Why a copy says nothing one can rely on.
+#[derive(Debug, thiserror::Error)]
+pub enum BadBackup {
+    /// It has no manifest, or one of another form.
+    #[error("it has no {MANIFEST}, or one that this version does not read")]
+    Manifest,
+    /// Its checkpoint cannot be relied on.
+    #[error("its checkpoint cannot be relied on")]
+    Checkpoint(#[source] BadCheckpoint),
+}
+
+impl Manifest {
+    /// What the copy in a directory says of itself, its signature checked.
+    pub fn read(dir: &Path) -> Result<Manifest, BadBackup> {
+        let text = fs::read(dir.join(MANIFEST)).map_err(|_| BadBackup::Manifest)?;
+        let wire: Wire = serde_json::from_slice(&text).map_err(|_| BadBackup::Manifest)?;
+        let public = PublicKey::parse(&wire.public).ok().filter(|_| wire.kind == KIND).ok_or(BadBackup::Manifest)?;
+        let checkpoint = SignedCheckpoint::parse(wire.checkpoint.get()).map_err(BadBackup::Checkpoint)?;
+        checkpoint.verify(&public).map_err(BadBackup::Checkpoint)?;
+        Ok(Manifest { checkpoint, public, keys: wire.keys })
+    }
+
+    fn to_json(&self) -> String {
+        // A checkpoint is JSON, and the rest is text: nothing in it could fail to be written.
+        let checkpoint = RawValue::from_string(self.checkpoint.to_json()).unwrap_or_default();
+        let wire = Wire { kind: KIND.to_owned(), public: self.public.to_string(), keys: self.keys, checkpoint };
+        serde_json::to_string(&wire).unwrap_or_default()
+    }
+}
+
+/// A copy that is ready to be written.
+#[derive(Debug)]
+pub struct Backup {
+    data: PathBuf,
+    ring: PathBuf,
+    reader: Reader,
+    /// What it holds.
+    pub manifest: Manifest,
+    /// About how many bytes.
+    pub bytes: u64,
+    /// Keeps a stopped exchange from being started meanwhile.
+    _held: Option<Box<Ledger>>,
+}
+
+impl Exchange {
+    /// A copy of everything that is durable now, with the secret keys or without.
+    pub fn backup(&self, keys: bool) -> Result<Backup, Error> {
+        let known = self.head.borrow().known.clone();
+        let epoch = self.state().epochs().at(known.position.saturating_sub(1));
+        let checkpoint = self.notary.sign(stated(&known, self.realm(), epoch));
+        let manifest = Manifest { checkpoint, public: self.public.clone(), keys };
+        Backup::of(&self.data, &self.key_ring, self.reader.clone(), manifest)
+    }
+}
+
+impl Backup {
+    /// A copy of a data directory that no exchange runs on, whose ring lies here.
+    pub fn of_stopped(data: &Path, ring: &Path, keys: bool) -> Result<Backup, Error> {
+        let Stopped { ledger, realm, key } = Stopped::open(data, ring)?;
+        let (known, epoch) = (ledger.log().known(), ledger.state().epochs().last());
+        let manifest = signed(stated(&known, &realm, epoch), &key, keys);
+        let backup = Backup::of(data, ring, ledger.reader(), manifest)?;
+        Ok(Backup { _held: Some(Box::new(ledger)), ..backup })
+    }
+
+    fn of(data: &Path, ring: &Path, reader: Reader, manifest: Manifest) -> Result<Backup, Error> {
+        let mut backup =
+            Backup { data: data.to_owned(), ring: ring.to_owned(), reader, manifest, bytes: 0, _held: None };
+        backup.bytes = backup.pieces()?.iter().map(Piece::length).sum();
+        Ok(backup)
+    }
+
+    fn pieces(&self) -> Result<Vec<Piece>, Error> {
+        let mut pieces = vec![Piece::bytes(MANIFEST, self.manifest.to_json())];
+        pieces.extend(Piece::file("realm", &self.data.join("realm")));
+        if self.manifest.keys {
+            pieces.extend(Piece::file("exchange.pem", &self.data.join("exchange.pem")));
+            pieces.extend(Piece::file("keys/ring", &self.ring));
+        }
+        let size = self.manifest.checkpoint.unverified().size;
+        pieces.extend(self.reader.pieces(&self.data.join("record"), size).map_err(Error::Record)?);
+        Ok(pieces)
+    }
+
+    /// Writes it; `progress` hears of the bytes. No segment is written anew meanwhile, so that the ring that
+    /// is copied opens all of them.
+    pub fn write(self, target: Target<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
+        let Backup { reader, .. } = &self;
+        let _pause = reader.pause();
+        pack(self.pieces()?, target, progress).map_err(Error::Record)
+    }
+}
+
+fn signed(checkpoint: Checkpoint, key: &SecretKey, keys: bool) -> Manifest {
+    Manifest { checkpoint: checkpoint.sign(key), public: key.public(), keys }
+}
+
+fn stated(known: &Known, realm: &str, epoch: Epoch) -> Checkpoint {
+    let Epoch { epoch, restore, .. } = epoch;
+    let (size, root, chain) = (known.position, known.frontier.root(), known.chain);
+    Checkpoint { realm: realm.to_owned(), epoch, restore, size, root, chain, at: now().micros() }
+}

@@ -1,0 +1,49 @@
+//! What brings bytes out of this process. The engine knows no HTTP: whoever starts it hands over somebody
+//! who does.
+
+use legation_exchange::Outcome;
+use legation_protocol::Rejection;
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Brings bytes to addresses outside, and to none it may not.
+pub trait Carrier: Debug + Send + Sync {
+    /// Judges an address as it is written; what its name leads to is judged each time it is used.
+    fn check(&self, url: &str) -> Result<Reach, Rejection>;
+
+    /// Posts once. It ends in bounded time, and follows no redirect.
+    fn post(&self, url: &str, parcel: Parcel) -> Posting;
+}
+
+/// How far away an address is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// On this machine.
+    Near,
+    /// Anywhere else.
+    Far,
+}
+
+/// A post under way.
+pub type Posting = Pin<Box<dyn Future<Output = Reply> + Send>>;
+
+/// What is posted.
+#[derive(Clone, Debug)]
+pub struct Parcel {
+    /// Headers, beside those every post has.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Arc<[u8]>,
+}
+
+/// What came of a post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// The answer's status, or why there is none.
+    pub outcome: Outcome,
+    /// How long the other side asks to be left alone.
+    pub retry_after: Option<Duration>,
+}

@@ -1,0 +1,187 @@
+//! Taking off the disk what was erased or kept long enough. A thread of its own, behind everything else
+//! that wants the processor: first the words leave the index, then the bodies leave the segments, and
+//! only then the record says that it is done. A start goes on where an earlier one was interrupted.
+
+use crate::decider::instant;
+use crate::exchange::{Error, Head};
+use crate::forgetting::Requests;
+use crate::index::step_back;
+use crate::retention::{Drop, Retaining};
+use legation_exchange::record::Body;
+use legation_exchange::{Input, Span, State, Verdict, spans};
+use legation_store::{Reader, Rewrite, Rewriter};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// How long is rested between looks, and after a failure.
+const REST: Duration = Duration::from_millis(20);
+const RETRY: Duration = Duration::from_secs(5);
+/// How many old messages leave the index at once: new ones are to be found meanwhile.
+const WORDS: usize = 1000;
+
+/// How far the clearing of what was erased is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Clearing {
+    /// Segments done.
+    pub done: u64,
+    /// Segments there are to do.
+    pub of: u64,
+}
+
+/// The thread's own.
+pub(crate) struct Clearer {
+    pub(crate) rewriter: Rewriter,
+    pub(crate) reader: Reader,
+    pub(crate) committed: Arc<RwLock<State>>,
+    pub(crate) head: watch::Receiver<Head>,
+    pub(crate) jobs: mpsc::WeakSender<crate::decider::Job>,
+    pub(crate) index: Requests,
+    pub(crate) progress: Arc<Mutex<Clearing>>,
+    pub(crate) retaining: Retaining,
+}
+
+impl Clearer {
+    /// Runs until the decider has gone.
+    pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
+        step_back();
+        let mut complained = false;
+        loop {
+            let pause = match self.step(runtime) {
+                Ok(()) => {
+                    complained = false;
+                    self.retaining.rest()
+                }
+                Err(Error::Closed) => return,
+                Err(error) => {
+                    if !std::mem::replace(&mut complained, true) {
+                        tracing::warn!(error = &error as &dyn std::error::Error, "what is to go stays on disk for now");
+                    }
+                    RETRY
+                }
+            };
+            if runtime.block_on(self.wait(pause)).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// So long, or until there is something to clear; an error once the decider has gone.
+    async fn wait(&mut self, pause: Duration) -> Result<(), watch::error::RecvError> {
+        let committed = Arc::clone(&self.committed);
+        let erased = || !committed.read().unwrap_or_else(PoisonError::into_inner).erasures().is_clear();
+        let head = &mut self.head;
+        let work = async {
+            loop {
+                head.changed().await?;
+                if pause != RETRY && erased() {
+                    return Ok(());
+                }
+                // To be woken by each of a thousand commits a second would cost more than all else here.
+                tokio::time::sleep(REST).await;
+            }
+        };
+        tokio::time::timeout(pause, work).await.unwrap_or(Ok(()))
+    }
+
+    fn step(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
+        while let Some((newest, spans)) = self.pending() {
+            self.clear(&spans, runtime)?;
+            runtime.block_on(self.note(Input::Clear { up_to: newest }))?;
+        }
+        match self.retaining.due(&self.committed, &self.rewriter, &self.reader)? {
+            Some(drop) => self.drop_bodies(drop, runtime),
+            None => Ok(()),
+        }
+    }
+
+    /// Drops bodies that were kept long enough, and then says so: what is interrupted is due again.
+    fn drop_bodies(&mut self, drop: Drop, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
+        let Drop { before, keep, segments } = drop;
+        let kept = spans(keep.iter().copied());
+        let rewrite = Rewrite { erase: BTreeSet::new(), drop_bodies_before: Some(before), keep };
+        let of = segments.len();
+        for segment in segments {
+            self.still_wanted()?;
+            let going = (segment.first..segment.next).filter(|position| rewrite.takes(*position));
+            for some in going.collect::<Vec<_>>().chunks(WORDS) {
+                self.index.erase(some.to_vec())?;
+            }
+            self.rewriter.segment(segment.first, &rewrite).map_err(Error::Record)?;
+        }
+        tracing::info!(before, segments = of, "bodies that were kept long enough are off the disk");
+        runtime.block_on(self.note(Input::Drop { before, kept }))
+    }
+
+    /// What was erased and is not cleared, and the last entry that erased some of it.
+    fn pending(&self) -> Option<(u64, Vec<Span>)> {
+        let state = self.committed.read().unwrap_or_else(PoisonError::into_inner);
+        let erasures = state.erasures();
+        if erasures.is_clear() {
+            return None;
+        }
+        erasures.newest().map(|newest| (newest, erasures.pending().collect()))
+    }
+
+    fn clear(&mut self, spans: &[Span], runtime: &tokio::runtime::Handle) -> Result<(), Error> {
+        let positions: Vec<u64> = spans.iter().flat_map(|span| span.first..=span.last).collect();
+        let Some(last) = positions.last().copied() else { return Ok(()) };
+        // The decider goes on in a new segment as soon as it can.
+        while self.rewriter.segments().iter().any(|segment| segment.active && segment.first <= last) {
+            runtime.block_on(tokio::time::sleep(REST));
+            self.still_wanted()?;
+        }
+        // Where an earlier attempt got on to the bodies, nobody knows what the index took in meanwhile.
+        let interrupted = self.is_any_gone(&positions)?;
+        let index = self.index.erase(positions.clone())?;
+        self.rewrite(&positions)?;
+        self.index.settle(index, interrupted)
+    }
+
+    fn is_any_gone(&self, positions: &[u64]) -> Result<bool, Error> {
+        for position in positions {
+            let frame = self.reader.read(*position).map_err(Error::Record)?;
+            if frame.is_some_and(|frame| matches!(frame.body, Body::Gone(_))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Writes every segment anew that has one of these bodies.
+    fn rewrite(&mut self, positions: &[u64]) -> Result<(), Error> {
+        let all: BTreeSet<u64> = positions.iter().copied().collect();
+        let has = |segment: &legation_store::Standing| all.range(segment.first..segment.next).next().is_some();
+        let segments: Vec<_> = self.rewriter.segments().into_iter().filter(has).collect();
+        let of = segments.len() as u64;
+        let started = instant();
+        for (segment, done) in segments.into_iter().zip(0..) {
+            *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Clearing { done, of };
+            self.still_wanted()?;
+            let erase = all.range(segment.first..segment.next).copied().collect();
+            let rewrite = Rewrite { erase, ..Rewrite::default() };
+            self.rewriter.segment(segment.first, &rewrite).map_err(Error::Record)?;
+        }
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Clearing { done: of, of };
+        tracing::info!(messages = all.len(), segments = of, took = ?started.elapsed(), "erased messages are off the disk");
+        Ok(())
+    }
+
+    /// Between two segments is a good place to end.
+    fn still_wanted(&self) -> Result<(), Error> {
+        self.head.has_changed().map(drop).map_err(|_| Error::Closed)
+    }
+
+    async fn note(&self, input: Input) -> Result<(), Error> {
+        let jobs = self.jobs.upgrade().ok_or(Error::Closed)?;
+        let (answer, answered) = oneshot::channel();
+        let job = crate::decider::Job { input, answer, since: instant() };
+        jobs.send(job).await.map_err(|_| Error::Closed)?;
+        drop(jobs);
+        match answered.await.map_err(|_| Error::Closed)?.verdict {
+            Verdict::Refused(_) => Err(Error::NoRoom),
+            Verdict::Accepted { .. } | Verdict::Duplicate { .. } => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Bringing messages to agents that said where they take them. Each such agent has a runner of its own,
+//! which holds a place in the mailbox and nothing more: what it forgets is still in the record.
+
+mod notes;
+mod parcel;
+mod runner;
+
+use crate::arrivals::Arrivals;
+use crate::carrier::Carrier;
+use crate::decider::Job;
+use crate::exchange::{Error, Exchange};
+use crate::receipt::Notary;
+use crate::stats::Stats;
+use legation_exchange::{Registration, State, Who};
+use legation_protocol::{Code, Rejection};
+use legation_store::Reader;
+use runner::Runner;
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+
+/// What runners share. It does not keep the exchange going.
+#[derive(Debug)]
+pub(crate) struct Outlet {
+    pub(crate) carrier: Arc<dyn Carrier>,
+    pub(crate) committed: Arc<RwLock<State>>,
+    pub(crate) reader: Reader,
+    pub(crate) notary: Arc<Notary>,
+    pub(crate) arrivals: Arc<Arrivals>,
+    pub(crate) stats: Arc<Stats>,
+    pub(crate) jobs: mpsc::WeakSender<Job>,
+}
+
+impl Outlet {
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.committed.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether anything can still be decided.
+    fn is_running(&self) -> bool {
+        self.jobs.upgrade().is_some_and(|jobs| !jobs.is_closed())
+    }
+
+    /// Which agents said where they take their messages: since when they have their names, and where.
+    fn wanted(&self) -> BTreeMap<String, (u64, String)> {
+        let state = self.state();
+        let pushed = state.registry().pushed();
+        pushed.map(|(agent, push)| (agent.id.clone(), (agent.since, push.url.clone()))).collect()
+    }
+}
+
+/// A runner, for one agent and one address.
+struct Running {
+    key: (u64, String),
+    handle: AbortHandle,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.handle.abort();
+    }
+}
+
+/// Lets a runner run for each agent that wants one, until nothing is decided any more.
+pub(crate) async fn supervise(outlet: Arc<Outlet>) {
+    let mut runners: BTreeMap<String, Running> = BTreeMap::new();
+    loop {
+        let mut changed = pin!(outlet.arrivals.registered());
+        // From here on a change is heard, so that none comes between looking and waiting.
+        changed.as_mut().enable();
+        if !outlet.is_running() {
+            return;
+        }
+        let mut wanted = outlet.wanted();
+        runners.retain(|agent, running| wanted.get(agent) == Some(&running.key));
+        wanted.retain(|agent, _| !runners.contains_key(agent));
+        for (agent, key) in wanted {
+            let runner = Runner::new(Arc::clone(&outlet), agent.clone(), key.1.clone());
+            let handle = tokio::spawn(runner.run()).abort_handle();
+            runners.insert(agent, Running { key, handle });
+        }
+        changed.await;
+    }
+}
+
+impl Exchange {
+    /// What runners need, where somebody brings messages out.
+    pub(crate) fn outlet(&self) -> Option<Outlet> {
+        Some(Outlet {
+            carrier: Arc::clone(self.carrier.as_ref()?),
+            committed: Arc::clone(&self.committed),
+            reader: self.reader.clone(),
+            notary: Arc::clone(&self.notary),
+            arrivals: Arc::clone(&self.arrivals),
+            stats: Arc::clone(&self.stats),
+            jobs: self.jobs.downgrade(),
+        })
+    }
+
+    /// Judges where an agent wants its messages, before anything is decided about it.
+    pub(crate) fn may_push(&self, registration: &Registration) -> Result<(), Rejection> {
+        let Some(Some(push)) = &registration.push else { return Ok(()) };
+        let Some(carrier) = &self.carrier else {
+            let message = "this exchange brings nothing to endpoints";
+            return Err(Rejection::because(Code::UrlForbidden, message).at("/push/url"));
+        };
+        carrier.check(&push.url).map(drop).map_err(|rejection| rejection.at("/push/url"))
+    }
+
+    /// Refuses before anything is decided. Those who are known are on the record with it.
+    pub(crate) async fn refuse_known(&self, who: &Who, rejection: &Rejection) -> Result<(), Error> {
+        if *who == Who::Nobody {
+            return Ok(());
+        }
+        let (by, code) = (who.to_string(), rejection.code().as_str().to_owned());
+        let refused = legation_exchange::Refused { by, code, digest: None };
+        self.ask(legation_exchange::Input::Refusal(refused)).await.map(drop)
+    }
+}

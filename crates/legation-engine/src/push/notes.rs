@@ -1,0 +1,99 @@
+//! What is to be written down about attempts: gathered, and put into the record by one entry now and then.
+//! Nobody waits for it; until it is there, a start would make the attempts again.
+
+use crate::decider::{Job, instant};
+use legation_exchange::{Fate, Input, Pushed, Try, Verdict};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// How often an agent's attempts go into the record.
+const OFTEN: Duration = Duration::from_secs(1);
+/// How many are worth an entry at once.
+const MANY: usize = 256;
+/// How many may be gathered while the record takes none. Beyond that nothing new is sent.
+const MOST: usize = 1024;
+
+#[derive(Debug)]
+pub(super) struct Notes {
+    gathered: Pushed,
+    jobs: mpsc::WeakSender<Job>,
+    /// Gives back what the record did not take.
+    telling: Option<JoinHandle<Option<Pushed>>>,
+    told: Option<Instant>,
+}
+
+impl Notes {
+    pub(super) fn of(agent: &str, jobs: mpsc::WeakSender<Job>) -> Notes {
+        let gathered = Pushed { agent: agent.to_owned(), ..Pushed::default() };
+        Notes { gathered, jobs, telling: None, told: None }
+    }
+
+    pub(super) fn add(&mut self, fate: Fate, tried: Try) {
+        self.gathered.add(fate, tried);
+    }
+
+    /// Whether there is no room for more.
+    pub(super) fn is_full(&self) -> bool {
+        self.gathered.len() >= MOST
+    }
+
+    /// When something is to be written next, if time alone makes it so.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let waits = self.telling.is_none() && !self.gathered.is_empty();
+        waits.then(|| self.told.map_or_else(Instant::now, |told| told + OFTEN))
+    }
+
+    /// Sends off what is due.
+    pub(super) fn tell(&mut self) {
+        let now = Instant::now();
+        let due = self.due().is_some_and(|due| due <= now || self.gathered.len() >= MANY);
+        if due {
+            self.told = Some(now);
+            let pushed = self.take();
+            self.telling = Some(tokio::spawn(told(self.jobs.clone(), pushed)));
+        }
+    }
+
+    /// Waits until what was sent off is in the record, for ever if there is nothing.
+    pub(super) async fn settled(&mut self) {
+        let Some(telling) = &mut self.telling else { return std::future::pending().await };
+        let back = telling.await;
+        self.telling = None;
+        if let Ok(Some(back)) = back {
+            for (fate, tried) in back.tries() {
+                self.gathered.add(fate, *tried);
+            }
+        }
+    }
+
+    fn take(&mut self) -> Pushed {
+        let empty = Pushed { agent: self.gathered.agent.clone(), ..Pushed::default() };
+        std::mem::replace(&mut self.gathered, empty)
+    }
+}
+
+impl Drop for Notes {
+    /// A runner may be ended at any time: what it knows goes into the record all the same.
+    fn drop(&mut self) {
+        if let (false, Ok(runtime)) = (self.gathered.is_empty(), Handle::try_current()) {
+            let pushed = self.take();
+            drop(runtime.spawn(told(self.jobs.clone(), pushed)));
+        }
+    }
+}
+
+/// Puts attempts into the record, and gives them back if it did not take them.
+async fn told(jobs: mpsc::WeakSender<Job>, pushed: Pushed) -> Option<Pushed> {
+    let jobs = jobs.upgrade()?;
+    let (answer, answered) = oneshot::channel();
+    jobs.send(Job { input: Input::Pushed(pushed.clone()), answer, since: instant() }).await.ok()?;
+    // The exchange must be able to end while somebody waits here.
+    drop(jobs);
+    match answered.await.ok()?.verdict {
+        Verdict::Accepted { .. } | Verdict::Duplicate { .. } => None,
+        Verdict::Refused(_) => Some(pushed),
+    }
+}

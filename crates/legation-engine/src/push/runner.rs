@@ -1,0 +1,164 @@
+//! One agent's messages on their way to its endpoint. The route says what goes when; this makes it so.
+
+use super::Outlet;
+use super::notes::Notes;
+use super::parcel::parcel;
+use crate::carrier::{Reach, Reply};
+use crate::decider::now;
+use crate::exchange::Error;
+use crate::mailbox::{Delivery, deliver};
+use legation_exchange::{Event, Item, Order, Route};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// How old a message may be that is sent to another machine: its receiver would refuse it (VCP 7.4).
+const FRESH: Duration = Duration::from_mins(5);
+
+pub(super) struct Runner {
+    outlet: Arc<Outlet>,
+    agent: String,
+    url: String,
+    reach: Reach,
+    route: Route,
+    /// When the route began.
+    start: Instant,
+    posts: JoinSet<(u64, Reply)>,
+    notes: Notes,
+}
+
+impl Runner {
+    pub(super) fn new(outlet: Arc<Outlet>, agent: String, url: String) -> Runner {
+        // What is not allowed any more is found out, and put on the record, when it is tried.
+        let reach = outlet.carrier.check(&url).unwrap_or(Reach::Far);
+        let notes = Notes::of(&agent, outlet.jobs.clone());
+        let (route, start, posts) = (Route::default(), Instant::now(), JoinSet::new());
+        Runner { outlet, agent, url, reach, route, start, posts, notes }
+    }
+
+    /// Runs until nothing is decided any more, or somebody ends it.
+    pub(super) async fn run(mut self) {
+        let place = self.outlet.arrivals.listen(&self.agent);
+        loop {
+            let mut rings = pin!(place.bell().notified());
+            // From here on a bell is heard, so that nothing arrives between looking and waiting.
+            rings.as_mut().enable();
+            if !self.outlet.is_running() {
+                return;
+            }
+            self.again();
+            self.offer();
+            self.notes.tell();
+            let wake = self.wake();
+            tokio::select! {
+                Some(ended) = self.posts.join_next(), if !self.posts.is_empty() => self.ended(ended),
+                () = self.notes.settled() => {}
+                () = rings => {}
+                () = tokio::time::sleep_until(wake.unwrap_or(self.start)), if wake.is_some() => {}
+            }
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn wake(&self) -> Option<Instant> {
+        let route = self.route.due().map(|due| self.start + due);
+        // With nothing in the mailbox, an endpoint that was left alone long enough is no reason to wake.
+        let route = route.filter(|due| *due > Instant::now());
+        [route, self.notes.due()].into_iter().flatten().min()
+    }
+
+    /// Makes the attempts whose time has come, unless their messages are gone.
+    fn again(&mut self) {
+        while let Some(order) = self.route.after(Event::Passed, self.now()) {
+            let Order::Post { position, number } = order else { continue };
+            let loaded = self.item(position).map(|item| self.load(item));
+            match loaded {
+                Some(Ok(delivery)) => self.post(delivery, number),
+                Some(Err(_)) | None => self.note(Event::Gone { position }),
+            }
+        }
+    }
+
+    /// Takes from the mailbox what may go.
+    fn offer(&mut self) {
+        loop {
+            let room = if self.notes.is_full() { 0 } else { self.route.room(self.now()) };
+            let next = self.next(room);
+            if next.is_empty() {
+                return;
+            }
+            for item in next {
+                self.take(item);
+            }
+        }
+    }
+
+    fn take(&mut self, item: Item) {
+        let position = item.position;
+        let loaded = self.load(item);
+        let is_old = loaded.as_ref().is_ok_and(|delivery| delivery.received_at.plus(FRESH) < now());
+        if self.reach == Reach::Far && is_old {
+            return self.note(Event::TooOld { position });
+        }
+        match (self.route.after(Event::Offered { position }, self.now()), loaded) {
+            (Some(Order::Post { number, .. }), Ok(delivery)) => self.post(delivery, number),
+            (_, Ok(_)) => {}
+            (_, Err(error)) => {
+                tracing::warn!(position, error = &error as &dyn std::error::Error, "a message cannot be pushed");
+                self.note(Event::Gone { position });
+            }
+        }
+    }
+
+    /// The next messages beyond those taken already.
+    fn next(&self, most: usize) -> Vec<Item> {
+        let state = self.outlet.state();
+        let mailbox = state.mailbox(&self.agent).filter(|_| most > 0);
+        mailbox.map(|mailbox| mailbox.pushable(self.route.cursor()).take(most).collect()).unwrap_or_default()
+    }
+
+    /// A message that still waits.
+    fn item(&self, position: u64) -> Option<Item> {
+        let state = self.outlet.state();
+        let first = state.mailbox(&self.agent)?.pushable(position.checked_sub(1)).next();
+        first.filter(|item| item.position == position)
+    }
+
+    fn load(&self, item: Item) -> Result<Delivery, Error> {
+        deliver(&self.outlet.reader, &self.outlet.notary, item.position, item.message)
+    }
+
+    fn post(&mut self, delivery: Delivery, number: u8) {
+        let position = delivery.position;
+        let posting = self.outlet.carrier.post(&self.url, parcel(delivery, number));
+        self.posts.spawn(async move { (position, posting.await) });
+    }
+
+    fn ended(&mut self, ended: Result<(u64, Reply), tokio::task::JoinError>) {
+        // Only a panic within a post leaves nothing to tell; its message stays where it is.
+        let Ok((position, Reply { outcome, retry_after })) = ended else { return };
+        self.note(Event::Ended { position, outcome, retry_after, jitter: jitter() });
+    }
+
+    fn note(&mut self, event: Event) {
+        if let Some(Order::Note(fate, tried)) = self.route.after(event, self.now()) {
+            self.outlet.stats.pushed(fate);
+            self.notes.add(fate, tried);
+        }
+    }
+}
+
+/// Thousandths between 900 and 1100, so that those who failed together do not come again together.
+fn jitter() -> u32 {
+    let mut bytes = [0; 2];
+    // Without random bytes there is no jitter, and nothing worse.
+    if getrandom::fill(&mut bytes).is_err() {
+        return 1000;
+    }
+    900 + u32::from(u16::from_le_bytes(bytes)) % 201
+}

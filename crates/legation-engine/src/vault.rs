@@ -1,0 +1,218 @@
+//! The keys of the record: which there are, what they still seal, and changing to a new one. A thread of
+//! its own writes complete segments anew until everything is sealed with the newest key; then the others
+//! leave the ring. What is left to do follows from the files, so a start goes on where it was.
+
+use crate::decider::now;
+use crate::exchange::{Error, Exchange, Head};
+use crate::index::{Standing, step_back};
+use legation_exchange::{Input, Moment, Verdict, Who};
+use legation_protocol::{Code, Rejection};
+use legation_store::{Rewrite, Rewriter, Ring, Snapshots};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How long is rested between looks, and after a failure.
+const REST: Duration = Duration::from_millis(50);
+const RETRY: Duration = Duration::from_secs(30);
+
+/// How the record is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Storage {
+    /// Bytes of its segments.
+    pub bytes: u64,
+    /// The keys of the ring, newest first.
+    pub keys: Vec<KeyInUse>,
+    /// Segments that lie open, as the former format had them.
+    pub open: u64,
+    /// What is being written anew, if anything is.
+    pub rewriting: Option<Rewriting>,
+}
+
+/// A key, and what it seals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyInUse {
+    /// Its number.
+    pub id: u32,
+    /// When it was made.
+    pub created: Moment,
+    /// How many segments it seals.
+    pub segments: u64,
+    /// Whether new things are sealed with it.
+    pub newest: bool,
+}
+
+/// How far the change to the newest key has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rewriting {
+    /// Segments done.
+    pub done: u64,
+    /// Segments there were to do.
+    pub of: u64,
+}
+
+/// What everybody who asks about keys holds.
+pub(crate) struct Vault {
+    rewriter: Rewriter,
+    snapshots: Snapshots,
+    ring: Arc<Ring>,
+    index: watch::Receiver<Standing>,
+    rewriting: Mutex<Option<Rewriting>>,
+}
+
+impl Vault {
+    pub(crate) fn new(
+        rewriter: Rewriter,
+        snapshots: Snapshots,
+        ring: Arc<Ring>,
+        index: watch::Receiver<Standing>,
+    ) -> Vault {
+        Vault { rewriter, snapshots, ring, index, rewriting: Mutex::new(None) }
+    }
+
+    fn storage(&self) -> Result<Storage, legation_store::Error> {
+        let segments = self.rewriter.segments();
+        let mut bytes = 0;
+        for segment in &segments {
+            bytes += self.rewriter.bytes(segment.first)?;
+        }
+        let sealed_with = |id: Option<u32>| segments.iter().filter(|segment| segment.key == id).count() as u64;
+        let keys = self.ring.list().into_iter().enumerate().map(|(index, key)| KeyInUse {
+            id: key.id(),
+            created: key.created(),
+            segments: sealed_with(Some(key.id())),
+            newest: index == 0,
+        });
+        let keys = keys.collect();
+        Ok(Storage { bytes, keys, open: sealed_with(None), rewriting: *self.rewriting() })
+    }
+
+    fn rewriting(&self) -> std::sync::MutexGuard<'_, Option<Rewriting>> {
+        self.rewriting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Complete segments that are not sealed with the newest key.
+    fn outdated(&self) -> Result<Vec<u64>, legation_store::Error> {
+        let newest = Some(self.ring.newest()?.id());
+        let segments = self.rewriter.segments().into_iter();
+        Ok(segments.filter(|segment| !segment.active && segment.key != newest).map(|segment| segment.first).collect())
+    }
+
+    /// Lets go of the keys that nothing is sealed with any more.
+    fn forget_keys(&self) -> Result<(), legation_store::Error> {
+        if self.ring.list().len() < 2 {
+            return Ok(());
+        }
+        // Without knowing what the index is made with, any key may be needed.
+        let Some(index) = self.index.borrow().key else { return Ok(()) };
+        let mut used: BTreeSet<u32> = self.rewriter.segments().into_iter().filter_map(|segment| segment.key).collect();
+        used.extend(self.snapshots.keys()?.into_iter().flatten());
+        used.insert(index);
+        let gone = self.ring.retain(&used)?;
+        if !gone.is_empty() {
+            tracing::info!(keys = ?gone, "old keys have left the ring: nothing is sealed with them any more");
+        }
+        Ok(())
+    }
+}
+
+impl Exchange {
+    /// How the record is stored, and with which keys.
+    pub async fn storage(&self) -> Result<Storage, Error> {
+        let vault = Arc::clone(&self.vault);
+        let told = tokio::task::spawn_blocking(move || vault.storage());
+        told.await.map_err(|_| Error::Closed)?.map_err(Error::Record)
+    }
+
+    /// Makes a new key that everything is sealed with from now on. What was sealed before is written anew
+    /// in the background, and then the old key is gone.
+    pub async fn rotate_key(&self, who: Who) -> Result<Verdict, Error> {
+        if !who.is_operator() {
+            return self.ask(Input::Rotate { key: 0, who }).await;
+        }
+        if self.vault.rewriting().is_some() || self.vault.ring.list().len() > 1 {
+            let message = "the change to the newest key is still under way";
+            return Ok(Verdict::Refused(Rejection::because(Code::Busy, message)));
+        }
+        let vault = Arc::clone(&self.vault);
+        let made = tokio::task::spawn_blocking(move || vault.ring.add(now()));
+        let key = made.await.map_err(|_| Error::Closed)?.map_err(Error::Record)?;
+        self.ask(Input::Rotate { key: key.id(), who }).await
+    }
+}
+
+/// The thread's own.
+pub(crate) struct Guard {
+    vault: Arc<Vault>,
+    head: watch::Receiver<Head>,
+}
+
+impl Guard {
+    pub(crate) fn new(vault: Arc<Vault>, head: watch::Receiver<Head>) -> Guard {
+        Guard { vault, head }
+    }
+
+    /// Runs until the decider has gone.
+    pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
+        step_back();
+        let mut complained = false;
+        loop {
+            let pause = match self.step() {
+                Ok(true) => {
+                    complained = false;
+                    None
+                }
+                Ok(false) => Some(REST),
+                Err(error) => {
+                    if !std::mem::replace(&mut complained, true) {
+                        tracing::warn!(
+                            error = &error as &dyn std::error::Error,
+                            "some of it keeps its old key for now"
+                        );
+                    }
+                    Some(RETRY)
+                }
+            };
+            if runtime.block_on(self.rest(pause)).is_err() {
+                return;
+            }
+            // To be woken by each of a thousand commits a second would cost more than all else here.
+            std::thread::sleep(REST);
+        }
+    }
+
+    /// So long, or without a time until the record grows; an error once the decider has gone.
+    async fn rest(&mut self, pause: Option<Duration>) -> Result<(), watch::error::RecvError> {
+        let Some(pause) = pause else { return self.head.changed().await };
+        let ends = async {
+            loop {
+                self.head.changed().await?;
+            }
+        };
+        tokio::time::timeout(pause, ends).await.unwrap_or(Ok(()))
+    }
+
+    /// Writes everything anew that has an older key, as far as it goes; true once there is but one key.
+    fn step(&mut self) -> Result<bool, legation_store::Error> {
+        let outdated = self.vault.outdated()?;
+        let of = outdated.len() as u64;
+        if of > 0 {
+            tracing::info!(segments = of, "segments are being sealed with the newest key");
+        }
+        let mut failed = Ok(());
+        for (first, done) in outdated.into_iter().zip(0..) {
+            // Between two segments is a good place to end.
+            if self.head.has_changed().is_err() {
+                break;
+            }
+            *self.vault.rewriting() = Some(Rewriting { done, of });
+            let done = self.vault.rewriter.segment(first, &Rewrite::default());
+            failed = failed.and(done.map(drop));
+        }
+        *self.vault.rewriting() = None;
+        failed?;
+        self.vault.forget_keys()?;
+        Ok(self.vault.ring.list().len() == 1)
+    }
+}

@@ -1,0 +1,211 @@
+//! Messages on their way to endpoints, by a clock of the test's own.
+
+use crate::{accepted, claim, close};
+use legation_engine::{Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings};
+use legation_exchange::{Outcome, Policy, Push, Registration, Verdict, Who};
+use legation_protocol::{Code, Rejection};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// One attempt, as its endpoint saw it.
+#[derive(Debug)]
+struct Seen {
+    at: Instant,
+    body: Arc<[u8]>,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(own, _)| *own == name).map(|(_, value)| value.as_str())
+    }
+
+    fn position(&self) -> u64 {
+        self.header("legation-position").unwrap().parse().unwrap()
+    }
+}
+
+type Script = Box<dyn FnMut(u64) -> u16 + Send>;
+
+/// An endpoint that answers by a script, given the number of the attempt at all, from 0.
+struct Endpoint {
+    script: Mutex<(u64, Script)>,
+    seen: mpsc::UnboundedSender<Seen>,
+}
+
+impl std::fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Endpoint")
+    }
+}
+
+impl Carrier for Endpoint {
+    fn check(&self, url: &str) -> Result<Reach, Rejection> {
+        let bad = || Rejection::because(Code::UrlForbidden, "not this one");
+        if url.starts_with("https://good/") { Ok(Reach::Far) } else { Err(bad()) }
+    }
+
+    fn post(&self, _: &str, parcel: Parcel) -> Posting {
+        let status = {
+            let (number, script) = &mut *self.script.lock().unwrap();
+            *number += 1;
+            script(*number - 1)
+        };
+        self.seen.send(Seen { at: Instant::now(), body: parcel.body, headers: parcel.headers }).unwrap();
+        Box::pin(async move { Reply { outcome: Outcome::Status(status), retry_after: None } })
+    }
+}
+
+fn open(data: &Path, script: impl FnMut(u64) -> u16 + Send + 'static) -> (Opened, mpsc::UnboundedReceiver<Seen>) {
+    let (seen, sights) = mpsc::unbounded_channel();
+    let endpoint = Endpoint { script: Mutex::new((0, Box::new(script))), seen };
+    let policy = Policy { open_registration: true, ..Policy::default() };
+    let settings = Settings { policy, carrier: Some(Arc::new(endpoint)), ..Settings::on(data) };
+    (Exchange::open(settings).unwrap(), sights)
+}
+
+fn to(url: &str) -> Registration {
+    Registration { push: Some(Some(Push { url: url.to_owned() })), ..Registration::default() }
+}
+
+async fn register(exchange: &Exchange) {
+    exchange.register("observer", Registration::default(), Who::Nobody).await.unwrap();
+    exchange.register("archivist", to("https://good/in"), Who::Nobody).await.unwrap();
+}
+
+/// The attempts on the record, until so many are there.
+async fn written(exchange: &Exchange, count: usize) -> Vec<(String, u64, u64)> {
+    let (mut after, mut found) = (None, Vec::new());
+    while found.len() < count {
+        for entry in exchange.entries(after, 100, Duration::from_hours(1), false).await.unwrap() {
+            after = Some(entry.position);
+            let effect = serde_json::to_value(&entry).unwrap()["effect"].clone();
+            if effect["entry"] != "pushed" {
+                continue;
+            }
+            for fate in ["delivered", "failed", "given_up"] {
+                let tries = effect[fate].as_array().into_iter().flatten();
+                let told = |tried: &Value| (fate.to_owned(), tried[0].as_u64().unwrap(), tried[1].as_u64().unwrap());
+                found.extend(tries.map(told));
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_is_tried_four_times_and_then_waits() {
+    let data = tempfile::tempdir().unwrap();
+    let (opened, mut seen) = open(data.path(), |_| 503);
+    register(&opened.exchange).await;
+    let position = accepted(&opened.exchange, claim("MSG001")).await;
+    let first = seen.recv().await.unwrap();
+    assert_eq!(first.body[..], claim("MSG001").bytes[..]);
+    assert!(first.header("legation-receipt").is_some());
+    let mut before = first.at;
+    for (number, gap) in [(2, 1.0), (3, 2.0), (4, 4.0)] {
+        let next = seen.recv().await.unwrap();
+        let waited = (next.at - before).as_secs_f64();
+        assert!((gap * 0.9..=gap * 1.1 + 0.002).contains(&waited), "attempt {number} after {waited} s");
+        assert_eq!(next.body, first.body);
+        assert_eq!(next.header("legation-attempt"), Some(number.to_string().as_str()));
+        assert_eq!(next.header("legation-receipt"), first.header("legation-receipt"));
+        before = next.at;
+    }
+    let fates = written(&opened.exchange, 4).await;
+    let want = [("failed", 1), ("failed", 2), ("failed", 3), ("given_up", 4)];
+    assert_eq!(fates, want.map(|(fate, number)| (fate.to_owned(), position, number)));
+    // It waits for a reader, and what became of it is told.
+    let waiting = opened.exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
+    assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [position]);
+    close(opened).await;
+
+    // After a start it is not tried again; what is new is.
+    let (opened, mut seen) = open(data.path(), |_| 200);
+    let next = accepted(&opened.exchange, claim("MSG002")).await;
+    assert_eq!(seen.recv().await.unwrap().position(), next);
+    let fates = written(&opened.exchange, 5).await;
+    assert_eq!(fates.last(), Some(&("delivered".to_owned(), next, 1)));
+    let waiting = opened.exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
+    assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [position]);
+    close(opened).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_endpoint_will_never_take_is_not_tried_again() {
+    let data = tempfile::tempdir().unwrap();
+    let (opened, mut seen) = open(data.path(), |attempt| if attempt == 0 { 404 } else { 200 });
+    register(&opened.exchange).await;
+    let first = accepted(&opened.exchange, claim("MSG001")).await;
+    assert_eq!(seen.recv().await.unwrap().position(), first);
+    let second = accepted(&opened.exchange, claim("MSG002")).await;
+    assert_eq!(seen.recv().await.unwrap().position(), second);
+    let fates = written(&opened.exchange, 2).await;
+    assert_eq!(fates, [("given_up".to_owned(), first, 1), ("delivered".to_owned(), second, 1)]);
+    close(opened).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waited_before_push_was_asked_for_is_brought_in_order() {
+    let data = tempfile::tempdir().unwrap();
+    let (opened, mut seen) = open(data.path(), |_| 204);
+    let exchange = &opened.exchange;
+    for id in ["observer", "archivist"] {
+        exchange.register(id, Registration::default(), Who::Nobody).await.unwrap();
+    }
+    let mut sent = Vec::new();
+    for number in 0..40 {
+        sent.push(accepted(exchange, claim(&format!("MSG{number:04}"))).await);
+    }
+    let agent = Who::Agent("archivist".to_owned());
+    let (verdict, _) = exchange.register("archivist", to("https://evil/in"), agent.clone()).await.unwrap();
+    assert!(matches!(verdict, Verdict::Refused(why) if why.code() == Code::UrlForbidden));
+    exchange.register("archivist", to("https://good/in"), agent.clone()).await.unwrap();
+    let mut came = Vec::new();
+    for _ in &sent {
+        came.push(seen.recv().await.unwrap().position());
+    }
+    assert_eq!(came, sent);
+    written(exchange, 40).await;
+    assert_eq!(exchange.waiting().total, 0);
+    // Where push has ended, messages wait for a reader again.
+    let none = Registration { push: Some(None), ..Registration::default() };
+    exchange.register("archivist", none, agent).await.unwrap();
+    let last = accepted(exchange, claim("MSG9999")).await;
+    let waiting = exchange.inbox("archivist", None, 10, Duration::ZERO).await.unwrap();
+    assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [last]);
+    close(opened).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_fails_is_left_alone_until_it_answers() {
+    let data = tempfile::tempdir().unwrap();
+    // The first window fails to the last, then one probe does, then all is well.
+    let (opened, mut seen) = open(data.path(), |attempt| if attempt < 68 { 500 } else { 200 });
+    let exchange = &opened.exchange;
+    for id in ["observer", "archivist"] {
+        exchange.register(id, Registration::default(), Who::Nobody).await.unwrap();
+    }
+    let mut sent = Vec::new();
+    for number in 0..20 {
+        sent.push(accepted(exchange, claim(&format!("MSG{number:04}"))).await);
+    }
+    exchange.register("archivist", to("https://good/in"), Who::Agent("archivist".to_owned())).await.unwrap();
+    let mut attempts = std::collections::BTreeMap::<u64, Vec<Instant>>::new();
+    for _ in 0..71 {
+        let seen = seen.recv().await.unwrap();
+        attempts.entry(seen.position()).or_default().push(seen.at);
+    }
+    let counts: Vec<_> = sent.iter().map(|position| attempts[position].len()).collect();
+    assert_eq!(counts, [[4; 17].as_slice(), &[1; 3]].concat());
+    let last_of_window = sent[..16].iter().map(|position| attempts[position][3]).max().unwrap();
+    let probe = &attempts[&sent[16]];
+    assert!(probe[0] > last_of_window);
+    let pause = (attempts[&sent[17]][0] - probe[3]).as_secs_f64();
+    assert!((1.8..=2.202).contains(&pause), "{pause}");
+    close(opened).await;
+}

@@ -1,0 +1,16 @@
+//! What came of bringing messages to an agent. It has happened: nothing is left to be refused.
+
+use super::{Decision, Desk, Verdict};
+use crate::effect::Effect;
+use crate::push::Pushed;
+
+impl Desk<'_> {
+    /// Nothing where the agent is gone, and its mailbox with it.
+    pub(super) fn pushed(&self, pushed: Pushed) -> Decision {
+        if self.state.registry.agent(&pushed.agent).is_none() {
+            let verdict = Verdict::Accepted { position: self.state.next, id: pushed.agent, new: false };
+            return Decision { verdict, entries: Vec::new() };
+        }
+        self.noted(Effect::Pushed(pushed))
+    }
+}

@@ -1,0 +1,128 @@
+//! `GET /vcp/ws`: the WebSocket binding (messaging 1.2, section 8.3). The door decides who comes in, as far
+//! as that is known by then; a session does the rest.
+
+mod bind;
+mod close;
+mod frames;
+mod offer;
+mod pulse;
+mod session;
+mod sockets;
+mod wire;
+
+pub(crate) use offer::offered_token;
+pub(crate) use sockets::{Presence, Sockets};
+
+use crate::guest::Guest;
+use crate::inbox::query;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use bind::Bound;
+use close::Close;
+use frames::Told;
+use hyper::upgrade::OnUpgrade;
+use legation_protocol::Code;
+use offer::Offer;
+use serde::Deserialize;
+use session::{Session, Speech};
+use sockets::Seat;
+use std::sync::Arc;
+use wire::Wire;
+
+/// The most bytes of a message, and of what a frame puts around one.
+const MESSAGE: usize = 256 << 10;
+const AROUND: usize = 1 << 10;
+
+/// What stands behind the question mark.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    agent: Option<String>,
+    after: Option<u64>,
+    deliver: Delivering,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Delivering {
+    #[default]
+    On,
+    Off,
+}
+
+/// A socket in the making.
+struct Opening {
+    shared: Arc<Shared>,
+    guest: Guest,
+    wanted: Wanted,
+    speech: Speech,
+    /// Whose it is, if a token said so.
+    bound: Option<(Bound, Seat)>,
+}
+
+/// `GET /vcp/ws`
+pub(crate) async fn open(
+    State(shared): State<Arc<Shared>>,
+    guest: Guest,
+    mut request: Request,
+) -> Result<Response, Refusal> {
+    let wanted: Wanted = query(request.uri())?;
+    let offer = Offer::of(request.headers())?;
+    let bound = match offer.token {
+        Some(token) => {
+            let bound = Bound::by_token(&shared, &guest, token, wanted.agent.as_deref())?;
+            let seat = shared.sockets.seat(&bound.agent)?;
+            Some((bound, seat))
+        }
+        None if offer.speech == Speech::Framed => None,
+        None => {
+            let message =
+                "bind the socket by `Authorization: Bearer …`, or ask for `legation.v1` and sign the challenge";
+            return Err(Refusal::because(Code::Unauthenticated, message));
+        }
+    };
+    let (response, speech) = (offer.accepted()?, offer.speech);
+    let upgrade = hyper::upgrade::on(&mut request);
+    let opening = Opening { speech, guest, wanted, bound, shared: Arc::clone(&shared) };
+    shared.connections.spawn(opening.serve(upgrade));
+    Ok(response)
+}
+
+impl Opening {
+    async fn serve(self, upgrade: OnUpgrade) {
+        let Ok(upgraded) = upgrade.await else { return };
+        let Opening { shared, guest, wanted, speech, bound } = self;
+        let largest = if speech == Speech::Framed { MESSAGE + AROUND } else { MESSAGE };
+        let mut wire = Wire::new(upgraded, largest, Arc::clone(&shared.sockets)).await;
+        let bound = match bound {
+            Some(bound) => Ok(bound),
+            None => Box::pin(challenged(&shared, &guest, &wanted, &mut wire)).await,
+        };
+        match bound {
+            Ok((bound, seat)) => {
+                let mut session = Session::new(shared, guest, wire, bound, speech, seat);
+                if wanted.deliver == Delivering::On {
+                    session.deliver_after(wanted.after);
+                }
+                session.run().await;
+            }
+            Err(close) => {
+                shared.sockets.closed(close);
+                wire.finish(close).await;
+            }
+        }
+    }
+}
+
+/// A socket that is nobody's until a challenge is signed.
+async fn challenged(shared: &Shared, guest: &Guest, wanted: &Wanted, wire: &mut Wire) -> Result<(Bound, Seat), Close> {
+    let bound = Bound::by_challenge(shared, guest, wire).await?;
+    if wanted.agent.as_ref().is_some_and(|named| *named != bound.agent) {
+        return Err(Close::Policy(Code::NotAllowed));
+    }
+    let seat = shared.sockets.seat(&bound.agent).map_err(|refusal| Close::Policy(refusal.code()))?;
+    wire.put_json(&Told::Bound { agent: &bound.agent, cursor: wanted.after.unwrap_or_default() })?;
+    Ok((bound, seat))
+}

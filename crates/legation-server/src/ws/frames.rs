@@ -1,0 +1,149 @@
+//! What a client that asked for `legation.v1` sends, and what it is told: JSON objects with a `type`, beside
+//! the messages themselves.
+
+use crate::inbox::Item;
+use crate::messages::Taken;
+use crate::refusal::{Body, Refusal};
+use legation_protocol::json::{Doc, Node};
+use legation_protocol::sign::Signature;
+use legation_protocol::{Code, Findings, Format, Rejection};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
+
+/// The longest name a client may give to what it sends.
+const NAME: usize = 256;
+
+/// What a frame asks for.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// To take a message.
+    Send(Sent),
+    /// To take messages out of the mailbox.
+    Acknowledge(Done),
+    /// To go on delivering behind this position.
+    Resume(Option<u64>),
+}
+
+/// A message, as it stands in its frame.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) name: Option<String>,
+    pub(crate) bytes: Box<[u8]>,
+    pub(crate) signature: Option<Signature>,
+}
+
+/// What is done with.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Done {
+    #[serde(rename = "type", skip_serializing)]
+    _kind: IgnoredAny,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) position: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) positions: Option<Vec<u64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resumed {
+    #[serde(rename = "type")]
+    _kind: IgnoredAny,
+    after: Option<u64>,
+}
+
+impl Asked {
+    /// Reads a frame. What is no frame of ours is a message, and the corridor says what is wrong with it.
+    pub(crate) fn read(text: &str) -> Result<Asked, (Option<String>, Refusal)> {
+        let doc = Doc::parse(text.as_bytes());
+        let root = doc.as_ref().map(Doc::root).ok();
+        let kind = root.and_then(|root| root.get("type")).and_then(Node::text);
+        let ours = |root: &Node<'_>| Format::detect(*root, &mut Findings::new()).is_none();
+        match (kind.as_deref(), root.filter(ours)) {
+            (Some("send"), Some(root)) => Sent::read(root).map(Asked::Send),
+            (Some("ack"), Some(_)) => object(text).and_then(Done::checked).map(Asked::Acknowledge),
+            (Some("resume"), Some(_)) => object(text).map(|Resumed { after, .. }| Asked::Resume(after)),
+            _ => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),
+        }
+    }
+}
+
+fn object<T: DeserializeOwned>(text: &str) -> Result<T, (Option<String>, Refusal)> {
+    serde_json::from_str(text).map_err(|error| (None, invalid(error.to_string())))
+}
+
+fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Refusal {
+    Refusal::because(Code::SchemaInvalid, message)
+}
+
+impl Sent {
+    /// The message's bytes are cut out of the frame, as they are.
+    fn read(root: Node<'_>) -> Result<Sent, (Option<String>, Refusal)> {
+        let name = root.get("ref").and_then(Node::text).map(String::from);
+        if root.get("ref").is_some_and(|node| !node.is_null() && name.is_none())
+            || name.as_ref().is_some_and(|name| name.len() > NAME)
+        {
+            return Err((None, invalid("`ref` is text of at most 256 bytes").at("/ref")));
+        }
+        let known = |name: &str| ["type", "ref", "message", "signature"].contains(&name);
+        if let Some((other, _)) = root.members().find(|(name, _)| !known(name)) {
+            return Err((name, invalid(format!("`send` has no member {other:?}"))));
+        }
+        let Some(message) = root.get("message") else {
+            return Err((name, invalid("`send` has a `message`").at("/message")));
+        };
+        let signature = root.get("signature").map(|node| Signature::parse(&node.text().unwrap_or_default()));
+        match signature.transpose() {
+            Ok(signature) => Ok(Sent { name, bytes: message.raw().as_bytes().into(), signature }),
+            Err(bad) => Err((name, Rejection::because(Code::SignatureFormat, bad.to_string()).at("/signature").into())),
+        }
+    }
+}
+
+impl Done {
+    fn checked(self) -> Result<Done, (Option<String>, Refusal)> {
+        if self.position.is_some() == self.positions.is_some() {
+            let message = "name one position, which takes all up to it, or a list of positions";
+            return Err((None, invalid(message).at("/position")));
+        }
+        Ok(self)
+    }
+}
+
+/// What a client is told.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Told<'t> {
+    Challenge {
+        nonce: &'t str,
+        realm: &'t str,
+        at: String,
+    },
+    Bound {
+        agent: &'t str,
+        cursor: u64,
+    },
+    Verdict {
+        r#ref: Option<String>,
+        #[serde(flatten)]
+        taken: Taken,
+    },
+    Refusal {
+        r#ref: Option<String>,
+        #[serde(flatten)]
+        body: Body<'t>,
+    },
+    Item {
+        #[serde(flatten)]
+        item: Item<'t>,
+    },
+    Acked {
+        #[serde(flatten)]
+        done: Done,
+        entry: u64,
+    },
+    Notice {
+        code: &'static str,
+        message: &'static str,
+    },
+}

@@ -1,0 +1,310 @@
+//! A socket's life once it is bound, in one task: frames in, answers out in the order of the questions, and
+//! the mailbox as it fills.
+
+use super::bind::Bound;
+use super::close::Close;
+use super::frames::{Asked, Done, Sent, Told};
+use super::pulse::Pulse;
+use super::sockets::Seat;
+use super::wire::{Heard, Wire};
+use crate::guest::Guest;
+use crate::inbox::Item;
+use crate::messages::Taken;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use futures_util::StreamExt as _;
+use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::stream::FuturesOrdered;
+use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission};
+use legation_exchange::Verdict;
+use legation_protocol::Format;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
+
+/// How much of a socket may be on its way to an answer.
+const WINDOW: usize = 256;
+/// The bytes a client may leave unread before no more answers are written for it.
+const BACKLOG: usize = 256 << 10;
+/// How many items a plain client may have that its pongs have not reached yet.
+const UNTAKEN: usize = 256;
+/// How long answers are waited for at the end.
+const LAST: Duration = Duration::from_secs(5);
+
+/// What a client understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speech {
+    /// VCP envelopes and nothing else.
+    Plain,
+    /// `legation.v1`.
+    Framed,
+}
+
+pub(crate) struct Session {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) guest: Guest,
+    pub(crate) wire: Wire,
+    pub(crate) bound: Bound,
+    pub(crate) speech: Speech,
+    pub(crate) seat: Seat,
+    pub(crate) feed: Option<Feed>,
+    answers: FuturesOrdered<BoxFuture<'static, Answer>>,
+    pulse: Pulse,
+    /// Whether a message has come.
+    began: bool,
+    /// What a plain client was given and has not taken yet, and the position its next pong is for.
+    given: VecDeque<u64>,
+    asked: Option<u64>,
+}
+
+/// What became of something asked.
+enum Answer {
+    Settled(Option<String>, Result<Settled, Refusal>),
+    Acknowledged(Done, Result<Verdict, Error>),
+    Taken(Result<Verdict, Error>),
+    Refused(Option<String>, Refusal),
+}
+
+#[derive(Deserialize)]
+struct First<'m> {
+    vcp_message: Option<IgnoredAny>,
+    #[serde(borrow)]
+    r#type: Option<Cow<'m, str>>,
+}
+
+impl Session {
+    pub(crate) fn new(shared: Arc<Shared>, guest: Guest, wire: Wire, bound: Bound, speech: Speech, seat: Seat) -> Self {
+        let pulse = Pulse::new(shared.settings().limits.socket_ping, shared.settings().limits.socket_silence);
+        let answers = FuturesOrdered::new();
+        let (given, asked) = (VecDeque::new(), None);
+        Session { shared, guest, wire, bound, speech, seat, feed: None, answers, pulse, began: false, given, asked }
+    }
+
+    /// Takes from the mailbox what lies beyond a position, in place of whoever did.
+    pub(crate) fn deliver_after(&mut self, after: Option<u64>) {
+        let Bound { agent, standing, .. } = &self.bound;
+        match &mut self.feed {
+            Some(feed) => feed.resume(after),
+            None => self.feed = Some(self.shared.exchange.consume(agent, after, standing.clone())),
+        }
+    }
+
+    pub(crate) async fn run(mut self) {
+        let close = self.live().await;
+        // Nothing more is delivered, so another may.
+        self.feed = None;
+        let close = if close.waits() { self.answer_rest(close).await } else { close };
+        let (agent, reason) = (self.bound.agent.as_str(), close.reason());
+        tracing::debug!(
+            agent,
+            close = close.label(),
+            reason,
+            context_shared = self.seat.shared_context,
+            "socket closed"
+        );
+        self.shared.sockets.closed(close);
+        Box::pin(self.wire.finish(close)).await;
+    }
+
+    async fn live(&mut self) -> Close {
+        let stopping = self.shared.stopping.clone();
+        let mut stopped = std::pin::pin!(stopping.cancelled());
+        loop {
+            let reading = self.answers.len() < WINDOW;
+            let telling = self.wire.backlog() < BACKLOG && !self.answers.is_empty();
+            let delivering = self.wire.backlog() == 0 && self.given.len() < UNTAKEN;
+            let step = tokio::select! {
+                biased;
+                () = &mut stopped => Err(Close::Stopping),
+                Some(answer) = self.answers.next(), if telling => self.tell(answer),
+                page = next_of(&mut self.feed), if delivering => page.map_err(Close::from).and_then(|page| self.deliver(&page)),
+                heard = self.wire.next(reading) => match heard {
+                    Ok(heard) => self.hear(heard).await,
+                    Err(close) => Err(close),
+                },
+                () = self.pulse.beat() => self.beat(),
+            };
+            if let Err(close) = step {
+                return close;
+            }
+        }
+    }
+
+    /// What was asked is answered before goodbye.
+    async fn answer_rest(&mut self, close: Close) -> Close {
+        let rest = async {
+            while let Some(answer) = self.answers.next().await {
+                self.tell(answer)?;
+                while self.wire.backlog() >= BACKLOG {
+                    self.wire.next(false).await?;
+                }
+            }
+            Ok(())
+        };
+        match tokio::time::timeout(LAST, rest).await {
+            Ok(Err(worse)) => worse,
+            Ok(Ok(())) | Err(_) => close,
+        }
+    }
+
+    async fn hear(&mut self, heard: Heard) -> Result<(), Close> {
+        match heard {
+            Heard::Flushed => return Ok(()),
+            Heard::Binary => return Err(Close::Binary),
+            Heard::Ping | Heard::Pong(_) | Heard::Text(_) => self.pulse.heard(),
+        }
+        match heard {
+            Heard::Text(text) => self.read(&text).await,
+            Heard::Pong(payload) if self.is_asked(&payload) => self.taken(),
+            Heard::Ping | Heard::Pong(_) | Heard::Binary | Heard::Flushed => self.pulse.said_nothing(),
+        }
+    }
+
+    async fn read(&mut self, text: &Utf8Bytes) -> Result<(), Close> {
+        let asked = match self.speech {
+            Speech::Framed => Asked::read(text),
+            Speech::Plain => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),
+        };
+        match asked {
+            Ok(Asked::Send(sent)) => self.send(sent).await?,
+            Ok(Asked::Acknowledge(done)) => self.acknowledge(done),
+            Ok(Asked::Resume(after)) => self.deliver_after(after),
+            Err((name, refusal)) => self.answers.push_back(std::future::ready(Answer::Refused(name, refusal)).boxed()),
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, Sent { name, bytes, signature }: Sent) -> Result<(), Close> {
+        let Bound { agent, who, standing } = &self.bound;
+        // A token may have ended since the last message.
+        let may = self.shared.exchange.may_still_take(agent, standing);
+        may.map_err(|rejection| Close::Policy(rejection.code()))?;
+        let credential = match signature {
+            Some(signature) => Credential::Detached(signature, who.clone()),
+            None => Credential::Bearer(who.clone()),
+        };
+        self.note_first(&bytes)?;
+        let only = (self.speech == Speech::Plain).then_some(Format::Vcp);
+        let (source, trace) = (self.guest.source.into(), self.guest.trace.of_message());
+        let submission = Submission { bytes, credential, only, source, idempotency_key: None, trace };
+        let answer = match self.shared.exchange.submit(submission).await {
+            Ok(pending) => async { Answer::Settled(name, pending.settled().await.map_err(Refusal::from)) }.boxed(),
+            Err(error) => std::future::ready(Answer::Refused(name, error.into())).boxed(),
+        };
+        self.answers.push_back(answer);
+        Ok(())
+    }
+
+    /// An agent should begin by sharing its context (VCP 8.3).
+    fn note_first(&mut self, bytes: &[u8]) -> Result<(), Close> {
+        if std::mem::replace(&mut self.began, true) {
+            return Ok(());
+        }
+        let first = serde_json::from_slice::<First<'_>>(bytes);
+        let shared_context = first
+            .is_ok_and(|first| first.vcp_message.is_some() && first.r#type.is_some_and(|kind| kind == "context_share"));
+        self.seat.began(shared_context);
+        if shared_context || self.speech == Speech::Plain {
+            return Ok(());
+        }
+        let message = "agents should share their context first: see VCP 8.3";
+        self.wire.put_json(&Told::Notice { code: "context_expected", message })
+    }
+
+    fn acknowledge(&mut self, done: Done) {
+        let (exchange, Bound { agent, who, .. }) = (self.shared.exchange.clone(), self.bound.clone());
+        let asked = async move {
+            let positions = done.positions.clone().unwrap_or_default();
+            let verdict = exchange.acknowledge(&agent, done.position, positions, who).await;
+            Answer::Acknowledged(done, verdict)
+        };
+        self.answers.push_back(asked.boxed());
+    }
+
+    fn tell(&mut self, answer: Answer) -> Result<(), Close> {
+        let told = match answer {
+            Answer::Settled(name, settled) => {
+                let taken = settled.and_then(|settled| Taken::of(settled.receipted()?));
+                taken.map(|taken| Told::Verdict { r#ref: name.clone(), taken }).map_err(|refusal| (name, refusal))
+            }
+            Answer::Acknowledged(done, verdict) => match entry_of(verdict) {
+                Ok(entry) => Ok(Told::Acked { done, entry }),
+                Err(refusal) => Err((None, refusal)),
+            },
+            Answer::Taken(verdict) => return entry_of(verdict).map(drop).map_err(|why| Close::Policy(why.code())),
+            Answer::Refused(name, refusal) => Err((name, refusal)),
+        };
+        match (told, self.speech) {
+            (Ok(told), Speech::Framed) => self.wire.put_json(&told),
+            (Ok(_), Speech::Plain) => Ok(()),
+            (Err((name, refusal)), Speech::Framed) => {
+                self.wire.put_json(&Told::Refusal { r#ref: name, body: refusal.body() })
+            }
+            (Err((_, refusal)), Speech::Plain) => Err(Close::Policy(refusal.code())),
+        }
+    }
+
+    fn deliver(&mut self, page: &[Delivery]) -> Result<(), Close> {
+        for delivery in page {
+            match self.speech {
+                Speech::Framed => {
+                    let item = Item::of(delivery).map_err(|error| Close::from(End::Failed(error)))?;
+                    self.wire.put_json(&Told::Item { item })?;
+                }
+                Speech::Plain => {
+                    let text = String::from_utf8(delivery.bytes.to_vec()).map_err(|_| Close::Ours)?;
+                    self.wire.put(Message::text(text))?;
+                    self.given.push_back(delivery.position);
+                }
+            }
+        }
+        self.ask_for_pong()
+    }
+
+    /// A plain client has taken what it was given before a ping once the pong to it is there.
+    fn ask_for_pong(&mut self) -> Result<(), Close> {
+        let (None, Some(last)) = (self.asked, self.given.back().copied()) else { return Ok(()) };
+        self.asked = Some(last);
+        self.wire.put(Message::Ping(Bytes::from(last.to_string())))
+    }
+
+    fn is_asked(&self, payload: &[u8]) -> bool {
+        self.asked.is_some_and(|position| position.to_string().as_bytes() == payload)
+    }
+
+    fn taken(&mut self) -> Result<(), Close> {
+        let Some(up_to) = self.asked.take() else { return Ok(()) };
+        let positions = self.given.drain(..self.given.partition_point(|position| *position <= up_to)).collect();
+        let (exchange, Bound { agent, who, .. }) = (self.shared.exchange.clone(), self.bound.clone());
+        let asked = async move { Answer::Taken(exchange.acknowledge(&agent, None, positions, who).await) };
+        self.answers.push_back(asked.boxed());
+        self.ask_for_pong()
+    }
+
+    fn beat(&mut self) -> Result<(), Close> {
+        self.pulse.again()?;
+        let Bound { agent, standing, .. } = &self.bound;
+        let may = self.shared.exchange.may_still_take(agent, standing);
+        may.map_err(|rejection| Close::Policy(rejection.code()))?;
+        self.wire.put(Message::Ping(Bytes::new()))
+    }
+}
+
+async fn next_of(feed: &mut Option<Feed>) -> Result<Vec<Delivery>, End> {
+    match feed {
+        Some(feed) => feed.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Where in the record an acknowledgement lies.
+fn entry_of(verdict: Result<Verdict, Error>) -> Result<u64, Refusal> {
+    match verdict? {
+        Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => Ok(position),
+        Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
+    }
+}

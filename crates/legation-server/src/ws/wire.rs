@@ -1,0 +1,127 @@
+//! A socket's frames in and out. Writing never waits: what the client has not read yet is counted, and
+//! whoever writes looks at that first.
+
+use super::close::Close;
+use super::sockets::Sockets;
+use futures_util::{Sink as _, Stream as _};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use serde::Serialize;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
+
+/// Read at once: small, since ten thousand sockets have one each.
+const READ: usize = 4 << 10;
+/// Gathered before it is written.
+const WRITE: usize = 8 << 10;
+/// What a socket may owe its client at the very most, far beyond what is written before looking.
+const MOST: usize = 8 << 20;
+/// How long the last frame may take, and the other side's to it.
+const LAST: Duration = Duration::from_secs(1);
+
+pub(crate) struct Wire {
+    socket: WebSocketStream<TokioIo<Upgraded>>,
+    sockets: Arc<Sockets>,
+    /// Bytes written and not known to be gone.
+    backlog: usize,
+}
+
+/// What comes from a socket.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    Text(Utf8Bytes),
+    Binary,
+    Ping,
+    Pong(Bytes),
+    /// All that was written has gone out.
+    Flushed,
+}
+
+impl Wire {
+    /// `largest` is the most bytes of a message.
+    pub(crate) async fn new(upgraded: Upgraded, largest: usize, sockets: Arc<Sockets>) -> Wire {
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ)
+            .write_buffer_size(WRITE)
+            .max_write_buffer_size(MOST)
+            .max_message_size(Some(largest))
+            .max_frame_size(Some(largest));
+        let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+        Wire { socket, sockets, backlog: 0 }
+    }
+
+    /// Bytes written and not known to be gone.
+    pub(crate) fn backlog(&self) -> usize {
+        self.backlog
+    }
+
+    /// Writes a frame behind those before it.
+    pub(crate) fn put(&mut self, message: Message) -> Result<(), Close> {
+        self.backlog += message.len() + 14;
+        self.sockets.wrote();
+        Pin::new(&mut self.socket).start_send(message).map_err(|error| Close::of(&error))
+    }
+
+    /// Writes JSON.
+    pub(crate) fn put_json(&mut self, value: &impl Serialize) -> Result<(), Close> {
+        let text = serde_json::to_string(value).map_err(|_| Close::Ours)?;
+        self.put(Message::text(text))
+    }
+
+    /// What comes next, if anything is to be read; meanwhile what was written goes out.
+    pub(crate) async fn next(&mut self, reading: bool) -> Result<Heard, Close> {
+        poll_fn(|cx| self.poll_next(cx, reading)).await
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>, reading: bool) -> Poll<Result<Heard, Close>> {
+        if self.backlog > 0
+            && let Poll::Ready(flushed) = Pin::new(&mut self.socket).poll_flush(cx)
+        {
+            self.backlog = 0;
+            return Poll::Ready(flushed.map(|()| Heard::Flushed).map_err(|error| Close::of(&error)));
+        }
+        if !reading {
+            return Poll::Pending;
+        }
+        Pin::new(&mut self.socket).poll_next(cx).map(|read| {
+            let message = read.ok_or(Close::Lost)?.map_err(|error| Close::of(&error))?;
+            self.sockets.read();
+            match message {
+                Message::Text(text) => Ok(Heard::Text(text)),
+                Message::Binary(_) | Message::Frame(_) => Ok(Heard::Binary),
+                Message::Ping(_) => Ok(Heard::Ping),
+                Message::Pong(payload) => Ok(Heard::Pong(payload)),
+                Message::Close(_) => Err(Close::Theirs),
+            }
+        })
+    }
+
+    /// Says goodbye, and hears the other side out: bytes left unread would break the connection before the
+    /// last frame is read.
+    pub(crate) async fn finish(mut self, close: Close) {
+        let last = async {
+            if let Some(frame) = close.frame() {
+                drop(Pin::new(&mut self.socket).start_send(Message::Close(Some(frame))));
+            }
+            if poll_fn(|cx| Pin::new(&mut self.socket).poll_flush(cx)).await.is_err() {
+                return;
+            }
+            let mut connection = self.socket.into_inner();
+            let mut rest = vec![0; READ];
+            if connection.shutdown().await.is_ok() {
+                while connection.read(&mut rest).await.is_ok_and(|read| read > 0) {}
+            }
+        };
+        if close != Close::Lost {
+            // Whoever does not listen has lost nothing.
+            drop(tokio::time::timeout(LAST, last).await);
+        }
+    }
+}

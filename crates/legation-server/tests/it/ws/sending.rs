@@ -1,0 +1,193 @@
+//! Sending on a socket: verdicts in order, refusals, and what a plain client sees of them.
+
+use super::{Socket, TEXT};
+use crate::house::House;
+use serde_json::{Value, json};
+
+#[test]
+fn every_dialect_is_answered_as_over_http() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut socket = Socket::framed(&house, &ann.token, "");
+    for message in [ann.vcp("bob", "one"), ann.acl("bob"), ann.cap("bob", "two"), ann.vlp("bob")] {
+        socket.say(&message);
+        let verdict = socket.json();
+        assert_eq!(
+            (&verdict["type"], &verdict["status"], &verdict["ref"]),
+            (&"verdict".into(), &"accepted".into(), &Value::Null)
+        );
+        let again = house.send(&ann, &message).ok();
+        assert_eq!(again["status"], "duplicate");
+        for member in ["message_id", "position", "receipt"] {
+            assert_eq!(again[member], verdict[member], "{member}");
+        }
+    }
+    assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn what_is_recorded_is_cut_out_of_the_frame_as_it_stands() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut socket = Socket::framed(&house, &ann.token, "");
+    let message = ann.vcp("bob", "as it stands").replace(':', " :\t");
+    socket.say(format!(r#"{{"type":"send","ref":"my own","message": {message} }}"#));
+    let verdict = socket.json();
+    assert_eq!((&verdict["ref"], &verdict["status"]), (&"my own".into(), &"accepted".into()));
+    let raw = format!("/v1/messages/{}/raw", verdict["position"]);
+    assert_eq!(house.ask("GET", raw).by(&bob.token).get().text, message);
+    // With a signature beside it, in the frame or around the message.
+    let claim = ann.vlp("bob");
+    let signature = ann.key.sign(legation_protocol::json::Doc::parse(claim.as_bytes()).unwrap().root());
+    socket.say(format!(r#"{{"type":"send","message":{claim},"signature":"{signature}"}}"#));
+    assert_eq!(socket.json()["status"], "accepted");
+    socket.say(format!(r#"{{"message":{claim},"signature":"{signature}"}}"#));
+    assert_eq!(socket.json()["status"], "duplicate");
+    let other = claim.replace("100", "200");
+    socket.say(format!(r#"{{"message":{other},"signature":"{signature}"}}"#));
+    assert_eq!(socket.json()["error"], "signature_invalid");
+}
+
+#[test]
+fn what_is_refused_is_told_in_its_turn_and_the_socket_goes_on() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut socket = Socket::framed(&house, &ann.token, "");
+    let unsigned = ann.unsigned_vcp("bob", "unsigned", &crate::words::fresh_id(), 0);
+    for (frame, code) in [
+        ("{}".to_owned(), "unknown_dialect"),
+        ("not json".to_owned(), "bad_json"),
+        (unsigned, "signature_required"),
+        (bob.vcp("ann", "in another's name"), "sender_mismatch"),
+        (bob.cap("ann", "in another's name"), "sender_mismatch"),
+        (ann.cap("bob", &"x".repeat(262_144)), "too_large"),
+        (ann.cap("nobody", "?"), "unknown_recipient"),
+        (r#"{"type":"vcp-hello"}"#.to_owned(), "unknown_dialect"),
+        (r#"{"type":"ack"}"#.to_owned(), "schema_invalid"),
+        (r#"{"type":"ack","position":1,"positions":[]}"#.to_owned(), "schema_invalid"),
+        (r#"{"type":"resume","after":-1}"#.to_owned(), "schema_invalid"),
+        (r#"{"type":"send","ref":7,"message":{}}"#.to_owned(), "schema_invalid"),
+        (r#"{"type":"send"}"#.to_owned(), "schema_invalid"),
+        (r#"{"type":"send","message":{},"massage":{}}"#.to_owned(), "schema_invalid"),
+        (r#"{"type":"send","message":{},"signature":"x"}"#.to_owned(), "signature_format"),
+    ] {
+        socket.say(&frame);
+        let told = socket.json();
+        assert_eq!((&told["type"], &told["error"]), (&"refusal".into(), &code.into()), "{frame:.80}: {told}");
+        assert!(told["message"].is_string() && told["retryable"] == false);
+    }
+    socket.say(r#"{"type":"send","ref":"named","message":{}}"#);
+    assert_eq!(socket.json()["ref"], "named");
+    socket.say(ann.cap("bob", "still here"));
+    assert_eq!(socket.json()["status"], "accepted");
+}
+
+#[test]
+fn many_in_flight_are_answered_in_the_order_they_were_sent() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut socket = Socket::framed(&house, &ann.token, "");
+    let frames = |n: usize| {
+        // Signed, plain and senseless frames take different times.
+        let message = match n % 3 {
+            0 => ann.vcp("bob", &n.to_string()),
+            1 => ann.cap("bob", &n.to_string()),
+            _ => "{}".to_owned(),
+        };
+        super::frame(0x80 | TEXT, format!(r#"{{"type":"send","ref":"{n}","message":{message}}}"#).as_bytes())
+    };
+    let all: Vec<u8> = (0..600).flat_map(frames).collect();
+    let mut writer = socket.stream.try_clone().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || std::io::Write::write_all(&mut writer, &all).unwrap());
+        let mut last = 0;
+        for n in 0..600 {
+            let told = socket.json();
+            assert_eq!(told["ref"], n.to_string());
+            if n % 3 < 2 {
+                let position = told["position"].as_u64().unwrap();
+                assert!(position > last, "{told}");
+                last = position;
+            }
+        }
+    });
+    assert_eq!(house.inbox(&bob, "?limit=1000")["messages"].as_array().unwrap().len(), 400);
+}
+
+#[test]
+fn a_plain_client_hears_nothing_but_envelopes_and_a_refusal_ends_it() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let unsigned = ann.unsigned_vcp("bob", "unsigned", &crate::words::fresh_id(), 0);
+    for (frame, code) in [
+        (unsigned, "signature_required"),
+        (ann.cap("bob", "another dialect"), "unknown_dialect"),
+        (r#"{"type":"ack","position":1}"#.to_owned(), "unknown_dialect"),
+        (ann.signed(&ann.unsigned_vcp("bob", "old", &crate::words::fresh_id(), -400)), "stale"),
+        (ann.vcp("bob", "changed").replace("changed", "charged"), "signature_invalid"),
+        (bob.vcp("ann", "in another's name"), "sender_mismatch"),
+    ] {
+        let mut socket = Socket::plain(&house, &ann.token, "");
+        assert!(!socket.head.to_lowercase().contains("sec-websocket-protocol"), "{}", socket.head);
+        let message = ann.vcp("bob", "fine");
+        socket.say(&message);
+        socket.say(&message);
+        socket.say(&frame);
+        let first = socket.next().unwrap();
+        assert_eq!((first.opcode, &first.payload[2..]), (super::CLOSE, code.as_bytes()), "{frame:.80}");
+        assert_eq!(&first.payload[..2], 1008_u16.to_be_bytes());
+    }
+    assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn sharing_a_context_first_is_expected_and_nothing_else_refused() {
+    let house = House::open();
+    let (ann, _) = (house.admit("ann"), house.admit("bob"));
+    let shown = || {
+        let agent = house.ask("GET", "/v1/agents/ann").by(&ann.token).get().ok();
+        (agent["connected"].as_bool().unwrap(), agent["context_shared"].as_bool().unwrap())
+    };
+    assert_eq!(shown(), (false, false));
+    let mut quiet = Socket::framed(&house, &ann.token, "?deliver=off");
+    quiet.say(ann.cap("bob", "no context"));
+    let notice: Value = serde_json::from_slice(&quiet.next().unwrap().payload).unwrap();
+    assert_eq!((&notice["type"], &notice["code"]), (&"notice".into(), &"context_expected".into()));
+    assert_eq!(quiet.json()["status"], "accepted");
+    assert_eq!(shown(), (true, false));
+    assert_eq!(house.metric("legation_websocket_context_missing_total"), 1);
+    let mut open = Socket::framed(&house, &ann.token, "");
+    open.say(ann.broadcast());
+    let verdict: Value = serde_json::from_slice(&open.next().unwrap().payload).unwrap();
+    assert_eq!(verdict["status"], "accepted");
+    assert_eq!(shown(), (true, true));
+    drop((quiet, open));
+    while shown() != (false, false) {}
+    assert_eq!(house.metric("legation_websocket_context_missing_total"), 1);
+}
+
+#[test]
+fn people_speak_as_the_principals_they_may() {
+    let house = House::open();
+    let (ann, rita) = (house.admit("ann"), house.grant("rita", "reviewer"));
+    let mut user = Socket::framed(&house, &house.operator, "?agent=user");
+    let message = json!({"type": "message", "task_id": "T1", "sender_id": "user", "recipient_id": "ann",
+        "content": "Go on.", "message_id": "m-user-1"});
+    user.say(message.to_string());
+    assert_eq!(user.json()["status"], "accepted");
+    house.send(&ann, &ann.cap("user", "An answer.")).ok();
+    assert_eq!(user.json()["message"]["content"], "An answer.");
+    let ask = |token: &str, query: &str| Socket::ask(&house, query, &[("Authorization", &format!("Bearer {token}"))]).0;
+    for (token, query) in [
+        (&house.operator, ""),
+        (&house.operator, "?agent=ann"),
+        (&rita, "?agent=orchestrator"),
+        (&ann.token, "?agent=bob"),
+        (&ann.token, "?agent=user"),
+    ] {
+        assert!(ask(token, query).starts_with("HTTP/1.1 403 "), "{query}");
+    }
+    assert!(ask(&rita, "?agent=user").starts_with("HTTP/1.1 101 "));
+    assert!(ask(&ann.token, "?agent=ann").starts_with("HTTP/1.1 101 "));
+    assert!(ask(&ann.token, "?agnt=ann").starts_with("HTTP/1.1 422 "));
+}

@@ -1,0 +1,174 @@
+//! Writing segments anew: with the newest key, and without the bodies that are to go. What is hashed stays
+//! what it is, so every proof, receipt and checkpoint holds as before. A crash leaves the old file or the
+//! new one; who reads the old one meanwhile reads it to the end. No append waits for any of it.
+
+mod copy;
+
+use crate::decode::{Form, SegmentHead};
+use crate::disk::Disk;
+use crate::error::Error;
+use crate::files;
+use crate::format::log_dir;
+use crate::log::random_id;
+use crate::reader::Shared;
+use crate::segment::Segment;
+use copy::{Copied, copy};
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+/// Which bodies go. What is asked for twice, or is gone already, does no harm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rewrite {
+    /// Entries whose bodies go.
+    pub erase: BTreeSet<u64>,
+    /// All bodies of entries before this position go too.
+    pub drop_bodies_before: Option<u64>,
+    /// Entries before it whose bodies stay all the same.
+    pub keep: BTreeSet<u64>,
+}
+
+impl Rewrite {
+    /// Whether the body of this entry goes.
+    pub fn takes(&self, position: u64) -> bool {
+        let before = self.drop_bodies_before.is_some_and(|before| position < before);
+        self.erase.contains(&position) || (before && !self.keep.contains(&position))
+    }
+}
+
+/// What came of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rewritten {
+    /// Its first position.
+    pub first: u64,
+    /// The position after its last.
+    pub next: u64,
+    /// How many bodies went.
+    pub gone: u64,
+    /// How many bytes it had.
+    pub before: u64,
+    /// How many it has now.
+    pub after: u64,
+}
+
+/// How a segment stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its first position.
+    pub first: u64,
+    /// The position after its last.
+    pub next: u64,
+    /// The key its entries are sealed with; none, where they lie open.
+    pub key: Option<u32>,
+    /// Whether entries are still added to it. Such a one cannot be written anew.
+    pub active: bool,
+}
+
+/// Writes segments anew, one at a time, on whatever thread has the time for it.
+#[derive(Clone, Debug)]
+pub struct Rewriter {
+    pub(crate) dir: PathBuf,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) shared: Arc<Shared>,
+    /// Room that is left to the log, so that no append finds none for our sake.
+    pub(crate) spared: u64,
+    /// Nothing may write to the directory once nobody has the lock.
+    pub(crate) _lock: Arc<File>,
+}
+
+impl Rewriter {
+    /// All segments, in order.
+    pub fn segments(&self) -> Vec<Standing> {
+        let segments = self.shared.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let ends = segments.iter().skip(1).map(|segment| (segment.head.first, false));
+        let ends = ends.chain([(self.shared.next.load(std::sync::atomic::Ordering::Acquire), true)]);
+        let standing = |(segment, (next, active)): (&Arc<Segment>, (u64, bool))| {
+            let SegmentHead { first, form, .. } = segment.head;
+            Standing { first, next, key: form.key(), active }
+        };
+        segments.iter().zip(ends).map(standing).collect()
+    }
+
+    /// How many bytes a segment has.
+    pub fn bytes(&self, first: u64) -> Result<u64, Error> {
+        let path = log_dir(&self.dir).join(crate::format::segment_name(first));
+        Ok(fs::metadata(&path).map_err(Error::io("read", &path))?.len())
+    }
+
+    /// Writes the segment anew that begins at this position.
+    pub fn segment(&self, first: u64, rewrite: &Rewrite) -> Result<Rewritten, Error> {
+        let _turn = self.shared.rewriting.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = self.sealed(first)?;
+        let before = self.bytes(first)?;
+        self.check_room(before)?;
+        let tmp = unfinished(&self.dir);
+        let done = self.write(&tmp, &old, rewrite).and_then(|(new, copied)| {
+            old.hold()?;
+            self.disk.rename(&tmp, &old.path).map_err(Error::room("name", &old.path))?;
+            self.swap(&old, new);
+            files::sync_dir(self.disk.as_ref(), &log_dir(&self.dir))?;
+            let Copied { next, gone, end } = copied;
+            Ok(Rewritten { first, next, gone, before, after: end })
+        });
+        if done.is_err() {
+            // What is left of the attempt is of no use, and its room is wanted.
+            let _ = fs::remove_file(&tmp);
+        }
+        done
+    }
+
+    fn sealed(&self, first: u64) -> Result<Arc<Segment>, Error> {
+        let segments = self.shared.segments.read().unwrap_or_else(PoisonError::into_inner);
+        let at = segments.iter().position(|segment| segment.head.first == first);
+        let at = at.filter(|at| at + 1 < segments.len()).ok_or(Error::Unsealed { first })?;
+        segments.get(at).cloned().ok_or(Error::Unsealed { first })
+    }
+
+    fn check_room(&self, bytes: u64) -> Result<(), Error> {
+        let dir = log_dir(&self.dir);
+        let room = self.disk.room(&dir).map_err(Error::io("look for room in", &dir))?;
+        // Sealing what lay open makes it larger.
+        if room < bytes.saturating_mul(2).saturating_add(self.spared) {
+            return Err(Error::Full { dir, source: io::ErrorKind::StorageFull.into() });
+        }
+        Ok(())
+    }
+
+    fn write(&self, tmp: &Path, old: &Segment, rewrite: &Rewrite) -> Result<(Segment, Copied), Error> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(tmp);
+        let file = file.map_err(Error::room("make", tmp))?;
+        let key = self.shared.ring.newest()?;
+        let head = SegmentHead { form: Form::Sealed { key: key.id() }, id: random_id(tmp)?, ..old.head };
+        let new = Segment::fresh(old.path.clone(), head);
+        let mut out =
+            |bytes: &[u8], offset| self.disk.write_at(&file, bytes, offset).map_err(Error::room("write", tmp));
+        let copied = copy(old, &new, (&self.shared.ring, &key), rewrite, &mut out)?;
+        self.disk.sync(&file).map_err(Error::room("sync", tmp))?;
+        Ok((new, copied))
+    }
+
+    /// From here on readers find the new one.
+    fn swap(&self, old: &Arc<Segment>, new: Segment) {
+        let mut segments = self.shared.segments.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = segments.iter_mut().find(|segment| Arc::ptr_eq(segment, old)) {
+            *place = Arc::new(new);
+        }
+    }
+}
+
+fn unfinished(dir: &Path) -> PathBuf {
+    log_dir(dir).join("rewrite.tmp")
+}
+
+/// Removes what an interrupted attempt left.
+pub(crate) fn clear(dir: &Path) -> Result<(), Error> {
+    let path = unfinished(dir);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}

@@ -1,0 +1,176 @@
+//! The key ring: the keys the record is sealed with, newest first, in one file that only its owner may
+//! read. New things are sealed with the newest; the others open what is older, until nothing is.
+
+use crate::error::Error;
+use crate::files;
+use crate::key::Key;
+use crate::segment;
+use crate::{format, snapshots};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use legation_exchange::Moment;
+use legation_protocol::Timestamp;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use zeroize::Zeroizing;
+
+/// The keys of a record.
+#[derive(Debug)]
+pub struct Ring {
+    /// Where it lies; nowhere, for one in memory alone.
+    file: Option<PathBuf>,
+    /// Newest first.
+    keys: RwLock<Vec<Arc<Key>>>,
+}
+
+impl Ring {
+    /// Opens the ring of the record in a directory. Where there is none one is made, unless something
+    /// is sealed already: then the ring is lost, and a new one would open nothing.
+    pub fn open(file: &Path, record: &Path, now: Moment) -> Result<Ring, Error> {
+        let found = Ring::read(file)?;
+        if !found.list().is_empty() {
+            return Ok(found);
+        }
+        let wanted = wanted(record)?;
+        if !wanted.is_empty() {
+            return Err(Error::KeysLost { file: file.to_owned(), wanted });
+        }
+        files::create_dir(file.parent().unwrap_or(Path::new(".")))?;
+        let key = fresh(1, now, file)?;
+        // Whoever comes second takes what the first one made.
+        files::create_new(file, written(std::slice::from_ref(&key)).as_bytes(), 0o600)?;
+        Ring::read(file)
+    }
+
+    /// Reads a ring; one that is not there has no keys.
+    pub fn read(file: &Path) -> Result<Ring, Error> {
+        let text = match fs::read_to_string(file) {
+            Ok(text) => Zeroizing::new(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ring::of(Some(file), Vec::new())),
+            Err(error) => return Err(Error::io("read", file)(error)),
+        };
+        let mode = fs::metadata(file).map_err(Error::io("read", file))?.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(Error::KeysExposed { file: file.to_owned(), mode });
+        }
+        let mut keys = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let key = parsed(line).ok_or_else(|| Error::Ring { file: file.to_owned(), line: index + 1 })?;
+            keys.push(Arc::new(key));
+        }
+        if !keys.is_sorted_by(|newer, older| newer.id() > older.id()) {
+            return Err(Error::Ring { file: file.to_owned(), line: 1 });
+        }
+        Ok(Ring::of(Some(file), keys))
+    }
+
+    /// A ring in memory with this one key, for records that nobody keeps.
+    pub fn fixed(master: [u8; 32]) -> Ring {
+        Ring::of(None, vec![Arc::new(Key::new(1, Moment::default(), Zeroizing::new(master)))])
+    }
+
+    fn of(file: Option<&Path>, keys: Vec<Arc<Key>>) -> Ring {
+        Ring { file: file.map(Path::to_owned), keys: RwLock::new(keys) }
+    }
+
+    /// The key that new things are sealed with.
+    pub fn newest(&self) -> Result<Arc<Key>, Error> {
+        let newest = self.keys().first().cloned();
+        newest.ok_or_else(|| self.lacks(Vec::new()))
+    }
+
+    /// What to say when these keys are wanted, and not here.
+    pub(crate) fn lacks(&self, wanted: Vec<u32>) -> Error {
+        Error::KeysLost { file: self.file.clone().unwrap_or_default(), wanted }
+    }
+
+    /// All keys, newest first.
+    pub fn list(&self) -> Vec<Arc<Key>> {
+        self.keys().clone()
+    }
+
+    /// The key with this number.
+    pub(crate) fn key(&self, id: u32) -> Option<Arc<Key>> {
+        self.keys().iter().find(|key| key.id() == id).cloned()
+    }
+
+    /// Makes a key, durably, that everything is sealed with from now on.
+    pub fn add(&self, now: Moment) -> Result<Arc<Key>, Error> {
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let file = self.file.as_deref().unwrap_or(Path::new("the key ring"));
+        let id = keys.first().map_or(0, |key| key.id()).checked_add(1);
+        let key = fresh(id.ok_or_else(|| Error::Ring { file: file.to_owned(), line: 1 })?, now, file)?;
+        let all: Vec<_> = [Arc::clone(&key)].into_iter().chain(keys.iter().cloned()).collect();
+        self.write(&all)?;
+        *keys = all;
+        Ok(key)
+    }
+
+    /// Forgets all keys but these and the newest, and says which. What they sealed opens never again.
+    pub fn retain(&self, used: &BTreeSet<u32>) -> Result<Vec<u32>, Error> {
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let newest = keys.first().map(|key| key.id());
+        let stays = |key: &Arc<Key>| Some(key.id()) == newest || used.contains(&key.id());
+        let (kept, gone): (Vec<_>, Vec<_>) = keys.iter().cloned().partition(stays);
+        if !gone.is_empty() {
+            self.write(&kept)?;
+            *keys = kept;
+        }
+        Ok(gone.iter().map(|key| key.id()).collect())
+    }
+
+    fn write(&self, keys: &[Arc<Key>]) -> Result<(), Error> {
+        self.file.as_deref().map_or(Ok(()), |file| files::atomic_write(file, written(keys).as_bytes(), 0o600))
+    }
+
+    fn keys(&self) -> std::sync::RwLockReadGuard<'_, Vec<Arc<Key>>> {
+        self.keys.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The keys that what lies in a record's directory was sealed with.
+fn wanted(record: &Path) -> Result<Vec<u32>, Error> {
+    let log = format::log_dir(record);
+    let mut wanted = BTreeSet::new();
+    if log.is_dir() {
+        for (first, path) in segment::list(&log)? {
+            wanted.extend(segment::Segment::open(path, first)?.head.form.key());
+        }
+    }
+    wanted.extend(snapshots::keys_in(record)?);
+    Ok(wanted.into_iter().collect())
+}
+
+fn fresh(id: u32, now: Moment, file: &Path) -> Result<Arc<Key>, Error> {
+    let mut master = Zeroizing::new([0; 32]);
+    let random = |error: getrandom::Error| Error::io("make a key for", file)(io::Error::other(error.to_string()));
+    getrandom::fill(master.as_mut_slice()).map_err(random)?;
+    Ok(Arc::new(Key::new(id, now, master)))
+}
+
+/// One line for each key: number, when it was made, and the key in base64.
+fn written(keys: &[Arc<Key>]) -> Zeroizing<String> {
+    let mut text = Zeroizing::new(String::with_capacity(keys.len() * 96));
+    for key in keys {
+        let master = Zeroizing::new(BASE64_STANDARD.encode(key.master().as_slice()));
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "{} {} {}", key.id(), key.created(), *master);
+    }
+    text
+}
+
+fn parsed(line: &str) -> Option<Key> {
+    let mut words = line.split(' ');
+    let (id, created, master) = (words.next()?, words.next()?, words.next()?);
+    if words.next().is_some() {
+        return None;
+    }
+    let created = Moment::of(&Timestamp::utc(created).ok()?);
+    let master = Zeroizing::new(BASE64_STANDARD.decode(master).ok()?);
+    Some(Key::new(id.parse().ok()?, created, Zeroizing::new(master.as_slice().try_into().ok()?)))
+}

@@ -1,0 +1,88 @@
+//! A frame as it lies in a segment: its leaf can be told without any key, what it says with one.
+
+use crate::key::{Part, Place};
+use crate::ring::Ring;
+use crate::seal;
+use legation_exchange::record::{
+    Body, Commitments, Frame, Hash, body_commitment, effect_commitment, effect_salt, leaf_of,
+};
+
+/// One frame of a segment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored<'a> {
+    pub(crate) position: u64,
+    pub(crate) at: u64,
+    /// The entry's salt; the effect's, where the body is gone.
+    pub(crate) salt: [u8; 16],
+    pub(crate) parts: Parts<'a>,
+}
+
+/// The parts of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Parts<'a> {
+    /// As the former format has them.
+    Plain {
+        effect: &'a [u8],
+        body: Option<&'a [u8]>,
+    },
+    Sealed {
+        key: u32,
+        effect: &'a [u8],
+        body: Kept<'a>,
+        said: Commitments,
+    },
+}
+
+/// The body of a sealed frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kept<'a> {
+    None,
+    Here(&'a [u8]),
+    Gone(Hash),
+}
+
+impl Stored<'_> {
+    /// Its leaf.
+    pub(crate) fn leaf(&self) -> Hash {
+        let Commitments { effect, body } = self.commitments();
+        leaf_of(self.position, self.at, effect, body)
+    }
+
+    fn commitments(&self) -> Commitments {
+        match self.parts {
+            Parts::Plain { effect, body } => Commitments {
+                effect: effect_commitment(effect_salt(self.salt), effect),
+                body: body.map(|body| body_commitment(self.salt, body)),
+            },
+            Parts::Sealed { said, .. } => said,
+        }
+    }
+
+    /// What it says, opened with a key of the ring; or why it does not open.
+    pub(crate) fn open(&self, ring: &Ring, segment: [u8; 16]) -> Result<Frame, String> {
+        let Stored { position, at, salt, parts } = *self;
+        let frame = |effect, body| Frame { position, at, salt, effect, body };
+        let (key, effect, body) = match parts {
+            Parts::Plain { effect, body } => {
+                return Ok(frame(effect.to_vec(), body.map(<[u8]>::to_vec).into()));
+            }
+            Parts::Sealed { key, effect, body, .. } => (key, effect, body),
+        };
+        let key = ring.key(key).ok_or_else(|| format!("it is sealed with key {key}, which the ring lacks"))?;
+        let open = |part, salt, bytes| {
+            let once = key.part(part, Place { segment, position }, salt);
+            let what = match part {
+                Part::Effect => "effect",
+                Part::Body => "body",
+            };
+            let why = || format!("its {what} was changed, or moved here, or sealed with another key {}", key.id());
+            seal::open(&once, bytes).ok_or_else(why)
+        };
+        let (own, body) = match body {
+            Kept::None => (effect_salt(salt), Body::None),
+            Kept::Here(bytes) => (effect_salt(salt), Body::Here(open(Part::Body, salt, bytes)?)),
+            Kept::Gone(said) => (salt, Body::Gone(said)),
+        };
+        Ok(frame(open(Part::Effect, own, effect)?, body))
+    }
+}

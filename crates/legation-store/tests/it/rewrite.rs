@@ -1,0 +1,219 @@
+//! Segments written anew: what is hashed stays, what is to go is gone, and readers notice nothing.
+
+use crate::common::{SEGMENT, all, batch, open, options, ring, segments};
+use crate::sealed::tells;
+use legation_exchange::Moment;
+use legation_exchange::record::{Body, Frame, leaf, verify_inclusion};
+use legation_store::verify::{Options as Check, verify};
+use legation_store::{Disk, Error, Known, Log, Options, Rewrite, Ring};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+fn opened(dir: &Path, ring: &Arc<Ring>) -> Log {
+    Options { ring: Arc::clone(ring), ..options() }.open(dir, &Known::start()).unwrap().0
+}
+
+fn filled(dir: &Path, ring: &Arc<Ring>, entries: u64) -> Log {
+    let mut log = opened(dir, ring);
+    for first in (0..entries).step_by(3) {
+        log.append(&batch(first, 3, 60)).unwrap();
+    }
+    log
+}
+
+fn sound(dir: &Path, ring: &Arc<Ring>) -> bool {
+    let report = verify(dir, &Check { ring: Some(Arc::clone(ring)), ..Check::default() }, &mut |_| ()).unwrap();
+    report.is_sound() && report.contents
+}
+
+/// What the entries should be once these bodies are gone.
+fn without(frames: Vec<Frame>, rewrite: &Rewrite) -> Vec<Frame> {
+    let taken = |frame: Frame| if rewrite.takes(frame.position) { frame.without_body() } else { frame };
+    frames.into_iter().map(taken).collect()
+}
+
+#[test]
+fn bodies_go_and_every_hash_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = ring();
+    let mut log = filled(dir.path(), &ring, 120);
+    let (known, root) = (log.known(), log.frontier().root());
+    log.seal_active().unwrap();
+    let rewrite = Rewrite { erase: [3, 50, 119].into(), drop_bodies_before: Some(20), keep: [7, 8].into() };
+    let rewriter = log.rewriter();
+    let mut gone = 0;
+    for segment in rewriter.segments().into_iter().filter(|segment| !segment.active) {
+        let done = rewriter.segment(segment.first, &rewrite).unwrap();
+        assert_eq!((done.first, done.next), (segment.first, segment.next));
+        assert!(done.after <= done.before);
+        gone += done.gone;
+    }
+    assert_eq!(gone, 20);
+    let want = without(batch(0, 120, 60), &rewrite);
+    assert_eq!(all(&log), want);
+    assert!(matches!(want[50].body, Body::Gone(_)) && want[7].body.here().is_some());
+    let reader = log.reader();
+    for frame in &want {
+        let path = reader.inclusion(frame.position, 120).unwrap().unwrap();
+        assert!(verify_inclusion(leaf(frame), frame.position, 120, root, &path));
+        assert!(reader.batch(frame.position).unwrap().is_some());
+    }
+    log.append(&batch(120, 3, 60)).unwrap();
+    drop((log, rewriter));
+    assert!(sound(dir.path(), &ring));
+    let log = Options { ring: Arc::clone(&ring), ..options() }.open(dir.path(), &known).unwrap().0;
+    assert_eq!(all(&log)[..120], want);
+}
+
+#[test]
+fn what_was_erased_cannot_be_opened_with_the_ring_in_hand() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = ring();
+    let mut log = filled(dir.path(), &ring, 3);
+    let salt = log.read(1).unwrap().unwrap().salt;
+    assert!(tells(dir.path(), &salt).is_some());
+    log.seal_active().unwrap();
+    let again = log.rewriter().segment(0, &Rewrite { erase: [0, 1, 2].into(), ..Rewrite::default() });
+    assert_eq!(again.unwrap().gone, 3);
+    assert_eq!(tells(dir.path(), &salt), None, "without the salt there is no key to the body");
+    let again = log.rewriter().segment(0, &Rewrite { erase: [0, 1, 2].into(), ..Rewrite::default() });
+    assert_eq!(again.unwrap().gone, 0);
+}
+
+#[test]
+fn a_new_key_takes_over_segment_by_segment_until_the_old_one_can_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = ring();
+    let mut log = filled(dir.path(), &ring, 120);
+    ring.add(Moment::default()).unwrap();
+    log.append(&batch(120, 3, 60)).unwrap();
+    let rewriter = log.rewriter();
+    for segment in rewriter.segments().into_iter().filter(|segment| segment.key != Some(2)) {
+        rewriter.segment(segment.first, &Rewrite::default()).unwrap();
+        assert_eq!(all(&log), batch(0, 123, 60));
+    }
+    assert_eq!(ring.retain(&rewriter.segments().into_iter().filter_map(|segment| segment.key).collect()).unwrap(), [1]);
+    assert_eq!(all(&log), batch(0, 123, 60));
+    drop((log, rewriter));
+    assert_eq!(all(&opened(dir.path(), &ring)), batch(0, 123, 60));
+    assert!(sound(dir.path(), &ring));
+}
+
+#[test]
+fn readers_go_on_while_segments_are_written_anew_under_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = ring();
+    let mut log = filled(dir.path(), &ring, 300);
+    log.seal_active().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let readers: Vec<_> = (0..3)
+        .map(|number| {
+            let (reader, over) = (log.reader(), Arc::clone(&over));
+            thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    let found: Vec<_> = reader.frames(number * 7).map(Result::unwrap).collect();
+                    assert!(found.iter().zip(number * 7..).all(|(frame, at)| frame.position == at));
+                    for at in (0..300).step_by(11) {
+                        assert_eq!(reader.read(at).unwrap().unwrap(), batch(at, 1, 60)[0]);
+                        reader.batch(at).unwrap().unwrap();
+                    }
+                }
+            })
+        })
+        .collect();
+    let rewriter = log.rewriter();
+    for round in 0..4 {
+        ring.add(Moment::from_micros(round)).unwrap();
+        for segment in rewriter.segments().into_iter().filter(|segment| !segment.active) {
+            rewriter.segment(segment.first, &Rewrite::default()).unwrap();
+            // Appends go on too.
+            log.append(&batch(log.next(), 1, 60)).unwrap();
+        }
+    }
+    over.store(true, Ordering::Relaxed);
+    readers.into_iter().for_each(|reader| reader.join().unwrap());
+    assert_eq!(all(&log), batch(0, log.next(), 60));
+}
+
+#[test]
+fn who_reads_an_old_file_reads_it_to_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = ring();
+    let mut log = filled(dir.path(), &ring, 30);
+    log.seal_active().unwrap();
+    let rewrite = Rewrite { drop_bodies_before: Some(30), ..Rewrite::default() };
+    let (mut frames, want) = (log.frames(0), batch(0, 30, 60));
+    let mut found: Vec<_> = frames.by_ref().take(5).map(Result::unwrap).collect();
+    for segment in log.rewriter().segments().into_iter().filter(|segment| !segment.active) {
+        log.rewriter().segment(segment.first, &rewrite).unwrap();
+    }
+    found.extend(frames.map(Result::unwrap));
+    // From where it was the entries come from the new file, in order and none twice.
+    assert_eq!(found[..5], want[..5]);
+    assert_eq!(found[5..], without(want, &rewrite)[5..]);
+}
+
+#[test]
+fn only_what_is_complete_is_written_anew_and_sealing_twice_makes_no_empty_segment() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = ring();
+    let mut log = filled(dir.path(), &ring, 3);
+    assert!(matches!(log.rewriter().segment(0, &Rewrite::default()), Err(Error::Unsealed { first: 0 })));
+    for _ in 0..3 {
+        log.seal_active().unwrap();
+    }
+    assert_eq!(segments(dir.path()).len(), 2);
+    log.rewriter().segment(0, &Rewrite::default()).unwrap();
+    assert!(matches!(log.rewriter().segment(1, &Rewrite::default()), Err(Error::Unsealed { first: 1 })));
+}
+
+/// A disk with this much room left.
+#[derive(Debug)]
+struct Tight(u64);
+
+impl Disk for Tight {
+    fn room(&self, _: &Path) -> io::Result<u64> {
+        Ok(self.0)
+    }
+}
+
+#[test]
+fn without_room_for_a_second_copy_nothing_is_begun() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(filled(dir.path(), &ring(), 60));
+    let room = fs::metadata(&segments(dir.path())[0]).unwrap().len() * 2 + 2 * SEGMENT;
+    for (room, fits) in [(room - 1, false), (room, true)] {
+        let options = Options { segment: SEGMENT, disk: Arc::new(Tight(room)), ring: ring() };
+        let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
+        let done = log.rewriter().segment(0, &Rewrite::default());
+        assert_eq!(done.is_ok(), fits, "{done:?}");
+        assert!(fits || matches!(done, Err(Error::Full { .. })));
+        assert!(!dir.path().join("log/rewrite.tmp").exists());
+    }
+}
+
+#[test]
+fn what_an_interrupted_attempt_left_is_removed_at_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(filled(dir.path(), &ring(), 60));
+    fs::write(dir.path().join("log/rewrite.tmp"), [7; 100]).unwrap();
+    let (log, _) = open(dir.path()).unwrap();
+    assert_eq!(all(&log), batch(0, 60, 60));
+    assert!(!dir.path().join("log/rewrite.tmp").exists());
+}
+
+#[test]
+fn a_damaged_segment_is_not_written_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = filled(dir.path(), &ring(), 60);
+    let file = &segments(dir.path())[0];
+    let mut bytes = fs::read(file).unwrap();
+    bytes[300] ^= 1;
+    fs::write(file, &bytes).unwrap();
+    assert!(matches!(log.rewriter().segment(0, &Rewrite::default()), Err(Error::Damaged { .. })));
+    assert_eq!(fs::read(file).unwrap(), bytes);
+}

@@ -1,0 +1,150 @@
+//! `legation backup`: a copy of everything, checked before it gets its name.
+
+use crate::Outcome;
+use crate::audit::bar;
+use crate::cli::BackupArgs;
+use crate::copy;
+use crate::remote::{Parcel, Remote};
+use anyhow::{Context as _, bail};
+use indicatif::ProgressBar;
+use legation_engine::{Backup, Manifest, Target, ring_of};
+use legation_exchange::Moment;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+const FORM: &str = "{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
+
+pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<Outcome> {
+    if args.to.exists() {
+        bail!("{} is there already; a backup never writes over anything", args.to.display());
+    }
+    let archive = args.to.extension().is_some_and(|ending| ending == "tar");
+    let partial = beside(&args.to, ".partial");
+    remove(&partial)?;
+    let bar = bar(FORM);
+    let made = match &args.data {
+        Some(data) => stopped(args, data, archive, &partial, &bar),
+        None => running(args, archive, &partial, &bar),
+    };
+    bar.finish_and_clear();
+    let checked = made.and_then(|()| check(args, archive, &partial));
+    let manifest = checked.inspect_err(|_| drop(remove(&partial)))?;
+    fs::rename(&partial, &args.to).with_context(|| format!("cannot name {}", args.to.display()))?;
+    tell(args, manifest.as_ref())?;
+    Ok(Outcome::Fine)
+}
+
+/// A copy of a data directory that no exchange runs on.
+fn stopped(args: &BackupArgs, data: &Path, archive: bool, to: &Path, bar: &ProgressBar) -> anyhow::Result<()> {
+    let ring = args.ring.key_ring.clone().unwrap_or_else(|| ring_of(data));
+    let backup = Backup::of_stopped(data, &ring, !args.without_keys)
+        .with_context(|| format!("cannot copy {}; of an exchange that runs, leave --data out", data.display()))?;
+    bar.set_length(backup.bytes);
+    let mut progress = |bytes| bar.inc(bytes);
+    if !archive {
+        return Ok(backup.write(Target::Dir(to), &mut progress)?);
+    }
+    let mut file = BufWriter::with_capacity(1 << 20, create(to)?);
+    backup.write(Target::Tar(&mut file), &mut progress)?;
+    Ok(file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?)
+}
+
+/// A copy of an exchange that runs.
+fn running(args: &BackupArgs, archive: bool, to: &Path, bar: &ProgressBar) -> anyhow::Result<()> {
+    let wanted = format!(r#"{{"keys":{}}}"#, !args.without_keys);
+    let remote = Remote::new(&args.remote)?;
+    let (length, reader) = remote.download("/v1/backup", &Parcel::json(wanted.as_bytes()))?;
+    bar.set_length(length);
+    let packed = if archive { to.to_owned() } else { beside(&args.to, ".download") };
+    remove(&packed)?;
+    let mut file = create(&packed)?;
+    io::copy(&mut bar.wrap_read(reader), &mut file).context("the copy broke off")?;
+    file.sync_all()?;
+    must_be_whole(&packed)?;
+    if !archive {
+        let unpacked = legation_store::backup::unpack(&packed, to, &mut |_| ());
+        remove(&packed)?;
+        unpacked?;
+    }
+    Ok(())
+}
+
+/// An archive ends with two blocks of zeros; one that broke off does not.
+fn must_be_whole(archive: &Path) -> anyhow::Result<()> {
+    use std::io::Seek as _;
+    let mut file = File::open(archive)?;
+    let mut end = [1; 1024];
+    let read = file.seek(io::SeekFrom::End(-1024)).and_then(|_| file.read_exact(&mut end));
+    if read.is_err() || end.iter().any(|byte| *byte != 0) {
+        bail!("the copy broke off");
+    }
+    Ok(())
+}
+
+/// Checks the copy, an archive by what comes out of it.
+fn check(args: &BackupArgs, archive: bool, made: &Path) -> anyhow::Result<Option<Manifest>> {
+    if args.no_verify {
+        return Ok(None);
+    }
+    if !archive {
+        return copy::check(made).map(Some);
+    }
+    let unpacked = beside(&args.to, ".check");
+    remove(&unpacked)?;
+    let checked = legation_store::backup::unpack(made, &unpacked, &mut |_| ()).context("the copy does not unpack");
+    let checked = checked.and_then(|()| copy::check(&unpacked));
+    remove(&unpacked)?;
+    checked.map(Some)
+}
+
+fn tell(args: &BackupArgs, manifest: Option<&Manifest>) -> anyhow::Result<()> {
+    let stated = manifest.map(|manifest| manifest.checkpoint.unverified());
+    let mut out = io::stdout().lock();
+    if args.remote.json {
+        let checkpoint = manifest.map(|manifest| manifest.checkpoint.to_json());
+        let checkpoint: Option<serde_json::Value> = checkpoint.map(|text| serde_json::from_str(&text)).transpose()?;
+        let told = serde_json::json!({"to": args.to.display().to_string(), "verified": stated.is_some(),
+            "keys": !args.without_keys, "checkpoint": checkpoint});
+        return Ok(writeln!(out, "{told}")?);
+    }
+    match stated {
+        Some(stated) => {
+            let at = Moment::from_micros(stated.at);
+            writeln!(out, "{}: {} entries, as of {at}, sound", args.to.display(), stated.size)?;
+        }
+        None => writeln!(out, "{}: copied, and not checked", args.to.display())?,
+    }
+    if args.without_keys {
+        writeln!(
+            io::stderr(),
+            "It holds no keys. Keep exchange.pem and keys/ring of the data directory somewhere else: without them \
+             nobody can read the copy or go on from it."
+        )?;
+    }
+    Ok(())
+}
+
+/// The path with something at its end.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(ending);
+    name.into()
+}
+
+fn remove(path: &Path) -> anyhow::Result<()> {
+    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn create(path: &Path) -> anyhow::Result<File> {
+    let made = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+    made.with_context(|| format!("cannot make {}", path.display()))
+}

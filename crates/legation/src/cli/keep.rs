@@ -1,0 +1,136 @@
+//! The arguments of the commands that copy a record and go on from a copy.
+
+use super::exchange::RemoteArgs;
+use super::record::RingArgs;
+use crate::places;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Copy everything an exchange needs to go on elsewhere, while it runs
+///
+/// The copy holds the record up to one point, the exchange's keys and the ring its record is sealed with;
+/// it is checked right away. It holds no operator's token: a restored exchange makes a new one. Whoever
+/// gets the copy gets all the record says and can sign as the exchange, unless it is made without keys.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation backup --to /backups/monday.tar
+  legation backup --to /backups/monday                        files instead of one archive
+  legation backup --to /elsewhere/monday.tar --without-keys   then keep exchange.pem and keys/ring yourself
+  legation backup --to monday.tar --data /var/lib/legation    of an exchange that is stopped")]
+pub(crate) struct BackupArgs {
+    /// The archive (ending in `.tar`) or the directory to make; must not exist yet
+    #[arg(long, value_name = "PATH")]
+    pub(crate) to: PathBuf,
+
+    /// Copy this data directory, which no exchange runs on, instead of asking one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+
+    /// Leave all secret keys out: the exchange's own and those the record is sealed with
+    #[arg(long)]
+    pub(crate) without_keys: bool,
+
+    /// Do not check the copy
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+/// Go on from a backup, in a new epoch
+///
+/// Unpacks the copy, checks all of it against the checkpoint it came with, and notes in the record that it
+/// goes on from a copy: checkpoints and receipts made from then on carry a new epoch. What the lost record
+/// took after the copy was made is gone, and may be sent again.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation restore /backups/monday.tar --data /var/lib/legation
+  legation restore monday.tar --data ./restored --keys ./kept    a copy made without keys")]
+pub(crate) struct RestoreArgs {
+    /// The backup, an archive or a directory
+    #[arg(value_name = "FROM")]
+    pub(crate) from: PathBuf,
+
+    /// Where the exchange is to go on: a directory that is empty, or not there yet
+    #[arg(long, value_name = "DIR", default_value_os_t = places::data())]
+    pub(crate) data: PathBuf,
+
+    /// Where `exchange.pem` and `ring` lie, for a copy made without keys
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keys: Option<PathBuf>,
+
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Erase what messages said, for good
+///
+/// Names messages by id or position, or all of somebody's with --subject. Who sent what to whom and when
+/// stays on the record, and proofs and receipts hold; the text goes from the record, the index and the
+/// disk. What backups hold they still hold. Shows first what would go, and asks.
+#[derive(Args, Debug)]
+#[command(after_long_help = "\
+Examples:
+  legation erase 17 18 --reason 'sent by mistake'
+  legation erase --subject ann --dry-run                    counts, the first and the last
+  legation erase --subject ann --sent --before 2026-01-01T00:00:00Z --yes
+  legation erase --list > erased.ndjson                     what was ever erased, for `restore --erased`")]
+pub(crate) struct EraseArgs {
+    /// Messages, by id or position
+    #[arg(value_name = "MESSAGE", required_unless_present_any = ["subject", "list"], conflicts_with_all = ["subject", "list"])]
+    pub(crate) messages: Vec<String>,
+
+    /// All messages that this agent sent or that went to it
+    #[arg(long, value_name = "AGENT", conflicts_with = "list")]
+    pub(crate) subject: Option<String>,
+
+    /// Only what the subject sent
+    #[arg(long, requires = "subject", conflicts_with = "received")]
+    pub(crate) sent: bool,
+
+    /// Only what went to the subject
+    #[arg(long, requires = "subject")]
+    pub(crate) received: bool,
+
+    /// Only what was taken before this time
+    #[arg(long, value_name = "TIME", requires = "subject")]
+    pub(crate) before: Option<String>,
+
+    /// Only what is in this task or session
+    #[arg(long, value_name = "ID", requires = "subject")]
+    pub(crate) thread: Option<String>,
+
+    /// Who sent the message with this id, where several use it
+    #[arg(long, value_name = "AGENT", conflicts_with = "subject")]
+    pub(crate) sender: Option<String>,
+
+    /// Why; it stays on the record
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+
+    /// Also what has not reached its recipient yet, who then never gets it
+    #[arg(long)]
+    pub(crate) undelivered: bool,
+
+    /// Only tell what would go
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+
+    /// Do not ask
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+
+    /// Print everything that was ever erased, a line each
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}

@@ -1,0 +1,145 @@
+//! `legation erase`: what messages said goes for good, once whoever asks has seen what that is.
+
+use crate::Outcome;
+use crate::audit::bar;
+use crate::cli::EraseArgs;
+use crate::remote::{Parcel, Remote, Reply, encoded, refused, text};
+use anyhow::{Context as _, bail};
+use serde_json::{Value, json};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::thread;
+use std::time::Duration;
+
+/// How often is asked whether it is off the disk.
+const LOOK: Duration = Duration::from_millis(100);
+
+pub(crate) fn run(args: &EraseArgs) -> anyhow::Result<Outcome> {
+    let remote = Remote::new(&args.remote)?;
+    if args.list {
+        return list(&remote);
+    }
+    let mut wanted = wanted(args, &remote)?;
+    if !args.yes || args.dry_run {
+        let Some(answer) = ask(&remote, &with(&wanted, "dry_run", true.into()))? else { return Ok(Outcome::Refused) };
+        if args.dry_run {
+            return shown(&remote, &answer);
+        }
+        tell(&answer.value()?, &mut io::stderr())?;
+        if answer.value()?["messages"] == 0 {
+            return Ok(Outcome::Fine);
+        }
+        if !agreed()? {
+            writeln!(io::stderr(), "nothing was erased")?;
+            return Ok(Outcome::Refused);
+        }
+    }
+    if let Some(reason) = &args.reason {
+        wanted = with(&wanted, "reason", reason.as_str().into());
+    }
+    let Some(answer) = ask(&remote, &with(&wanted, "undelivered", args.undelivered.into()))? else {
+        return Ok(Outcome::Refused);
+    };
+    cleared(&remote)?;
+    shown(&remote, &answer)
+}
+
+/// Which messages, as the door takes it.
+fn wanted(args: &EraseArgs, remote: &Remote) -> anyhow::Result<Value> {
+    if let Some(agent) = &args.subject {
+        let mut subject = json!({"agent": agent, "before": args.before, "thread": args.thread});
+        if args.sent || args.received {
+            subject = with(&with(&subject, "sent", args.sent.into()), "received", args.received.into());
+        }
+        return Ok(json!({"subject": subject}));
+    }
+    let positions = args.messages.iter().map(|key| position(key, args, remote)).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(json!({"positions": positions}))
+}
+
+/// Where a message lies.
+fn position(key: &str, args: &EraseArgs, remote: &Remote) -> anyhow::Result<u64> {
+    let sender = args.sender.as_ref().map(|sender| format!("?sender={}", encoded(sender))).unwrap_or_default();
+    let reply = remote.ask("GET", &format!("/v1/messages/{}{sender}", encoded(key)), &Parcel::default())?;
+    if !reply.is_accepted() {
+        bail!("{key}: {}", refused(&reply.value()?));
+    }
+    reply.value()?["position"].as_u64().context("the answer is not an exchange's")
+}
+
+fn with(value: &Value, name: &str, member: Value) -> Value {
+    let mut value = value.clone();
+    if let Value::Object(members) = &mut value {
+        members.insert(name.to_owned(), member);
+    }
+    value
+}
+
+/// The answer; a refusal is told here.
+fn ask(remote: &Remote, wanted: &Value) -> anyhow::Result<Option<Reply>> {
+    let reply = remote.ask("POST", "/v1/erase", &Parcel::json(wanted.to_string().as_bytes()))?;
+    if reply.is_accepted() {
+        return Ok(Some(reply));
+    }
+    remote.report(&reply, |_, _| Ok(()))?;
+    Ok(None)
+}
+
+fn shown(remote: &Remote, answer: &Reply) -> anyhow::Result<Outcome> {
+    remote.report(answer, |told, out| tell(told, out))
+}
+
+fn tell(told: &Value, out: &mut dyn io::Write) -> io::Result<()> {
+    let done = if text(told, "status") == "erased" { "erased" } else { "to be erased" };
+    writeln!(out, "{} messages {done}", text(told, "messages"))?;
+    for end in ["first", "last"] {
+        if let Some(place) = told.get(end).filter(|place| !place.is_null()) {
+            writeln!(out, "  {end:<5}  position {} of {}", text(place, "position"), text(place, "received_at"))?;
+        }
+    }
+    for (name, says) in [("undelivered", "have not reached everybody"), ("already", "were erased before")] {
+        match text(told, name).as_str() {
+            "0" => {}
+            count => writeln!(out, "  {count} {says}")?,
+        }
+    }
+    Ok(())
+}
+
+fn agreed() -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        bail!("nobody is there to be asked: say --yes");
+    }
+    write!(io::stderr(), "Erase them for good? Nothing brings them back. [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+/// Waits until everything that was erased is off the disk.
+fn cleared(remote: &Remote) -> anyhow::Result<()> {
+    let bar = bar("{bar:32} {pos}/{len} segments written anew");
+    loop {
+        let standing = remote.ask("GET", "/v1/erase", &Parcel::default())?.value()?;
+        if standing.get("pending").and_then(Value::as_u64).context("the answer is not an exchange's")? == 0 {
+            bar.finish_and_clear();
+            return Ok(());
+        }
+        let number = |pointer| standing.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+        bar.set_length(number("/clearing/of"));
+        bar.set_position(number("/clearing/done"));
+        thread::sleep(LOOK);
+    }
+}
+
+/// Everything that was ever erased, a line each.
+fn list(remote: &Remote) -> anyhow::Result<Outcome> {
+    let reply = remote.ask("GET", "/v1/erase?include=list", &Parcel::default())?;
+    if !reply.is_accepted() {
+        return remote.report(&reply, |_, _| Ok(()));
+    }
+    let mut out = io::stdout().lock();
+    for span in reply.value()?["list"].as_array().into_iter().flatten() {
+        writeln!(out, "{span}")?;
+    }
+    Ok(Outcome::Fine)
+}

@@ -1,0 +1,82 @@
+//! `legation restore`: a backup becomes an exchange's data directory, in a new epoch.
+
+use crate::Outcome;
+use crate::audit::bar;
+use crate::cli::RestoreArgs;
+use crate::copy;
+use anyhow::{Context as _, bail};
+use legation_engine::{MANIFEST, begin_epoch};
+use legation_exchange::Epoch;
+use legation_store::atomic_write;
+use legation_store::backup::{is_empty_or_absent, unpack};
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<Outcome> {
+    if !is_empty_or_absent(&args.data)? {
+        bail!("{} is not empty: restore into another directory, and move this one away yourself", args.data.display());
+    }
+    let mut name = OsString::from(&args.data);
+    name.push(".restoring");
+    let place = PathBuf::from(name);
+    if place.exists() {
+        bail!("{} is left of a restore that did not finish: remove it first", place.display());
+    }
+    let done = restored(args, &place);
+    let (begun, size) = done.inspect_err(|_| drop(fs::remove_dir_all(&place)))?;
+    fs::rename(&place, &args.data).with_context(|| format!("cannot name {}", args.data.display()))?;
+    tell(args, &begun, size)?;
+    Ok(Outcome::Fine)
+}
+
+/// Unpacks, checks and begins the epoch, in a place that gets its name when all is done.
+fn restored(args: &RestoreArgs, place: &Path) -> anyhow::Result<(Epoch, u64)> {
+    let bar = bar("unpacking {bar:32} {bytes}, {bytes_per_sec}");
+    let unpacked = unpack(&args.from, place, &mut |bytes| bar.inc(bytes));
+    bar.finish_and_clear();
+    unpacked.with_context(|| format!("cannot unpack {}", args.from.display()))?;
+    if let Some(keys) = &args.keys {
+        for (name, kept) in [("exchange.pem", "exchange.pem"), ("ring", "keys/ring")] {
+            bring(&keys.join(name), &place.join(kept))?;
+        }
+    }
+    let manifest = copy::check(place)?;
+    if !place.join("exchange.pem").exists() {
+        bail!("the backup was made without keys: name the directory that has exchange.pem and ring with --keys");
+    }
+    fs::remove_file(place.join(MANIFEST)).context("cannot tidy up")?;
+    let begun = begin_epoch(place, &manifest.checkpoint).context("cannot go on from this backup")?;
+    Ok((begun, manifest.checkpoint.unverified().size))
+}
+
+/// Copies a key that was kept elsewhere, where there is one.
+fn bring(from: &Path, to: &Path) -> anyhow::Result<()> {
+    if !from.exists() {
+        return Ok(());
+    }
+    let bytes = fs::read(from).with_context(|| format!("cannot read {}", from.display()))?;
+    if let Some(parent) = to.parent() {
+        let mut builder = fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(builder.recursive(true), 0o700);
+        builder.create(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+    }
+    atomic_write(to, &bytes, 0o600).with_context(|| format!("cannot write {}", to.display()))
+}
+
+fn tell(args: &RestoreArgs, begun: &Epoch, size: u64) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    if args.json {
+        let data = args.data.display().to_string();
+        let told = serde_json::json!({"data": data, "size": size, "epoch": begun.epoch, "restore": begun.restore});
+        return Ok(writeln!(out, "{told}")?);
+    }
+    writeln!(out, "{}: {size} entries, sound; epoch {} begins", args.data.display(), begun.epoch)?;
+    writeln!(
+        io::stderr(),
+        "What was taken after the backup was made is gone, from position {size} on, and may be sent again. Tokens and \
+         keys are those of then: withdraw again what was withdrawn since. The operator gets a new token at the next start."
+    )?;
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! Reading the configuration again while the exchange runs. What is wrong changes nothing; what cannot
+//! change before the next start is named.
+
+use super::log::Log;
+use crate::cli::ServeArgs;
+use crate::config::Config;
+use legation_engine::Exchange;
+use legation_server::{Settings, Tls, TlsFiles};
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// What may change while the exchange runs.
+pub(super) struct Live {
+    pub(super) args: ServeArgs,
+    /// What it was started with. That is what the next configuration differs from.
+    pub(super) started: Config,
+    pub(super) exchange: Exchange,
+    pub(super) settings: watch::Sender<Arc<Settings>>,
+    pub(super) tls: Option<Arc<Tls>>,
+    pub(super) log: Log,
+}
+
+impl Live {
+    pub(super) fn reload(&self) {
+        let config = match Config::of(&self.args) {
+            Ok(config) => config,
+            Err(error) => {
+                tracing::error!(error = format!("{error:#}"), "the configuration is not right: the old one is kept");
+                return self.reload_certificate(None);
+            }
+        };
+        let waiting = self.started.waiting(&config);
+        if !waiting.is_empty() {
+            tracing::warn!(settings = waiting.join(", "), "these have changed, and wait for the next start");
+        }
+        self.reload_certificate(config.tls.clone());
+        self.log.set(config.log_level);
+        self.exchange.retune(config.engine.policy, config.engine.pace);
+        self.settings.send_modify(|settings| {
+            // What was said at the start alone stays.
+            let Settings { drain, code, .. } = &**settings;
+            *settings = Arc::new(Settings { drain: *drain, code: code.clone(), ..config.server });
+        });
+        tracing::info!("the configuration was read again");
+    }
+
+    /// From these files, or from those that were named last.
+    fn reload_certificate(&self, files: Option<TlsFiles>) {
+        let Some(tls) = &self.tls else { return };
+        if let Err(error) = tls.reload(files) {
+            tracing::error!(error = format!("{:#}", anyhow::Error::new(error)), "the certificate in use is kept");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! `backup` and `restore`: a copy of a running exchange, and what goes on from it.
+
+use crate::exchange::cap;
+use crate::served::{Served, program};
+use crate::{Ran, run};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}{}", ran.out, ran.err))
+}
+
+/// Restores a backup beside an exchange, into a directory of this name.
+fn restore(served: &Served, from: &str, to: &str) -> Ran {
+    served.run(&["restore", from, "--data", to, "--json"], "")
+}
+
+/// An exchange with two agents and so many messages from one to the other, and the sender's token.
+fn used(messages: usize) -> (Served, String) {
+    let served = Served::start();
+    let (ann, _) = (served.admit(&["ann"]), served.admit(&["bob"]));
+    for number in 0..messages {
+        let sent = served.run_as(Some(&ann), &["send", "-"], &cap("ann", "bob", &format!("note {number}")));
+        assert_eq!(sent.code, 0, "{}", sent.err);
+    }
+    (served, ann)
+}
+
+#[test]
+fn a_backup_becomes_an_exchange_in_a_new_epoch() {
+    let (mut served, ann) = used(3);
+    let message = cap("ann", "bob", "after the backup");
+    let before: Value = json(&served.run_as(Some(&ann), &["send", "--json", "-"], &cap("ann", "bob", "kept")));
+    let made = served.run(&["backup", "--to", "copy.tar", "--json"], "");
+    assert_eq!(made.code, 0, "{}", made.err);
+    let size = json(&made)["checkpoint"]["size"].as_u64().unwrap();
+    assert_eq!(size, 6);
+    let mode = fs::metadata(served.folder().join("copy.tar")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let lost: Value = json(&served.run_as(Some(&ann), &["send", "--json", "-"], &message));
+    assert_eq!(lost["position"], size);
+    let old = covering(&served, size + 1);
+    fs::write(served.folder().join("old.json"), old).unwrap();
+    assert_eq!(served.stop().0, 0);
+
+    let restored = restore(&served, "copy.tar", "restored");
+    assert_eq!(restored.code, 0, "{}", restored.err);
+    assert_eq!((&json(&restored)["size"], &json(&restored)["epoch"]), (&size.into(), &2.into()));
+    let data = served.folder().join("restored");
+    assert!(!data.join("operator.token").exists() && !data.join("backup.json").exists());
+    let verified = served.run(&["audit", "verify", "--data", "restored"], "");
+    assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
+
+    let mut second = Served::with(&["--data", data.to_str().unwrap()], |_| {});
+    let token = fs::read_to_string(data.join("operator.token")).unwrap();
+    let head = json(&second.run_as(Some(token.trim()), &["audit", "head", "--json"], ""));
+    assert_eq!(head["epochs"][1]["first"], size);
+    // A message of before has the receipt it had; what was lost is taken again, in the new epoch.
+    let inbox = json(&second.run_as(Some(token.trim()), &["inbox", "bob", "--json"], ""));
+    let mut items = inbox["messages"].as_array().unwrap().iter();
+    let again = items.find(|item| item["position"] == before["position"]).unwrap();
+    assert_eq!(again["receipt"], before["receipt"]);
+    let resent = json(&second.run_as(Some(&ann), &["send", "--json", "-"], &message));
+    assert_eq!((&resent["status"], &resent["receipt"]["epoch"]), (&"accepted".into(), &2.into()));
+    let new = covering(&second, size + 2);
+    fs::write(served.folder().join("new.json"), new).unwrap();
+    let key = data.join("exchange.pem");
+    let key = served.run(&["keygen", "--from", key.to_str().unwrap()], "").out;
+    let checked = served.run(&["audit", "check", "--key", key.trim(), "old.json", "new.json"], "");
+    assert_eq!(checked.code, 1);
+    assert!(
+        checked.err.contains(&format!("positions {size} to {size} that old.json covers are lost")),
+        "{}",
+        checked.err
+    );
+    let told =
+        served.run(&["audit", "verify", "--data", "restored", "--checkpoint", "old.json", "--key", key.trim()], "");
+    assert_eq!(told.code, 1);
+    assert!(told.out.contains(&format!("restored from a copy at position {size}")), "{}{}", told.out, told.err);
+    second.stop();
+}
+
+/// What `audit head --json` prints once a checkpoint covers so much.
+fn covering(served: &Served, size: u64) -> String {
+    let heads = (0..10_000).map(|_| served.run(&["audit", "head", "--json"], "").out);
+    let covers = |head: &String| {
+        let head: Value = serde_json::from_str(head).unwrap();
+        head["checkpoint"]["size"].as_u64().is_some_and(|covered| covered >= size)
+    };
+    heads.into_iter().find(covers).unwrap()
+}
+
+#[test]
+fn a_backup_under_load_holds_all_that_was_answered_before_it_began() {
+    let served = Served::start();
+    let token = served.admit(&["ann"]);
+    served.admit(&["bob"]);
+    let (answered, stop) = (Mutex::new(BTreeMap::new()), AtomicBool::new(false));
+    let (heard, count) = mpsc::channel();
+    let wanted = thread::scope(|scope| {
+        for sender in 0..3 {
+            let (heard, answered, stop, token, url) = (heard.clone(), &answered, &stop, &token, &served.url);
+            scope.spawn(move || {
+                let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+                for number in 0.. {
+                    if stop.load(Ordering::Acquire) {
+                        return;
+                    }
+                    let text = format!("{sender} {number} {}", "x".repeat(20_000));
+                    let request = agent.post(format!("{url}/v1/messages")).content_type("application/json");
+                    let request = request.header("authorization", format!("Bearer {token}"));
+                    let mut answer = request.send(cap("ann", "bob", &text)).unwrap();
+                    let verdict: Value = serde_json::from_str(&answer.body_mut().read_to_string().unwrap()).unwrap();
+                    let position = verdict["position"].as_u64().unwrap();
+                    answered.lock().unwrap().insert(position, verdict["message_id"].clone());
+                    let _ = heard.send(());
+                }
+            });
+        }
+        count.iter().take(300).for_each(drop);
+        let wanted = answered.lock().unwrap().clone();
+        let made = served.run(&["backup", "--to", "copy", "--json"], "");
+        stop.store(true, Ordering::Release);
+        assert_eq!(made.code, 0, "{}", made.err);
+        wanted
+    });
+    assert_eq!(restore(&served, "copy", "restored").code, 0);
+    let export = served.run(&["audit", "export", "--data", "restored"], "");
+    let entries: BTreeMap<u64, Value> = export
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .map(|entry: Value| (entry["position"].as_u64().unwrap(), entry["effect"]["id"].clone()))
+        .collect();
+    for (position, id) in wanted {
+        assert_eq!(entries.get(&position), Some(&id), "position {position}");
+    }
+}
+
+#[test]
+fn a_restore_writes_over_nothing_and_names_what_is_damaged() {
+    let (mut served, _) = used(1);
+    assert_eq!(served.run(&["backup", "--to", "copy"], "").code, 0);
+    let again = served.run(&["backup", "--to", "copy"], "");
+    assert!(again.code == 2 && again.err.contains("there already"), "{}", again.err);
+    let in_the_way = restore(&served, "copy", "share/legation");
+    assert!(in_the_way.code == 2 && in_the_way.err.contains("not empty"), "{}", in_the_way.err);
+    let segment = served.folder().join("copy/record/log/00000000000000000000.seg");
+    let mut bytes = fs::read(&segment).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    let damaged = restore(&served, "copy", "restored");
+    assert!(damaged.code == 2 && damaged.err.contains("00000000000000000000.seg byte"), "{}", damaged.err);
+    assert!(!served.folder().join("restored").exists() && !served.folder().join("restored.restoring").exists());
+    let not_one = restore(&served, "share", "restored");
+    assert!(not_one.code == 2 && not_one.err.contains("this is no backup"), "{}", not_one.err);
+    let locked = served.run(&["backup", "--to", "other.tar", "--data", "share/legation"], "");
+    assert!(locked.code == 2 && locked.err.contains("leave --data out"), "{}", locked.err);
+    assert_eq!(served.stop().0, 0);
+    assert_eq!(served.run(&["backup", "--to", "other.tar", "--data", "share/legation"], "").code, 0);
+    assert_eq!(restore(&served, "other.tar", "restored").code, 0);
+}
+
+#[test]
+fn a_backup_without_keys_needs_them_from_elsewhere() {
+    let (mut served, _) = used(1);
+    let made = served.run(&["backup", "--to", "copy.tar", "--without-keys"], "");
+    assert!(made.code == 0 && made.err.contains("Keep exchange.pem"), "{}", made.err);
+    assert_eq!(served.stop().0, 0);
+    let pem = fs::read_to_string(served.data().join("exchange.pem")).unwrap();
+    let copy = fs::read(served.folder().join("copy.tar")).unwrap();
+    assert!(!copy.windows(24).any(|bytes| bytes == &pem.as_bytes()[40..64]));
+    let keyless = restore(&served, "copy.tar", "restored");
+    assert!(keyless.code == 2 && keyless.err.contains("--keys"), "{}", keyless.err);
+    let kept = served.folder().join("kept");
+    fs::create_dir(&kept).unwrap();
+    fs::write(kept.join("exchange.pem"), pem).unwrap();
+    let ring = served.data().join("keys/ring");
+    if ring.exists() {
+        fs::copy(ring, kept.join("ring")).unwrap();
+    }
+    let restored = served.run(&["restore", "copy.tar", "--data", "restored", "--keys", "kept"], "");
+    assert_eq!(restored.code, 0, "{}", restored.err);
+}
+
+#[test]
+fn two_that_go_on_from_one_backup_are_told_apart() {
+    let (mut served, _) = used(1);
+    assert_eq!(served.run(&["backup", "--to", "copy.tar"], "").code, 0);
+    assert_eq!(served.stop().0, 0);
+    let key = served.data().join("exchange.pem");
+    let key = served.run(&["keygen", "--from", key.to_str().unwrap()], "").out;
+    for name in ["one", "two"] {
+        assert_eq!(restore(&served, "copy.tar", name).code, 0);
+        let fork = Served::with(&["--data", served.folder().join(name).to_str().unwrap()], |_| {});
+        fs::write(served.folder().join(format!("{name}.json")), covering(&fork, 4)).unwrap();
+    }
+    let checked = served.run(&["audit", "check", "--key", key.trim(), "one.json", "two.json"], "");
+    assert!(
+        checked.code == 1 && checked.err.contains("a fork: two records of this realm are in epoch 2"),
+        "{}",
+        checked.err
+    );
+    let crossed = |data: &str, checkpoint: &str| {
+        let args = ["audit", "verify", "--data", data, "--checkpoint", checkpoint, "--key", key.trim()];
+        run(program(served.folder()).args(args), b"")
+    };
+    assert_eq!(crossed("one", "one.json").code, 0);
+    let other = crossed("one", "two.json");
+    assert!(other.code == 1 && other.out.contains("a fork"), "{}{}", other.out, other.err);
+}
+
+#[test]
+fn only_an_operator_takes_a_backup() {
+    let (served, ann) = used(0);
+    let auditor = served.run(&["token", "add", "audrey", "--role", "auditor"], "").out;
+    for token in [ann.as_str(), auditor.trim()] {
+        let refused = served.run_as(Some(token), &["backup", "--to", "copy.tar"], "");
+        assert!(refused.code == 2 && refused.err.contains("refused[not_allowed]"), "{}", refused.err);
+    }
+    assert!(!Path::new(&served.folder().join("copy.tar")).exists());
+}

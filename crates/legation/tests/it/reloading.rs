@@ -1,0 +1,89 @@
+//! SIGHUP, and what the service manager is told.
+
+use crate::served::Served;
+use std::fs;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+
+/// A service manager that listens.
+struct Manager {
+    folder: tempfile::TempDir,
+    socket: UnixDatagram,
+}
+
+impl Manager {
+    fn new() -> Manager {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+        Manager { folder, socket }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("notify")
+    }
+
+    fn hear(&self) -> String {
+        let mut buffer = [0; 1024];
+        let read = self.socket.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..read].to_vec()).unwrap()
+    }
+
+    fn start(&self, config: &Path) -> Served {
+        let served = Served::with(&["--config", config.to_str().unwrap()], |command| {
+            command.env("NOTIFY_SOCKET", self.path());
+        });
+        assert_eq!(self.hear(), "READY=1");
+        served
+    }
+
+    /// Sends SIGHUP, and waits until what came of it is over.
+    fn reload(&self, served: &Served) {
+        served.signal("HUP");
+        let told = self.hear();
+        let since = told.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").unwrap_or_else(|| panic!("{told}"));
+        assert!(since.parse::<u64>().is_ok(), "{told}");
+        assert_eq!(self.hear(), "READY=1");
+    }
+}
+
+#[test]
+fn a_hang_up_reads_the_configuration_again_and_a_wrong_one_changes_nothing() {
+    let manager = Manager::new();
+    let config = manager.folder.path().join("legation.toml");
+    fs::write(&config, "registration = \"operator\"\n").unwrap();
+    let mut served = manager.start(&config);
+    let status = |what: &str| {
+        let script = format!("curl -sS -o /dev/null -w '%{{http_code}}' {what}");
+        served.beside("bash", &script).out
+    };
+    let named = "$LEGATION_URL/healthz -H 'Host: exchange.example'";
+    let put = "-X PUT $LEGATION_URL/v1/agents/ann -H 'Content-Type: application/json' -d '{}'";
+    assert_eq!((status(named), status(put)), ("403".to_owned(), "401".to_owned()));
+    let changed = "registration = \"open\"\nhosts = [\"exchange.example\"]\nrealm = \"another\"\n\
+                   [limits]\nfailures_per_minute = 1\n[log]\nlevel = \"debug\"\n";
+    fs::write(&config, changed).unwrap();
+    manager.reload(&served);
+    assert_eq!((status(named), status(put)), ("200".to_owned(), "201".to_owned()));
+    fs::write(&config, "registration = \"operator\"\nhots = []\n").unwrap();
+    manager.reload(&served);
+    assert_eq!(status(named), "200");
+    // One failure a minute is what may be, and the one before the change counts.
+    assert_eq!([status("$LEGATION_URL/v1/agents"), status("$LEGATION_URL/v1/agents")].last().unwrap(), "429");
+    let (code, log) = served.stop();
+    assert_eq!((code, manager.hear()), (0, "STOPPING=1".to_owned()));
+    for told in
+        ["wait for the next start", "settings=\"realm\"", "the old one is kept", "did you mean `hosts`?", "DEBUG"]
+    {
+        assert!(log.contains(told), "{told}: {log}");
+    }
+}
+
+#[test]
+fn the_service_manager_hears_that_the_exchange_decides() {
+    let manager = Manager::new();
+    let _served = Served::with(&[], |command| {
+        command.env("NOTIFY_SOCKET", manager.path()).env("WATCHDOG_USEC", "20000");
+    });
+    let heard: Vec<_> = (0..4).map(|_| manager.hear()).collect();
+    assert_eq!(heard, ["READY=1", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"]);
+}
