@@ -35,7 +35,9 @@ mod trust;
 mod verified;
 
 pub use crate::http::{Call, Download, Reply, encoded};
+pub use ::http::Method;
 pub use builder::Builder;
+pub use bytes::Bytes;
 pub use client::Client;
 pub use deliveries::Deliveries;
 pub use error::{Error, ReceiptFault};

@@ -6,14 +6,14 @@ use crate::error::Error;
 use crate::incoming::{Item, Opened};
 use crate::journal::Listed;
 use crate::retry::Backoff;
-use crate::socket::{Socket, Unopened};
+use crate::socket::Socket;
 use crate::verified::Verifier;
 use tokio::sync::{mpsc, watch};
 
 /// How a mailbox is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transport {
-    /// A WebSocket where the exchange has one, otherwise by long polls.
+    /// A WebSocket where the exchange gives one, otherwise long polls.
     #[default]
     Any,
     /// A WebSocket.
@@ -75,11 +75,12 @@ impl Reader {
         if self.transport != Transport::LongPoll {
             match Socket::open(&self.client, after).await {
                 Ok(socket) => self.socket = Some(socket),
-                Err(Unopened::Absent) if self.transport == Transport::Any => self.transport = Transport::LongPoll,
-                Err(Unopened::Absent) => {
-                    return Err(Error::Missing { what: "a WebSocket, which the exchange has not" });
+                // Whoever may read a mailbox without being its agent may not have a socket. Polls are answered
+                // as is due, whatever the reason was.
+                Err(error) if self.transport == Transport::Any && !error.is_retryable() => {
+                    self.transport = Transport::LongPoll;
                 }
-                Err(Unopened::Error(error)) => return Err(error),
+                Err(error) => return Err(error),
             }
         }
         loop {

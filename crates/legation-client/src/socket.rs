@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::dial::Stream;
 use crate::error::Error;
-use crate::http::Reply;
+use crate::http::{Reply, encoded};
 use crate::incoming::Item;
 use crate::poll::fenced;
 use crate::refused::Refused;
@@ -36,13 +36,6 @@ pub(crate) struct Socket {
     url: String,
 }
 
-/// Why there is no socket.
-pub(crate) enum Unopened {
-    /// The exchange has none.
-    Absent,
-    Error(Error),
-}
-
 #[derive(Deserialize)]
 struct Kind<'f> {
     r#type: &'f str,
@@ -50,16 +43,17 @@ struct Kind<'f> {
 
 impl Socket {
     /// Opens a socket that delivers what lies beyond a position.
-    pub(crate) async fn open(client: &Client, after: Option<u64>) -> Result<Socket, Unopened> {
+    pub(crate) async fn open(client: &Client, after: Option<u64>) -> Result<Socket, Error> {
         let http = client.http();
         let base = &http.address.base;
-        let after = after.map(|after| format!("?after={after}")).unwrap_or_default();
-        let url = format!("ws{}/vcp/ws{after}", base.strip_prefix("http").unwrap_or(base));
-        let unfit = |_| Unopened::Error(Error::Setting { what: "the URL" });
+        let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
+        let agent = encoded(client.named()?);
+        let url = format!("ws{}/vcp/ws?agent={agent}{after}", base.strip_prefix("http").unwrap_or(base));
+        let unfit = |_| Error::Setting { what: "the URL" };
         let mut request = url.as_str().into_client_request().map_err(unfit)?;
         request.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, PROTOCOL);
         request.headers_mut().extend(http.authorization().map(|token| (AUTHORIZATION, token)));
-        let lost = |why: Box<dyn std::error::Error + Send + Sync>| Unopened::Error(http.lost(why));
+        let lost = |why: Box<dyn std::error::Error + Send + Sync>| http.lost(why);
         let opened = async {
             let stream = http.dial.connect().await.map_err(|why| lost(why.into()))?;
             let config = WebSocketConfig::default().max_message_size(Some(LARGEST)).max_frame_size(Some(LARGEST));
@@ -69,7 +63,7 @@ impl Socket {
                 Err(error) => Err(lost(error.into())),
             }
         };
-        let stream = timeout(PATIENCE, opened).await.unwrap_or(Err(Unopened::Error(Error::Timeout(PATIENCE))))?;
+        let stream = timeout(PATIENCE, opened).await.unwrap_or(Err(Error::Timeout(PATIENCE)))?;
         Ok(Socket { stream, ping: interval_at(Instant::now() + PING, PING), url: base.clone() })
     }
 
@@ -129,13 +123,9 @@ impl Socket {
     }
 }
 
-/// An exchange that has no socket says so by its status.
-fn refused(response: http::Response<Option<Vec<u8>>>) -> Unopened {
+fn refused(response: http::Response<Option<Vec<u8>>>) -> Error {
     let (head, body) = response.into_parts();
-    if matches!(head.status.as_u16(), 404 | 405 | 426 | 501) {
-        return Unopened::Absent;
-    }
     let body = body.unwrap_or_default().into();
     let reply = Reply { status: head.status.as_u16(), headers: head.headers, body };
-    Unopened::Error(reply.accepted().map_or_else(fenced, |_| Error::Answer(None)))
+    reply.accepted().map_or_else(fenced, |_| Error::Answer(None))
 }

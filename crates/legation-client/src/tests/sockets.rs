@@ -26,7 +26,7 @@ async fn a_socket_that_breaks_is_opened_again_where_it_was_left() {
     let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
     let mut deliveries = client.inbox().deliveries().await.unwrap();
     let (path, mut socket) = opened.recv().await.unwrap();
-    assert_eq!(path, "/vcp/ws");
+    assert_eq!(path, "/vcp/ws?agent=bob");
     socket.send(Message::text(json!({"type": "bound", "agent": "bob", "cursor": 0}).to_string())).await.unwrap();
     socket.send(framed(1)).await.unwrap();
     socket.send(framed(2)).await.unwrap();
@@ -38,7 +38,7 @@ async fn a_socket_that_breaks_is_opened_again_where_it_was_left() {
     drop(socket);
     // What is not done is asked for again, and not handed out twice.
     let (path, mut socket) = opened.recv().await.unwrap();
-    assert_eq!(path, "/vcp/ws?after=1");
+    assert_eq!(path, "/vcp/ws?agent=bob&after=1");
     socket.send(framed(2)).await.unwrap();
     socket.send(framed(3)).await.unwrap();
     assert_eq!(deliveries.next().await.unwrap().unwrap().position, 3);
@@ -79,5 +79,5 @@ async fn an_exchange_without_sockets_is_asked_by_polls() {
     assert_eq!(log.of(&http::Method::GET, "/v1/agents/bob/inbox").len(), 1);
     let (client, _) = fake::client(|_| None, None);
     let ended = client.inbox().transport(Transport::WebSocket).handle(|_| async { Ok::<_, Error>(()) }).await;
-    assert!(matches!(ended, Err(Error::Missing { .. })), "{ended:?}");
+    assert!(matches!(ended, Err(Error::Refused(_))), "{ended:?}");
 }

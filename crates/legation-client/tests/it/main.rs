@@ -9,6 +9,7 @@
 
 mod alarms;
 mod examples;
+mod fencing;
 mod house;
 mod keys;
 mod many;
