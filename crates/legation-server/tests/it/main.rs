@@ -20,6 +20,7 @@ mod messages;
 mod openapi;
 mod operations;
 mod people;
+#[cfg(unix)]
 mod pki;
 mod proxies;
 mod receipts;
@@ -29,6 +30,7 @@ mod roles;
 mod search;
 mod signin;
 mod stream;
+#[cfg(unix)]
 mod tls;
 #[cfg(unix)]
 mod unix;
