@@ -22,6 +22,7 @@ mod messages;
 mod openapi;
 mod operations;
 mod people;
+#[cfg(unix)]
 mod pki;
 mod proxies;
 mod push;
@@ -32,6 +33,7 @@ mod roles;
 mod search;
 mod signin;
 mod stream;
+#[cfg(unix)]
 mod streams;
 mod tls;
 #[cfg(unix)]

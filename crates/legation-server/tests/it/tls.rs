@@ -222,5 +222,5 @@ fn what_cannot_be_shown_is_refused_with_the_reason() {
     let expired = authority.issue_with(two.path(), NAMES, |params| {
         (params.not_before, params.not_after) = (date_time_ymd(2001, 1, 1), date_time_ymd(2002, 1, 1));
     });
-    assert_eq!(Tls::load(expired).unwrap().expires(), Duration::from_secs(1_009_843_200));
+    assert_eq!(Tls::load(expired).unwrap().expires().as_secs(), 1_009_843_200);
 }
