@@ -6,7 +6,7 @@
 pub(crate) fn as_many_as_possible() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    drop(setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }));
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 #[cfg(not(unix))]
