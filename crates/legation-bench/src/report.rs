@@ -130,6 +130,7 @@ impl Row {
             Scenario::Nats => "nats",
             Scenario::Latency => "latency",
             Scenario::Scale => "scale",
+            Scenario::Push => "push",
         };
         let against = self.against.as_ref();
         let bound = self.bound.as_ref();
