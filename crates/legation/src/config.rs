@@ -10,7 +10,7 @@ use crate::cli::{ConfigArgs, ConfigCommand, LogFormat, ServeArgs};
 use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
 use file::{ConfigFile, Level, Registration};
-use legation_engine::Rate;
+use legation_engine::{Rate, Retention};
 use legation_exchange::Policy;
 use legation_server::Limits;
 use std::fs;
@@ -93,6 +93,10 @@ impl Config {
             snapshot_every: file.record.snapshot_every,
             segment: file.record.segment.0,
             key_ring: file.record.key_ring,
+            retention: Retention {
+                bodies_for: file.retention.bodies_for.map(|span| span.0),
+                size: file.retention.size.map(|size| size.0),
+            },
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
             ..legation_engine::Settings::on(&data)
         };

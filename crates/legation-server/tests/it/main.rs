@@ -24,6 +24,7 @@ mod people;
 mod receipts;
 mod record;
 mod registry;
+mod retention;
 mod roles;
 mod search;
 mod signin;

@@ -22,6 +22,7 @@ pub(crate) struct ConfigFile {
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
     pub(crate) record: RecordTable,
+    pub(crate) retention: RetentionTable,
     pub(crate) log: LogTable,
 }
 
@@ -71,6 +72,14 @@ pub(crate) struct RecordTable {
     pub(crate) key_ring: Option<PathBuf>,
 }
 
+/// Everything is kept for ever where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RetentionTable {
+    pub(crate) bodies_for: Option<Span>,
+    pub(crate) size: Option<Size>,
+}
+
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LogTable {
@@ -114,6 +123,7 @@ impl Default for ConfigFile {
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
             record: RecordTable::default(),
+            retention: RetentionTable::default(),
             log: LogTable { format: LogFormat::Text, level: Level::Info },
         }
     }

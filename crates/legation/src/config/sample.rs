@@ -67,6 +67,12 @@ snapshot_every = {snapshot_every}
 # LEGATION_KEY_RING comes before it.
 # key_ring = "/etc/legation/ring"
 
+[retention]
+# How long what messages say is kept; without it, for ever. What waits for somebody stays.
+# bodies_for = "90d"
+# How many bytes of it are kept, the newest; without it, all of them.
+# size = "50 GiB"
+
 [log]
 # "text" for people, "json" for programs.
 format = "text"
@@ -108,7 +114,7 @@ mod tests {
     #[test]
     fn the_sample_names_every_key() {
         // A key nobody has makes the reader list those there are.
-        for table in ["", "[limits]\n", "[mailbox]\n", "[dedup]\n", "[record]\n", "[log]\n"] {
+        for table in ["", "[limits]\n", "[mailbox]\n", "[dedup]\n", "[record]\n", "[retention]\n", "[log]\n"] {
             let error = toml::from_str::<ConfigFile>(&format!("{table}nobody = 1")).unwrap_err();
             let known: BTreeSet<_> = error.message().split('`').skip(3).step_by(2).collect();
             assert!(!known.is_empty(), "{error}");
