@@ -56,7 +56,7 @@ impl<'a> Batch<'a> {
         self.bytes.extend([0; 4]);
         self.bytes.extend(frame.position.to_le_bytes());
         self.bytes.extend(frame.at.to_le_bytes());
-        self.bytes.extend(frame.salt);
+        self.bytes.extend(self.key.masked(Place { segment: self.id, position: frame.position }, frame.salt));
         self.bytes.extend(self.key.id().to_le_bytes());
         self.bytes.extend(length(sealed_len(frame.effect.len())).to_le_bytes());
         self.bytes.extend(body.to_le_bytes());

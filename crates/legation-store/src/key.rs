@@ -65,6 +65,14 @@ impl Key {
         self.once(&[part.label(), &place.segment, &place.position.to_le_bytes(), &salt])
     }
 
+    /// Hides a salt in its place, and shows it again. With the salt and the hashes beside it, whoever has
+    /// the file and no key could try out what a part says.
+    pub(crate) fn masked(&self, place: Place, mut salt: [u8; 16]) -> [u8; 16] {
+        let mask = self.block(&[], &[b"legation salt 1\n", &place.segment, &place.position.to_le_bytes()], 1);
+        salt.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+        salt
+    }
+
     /// A key for what this says and for nothing else: HKDF-Expand (RFC 5869) with SHA-256.
     pub(crate) fn once(&self, info: &[&[u8]]) -> Once {
         let first = Zeroizing::new(self.block(&[], info, 1));

@@ -12,7 +12,7 @@ use legation_exchange::record::{
 pub(crate) struct Stored<'a> {
     pub(crate) position: u64,
     pub(crate) at: u64,
-    /// The entry's salt; the effect's, where the body is gone.
+    /// The entry's salt; the effect's, where the body is gone. Hidden, where the parts are sealed.
     pub(crate) salt: [u8; 16],
     pub(crate) parts: Parts<'a>,
 }
@@ -61,14 +61,15 @@ impl Stored<'_> {
     /// What it says, opened with a key of the ring; or why it does not open.
     pub(crate) fn open(&self, ring: &Ring, segment: [u8; 16]) -> Result<Frame, String> {
         let Stored { position, at, salt, parts } = *self;
-        let frame = |effect, body| Frame { position, at, salt, effect, body };
         let (key, effect, body) = match parts {
             Parts::Plain { effect, body } => {
-                return Ok(frame(effect.to_vec(), body.map(<[u8]>::to_vec).into()));
+                let (effect, body) = (effect.to_vec(), body.map(<[u8]>::to_vec).into());
+                return Ok(Frame { position, at, salt, effect, body });
             }
             Parts::Sealed { key, effect, body, .. } => (key, effect, body),
         };
         let key = ring.key(key).ok_or_else(|| format!("it is sealed with key {key}, which the ring lacks"))?;
+        let salt = key.masked(Place { segment, position }, salt);
         let open = |part, salt, bytes| {
             let once = key.part(part, Place { segment, position }, salt);
             let what = match part {
@@ -83,6 +84,6 @@ impl Stored<'_> {
             Kept::Here(bytes) => (effect_salt(salt), Body::Here(open(Part::Body, salt, bytes)?)),
             Kept::Gone(said) => (salt, Body::Gone(said)),
         };
-        Ok(frame(open(Part::Effect, own, effect)?, body))
+        Ok(Frame { position, at, salt, effect: open(Part::Effect, own, effect)?, body })
     }
 }

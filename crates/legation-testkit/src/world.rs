@@ -1,6 +1,7 @@
 //! One run: agents, a clock, a disk and the exchange between them, from a seed to the last check.
 
 mod asking;
+mod rewriting;
 mod starting;
 
 use crate::asked::{Ack, Asked};
@@ -41,11 +42,13 @@ pub struct Summary {
     pub crashes: u64,
     /// Starts.
     pub starts: u64,
+    /// Segments written anew.
+    pub rewritten: u64,
 }
 
 impl Summary {
     pub(crate) fn add(&mut self, more: &Summary) {
-        let Summary { accepted, duplicates, refused, full, lost, crashes, starts } = more;
+        let Summary { accepted, duplicates, refused, full, lost, crashes, starts, rewritten } = more;
         self.accepted += accepted;
         self.duplicates += duplicates;
         self.refused += refused;
@@ -53,6 +56,7 @@ impl Summary {
         self.lost += lost;
         self.crashes += crashes;
         self.starts += starts;
+        self.rewritten += rewritten;
     }
 }
 
@@ -143,6 +147,12 @@ impl World {
         }
         if self.rng.chance(10) {
             self.take_snapshot()?;
+        }
+        if self.rng.chance(15) {
+            self.rewrite()?;
+            if self.ledger.is_none() {
+                return self.start();
+            }
         }
         if self.rng.chance(5) {
             self.stop_cleanly()?;

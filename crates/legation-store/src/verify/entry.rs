@@ -107,13 +107,17 @@ impl Entry<'_> {
         let keys = ring.list();
         let key = keys.iter().find(|key| key.id() == id);
         let key = key.ok_or_else(|| format!("the entry is sealed with key {id}, which the ring lacks"))?;
+        let mask = [b"legation salt 1\n", &segment[..], &self.position.to_le_bytes()].concat();
+        let mask = signed(key.master().as_slice(), &[&mask, &[1]]).ok_or("its salt does not open")?;
+        let mut salt = self.salt;
+        salt.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
         let open = |label: &[u8], salt: [u8; 16], sealed: &[u8]| {
             let info = [label, &segment, &self.position.to_le_bytes(), &salt].concat();
             opened(key.master().as_slice(), &info, sealed)
         };
         let own = match &self.body {
-            Body::None | Body::Here(_) => effect_salt(self.salt),
-            Body::Gone(_) => self.salt,
+            Body::None | Body::Here(_) => effect_salt(salt),
+            Body::Gone(_) => salt,
         };
         let effect = open(b"legation effect 1\n", own, self.effect.sealed);
         let effect = effect.ok_or_else(|| format!("its effect does not open with key {id}: changed, or moved here"))?;
@@ -121,9 +125,9 @@ impl Entry<'_> {
             return Err("its effect is not the one its hash was made of".to_owned());
         }
         let Body::Here(Part { sealed, said }) = &self.body else { return Ok(()) };
-        let body = open(b"legation body 1\n", self.salt, sealed);
+        let body = open(b"legation body 1\n", salt, sealed);
         let body = body.ok_or_else(|| format!("its body does not open with key {id}: changed, or moved here"))?;
-        if body_commitment(self.salt, &body) != *said {
+        if body_commitment(salt, &body) != *said {
             return Err("its body is not the one its hash was made of".to_owned());
         }
         Ok(())

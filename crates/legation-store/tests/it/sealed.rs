@@ -12,7 +12,7 @@ use std::sync::Arc;
 const CANARY: &[u8] = b"a rare bird sings";
 
 /// Whether these bytes stand in any file under a directory.
-pub(crate) fn tells(dir: &Path, what: &[u8]) -> Option<PathBuf> {
+fn tells(dir: &Path, what: &[u8]) -> Option<PathBuf> {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -64,7 +64,9 @@ fn no_file_tells_what_an_entry_or_a_snapshot_says() {
     let snapshots = Snapshots::open(dir.path(), ring()).unwrap();
     snapshots.write(&log.known(), CANARY).unwrap();
     snapshots.write_part(1, CANARY).unwrap();
-    assert_eq!(all(&log), [said]);
+    assert_eq!(all(&log), [said.clone()]);
+    assert_eq!(tells(dir.path(), &said.salt), None, "with the salt, what it says could be tried out");
+    assert_eq!(tells(dir.path(), &said.effect_salt()), None);
     assert_eq!(tells(dir.path(), CANARY), None);
 }
 

@@ -21,6 +21,7 @@ mod messages;
 mod operations;
 mod people;
 mod proofs;
+mod sealed;
 mod served;
 mod stream;
 mod tail;

@@ -31,6 +31,7 @@ fn isolate(command: &mut Command, folder: &Path) {
         "LEGATION_DATA",
         "LEGATION_LISTEN",
         "LEGATION_REALM",
+        "LEGATION_KEY_RING",
         "RUST_LOG",
     ] {
         command.env_remove(name);
