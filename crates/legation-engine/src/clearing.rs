@@ -87,7 +87,7 @@ impl Clearer {
 
     fn step(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
         while let Some((newest, spans)) = self.pending() {
-            self.clear(&spans, runtime)?;
+            self.clear(&spans)?;
             runtime.block_on(self.note(Input::Clear { up_to: newest }))?;
         }
         match self.retaining.due(&self.committed, &self.rewriter, &self.reader)? {
@@ -124,12 +124,12 @@ impl Clearer {
         erasures.newest().map(|newest| (newest, erasures.pending().collect()))
     }
 
-    fn clear(&mut self, spans: &[Span], runtime: &tokio::runtime::Handle) -> Result<(), Error> {
+    fn clear(&mut self, spans: &[Span]) -> Result<(), Error> {
         let positions: Vec<u64> = spans.iter().flat_map(|span| span.first..=span.last).collect();
         let Some(last) = positions.last().copied() else { return Ok(()) };
         // The decider goes on in a new segment as soon as it can.
         while self.rewriter.segments().iter().any(|segment| segment.active && segment.first <= last) {
-            runtime.block_on(tokio::time::sleep(REST));
+            std::thread::sleep(REST);
             self.still_wanted()?;
         }
         // Where an earlier attempt got on to the bodies, nobody knows what the index took in meanwhile.

@@ -2,16 +2,18 @@
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
+use crate::ledger::Ledger;
 use crate::open::ring_of;
 use crate::stopped::Stopped;
 use legation_exchange::record::{Hash, SignedCheckpoint};
-use legation_exchange::{Epoch, Input, OPERATOR, Restore};
+use legation_exchange::{ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Restore, Span, Verdict, Who, spans};
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// Begins a new epoch in a data directory that no exchange runs on. From then on nothing it states is
-/// taken for a statement of what the copy was made from.
-pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint) -> Result<Epoch, Error> {
+/// taken for a statement of what the copy was made from. What had been erased since the copy was made is
+/// erased again, as far as the copy has it.
+pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Span]) -> Result<Epoch, Error> {
     let Stopped { mut ledger, .. } = Stopped::open(data, &ring_of(data))?;
     let mut drawn = [0; 16];
     getrandom::fill(&mut drawn).map_err(|_| Error::Random)?;
@@ -29,7 +31,33 @@ pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint) -> Result<Epoch, 
     let before = ledger.state().epochs().last();
     ledger.batch(vec![Input::Restore(Box::new(input))], now()).map_err(Error::Record)?;
     let begun = ledger.state().epochs().last();
-    if begun == before { Err(Error::NoRoom) } else { Ok(begun) }
+    if begun == before {
+        return Err(Error::NoRoom);
+    }
+    erase_again(&mut ledger, erased)?;
+    Ok(begun)
+}
+
+fn erase_again(ledger: &mut Ledger, erased: &[Span]) -> Result<(), Error> {
+    let size = ledger.size();
+    let all = erased.iter().flat_map(|span| span.first..=span.last.min(size.saturating_sub(1)));
+    let mut messages = Vec::new();
+    for position in all {
+        let frame = ledger.log().read(position).map_err(Error::Record)?;
+        let effect = frame.and_then(|frame| serde_json::from_slice(&frame.effect).ok());
+        if matches!(effect, Some(Effect::Accepted(_))) {
+            messages.push(position);
+        }
+    }
+    for some in messages.chunks(usize::try_from(ERASED_AT_ONCE).unwrap_or(usize::MAX)) {
+        let (positions, reason) = (spans(some.iter().copied()), Some("erased before the restore".to_owned()));
+        let erasure = Box::new(Erasure { positions, subject: None, reason, undelivered: true });
+        let batch = ledger.batch(vec![Input::Erase { erasure, who: Who::operator() }], now()).map_err(Error::Record)?;
+        if batch.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Refused(_))) {
+            return Err(Error::NoRoom);
+        }
+    }
+    Ok(())
 }
 
 impl Exchange {

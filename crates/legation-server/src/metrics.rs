@@ -80,7 +80,18 @@ fn record(page: &mut Page, shared: &Shared) {
     page.sizes("legation_commit_batch_size", "Inputs committed together.", &stats.batches);
     page.times("legation_fsync_seconds", "Making a batch durable.", &stats.syncs);
     page.gauge("legation_record_entries", "Entries of the record.", shared.exchange.head().size);
+    let epoch = shared.exchange.epochs().last().map_or(1, |epoch| epoch.epoch);
+    page.gauge("legation_record_epoch", "How often the record was restored from a copy, from 1.", epoch);
     page.gauge("legation_index_lag", "Entries that cannot be found yet.", shared.exchange.index_lag());
+    let (_, kept) = shared.exchange.retention();
+    let before = "Position before which texts were dropped.";
+    page.gauge("legation_bodies_dropped_before", before, kept.dropped_before);
+    if let Some(bytes) = kept.bytes {
+        page.gauge("legation_bodies_bytes", "Bytes of texts kept in complete segments.", bytes);
+    }
+    let (erased, pending) = shared.exchange.erased();
+    page.gauge("legation_erased_messages", "Messages that were ever erased.", erased);
+    page.gauge("legation_erased_pending", "Those that may still be on the disk.", pending);
     page.gauge("legation_record_full", "1 when the record found no room.", u8::from(stats.is_full()));
 }
 

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use legation_engine::{KeyInUse, Rewriting, Storage};
+use legation_engine::{KeyInUse, Retention, Rewriting, Storage};
 use legation_exchange::Verdict;
 use serde::Serialize;
 use std::sync::Arc;
@@ -19,6 +19,16 @@ struct Stored {
     keys: Vec<Key>,
     open_segments: u64,
     rewriting: Option<Progress>,
+    retention: Retained,
+}
+
+/// How long texts are kept, and what is known of them.
+#[derive(Serialize)]
+struct Retained {
+    bodies_for_seconds: Option<u64>,
+    size: Option<u64>,
+    bytes: Option<u64>,
+    dropped_before: u64,
 }
 
 #[derive(Serialize)]
@@ -36,19 +46,26 @@ struct Progress {
 }
 
 impl Stored {
-    fn of(storage: Storage) -> Stored {
+    fn of(storage: Storage, (setting, kept): (Retention, legation_engine::Retained)) -> Stored {
         let Storage { bytes, keys, open, rewriting } = storage;
         let key =
             |KeyInUse { id, created, segments, newest }| Key { id, created: created.to_string(), segments, newest };
         let rewriting = rewriting.map(|Rewriting { done, of }| Progress { done, of });
-        Stored { format: 2, bytes, keys: keys.into_iter().map(key).collect(), open_segments: open, rewriting }
+        let retention = Retained {
+            bodies_for_seconds: setting.bodies_for.map(|span| span.as_secs()),
+            size: setting.size,
+            bytes: kept.bytes,
+            dropped_before: kept.dropped_before,
+        };
+        let keys = keys.into_iter().map(key).collect();
+        Stored { format: 2, bytes, keys, open_segments: open, rewriting, retention }
     }
 }
 
 /// `GET /v1/storage`
 pub(crate) async fn get(State(shared): State<Arc<Shared>>, caller: Caller) -> Result<Response, Refusal> {
     caller.must_see_all()?;
-    Ok(Json(Stored::of(shared.exchange.storage().await?)).into_response())
+    Ok(Json(Stored::of(shared.exchange.storage().await?, shared.exchange.retention())).into_response())
 }
 
 #[derive(Serialize)]

@@ -14,7 +14,7 @@ use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
 pub(crate) use file::Level;
 use file::{ConfigFile, Registration, TlsTable};
-use legation_engine::Rate;
+use legation_engine::{Rate, Retention};
 use legation_exchange::Policy;
 use legation_server::{Limits, Network, Proxy, TlsFiles};
 pub(crate) use listen::Listen;
@@ -113,6 +113,10 @@ impl Config {
             snapshot_every: file.record.snapshot_every,
             segment: file.record.segment.0,
             key_ring: file.record.key_ring,
+            retention: Retention {
+                bodies_for: file.retention.bodies_for.map(|span| span.0),
+                size: file.retention.size.map(|size| size.0),
+            },
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
             carrier: Some(Arc::new(outward::push(&file.push)?)),
             alerts: outward::alerts(&file.alerts, &file.push)?,

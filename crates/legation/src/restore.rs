@@ -4,9 +4,10 @@ use crate::Outcome;
 use crate::audit::bar;
 use crate::cli::RestoreArgs;
 use crate::copy;
+use crate::input::read_text;
 use anyhow::{Context as _, bail};
 use legation_engine::{MANIFEST, begin_epoch};
-use legation_exchange::Epoch;
+use legation_exchange::{Epoch, Span};
 use legation_store::atomic_write;
 use legation_store::backup::{is_empty_or_absent, unpack};
 use std::ffi::OsString;
@@ -47,8 +48,21 @@ fn restored(args: &RestoreArgs, place: &Path) -> anyhow::Result<(Epoch, u64)> {
         bail!("the backup was made without keys: name the directory that has exchange.pem and ring with --keys");
     }
     fs::remove_file(place.join(MANIFEST)).context("cannot tidy up")?;
-    let begun = begin_epoch(place, &manifest.checkpoint).context("cannot go on from this backup")?;
+    let erased = args.erased.as_deref().map(erased).transpose()?.unwrap_or_default();
+    let begun = begin_epoch(place, &manifest.checkpoint, &erased).context("cannot go on from this backup")?;
     Ok((begun, manifest.checkpoint.unverified().size))
+}
+
+/// The positions of a list that `legation erase --list` printed.
+fn erased(list: &Path) -> anyhow::Result<Vec<Span>> {
+    let bad = || format!("{} is no list of `legation erase --list`", list.display());
+    let mut spans = Vec::new();
+    for line in read_text(list)?.lines() {
+        let span: serde_json::Value = serde_json::from_str(line).with_context(bad)?;
+        let number = |name: &str| span.get(name).and_then(serde_json::Value::as_u64).with_context(bad);
+        spans.push(Span { first: number("first")?, last: number("last")? });
+    }
+    Ok(spans)
 }
 
 /// Copies a key that was kept elsewhere, where there is one.

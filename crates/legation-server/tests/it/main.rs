@@ -29,6 +29,7 @@ mod push;
 mod receipts;
 mod record;
 mod registry;
+mod retention;
 mod roles;
 mod search;
 mod signin;

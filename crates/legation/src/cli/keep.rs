@@ -65,6 +65,10 @@ pub(crate) struct RestoreArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) keys: Option<PathBuf>,
 
+    /// What the lost record had erased, as `legation erase --list` printed it: it is erased here too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) erased: Option<PathBuf>,
+
     /// Print what was done as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -24,6 +24,7 @@ pub(crate) struct ConfigFile {
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
     pub(crate) record: RecordTable,
+    pub(crate) retention: RetentionTable,
     pub(crate) push: PushTable,
     pub(crate) alerts: AlertsTable,
     pub(crate) log: LogTable,
@@ -109,6 +110,14 @@ pub(crate) struct RecordTable {
     pub(crate) key_ring: Option<PathBuf>,
 }
 
+/// Everything is kept for ever where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RetentionTable {
+    pub(crate) bodies_for: Option<Span>,
+    pub(crate) size: Option<Size>,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PushTable {
@@ -181,6 +190,7 @@ impl Default for ConfigFile {
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
             record: RecordTable::default(),
+            retention: RetentionTable::default(),
             push: PushTable::default(),
             alerts: AlertsTable::default(),
             log: LogTable { format: LogFormat::Text, level: Level::Info },

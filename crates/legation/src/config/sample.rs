@@ -84,6 +84,12 @@ snapshot_every = {snapshot_every}
 # LEGATION_KEY_RING comes before it.
 # key_ring = "/etc/legation/ring"
 
+[retention]
+# How long what messages say is kept; without it, for ever. What waits for somebody stays.
+# bodies_for = "90d"
+# How many bytes of it are kept, the newest; without it, all of them.
+# size = "50 GiB"
+
 [push]
 # Addresses that messages may be brought to although they are not public: "HOST:PORT" or "NETWORK/BITS:PORT".
 allow = []
@@ -147,6 +153,7 @@ mod tests {
             "[mailbox]\n",
             "[dedup]\n",
             "[record]\n",
+            "[retention]\n",
             "[push]\n",
             "[alerts]\n",
             "[log]\n",

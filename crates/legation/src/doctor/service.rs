@@ -80,7 +80,24 @@ fn measured(page: &str) -> Vec<Check> {
     let lag = figure(page, "legation_index_lag").map(index);
     let until = figure(page, "legation_tls_expires_seconds").map(|until| certificate(Duration::from_secs(until)));
     let stale = figure(page, "legation_tls_stale").filter(|stale| *stale > 0).map(|_| stale_files());
-    [version, entries, lag, until, stale].into_iter().flatten().collect()
+    let epoch = figure(page, "legation_record_epoch").map(epoch);
+    let erased = figure(page, "legation_erased_pending").map(erased);
+    let dropped = figure(page, "legation_bodies_dropped_before").filter(|before| *before > 0);
+    let dropped = dropped.map(|before| Check::ok("retention", format!("texts before position {before} were dropped")));
+    [version, entries, epoch, lag, erased, dropped, until, stale].into_iter().flatten().collect()
+}
+
+fn epoch(epoch: u64) -> Check {
+    let restored = if epoch > 1 { ", restored from a copy" } else { "" };
+    Check::ok("epoch", format!("the record is in epoch {epoch}{restored}"))
+}
+
+fn erased(pending: u64) -> Check {
+    if pending == 0 {
+        return Check::ok("erase", "nothing that was erased is on the disk");
+    }
+    let found = format!("{pending} erased messages may still be on the disk");
+    Check::warn("erase", found, "it is under way, or the disk is full: the log says which")
 }
 
 fn same_version(version: &str) -> Check {

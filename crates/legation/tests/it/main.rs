@@ -13,6 +13,7 @@ mod bench;
 mod crash;
 mod disk;
 mod doctor;
+mod erase;
 mod exchange;
 mod guide;
 mod keys;

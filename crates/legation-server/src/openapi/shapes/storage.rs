@@ -17,6 +17,15 @@ pub(super) fn shapes() -> Vec<Shape> {
         "How far segments have been written anew.",
         [must("done", number("Segments done.")), must("of", number("Segments to do."))],
     );
+    let retention = object(
+        "How long what messages say is kept.",
+        [
+            must("bodies_for_seconds", or_null(number("For so long; null: for ever."))),
+            must("size", or_null(number("So many bytes of it; null: all."))),
+            must("bytes", or_null(number("How many bytes complete segments have of it, where that is counted."))),
+            must("dropped_before", number("Before this position it was dropped, but for what waits.")),
+        ],
+    );
     let storage = object(
         "How the record is stored.",
         [
@@ -25,6 +34,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             must("keys", list("The keys it is sealed with, newest first.", &key)),
             must("open_segments", number("Segments that are not sealed yet, from before it was.")),
             must("rewriting", or_null(rewriting)),
+            must("retention", retention),
         ],
     );
     let rotated = object(
