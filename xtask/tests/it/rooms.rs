@@ -37,7 +37,7 @@ fn a_fenced_library_is_named_by_its_crates_alone() {
     for (library, owners) in [
         ("async-nats", BTreeSet::from(["legation-bench"])),
         ("rusqlite", BTreeSet::from(["legation-store"])),
-        ("rustls-native-certs", BTreeSet::from(["legation-out"])),
+        ("rustls-native-certs", BTreeSet::from(["legation-client", "legation-out"])),
         ("axum", BTreeSet::from(["legation-bench", "legation-server"])),
     ] {
         let members = metadata["packages"].as_array().unwrap().iter().filter(|package| package["source"].is_null());

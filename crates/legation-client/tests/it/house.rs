@@ -4,6 +4,7 @@ use legation_client::protocol::sign::SecretKey;
 use legation_client::{Client, Registration};
 use legation_engine::{Exchange, Settings};
 use legation_exchange::Policy;
+use legation_server::{Listener, Listeners};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
@@ -40,15 +41,25 @@ impl House {
     }
 
     async fn on(data: TempDir, listen: &str) -> House {
+        let listener = TcpListener::bind(listen).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        House::with(data, address, listener)
+    }
+
+    /// Reached by these ways.
+    pub(crate) fn at(listeners: Vec<Listener>) -> House {
+        House::with(tempfile::tempdir().unwrap(), ([0, 0, 0, 0], 0).into(), listeners)
+    }
+
+    fn with(data: TempDir, address: SocketAddr, listeners: impl Into<Listeners>) -> House {
+        let listeners = listeners.into();
         let policy = Policy { open_registration: true, ..Policy::default() };
         let opened = Exchange::open(Settings { policy, ..Settings::on(data.path()) }).unwrap();
         let operator = std::fs::read_to_string(&opened.operator_token).unwrap().trim().to_owned();
-        let listener = TcpListener::bind(listen).await.unwrap();
-        let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(async move {
             let shutdown = async { drop(stopped.await) };
-            legation_server::run(listener, opened.exchange, legation_server::Settings::default(), shutdown).await;
+            legation_server::run(listeners, opened.exchange, legation_server::Settings::default(), shutdown).await;
             opened.ended.await.unwrap().unwrap();
         });
         House { data, address, operator, stop, served }

@@ -15,3 +15,5 @@ mod keys;
 mod many;
 mod receiving;
 mod sending;
+#[cfg(unix)]
+mod ways;
