@@ -72,7 +72,7 @@ pub(crate) enum BenchCommand {
     Scale,
     /// Messages over one WebSocket next to the same over HTTP, and from one socket to another
     Ws,
-    /// Idle WebSockets beside agents that work: what they cost in memory
+    /// Idle sockets beside agents that work: what they cost in memory
     Sockets,
     /// Signed messages through the exchange to endpoints of their recipients
     Push,
