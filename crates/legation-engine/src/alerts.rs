@@ -79,7 +79,9 @@ impl Desk {
 
     /// Takes in what a commit raised, and that the record has so many entries.
     pub(crate) fn committed(&self, alerts: Vec<Alert>, size: u64) {
-        alerts.into_iter().for_each(|alert| self.raise(alert));
+        for alert in alerts {
+            self.raise(alert);
+        }
         self.seen.store(size, Ordering::Release);
     }
 

@@ -11,7 +11,7 @@ use crate::decider::Job;
 use crate::exchange::{Error, Exchange};
 use crate::receipt::Notary;
 use crate::stats::Stats;
-use legation_exchange::{Registration, State, Who};
+use legation_exchange::{Pushing, Registration, State, Who};
 use legation_protocol::{Code, Rejection};
 use legation_store::Reader;
 use runner::Runner;
@@ -101,7 +101,7 @@ impl Exchange {
 
     /// Judges where an agent wants its messages, before anything is decided about it.
     pub(crate) fn may_push(&self, registration: &Registration) -> Result<(), Rejection> {
-        let Some(Some(push)) = &registration.push else { return Ok(()) };
+        let Pushing::To(push) = &registration.push else { return Ok(()) };
         let Some(carrier) = &self.carrier else {
             let message = "this exchange brings nothing to endpoints";
             return Err(Rejection::because(Code::UrlForbidden, message).at("/push/url"));

@@ -51,7 +51,7 @@ pub struct Alert {
     /// Whom it is about: an agent, where there is one.
     pub about: Option<String>,
     /// When it was raised.
-    #[serde(serialize_with = "told")]
+    #[serde(serialize_with = "written")]
     pub at: Moment,
     /// How many alerts this one stands for.
     pub count: u64,
@@ -67,7 +67,8 @@ pub struct Alert {
     pub text: String,
 }
 
-fn told<S: Serializer>(at: &Moment, serializer: S) -> Result<S::Ok, S::Error> {
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn written<S: Serializer>(at: &Moment, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(at)
 }
 
@@ -124,7 +125,7 @@ impl Alert {
     }
 
     /// Takes in a later one of its kind.
-    fn join(&mut self, later: Alert) {
+    fn join(&mut self, later: &Alert) {
         self.count += later.count;
         if self.about != later.about {
             self.about = None;
@@ -159,7 +160,7 @@ impl Alerts {
     pub fn raise(&mut self, alert: Alert, now: Duration) {
         self.pass(now);
         match self.close.get_mut(&alert.kind) {
-            Some(Close { gathered: Some(gathered), .. }) => gathered.join(alert),
+            Some(Close { gathered: Some(gathered), .. }) => gathered.join(&alert),
             Some(Close { gathered, .. }) => *gathered = Some(alert),
             None => self.put(alert, now),
         }

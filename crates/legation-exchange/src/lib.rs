@@ -42,7 +42,7 @@ pub use mailbox::{Item, Mailbox};
 pub use moment::Moment;
 pub use person::{People, Person};
 pub use policy::Policy;
-pub use push::{Fate, Lost, Outcome, Push, Pushed, Try};
+pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Try};
 pub use registration::Registration;
 pub use registry::Registry;
 pub use route::{Event, Order, Route};

@@ -11,9 +11,33 @@ pub struct Push {
     pub url: String,
 }
 
-/// Tells `null` from what is left out.
-pub(crate) fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Push>>, D::Error> {
-    Option::<Push>::deserialize(deserializer).map(Some)
+/// What a registration says of where messages are brought to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pushing {
+    /// Nothing: it stays as it is.
+    #[default]
+    Unsaid,
+    /// Nowhere any more.
+    Ended,
+    /// There.
+    To(Push),
+}
+
+impl<'de> Deserialize<'de> for Pushing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pushing, D::Error> {
+        Option::<Push>::deserialize(deserializer).map(|said| said.map_or(Pushing::Ended, Pushing::To))
+    }
+}
+
+impl Pushing {
+    /// What it makes of where they were brought to before.
+    pub(crate) fn onto(self, before: Option<Push>) -> Option<Push> {
+        match self {
+            Pushing::Unsaid => before,
+            Pushing::Ended => None,
+            Pushing::To(push) => Some(push),
+        }
+    }
 }
 
 /// How messages were brought to an agent.

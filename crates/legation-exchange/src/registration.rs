@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, forget_oldest};
 use crate::key::{Key, KeyEvent, NewKey};
-use crate::push::{self, Push};
+use crate::push::Pushing;
 use legation_protocol::id::AgentId;
 use legation_protocol::{Code, Content, Format, Rejection, check};
 use serde::Deserialize;
@@ -40,8 +40,7 @@ pub struct Registration {
     /// A CAP manifest.
     pub manifest: Option<Value>,
     /// Where its messages are brought to; `null` ends that.
-    #[serde(deserialize_with = "push::said")]
-    pub push: Option<Option<Push>>,
+    pub push: Pushing,
     /// Whether to make a new token. The old one counts until the new one is used.
     pub rotate_token: bool,
 }
@@ -70,7 +69,7 @@ impl Registration {
         agent.purposes = self.purposes.unwrap_or(agent.purposes);
         agent.environment = self.environment.or(agent.environment);
         agent.manifest = self.manifest.or(agent.manifest);
-        agent.push = self.push.unwrap_or(agent.push);
+        agent.push = self.push.onto(agent.push);
         Ok(agent)
     }
 

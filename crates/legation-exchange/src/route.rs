@@ -91,7 +91,7 @@ impl Route {
     pub const ATTEMPTS: u8 = 4;
     /// How long an endpoint is left alone that does not answer: at first, and at most.
     const PAUSE: Duration = Duration::from_secs(1);
-    const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+    const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
     /// The last message that was taken from the mailbox: the next is the first beyond it.
     pub fn cursor(&self) -> Option<u64> {

@@ -53,7 +53,12 @@ impl Runner {
             self.notes.tell();
             let wake = self.wake();
             tokio::select! {
-                Some(ended) = self.posts.join_next(), if !self.posts.is_empty() => self.ended(ended),
+                // Only a panic within a post leaves nothing to tell; its message stays where it is.
+                Some(ended) = self.posts.join_next(), if !self.posts.is_empty() => {
+                    if let Ok((position, reply)) = ended {
+                        self.ended(position, reply);
+                    }
+                }
                 () = self.notes.settled() => {}
                 () = rings => {}
                 () = tokio::time::sleep_until(wake.unwrap_or(self.start)), if wake.is_some() => {}
@@ -139,9 +144,8 @@ impl Runner {
         self.posts.spawn(async move { (position, posting.await) });
     }
 
-    fn ended(&mut self, ended: Result<(u64, Reply), tokio::task::JoinError>) {
-        // Only a panic within a post leaves nothing to tell; its message stays where it is.
-        let Ok((position, Reply { outcome, retry_after })) = ended else { return };
+    fn ended(&mut self, position: u64, reply: Reply) {
+        let Reply { outcome, retry_after } = reply;
         self.note(Event::Ended { position, outcome, retry_after, jitter: jitter() });
     }
 

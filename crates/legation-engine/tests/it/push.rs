@@ -2,7 +2,7 @@
 
 use crate::{accepted, claim, close};
 use legation_engine::{Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings};
-use legation_exchange::{Outcome, Policy, Push, Registration, Verdict, Who};
+use legation_exchange::{Outcome, Policy, Push, Pushing, Registration, Verdict, Who};
 use legation_protocol::{Code, Rejection};
 use serde_json::Value;
 use std::path::Path;
@@ -69,7 +69,7 @@ fn open(data: &Path, script: impl FnMut(u64) -> u16 + Send + 'static) -> (Opened
 }
 
 fn to(url: &str) -> Registration {
-    Registration { push: Some(Some(Push { url: url.to_owned() })), ..Registration::default() }
+    Registration { push: Pushing::To(Push { url: url.to_owned() }), ..Registration::default() }
 }
 
 async fn register(exchange: &Exchange) {
@@ -173,7 +173,7 @@ async fn what_waited_before_push_was_asked_for_is_brought_in_order() {
     written(exchange, 40).await;
     assert_eq!(exchange.waiting().total, 0);
     // Where push has ended, messages wait for a reader again.
-    let none = Registration { push: Some(None), ..Registration::default() };
+    let none = Registration { push: Pushing::Ended, ..Registration::default() };
     exchange.register("archivist", none, agent).await.unwrap();
     let last = accepted(exchange, claim("MSG9999")).await;
     let waiting = exchange.inbox("archivist", None, 10).unwrap();

@@ -4,6 +4,7 @@ use super::{Decided, Desk};
 use crate::agent::Agent;
 use crate::effect::Effect;
 use crate::key::Key;
+use crate::push::Pushing;
 use crate::registration::Registration;
 use crate::token::{TokenHash, Tokens};
 use crate::who::Who;
@@ -75,7 +76,7 @@ impl Desk<'_> {
         if !wanted.groups.as_ref().is_none_or(within) {
             return refuse("an agent gives its own groups to those below it, and no others", "/groups");
         }
-        if wanted.push.is_some() {
+        if wanted.push != Pushing::Unsaid {
             return refuse("an agent says itself where its messages are brought to, or an operator does", "/push");
         }
         if wanted.instance_of.as_deref().is_some_and(|base| base != by) {

@@ -134,7 +134,7 @@ pub(crate) struct AgentArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
-    Add(AddArgs),
+    Add(Box<AddArgs>),
     /// List all agents
     List {
         /// Only those that have told of this topic or action

@@ -50,7 +50,7 @@ impl Endpoint {
         let message: Value = serde_json::from_slice(&body).unwrap();
         let mut came = self.came.lock().unwrap();
         came.1 += 1;
-        let fails = came.1 % 5 == 0;
+        let fails = came.1.is_multiple_of(5);
         if !fails {
             came.0.insert(message["id"].as_str().unwrap().to_owned());
             self.more.notify_all();
