@@ -10,7 +10,7 @@ use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
-use crate::retention::{Retaining, Retention};
+use crate::retention::Retention;
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::tokens::Token;
@@ -118,6 +118,9 @@ impl Exchange {
         let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
         let pace = pace.map(|rate| Arc::new(Limiter::new(rate)));
+        let (follower, indexed, requests) = index::follower(data.join("index"), reader.clone(), heads.clone());
+        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention);
+        let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
         let decider = Decider {
             ledger,
             head,
@@ -128,19 +131,6 @@ impl Exchange {
             arrivals: Arc::clone(&arrivals),
             last: 0,
             sealed_for: None,
-        };
-        let (follower, indexed, requests) = index::follower(data.join("index"), reader.clone(), heads.clone());
-        let retaining = Retaining::new(retention);
-        let (shelf, clearing) = (Arc::clone(&retaining.shelf), Arc::default());
-        let clearer = Clearer {
-            rewriter: rewriter.clone(),
-            reader: reader.clone(),
-            committed: Arc::clone(&committed),
-            head: heads.clone(),
-            jobs: jobs.downgrade(),
-            index: requests,
-            progress: Arc::clone(&clearing),
-            retaining,
         };
         let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
         let guard = Guard::new(Arc::clone(&vault), heads.clone());

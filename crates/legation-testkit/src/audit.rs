@@ -141,12 +141,11 @@ impl<'a> Audit<'a> {
     }
 
     fn accept(&mut self, position: u64, accepted: &Accepted, body: Option<&[u8]>) -> Check {
-        let number = match body {
-            Some(body) => self.asked.by_bytes.get(body).copied(),
-            None => {
-                self.gone.insert(position);
-                self.by_digest(&accepted.digest)
-            }
+        let number = if let Some(body) = body {
+            self.asked.by_bytes.get(body).copied()
+        } else {
+            self.gone.insert(position);
+            self.by_digest(&accepted.digest)
         };
         let letter = self.asked.letter(number.ok_or_else(|| format!("nobody wrote what is at {position}"))?)?;
         ensure(letter.honest, || format!("a forgery was taken at {position}"))?;
