@@ -2,11 +2,12 @@
 //! that wants the processor: first the words leave the index, then the bodies leave the segments, and
 //! only then the record says that it is done. A start goes on where an earlier one was interrupted.
 
-use crate::decider::instant;
+use crate::decider::{Job, instant};
 use crate::exchange::{Error, Head};
 use crate::forgetting::Requests;
 use crate::index::step_back;
-use crate::retention::{Drop, Retaining};
+use crate::ledger::Ledger;
+use crate::retention::{Drop, Retaining, Retention};
 use legation_exchange::record::Body;
 use legation_exchange::{Input, Span, State, Verdict, spans};
 use legation_store::{Reader, Rewrite, Rewriter};
@@ -17,6 +18,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// How long is rested between looks, and after a failure.
 const REST: Duration = Duration::from_millis(20);
+/// How soon a setting that changed is seen.
+const LOOK: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(5);
 /// How many old messages leave the index at once: new ones are to be found meanwhile.
 const WORDS: usize = 1000;
@@ -32,17 +35,37 @@ pub struct Clearing {
 
 /// The thread's own.
 pub(crate) struct Clearer {
-    pub(crate) rewriter: Rewriter,
-    pub(crate) reader: Reader,
-    pub(crate) committed: Arc<RwLock<State>>,
-    pub(crate) head: watch::Receiver<Head>,
-    pub(crate) jobs: mpsc::WeakSender<crate::decider::Job>,
-    pub(crate) index: Requests,
+    rewriter: Rewriter,
+    reader: Reader,
+    committed: Arc<RwLock<State>>,
+    head: watch::Receiver<Head>,
+    jobs: mpsc::WeakSender<Job>,
+    index: Requests,
     pub(crate) progress: Arc<Mutex<Clearing>>,
     pub(crate) retaining: Retaining,
 }
 
 impl Clearer {
+    /// One for this record; its shelf and its progress are for whoever asks.
+    pub(crate) fn beside(
+        ledger: &Ledger,
+        head: watch::Receiver<Head>,
+        jobs: mpsc::WeakSender<Job>,
+        index: Requests,
+        retention: Retention,
+    ) -> Clearer {
+        Clearer {
+            rewriter: ledger.rewriter(),
+            reader: ledger.reader(),
+            committed: ledger.committed(),
+            head,
+            jobs,
+            index,
+            progress: Arc::default(),
+            retaining: Retaining::new(retention),
+        }
+    }
+
     /// Runs until the decider has gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         step_back();
@@ -51,7 +74,7 @@ impl Clearer {
             let pause = match self.step(runtime) {
                 Ok(()) => {
                     complained = false;
-                    self.retaining.rest()
+                    LOOK
                 }
                 Err(Error::Closed) => return,
                 Err(error) => {
@@ -176,7 +199,7 @@ impl Clearer {
     async fn note(&self, input: Input) -> Result<(), Error> {
         let jobs = self.jobs.upgrade().ok_or(Error::Closed)?;
         let (answer, answered) = oneshot::channel();
-        let job = crate::decider::Job { input, answer, since: instant() };
+        let job = Job { input, answer, since: instant() };
         jobs.send(job).await.map_err(|_| Error::Closed)?;
         drop(jobs);
         match answered.await.map_err(|_| Error::Closed)?.verdict {

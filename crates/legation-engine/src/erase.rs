@@ -130,23 +130,8 @@ impl Exchange {
         for (wanted, sender) in [(subject.sent, true), (subject.received, false)] {
             let name = Some(subject.agent.clone());
             let (sender, recipient) = if sender { (name, None) } else { (None, name) };
-            let mut query = Query {
-                what: Some(What::Accepted),
-                sender,
-                recipient,
-                thread: subject.thread.clone(),
-                until: subject.before.map(Moment::micros),
-                order: Order::Oldest,
-                limit: PAGE,
-                ..Query::default()
-            };
-            while wanted {
-                let page = finder.find(&query).map_err(Error::Index)?;
-                query.after = page.last().copied();
-                found.extend(&page);
-                if page.len() < PAGE {
-                    break;
-                }
+            if wanted {
+                pages(finder, subject, sender, recipient, &mut found)?;
             }
         }
         if subject.received {
@@ -185,6 +170,34 @@ impl Exchange {
             toll.positions.push(position);
         }
         Ok(Ok(toll))
+    }
+}
+
+/// Everything the index has from one or to one, as a subject narrows it.
+fn pages(
+    finder: &Finder,
+    subject: &Subject,
+    sender: Option<String>,
+    recipient: Option<String>,
+    found: &mut BTreeSet<u64>,
+) -> Result<(), Error> {
+    let mut query = Query {
+        what: Some(What::Accepted),
+        sender,
+        recipient,
+        thread: subject.thread.clone(),
+        until: subject.before.map(Moment::micros),
+        order: Order::Oldest,
+        limit: PAGE,
+        ..Query::default()
+    };
+    loop {
+        let page = finder.find(&query).map_err(Error::Index)?;
+        query.after = page.last().copied();
+        found.extend(&page);
+        if page.len() < PAGE {
+            return Ok(());
+        }
     }
 }
 

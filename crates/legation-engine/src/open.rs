@@ -13,7 +13,7 @@ use crate::limiter::{Limiter, Rate};
 use crate::push;
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
-use crate::retention::{Retaining, Retention};
+use crate::retention::Retention;
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::tokens::Token;
@@ -131,6 +131,10 @@ impl Exchange {
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
         let pace = Arc::new(Limiter::new(pace));
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
+        let (follower, indexed, requests) =
+            index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
+        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention);
+        let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
         let decider = Decider {
             ledger,
             head,
@@ -143,20 +147,6 @@ impl Exchange {
             alerts: Arc::clone(&desk),
             last: 0,
             sealed_for: None,
-        };
-        let (follower, indexed, requests) =
-            index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
-        let retaining = Retaining::new(retention);
-        let (shelf, clearing) = (Arc::clone(&retaining.shelf), Arc::default());
-        let clearer = Clearer {
-            rewriter: rewriter.clone(),
-            reader: reader.clone(),
-            committed: Arc::clone(&committed),
-            head: heads.clone(),
-            jobs: jobs.downgrade(),
-            index: requests,
-            progress: Arc::clone(&clearing),
-            retaining,
         };
         let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
         let guard = Guard::new(Arc::clone(&vault), heads.clone());

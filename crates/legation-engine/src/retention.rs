@@ -60,15 +60,15 @@ pub(crate) struct Retaining {
 impl Exchange {
     /// Sets how long bodies are kept, from now on.
     pub fn set_retention(&self, setting: Retention) {
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        (shelf.fresh, shelf.setting) = (true, setting);
+        let mut own = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        (own.fresh, own.setting) = (true, setting);
     }
 
     /// How long bodies are kept, and what is known of them.
     pub fn retention(&self) -> (Retention, Retained) {
         let dropped_before = self.state().dropped().before;
-        let shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        (shelf.setting, Retained { bytes: shelf.bytes, dropped_before })
+        let own = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        (own.setting, Retained { bytes: own.bytes, dropped_before })
     }
 }
 
@@ -78,12 +78,6 @@ impl Retaining {
         Retaining { shelf, looked: None, counted: BTreeMap::new() }
     }
 
-    /// How long there is nothing to do.
-    pub(crate) fn rest(&self) -> Duration {
-        // A setting that changes is seen soon.
-        Duration::from_secs(1).min(EVERY)
-    }
-
     /// What is to go, if it is time to look.
     pub(crate) fn due(
         &mut self,
@@ -91,9 +85,9 @@ impl Retaining {
         rewriter: &Rewriter,
         reader: &Reader,
     ) -> Result<Option<Drop>, Error> {
-        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let (setting, fresh) = (shelf.setting, std::mem::take(&mut shelf.fresh));
-        drop(shelf);
+        let mut own = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let (setting, fresh) = (own.setting, std::mem::take(&mut own.fresh));
+        drop(own);
         if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) && !fresh {
             return Ok(None);
         }

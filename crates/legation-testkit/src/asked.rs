@@ -20,6 +20,9 @@ pub(crate) struct Asked {
     pub(crate) took: BTreeSet<u64>,
     /// Agents that somebody entitled wanted removed.
     pub(crate) removals: BTreeSet<&'static str>,
+    /// Where letters lie that somebody entitled wanted erased, and where that was told to be done.
+    pub(crate) doomed: BTreeSet<u64>,
+    pub(crate) erased: BTreeSet<u64>,
     /// What was stated of the record.
     pub(crate) checkpoints: Vec<Checkpoint>,
 }

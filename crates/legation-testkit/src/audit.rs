@@ -7,7 +7,7 @@ use legation_engine::{LOOK, Ledger};
 use legation_exchange::record::{
     Committed, Frame, Frontier, Hash, Opening, Seal, chain, leaf, verify_consistency, verify_inclusion,
 };
-use legation_exchange::{Accepted, Acked, Effect, Moment, Policy, Pushed, Route, Why};
+use legation_exchange::{Accepted, Acked, Effect, Erased, Moment, Policy, Pushed, Route, Why};
 use legation_protocol::Format;
 use legation_protocol::sign::SecretKey;
 use legation_store::verify::{Options, verify};
@@ -24,6 +24,7 @@ pub(crate) fn audit(asked: &Asked, policy: &Policy, ledger: &Ledger, dir: &Path)
         audit.frame(&frame.map_err(|error| format!("the record cannot be read: {error}"))?)?;
     }
     audit.told()?;
+    audit.bodies()?;
     audit.mailboxes(ledger)?;
     audit.statements(ledger)?;
     let ring = Some(Arc::clone(ledger.reader().ring()));
@@ -59,6 +60,10 @@ struct Audit<'a> {
     /// Roots and chains by size, at the sizes that were stated.
     roots: BTreeMap<u64, (Hash, Hash)>,
     leaves: Vec<Hash>,
+    /// What was erased, by which entry; what is said to be off the disk; which bodies are gone.
+    erased: BTreeMap<u64, u64>,
+    cleared: BTreeSet<u64>,
+    gone: BTreeSet<u64>,
 }
 
 impl<'a> Audit<'a> {
@@ -78,6 +83,9 @@ impl<'a> Audit<'a> {
             waiting: BTreeMap::new(),
             roots: BTreeMap::new(),
             leaves: Vec::new(),
+            erased: BTreeMap::new(),
+            cleared: BTreeSet::new(),
+            gone: BTreeSet::new(),
         }
     }
 
@@ -96,6 +104,12 @@ impl<'a> Audit<'a> {
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| format!("{position} has no effect"))?;
         match effect {
             Effect::Accepted(accepted) => self.accept(position, &accepted, frame.body.here()),
+            Effect::Erased(erased) => self.erase(position, &erased),
+            Effect::Cleared { up_to } => {
+                let done = self.erased.iter().filter(|(_, entry)| **entry <= up_to).map(|(position, _)| *position);
+                self.cleared.extend(done);
+                Ok(())
+            }
             Effect::Acked(acked) => self.ack(position, acked),
             Effect::Died { agent, positions, why } => {
                 ensure(why == Why::Expired, || format!("letters died at {position} for no reason"))?;
@@ -122,15 +136,18 @@ impl<'a> Audit<'a> {
             | Effect::Resent(_)
             | Effect::Purged { .. }
             | Effect::Restored(_)
-            | Effect::Erased(_)
-            | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Rotated { .. } => Err(format!("nobody asked for what is at {position}")),
         }
     }
 
     fn accept(&mut self, position: u64, accepted: &Accepted, body: Option<&[u8]>) -> Check {
-        let number = body.and_then(|body| self.asked.by_bytes.get(body)).copied();
+        let number = if let Some(body) = body {
+            self.asked.by_bytes.get(body).copied()
+        } else {
+            self.gone.insert(position);
+            self.by_digest(&accepted.digest)
+        };
         let letter = self.asked.letter(number.ok_or_else(|| format!("nobody wrote what is at {position}"))?)?;
         ensure(letter.honest, || format!("a forgery was taken at {position}"))?;
         ensure(accepted.sender == letter.sender, || format!("{position} is said to be by {}", accepted.sender))?;
@@ -147,6 +164,34 @@ impl<'a> Audit<'a> {
             ensure(there == Some(true), || format!("{position} went to {agent}, who is not registered"))?;
         }
         Ok(())
+    }
+
+    /// The letter of a body that is gone.
+    fn by_digest(&self, digest: &str) -> Option<usize> {
+        let is_it = |letter: &&Letter| letter.honest && letter.received.digest().to_string() == digest;
+        self.asked.letters.iter().find(is_it).map(|letter| letter.number)
+    }
+
+    /// What is erased was to be, and waits for nobody.
+    fn erase(&mut self, entry: u64, erased: &Erased) -> Check {
+        for position in erased.positions.iter().flat_map(|span| span.first..=span.last) {
+            ensure(self.asked.doomed.contains(&position), || format!("nobody wanted {position} erased"))?;
+            self.erased.entry(position).or_insert(entry);
+            for waiting in self.waiting.values_mut() {
+                waiting.remove(&position);
+            }
+        }
+        Ok(())
+    }
+
+    /// Bodies go that were erased, all of those that are said to be gone, and no others.
+    fn bodies(&self) -> Check {
+        let lost = self.gone.iter().find(|position| !self.erased.contains_key(position));
+        ensure(lost.is_none(), || format!("the body at {lost:?} is gone, and nobody erased it"))?;
+        let left = self.cleared.difference(&self.gone).next();
+        ensure(left.is_none(), || format!("what was erased at {left:?} is still there"))?;
+        let forgotten = self.asked.erased.iter().find(|position| !self.erased.contains_key(position));
+        ensure(forgotten.is_none(), || format!("that {forgotten:?} was erased is lost"))
     }
 
     /// An id is taken once while it is remembered, and a VCP message once for ever.

@@ -1,6 +1,7 @@
 //! One run: agents, a clock, a disk and the exchange between them, from a seed to the last check.
 
 mod asking;
+mod erasing;
 mod pushing;
 mod rewriting;
 mod starting;
@@ -48,11 +49,16 @@ pub struct Summary {
     pub starts: u64,
     /// Segments written anew.
     pub rewritten: u64,
+    /// Erases that were done.
+    pub erased: u64,
+    /// Times that what was erased was taken off the disk.
+    pub cleared: u64,
 }
 
 impl Summary {
     pub(crate) fn add(&mut self, more: &Summary) {
-        let Summary { accepted, duplicates, refused, full, pushed, lost, crashes, starts, rewritten } = more;
+        let Summary { accepted, duplicates, refused, full, pushed, lost, crashes, starts, rewritten, erased, cleared } =
+            more;
         self.accepted += accepted;
         self.duplicates += duplicates;
         self.refused += refused;
@@ -62,6 +68,8 @@ impl Summary {
         self.crashes += crashes;
         self.starts += starts;
         self.rewritten += rewritten;
+        self.erased += erased;
+        self.cleared += cleared;
     }
 }
 
@@ -156,6 +164,12 @@ impl World {
         }
         if self.rng.chance(10) {
             self.take_snapshot()?;
+        }
+        if self.rng.chance(40) {
+            self.clear()?;
+            if self.ledger.is_none() {
+                return self.start();
+            }
         }
         if self.rng.chance(15) {
             self.rewrite()?;
@@ -276,7 +290,17 @@ impl World {
             (Ask::Pushed(_), Verdict::Duplicate { .. } | Verdict::Refused(_)) => {
                 Err("what came of attempts was not written down".to_owned())
             }
-            (Ask::Ack { .. } | Ask::Register(_) | Ask::Remove(_), _) => Ok(()),
+            (Ask::Erase(positions), Verdict::Accepted { .. } | Verdict::Duplicate { .. }) => {
+                self.summary.erased += 1;
+                self.asked.erased.extend(positions);
+                Ok(())
+            }
+            (Ask::Erase(positions), Verdict::Refused(why)) => Err(format!("{positions:?} were not erased: {why}")),
+            (Ask::Clear(_), Verdict::Accepted { .. }) => {
+                self.summary.cleared += 1;
+                Ok(())
+            }
+            (Ask::Ack { .. } | Ask::Register(_) | Ask::Remove(_) | Ask::Clear(_), _) => Ok(()),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::cli::{ConfigArgs, ConfigCommand, LogFormat, ServeArgs};
 use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
 pub(crate) use file::Level;
-use file::{ConfigFile, Registration, TlsTable};
+use file::{AlertsTable, ConfigFile, PushTable, Registration, TlsTable};
 use legation_engine::{Rate, Retention};
 use legation_exchange::Policy;
 use legation_server::{Limits, Network, Proxy, TlsFiles};
@@ -41,6 +41,9 @@ pub(crate) struct Config {
     pub(crate) tls: Option<TlsFiles>,
     pub(crate) log_format: LogFormat,
     pub(crate) log_level: Level,
+    /// What only the next start takes over.
+    push: PushTable,
+    alerts: AlertsTable,
     pub(crate) engine: legation_engine::Settings,
     pub(crate) server: legation_server::Settings,
 }
@@ -122,12 +125,12 @@ impl Config {
             alerts: outward::alerts(&file.alerts, &file.push)?,
             ..legation_engine::Settings::on(&data)
         };
-        let ConfigFile { hosts, proxy, log, listen_mode, .. } = file;
+        let ConfigFile { hosts, proxy, log, listen_mode, push, alerts, .. } = file;
         let trusted = proxy.trusted.iter().map(|Trusted(network)| *network).collect();
         let proxy = Proxy { trusted, header: proxy.header.into() };
         let server = legation_server::Settings { hosts, proxy, limits, ..legation_server::Settings::default() };
         let (log_format, log_level, listen_mode) = (log.format, log.level, listen_mode.0);
-        Ok(Config { data, listen, listen_mode, tls, log_format, log_level, engine, server })
+        Ok(Config { data, listen, listen_mode, tls, log_format, log_level, push, alerts, engine, server })
     }
 }
 

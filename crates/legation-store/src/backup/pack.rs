@@ -38,6 +38,9 @@ pub fn pack(pieces: Vec<Piece>, target: Target<'_>, progress: &mut dyn FnMut(u64
     }
 }
 
+/// Bytes, and how many.
+type Opened = (Box<dyn Read>, u64);
+
 impl Piece {
     fn place(&self) -> PathBuf {
         match &self.content {
@@ -47,7 +50,7 @@ impl Piece {
     }
 
     /// Its bytes and how many they are.
-    fn open(self) -> Result<Option<(Box<dyn Read>, u64)>, Error> {
+    fn open(self) -> Result<Option<Opened>, Error> {
         match self.content {
             Content::Bytes(bytes) => {
                 let length = bytes.len() as u64;

@@ -2,7 +2,7 @@
 
 use super::{Ack, World};
 use crate::letter::{Letter, NAMES, registration};
-use legation_exchange::{Input, Moment, Pushed, Who};
+use legation_exchange::{Erasure, Input, Moment, Pushed, Who, spans};
 use std::collections::BTreeMap;
 
 /// Something that is asked.
@@ -18,6 +18,10 @@ pub(super) enum Ask {
     Remove(&'static str),
     /// To write down what came of attempts.
     Pushed(Pushed),
+    /// To erase what lies at these positions.
+    Erase(Vec<u64>),
+    /// To note that it is off the disk, up to this entry.
+    Clear(u64),
 }
 
 impl Ask {
@@ -40,6 +44,12 @@ impl World {
             Ask::Register(name) => registration(name, &mut self.rng),
             Ask::Pushed(pushed) => Input::Pushed(pushed.clone()),
             Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::operator() },
+            Ask::Erase(positions) => {
+                let positions = spans(positions.iter().copied());
+                let erasure = Erasure { positions, subject: None, reason: None, undelivered: true };
+                Input::Erase { erasure: Box::new(erasure), who: Who::operator() }
+            }
+            Ask::Clear(up_to) => Input::Clear { up_to: *up_to },
         })
     }
 
@@ -80,6 +90,9 @@ impl World {
         }
         if self.rng.chance(35) {
             more.push(self.acknowledge()?);
+        }
+        if self.rng.chance(15) {
+            more.extend(self.erase());
         }
         if let (true, Some(name)) = (self.rng.chance(12), self.rng.pick(&NAMES)) {
             more.push(Ask::Register(name));

@@ -8,10 +8,11 @@ fn a_thousand_seeds_keep_every_promise() {
     // What did not happen was not tested.
     println!("{summary:?}");
     assert!(summary.accepted > 10_000, "{summary:?}");
-    let Summary { duplicates, refused, full, pushed, lost, crashes, rewritten, .. } = summary;
-    for seldom in [duplicates, refused, full, pushed, lost, crashes, rewritten] {
+    let Summary { duplicates, refused, full, pushed, lost, crashes, rewritten, erased, cleared, .. } = summary;
+    for seldom in [duplicates, refused, full, pushed, lost, crashes, rewritten, erased] {
         assert!(seldom > 1000, "{summary:?}");
     }
+    assert!(cleared > 500, "{summary:?}");
 }
 
 #[test]

@@ -47,9 +47,10 @@ pub(crate) fn run(args: &CheckArgs, json: bool) -> anyhow::Result<Outcome> {
     }
     let disagreements = agree::disagreements(&kept);
     for told in &disagreements {
-        match json {
-            true => writeln!(io::stdout(), "{}", serde_json::json!({"sound": false, "about": told}))?,
-            false => writeln!(io::stderr(), "{}", shown(told))?,
+        if json {
+            writeln!(io::stdout(), "{}", serde_json::json!({"sound": false, "about": told}))?;
+        } else {
+            writeln!(io::stderr(), "{}", shown(told))?;
         }
     }
     Ok(if disagreements.is_empty() { outcome } else { Outcome::Refused })

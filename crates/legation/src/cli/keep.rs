@@ -80,6 +80,7 @@ pub(crate) struct RestoreArgs {
 /// stays on the record, and proofs and receipts hold; the text goes from the record, the index and the
 /// disk. What backups hold they still hold. Shows first what would go, and asks.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_long_help = "\
 Examples:
   legation erase 17 18 --reason 'sent by mistake'

@@ -3,21 +3,26 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 8] = ["hosts", "registration", "tls", "proxy", "limits", "mailbox", "dedup", "log.level"];
+pub(crate) const LIVE: [&str; 9] =
+    ["hosts", "registration", "tls", "proxy", "limits", "mailbox", "dedup", "retention", "log.level"];
 /// Read at the start alone.
-pub(crate) const AT_START: [&str; 6] = ["data", "listen", "listen_mode", "realm", "record", "log.format"];
+pub(crate) const AT_START: [&str; 8] =
+    ["data", "listen", "listen_mode", "realm", "record", "push", "alerts", "log.format"];
 
 impl Config {
     /// The settings that differ in another configuration and wait for the next start.
     pub(crate) fn waiting(&self, other: &Config) -> Vec<&'static str> {
         let (own, next) = (&self.engine, &other.engine);
-        let record = (own.segment, own.snapshot_every) != (next.segment, next.snapshot_every);
+        let record =
+            (own.segment, own.snapshot_every, &own.key_ring) != (next.segment, next.snapshot_every, &next.key_ring);
         let differing = [
             ("data", self.data != other.data),
             ("listen", self.listen != other.listen),
             ("listen_mode", self.listen_mode != other.listen_mode),
             ("realm", own.realm != next.realm),
             ("record", record),
+            ("push", self.push != other.push),
+            ("alerts", self.alerts != other.alerts),
             ("log.format", self.log_format != other.log_format),
             ("tls", self.tls.is_some() != other.tls.is_some()),
         ];

@@ -36,6 +36,7 @@ impl Live {
         self.reload_certificate(config.tls.clone());
         self.log.set(config.log_level);
         self.exchange.retune(config.engine.policy, config.engine.pace);
+        self.exchange.set_retention(config.engine.retention);
         self.settings.send_modify(|settings| {
             // What was said at the start alone stays.
             let Settings { drain, code, .. } = &**settings;

@@ -41,8 +41,8 @@ fn a_backup_becomes_an_exchange_in_a_new_epoch() {
     assert_eq!(made.code, 0, "{}", made.err);
     let size = json(&made)["checkpoint"]["size"].as_u64().unwrap();
     assert_eq!(size, 6);
-    let mode = fs::metadata(served.folder().join("copy.tar")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    let archive = fs::metadata(served.folder().join("copy.tar")).unwrap();
+    assert_eq!(archive.permissions().mode() & 0o777, 0o600);
     let lost: Value = json(&served.run_as(Some(&ann), &["send", "--json", "-"], &message));
     assert_eq!(lost["position"], size);
     let old = covering(&served, size + 1);
