@@ -227,7 +227,7 @@ mod tests {
         let mut order = route.after(Event::Offered { position }, start);
         let mut now = start;
         while let Some(Order::Post { .. }) = order {
-            made.push((now - start).as_secs_f64());
+            made.push(now.saturating_sub(start).as_secs_f64());
             let told = route.after(ended(position, outcome), now);
             if matches!(told, Some(Order::Note(Fate::GivenUp | Fate::Delivered, _))) {
                 break;
@@ -278,7 +278,7 @@ mod tests {
             let failed = now + Duration::from_secs(7);
             assert_eq!(route.room(failed), 0);
             now = route.due().unwrap();
-            pauses.push((now - failed).as_secs());
+            pauses.push(now.saturating_sub(failed).as_secs());
             assert_eq!(route.room(now), 1);
         }
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60]);

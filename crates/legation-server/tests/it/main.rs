@@ -7,6 +7,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod alerts;
 mod attacks;
 mod connections;
 mod dead_letters;

@@ -157,6 +157,7 @@ fn record(talk: &Talk<'_>) {
     talk.get("/v1/storage", &[], "");
     talk.send("POST", "/v1/storage/rotate", &[], &Value::Null);
     talk.get("/v1/audit/entries", &[], "limit=1000&include=body");
+    talk.get("/v1/alerts", &[], "after=0&wait=0");
     let size = talk.get("/v1/audit/head", &[], "")["size"].as_u64().unwrap();
     talk.get("/v1/audit/proof", &[], &format!("position=2&size={size}"));
     talk.get("/v1/audit/consistency", &[], &format!("from=3&to={size}"));

@@ -39,6 +39,7 @@ fn rows(key: &str, position: u64) -> Vec<Row> {
         row("GET", "/v1/dead-letters?agent=user", "", [Yes, Yes, Yes, No, No, No, Who]),
         row("GET", "/v1/audit/head", "", [Yes, Yes, Yes, Yes, Yes, Yes, Yes]),
         row("GET", "/v1/audit/entries", "", [Yes, Yes, No, No, No, No, Who]),
+        row("GET", "/v1/alerts", "", [Yes, Yes, No, No, No, No, Who]),
         row("GET", "/v1/tokens", "", [Yes, Yes, No, No, No, No, Who]),
         row("PUT", "/v1/agents/ann", r#"{"model":"m"}"#, [Yes, No, No, No, Yes, No, Who]),
         row("PUT", "/v1/agents/new", "{}", [Yes, No, No, No, No, No, Who]),
