@@ -95,7 +95,9 @@ impl Key {
     fn block(&self, before: &[u8], info: &[&[u8]], number: u8) -> [u8; 32] {
         let mut mac = self.begun.clone();
         mac.update(before);
-        info.iter().for_each(|part| mac.update(part));
+        for part in info {
+            mac.update(part);
+        }
         mac.update(&[number]);
         mac.finalize().into_bytes().into()
     }

@@ -122,13 +122,13 @@ impl World {
         let clock = Moment::from_micros(START);
         let outboxes = NAMES.iter().map(|name| (*name, VecDeque::new())).collect();
         let (asked, way, summary) = (Asked::default(), Way::default(), Summary::default());
-        let ring = Arc::new(Ring::fixed([7; 32]));
+        let keys = Arc::new(Ring::fixed([7; 32]));
         Ok(World {
             rng,
             dir,
             disk,
             segment,
-            ring,
+            ring: keys,
             policy,
             clock,
             latest: clock,

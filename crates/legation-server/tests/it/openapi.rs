@@ -31,9 +31,8 @@ impl Talk<'_> {
     #[track_caller]
     fn send(&self, method: &'static str, path: &str, names: &[(&str, &str)], body: &Value) -> Value {
         let headers = [("authorization", self.by.as_str())];
-        let body = body.to_string();
-        let body = if method == "DELETE" { "" } else { &body };
-        let media = if method == "DELETE" { "" } else { JSON };
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let (media, body) = if body.is_empty() { ("", "") } else { (JSON, body.as_str()) };
         let call = Call { method, path, names, headers: &headers, media, body, ..Call::default() };
         self.contract.fits(call).ok()
     }

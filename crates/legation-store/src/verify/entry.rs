@@ -151,6 +151,8 @@ fn opened(master: &[u8], info: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
 
 fn signed(key: &[u8], parts: &[&[u8]]) -> Option<[u8; 32]> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
-    parts.iter().for_each(|part| mac.update(part));
+    for part in parts {
+        mac.update(part);
+    }
     Some(mac.finalize().into_bytes().into())
 }

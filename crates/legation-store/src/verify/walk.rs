@@ -251,9 +251,9 @@ impl Walk {
             return Err(Bad::Changed(position, format!("position {position} is next, but here is {found}")));
         }
         let checked = leaf(&self.buffer, self.layout, self.id, self.ring.as_deref());
-        let (leaf, opened) = checked.map_err(|what| Bad::Changed(position, what))?;
+        let (hash, opened) = checked.map_err(|what| Bad::Changed(position, what))?;
         self.unopened |= !opened;
-        Ok(leaf)
+        Ok(hash)
     }
 
     /// The first entry of a changed batch whose leaf is not the one in the tree's file, if that

@@ -134,7 +134,9 @@ fn readers_go_on_while_segments_are_written_anew_under_them() {
         }
     }
     over.store(true, Ordering::Relaxed);
-    readers.into_iter().for_each(|reader| reader.join().unwrap());
+    for reader in readers {
+        reader.join().unwrap();
+    }
     assert_eq!(all(&log), batch(0, log.next(), 60));
 }
 
