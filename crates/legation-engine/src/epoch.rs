@@ -2,8 +2,8 @@
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
+use crate::identity::ring_of;
 use crate::ledger::Ledger;
-use crate::open::ring_of;
 use crate::stopped::Stopped;
 use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_exchange::{ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Restore, Span, Verdict, Who, spans};

@@ -5,8 +5,10 @@ use crate::alerts::{self, AlertSettings, Desk};
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
 use crate::clearing::Clearer;
+use crate::crew::{Crew, Ended};
 use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
+use crate::identity::{Identity, ring_of};
 use crate::index;
 use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
@@ -16,16 +18,13 @@ use crate::refusals::{self, Tallies};
 use crate::retention::Retention;
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
-use crate::tokens::Token;
 use crate::vault::{Guard, Vault};
 use legation_exchange::{Alert, Policy, State};
-use legation_protocol::sign::SecretKey;
-use legation_store::{Known, Options, Ring, Snapshots, atomic_write};
-use std::fs;
+use legation_store::{Cut, Known, Options, Ring, Snapshots};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, watch};
 
 /// What an exchange needs to start.
 #[derive(Clone, Debug)]
@@ -77,7 +76,7 @@ pub struct Opened {
     /// Where the operator's token lies.
     pub operator_token: PathBuf,
     /// Ends when the decider does: with an error if the record could not be written.
-    pub ended: oneshot::Receiver<Result<(), legation_store::Error>>,
+    pub ended: Ended,
     /// What recovery had to cut, in words.
     pub recovery: Option<String>,
 }
@@ -90,30 +89,16 @@ impl Exchange {
     pub fn open(settings: Settings) -> Result<Opened, Error> {
         let Settings { data, realm, policy, snapshot_every, segment, key_ring, pace, carrier, retention, alerts: told } =
             settings;
-        let record = data.join("record");
         let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
-        let ring = Arc::new(Ring::open(&key_ring, &record, now()).map_err(Error::Record)?);
-        let snapshots = Snapshots::open(&record, Arc::clone(&ring)).map_err(Error::Record)?;
-        let (known, folded) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
         let stats = Arc::new(Stats::default());
-        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(&stats))), ring: Arc::clone(&ring) };
-        let (mut log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
-        match log.seal_outdated() {
-            // It is done with the first entry that finds room.
-            Ok(()) | Err(legation_store::Error::Full { .. }) => {}
-            Err(error) => return Err(Error::Record(error)),
-        }
         let policy = Policy { realm: realm.clone(), ..policy };
-        let ledger = Ledger::open(log, folded, policy.clone())?;
+        let Kept { ring, snapshots, covered, ledger, cut } = Kept::open(&data, &key_ring, segment, &stats, &policy)?;
         let (policies, policy) = watch::channel(policy);
-        same_realm(&data.join("realm"), &realm)?;
-        let key = exchange_key(&data.join("exchange.pem"), ledger.size() == 0)?;
-        let operator_token = data.join("operator.token");
-        let operator = operator_hash(&operator_token)?;
+        let Identity { key, operator, operator_token } = Identity::of(&data, &realm, ledger.size() == 0)?;
         let (reader, committed) = (ledger.reader(), ledger.committed());
         let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);
-        let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
+        let (jobs, queue) = mpsc::channel::<Job>(QUEUE);
         let notary = Arc::new(Notary::new(realm, ledger.state().epochs().clone(), key, reader.clone()));
         let public = notary.public();
         let rewriter = ledger.rewriter();
@@ -123,7 +108,7 @@ impl Exchange {
             head: heads.clone(),
             ring: Arc::clone(&ring),
             sealed_with: None,
-            covered: known.position,
+            covered,
             worth: snapshot_every,
         };
         let bells = Arc::new(Arrivals::default());
@@ -172,37 +157,16 @@ impl Exchange {
             shelf,
             clearing,
         };
-        let runtime = tokio::runtime::Handle::current();
+        let runtime = Handle::current();
         alerts::tell(&exchange, told, data);
-        let (end, ended) = oneshot::channel();
-        let (keeping, following) = (runtime.clone(), runtime.clone());
         drop(runtime.spawn(counting));
         if let Some(outlet) = exchange.outlet() {
             drop(runtime.spawn(push::supervise(Arc::new(outlet))));
         }
-        let (guarding, clears) = (runtime.clone(), runtime.clone());
-        let followers = [
-            spawn("snapshots", move || keeper.run(&keeping))?,
-            spawn("index", move || follower.run(&following))?,
-            spawn("vault", move || guard.run(&guarding))?,
-            spawn("clearing", move || clearer.run(&clears))?,
-        ];
-        spawn("decider", move || {
-            let done = decider.run(&mut queue, &runtime);
-            queue.close();
-            bells.tell_all();
-            desk.close();
-            // Whoever goes on after a good end may rely on nobody writing here any more.
-            if done.is_ok() {
-                for follower in followers {
-                    drop(follower.join());
-                }
-            }
-            drop(end.send(done));
-        })?;
-        let recovery = recovered
-            .cut
-            .map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
+        let crew = Crew { decider, queue, keeper, follower, guard, clearer, arrivals: bells, alerts: desk };
+        let ended = crew.start(&runtime)?;
+        let recovery =
+            cut.map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
         if let Some(recovery) = &recovery {
             exchange.alerts.raise(Alert::storage(now(), recovery.clone()));
         }
@@ -210,59 +174,31 @@ impl Exchange {
     }
 }
 
-/// Where the key ring of a data directory lies, unless it is elsewhere.
-pub fn ring_of(data: &Path) -> PathBuf {
-    data.join("keys").join("ring")
+/// The record, and all that is read with it.
+struct Kept {
+    ring: Arc<Ring>,
+    snapshots: Snapshots,
+    /// How far the newest snapshot goes.
+    covered: u64,
+    ledger: Ledger,
+    /// What an interrupted write had left.
+    cut: Option<Cut>,
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
-    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    spawned.map_err(|source| Error::File { what: "a thread".to_owned(), source })
-}
-
-/// The record's name, which stands in everything signed: said once, when the record begins.
-fn same_realm(path: &Path, realm: &str) -> Result<(), Error> {
-    match fs::read_to_string(path) {
-        Ok(own) if own.trim_end() == realm => Ok(()),
-        Ok(own) => Err(Error::Realm { own: own.trim_end().to_owned(), asked: realm.to_owned() }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            atomic_write(path, format!("{realm}\n").as_bytes(), 0o600).map_err(Error::Record)
+impl Kept {
+    fn open(data: &Path, ring: &Path, segment: u64, stats: &Arc<Stats>, policy: &Policy) -> Result<Kept, Error> {
+        let record = data.join("record");
+        let ring = Arc::new(Ring::open(ring, &record, now()).map_err(Error::Record)?);
+        let snapshots = Snapshots::open(&record, Arc::clone(&ring)).map_err(Error::Record)?;
+        let (known, folded) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
+        let options = Options { segment, disk: Arc::new(Timed(Arc::clone(stats))), ring: Arc::clone(&ring) };
+        let (mut log, recovered) = options.open(&record, &known).map_err(Error::Record)?;
+        match log.seal_outdated() {
+            // It is done with the first entry that finds room.
+            Ok(()) | Err(legation_store::Error::Full { .. }) => {}
+            Err(error) => return Err(Error::Record(error)),
         }
-        Err(source) => Err(Error::File { what: path.display().to_string(), source }),
+        let ledger = Ledger::open(log, folded, policy.clone())?;
+        Ok(Kept { ring, snapshots, covered: known.position, ledger, cut: recovered.cut })
     }
-}
-
-/// The exchange's key. A record that was signed with one is not continued with another.
-fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
-    let what = path.display().to_string();
-    if path.exists() {
-        return secret_key(path);
-    }
-    if !new {
-        return Err(Error::KeyLost(what));
-    }
-    let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(|_| Error::Random)?;
-    let key = SecretKey::from_seed(&seed);
-    let pem = key.to_pem().map_err(|_| Error::Key(what))?;
-    atomic_write(path, pem.as_bytes(), 0o600).map_err(Error::Record)?;
-    Ok(key)
-}
-
-/// The key in a file.
-pub(crate) fn secret_key(path: &Path) -> Result<SecretKey, Error> {
-    let what = path.display().to_string();
-    let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
-    SecretKey::from_pem(&pem).map_err(|_| Error::Key(what))
-}
-
-fn operator_hash(path: &Path) -> Result<legation_exchange::TokenHash, Error> {
-    if path.exists() {
-        let text = fs::read_to_string(path);
-        let text = text.map_err(|source| Error::File { what: path.display().to_string(), source })?;
-        return Ok(Token::hash_of(&text));
-    }
-    let token = Token::fresh()?;
-    atomic_write(path, format!("{}\n", token.reveal()).as_bytes(), 0o600).map_err(Error::Record)?;
-    Ok(token.hash())
 }

@@ -2,8 +2,8 @@
 
 use crate::decider::now;
 use crate::exchange::Error;
+use crate::identity::secret_key;
 use crate::ledger::Ledger;
-use crate::open::secret_key;
 use crate::snapshots::latest;
 use legation_exchange::{Policy, State};
 use legation_protocol::sign::SecretKey;

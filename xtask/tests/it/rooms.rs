@@ -42,9 +42,9 @@ fn a_fenced_library_is_named_by_its_crates_alone() {
     ] {
         let members = metadata["packages"].as_array().unwrap().iter().filter(|package| package["source"].is_null());
         // An example may show a library at work.
-        let named = |dependency: &Value| dependency["name"] == library && dependency["kind"] != "dev";
-        let names = |package: &&Value| package["dependencies"].as_array().unwrap().iter().any(named);
-        let found: BTreeSet<_> = members.filter(names).map(|package| package["name"].as_str().unwrap()).collect();
+        let is_named = |dependency: &Value| dependency["name"] == library && dependency["kind"] != "dev";
+        let depends = |package: &&Value| package["dependencies"].as_array().unwrap().iter().any(is_named);
+        let found: BTreeSet<_> = members.filter(depends).map(|package| package["name"].as_str().unwrap()).collect();
         assert_eq!(found, owners, "{library}");
     }
 }

@@ -3,6 +3,7 @@
 use super::file::ConfigFile;
 
 /// A configuration that says in full what holds without one.
+#[expect(clippy::too_many_lines, reason = "it is one text")]
 pub(crate) fn sample() -> String {
     let ConfigFile { listen, listen_mode, realm, limits, mailbox, dedup, record, log, .. } = ConfigFile::default();
     let (level, listen) = (log.level.as_str(), listen.0.join("\", \""));
