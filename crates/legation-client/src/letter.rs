@@ -133,7 +133,7 @@ mod tests {
         for message in [VCP, CAP] {
             let letter = Letter::new(message, Some(&key()), false).unwrap();
             let line = letter.line().unwrap();
-            assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+            assert_eq!(line.split(|byte| *byte == b'\n').count(), 2);
             let received = Received::read(line.trim_ascii()).unwrap();
             assert_eq!(received.digest(), letter.digest);
             assert!(key().public().verifies(received.signed_bytes(), received.signature().unwrap()));

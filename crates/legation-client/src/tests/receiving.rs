@@ -17,6 +17,7 @@ const INBOX: &str = "/v1/agents/bob/inbox";
 const ACK: &str = "/v1/agents/bob/ack";
 const ANN: &str = "/v1/agents/ann";
 
+#[expect(clippy::unnecessary_wraps, reason = "it is an answer among others")]
 fn listing(items: &[Value]) -> Option<(u16, Value)> {
     Some((200, json!({"messages": items, "next": 0})))
 }
@@ -142,17 +143,17 @@ async fn nothing_is_handled_twice_though_it_is_listed_again_and_again() {
     let items: Vec<_> = (1..=3).map(|n| item(&vcp(n, "x", &agent_key(1)), u64::from(n))).collect();
     let (told, mut acked) = mpsc::unbounded_channel();
     let (client, _) = fake::client(
-        move |asked| match asked {
-            asked if is(asked, INBOX) => {
+        move |call| match call {
+            call if is(call, INBOX) => {
                 lists += 1;
                 if lists % 2 == 1 { listing(&items) } else { None }
             }
-            asked if is(asked, ACK) => {
+            call if is(call, ACK) => {
                 acks += 1;
                 if acks < 6 {
                     return None;
                 }
-                drop(told.send(asked.body.clone()));
+                drop(told.send(call.body.clone()));
                 Some((200, json!({"status": "accepted"})))
             }
             _ => Some((200, ann(&agent_key(1)))),

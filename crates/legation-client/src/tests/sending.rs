@@ -29,6 +29,7 @@ async fn the_same_bytes_are_sent_again_until_they_are_taken() {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is an answer among others")]
 fn taken_as(message: &str) -> Answer {
     let mut answer = taken(message, 7, &receipt(message, 7, &exchange_key()));
     if answer["message_id"].is_null() {
