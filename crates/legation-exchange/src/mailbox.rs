@@ -84,7 +84,14 @@ impl Mailbox {
 
     /// Takes out every message that is one of those.
     pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
-        self.items.retain(|item| !is_one(item.message));
+        let given_up = &mut self.given_up;
+        self.items.retain(|item| {
+            let goes = is_one(item.message);
+            if goes {
+                given_up.remove(&item.position);
+            }
+            !goes
+        });
         self.tidy();
     }
 
