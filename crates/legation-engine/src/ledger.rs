@@ -10,7 +10,7 @@ use legation_exchange::{
     tick,
 };
 use legation_protocol::{Code, Rejection};
-use legation_store::{Log, Reader, Rewriter};
+use legation_store::{Log, Reader, Rewriter, Said};
 use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -63,8 +63,8 @@ impl Ledger {
     /// Goes on with a record from a state that it led to, folding in what came after; from
     /// [`State::deciding`], all of it.
     pub fn open(log: Log, mut state: State, policy: Policy) -> Result<Ledger, Error> {
-        let frames = log.frames(state.next());
-        fold_onto(&mut state, frames)?;
+        let entries = log.reader().effects(state.next());
+        fold_onto(&mut state, entries)?;
         let committed = Arc::new(RwLock::new(state.for_readers()));
         Ok(Ledger { log, policy, state, committed, look: Moment::default(), salts: Salts::default() })
     }
@@ -250,13 +250,12 @@ const SETTLE: u64 = 4096;
 /// Folds entries of the record into a state.
 pub(crate) fn fold_onto(
     state: &mut State,
-    frames: impl Iterator<Item = Result<Frame, legation_store::Error>>,
+    entries: impl Iterator<Item = Result<Said, legation_store::Error>>,
 ) -> Result<(), Error> {
-    for frame in frames {
-        let frame = frame.map_err(Error::Record)?;
-        let position = frame.position;
-        let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
-        state.apply(&Entry { position, at: Moment::from_micros(frame.at), effect, body: None });
+    for entry in entries {
+        let Said { position, at, effect } = entry.map_err(Error::Record)?;
+        let effect: Effect = serde_json::from_slice(&effect).map_err(|_| Error::Entry { position })?;
+        state.apply(&Entry { position, at: Moment::from_micros(at), effect, body: None });
         if position % SETTLE == 0 {
             state.settle();
         }

@@ -91,9 +91,9 @@ pub fn write(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<()
         return Ok(());
     }
     let before: Vec<_> = parts.iter().map(|part| part.number).collect();
-    let frames = reader.frames(state.next());
+    let entries = reader.effects(state.next());
     let new = known.position.saturating_sub(state.next());
-    fold_onto(&mut state, frames.take(usize::try_from(new).unwrap_or(usize::MAX)))?;
+    fold_onto(&mut state, entries.take(usize::try_from(new).unwrap_or(usize::MAX)))?;
     reader.sync_tree().map_err(Error::Record)?;
     let (taken, until) = state.taken();
     parts.retain(|part| part.until > state.now());

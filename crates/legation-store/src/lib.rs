@@ -45,3 +45,4 @@ pub use reader::{Frames, Reader};
 pub use rewrite::{Rewrite, Rewriter, Rewritten, Standing};
 pub use ring::Ring;
 pub use snapshots::{Snapshot, Snapshots};
+pub use stored::Said;

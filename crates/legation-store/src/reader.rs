@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::format::{BATCH_HEAD, FRAME_LEAD};
 use crate::ring::Ring;
 use crate::segment::{self, Item, Segment};
-use crate::stored::Stored;
+use crate::stored::{Said, Stored};
 use crate::tree::Tree;
 use legation_exchange::record::{self, Committed, Frame, Hash, Nodes as _, verify_consistency, verify_inclusion};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -53,6 +53,19 @@ impl Reader {
     /// The entries from a position on, up to the last that is durable now.
     pub fn frames(&self, from: u64) -> Frames {
         self.within(from, self.next(), 256 << 10)
+    }
+
+    /// The same without their bodies, which stay sealed: for whoever folds them.
+    pub fn effects(&self, from: u64) -> Frames<Said> {
+        let (shared, to) = (Arc::clone(&self.shared), self.next());
+        Frames {
+            shared,
+            next: from,
+            to,
+            window: 256 << 10,
+            place: None,
+            open: |stored, ring, segment| stored.said(ring, segment),
+        }
     }
 
     /// The batch that made the entry at a position durable, if there is one yet. Its leaves are from
@@ -128,22 +141,30 @@ impl Reader {
     }
 
     fn within(&self, from: u64, to: u64, window: usize) -> Frames {
-        Frames { shared: Arc::clone(&self.shared), next: from, to, window, place: None }
+        Frames {
+            shared: Arc::clone(&self.shared),
+            next: from,
+            to,
+            window,
+            place: None,
+            open: |stored, ring, segment| stored.open(ring, segment),
+        }
     }
 }
 
 /// Entries in order. Ends after the first error, and at what was durable when it was made.
 #[derive(Debug)]
-pub struct Frames {
+pub struct Frames<T = Frame> {
     shared: Arc<Shared>,
     next: u64,
     to: u64,
     window: usize,
     place: Option<(Arc<Segment>, Cursor)>,
+    open: fn(&Stored<'_>, &Ring, [u8; 16]) -> Result<T, String>,
 }
 
-impl Iterator for Frames {
-    type Item = Result<Frame, Error>;
+impl<T> Iterator for Frames<T> {
+    type Item = Result<T, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.next >= self.to {
@@ -155,9 +176,9 @@ impl Iterator for Frames {
     }
 }
 
-impl Frames {
+impl<T> Frames<T> {
     /// The frame of the next position, from where the cursor is or near it.
-    fn find(&mut self) -> Result<Frame, Error> {
+    fn find(&mut self) -> Result<T, Error> {
         let moved = self.shared.segment(self.next).ok_or(Error::Broken)?;
         let (segment, mut cursor) = match self.place.take() {
             Some((segment, cursor)) if Arc::ptr_eq(&segment, &moved) => (segment, cursor),
@@ -168,7 +189,8 @@ impl Frames {
             }
         };
         let frame = seek(&segment, &mut cursor, self.next, |stored, offset| {
-            opened(&self.shared.ring, &segment, stored, offset)
+            let opened = (self.open)(stored, &self.shared.ring, segment.head.id);
+            opened.map_err(|what| segment.sealed(offset, stored.position, what))
         })?;
         self.place = Some((segment, cursor));
         Ok(frame)
@@ -196,11 +218,6 @@ fn find(segment: &Segment, position: u64) -> Result<Found, Error> {
         }
         cursor.skip(head.size);
     }
-}
-
-/// What an entry says, opened.
-fn opened(ring: &Ring, segment: &Segment, stored: &Stored<'_>, offset: u64) -> Result<Frame, Error> {
-    stored.open(ring, segment.head.id).map_err(|what| segment.sealed(offset, stored.position, what))
 }
 
 /// Goes to the frame of a position, and takes from it what is wanted.

@@ -1,11 +1,12 @@
 //! A frame as it lies in a segment: its leaf can be told without any key, what it says with one.
 
-use crate::key::{Part, Place};
+use crate::key::{Key, Part, Place};
 use crate::ring::Ring;
 use crate::seal;
 use legation_exchange::record::{
     Body, Commitments, Frame, Hash, body_commitment, effect_commitment, effect_salt, leaf_of,
 };
+use std::sync::Arc;
 
 /// One frame of a segment.
 #[derive(Clone, Copy, Debug)]
@@ -66,24 +67,59 @@ impl Stored<'_> {
                 let (effect, body) = (effect.to_vec(), body.map(<[u8]>::to_vec).into());
                 return Ok(Frame { position, at, salt, effect, body });
             }
-            Parts::Sealed { key, effect, body, .. } => (key, effect, body),
+            Parts::Sealed { key, effect, body, .. } => (key_of(ring, key)?, effect, body),
         };
-        let key = ring.key(key).ok_or_else(|| format!("it is sealed with key {key}, which the ring lacks"))?;
         let salt = key.masked(Place { segment, position }, salt);
-        let open = |part, salt, bytes| {
-            let once = key.part(part, Place { segment, position }, salt);
-            let what = match part {
-                Part::Effect => "effect",
-                Part::Body => "body",
-            };
-            let why = || format!("its {what} was changed, or moved here, or sealed with another key {}", key.id());
-            seal::open(&once, bytes).ok_or_else(why)
-        };
         let (own, body) = match body {
             Kept::None => (effect_salt(salt), Body::None),
-            Kept::Here(bytes) => (effect_salt(salt), Body::Here(open(Part::Body, salt, bytes)?)),
+            Kept::Here(bytes) => {
+                (effect_salt(salt), Body::Here(unsealed(&key, Part::Body, Place { segment, position }, salt, bytes)?))
+            }
             Kept::Gone(said) => (salt, Body::Gone(said)),
         };
-        Ok(Frame { position, at, salt, effect: open(Part::Effect, own, effect)?, body })
+        let effect = unsealed(&key, Part::Effect, Place { segment, position }, own, effect)?;
+        Ok(Frame { position, at, salt, effect, body })
     }
+
+    /// What it does, opened with a key of the ring; its body stays sealed.
+    pub(crate) fn said(&self, ring: &Ring, segment: [u8; 16]) -> Result<Said, String> {
+        let Stored { position, at, salt, parts } = *self;
+        let effect = match parts {
+            Parts::Plain { effect, .. } => effect.to_vec(),
+            Parts::Sealed { key, effect, body, .. } => {
+                let (key, place) = (key_of(ring, key)?, Place { segment, position });
+                let salt = key.masked(place, salt);
+                let own = match body {
+                    Kept::None | Kept::Here(_) => effect_salt(salt),
+                    Kept::Gone(_) => salt,
+                };
+                unsealed(&key, Part::Effect, place, own, effect)?
+            }
+        };
+        Ok(Said { position, at, effect })
+    }
+}
+
+/// An entry without its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Its place.
+    pub position: u64,
+    /// When it was decided, in microseconds since 1970.
+    pub at: u64,
+    /// What it does: the JSON of a typed effect.
+    pub effect: Vec<u8>,
+}
+
+fn key_of(ring: &Ring, id: u32) -> Result<Arc<Key>, String> {
+    ring.key(id).ok_or_else(|| format!("it is sealed with key {id}, which the ring lacks"))
+}
+
+fn unsealed(key: &Key, part: Part, place: Place, salt: [u8; 16], bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let what = match part {
+        Part::Effect => "effect",
+        Part::Body => "body",
+    };
+    let why = || format!("its {what} was changed, or moved here, or sealed with another key {}", key.id());
+    seal::open(&key.part(part, place, salt), bytes).ok_or_else(why)
 }

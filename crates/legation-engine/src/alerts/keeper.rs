@@ -64,7 +64,7 @@ impl Keeper {
         let (Ok(from), true) = (text.trim().parse::<u64>(), self.somebody) else { return };
         let (reader, size) = (self.reader.clone(), self.desk.seen.load(Ordering::Acquire));
         let raised = tokio::task::spawn_blocking(move || {
-            let frames = reader.frames(from).map_while(Result::ok).take_while(|frame| frame.position < size);
+            let frames = reader.effects(from).map_while(Result::ok).take_while(|frame| frame.position < size);
             let entries = frames.filter_map(|frame| {
                 let effect: Effect = serde_json::from_slice(&frame.effect).ok()?;
                 let at = Moment::from_micros(frame.at);
