@@ -4,6 +4,7 @@ use crate::exchange::{Error, Exchange};
 use crate::receipt::Notary;
 use legation_exchange::record::Receipt;
 use legation_exchange::{Accepted, Agent, Effect, Mailbox, Moment, PRINCIPALS};
+use legation_protocol::Format;
 use legation_store::Reader;
 
 /// A message in a mailbox.
@@ -11,6 +12,8 @@ use legation_store::Reader;
 pub struct Delivery {
     /// What to acknowledge.
     pub position: u64,
+    /// Its dialect.
+    pub dialect: Format,
     /// The message as it was sent.
     pub bytes: Box<[u8]>,
     /// When it was taken.
@@ -108,6 +111,6 @@ pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: 
         return Err(Error::Entry { position: message });
     };
     let received_at = Moment::from_micros(frame.at);
-    let Accepted { digest, trace, .. } = accepted;
-    Ok(Delivery { position, bytes: body.into(), received_at, digest, receipt, trace })
+    let Accepted { dialect, digest, trace, .. } = accepted;
+    Ok(Delivery { position, dialect, bytes: body.into(), received_at, digest, receipt, trace })
 }

@@ -88,7 +88,7 @@ pub(crate) struct Item<'d> {
 impl<'d> Item<'d> {
     /// The bytes go out as they came in.
     pub(crate) fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
-        let Delivery { position, bytes, received_at, digest, receipt, trace } = delivery;
+        let Delivery { position, bytes, received_at, digest, receipt, trace, dialect: _ } = delivery;
         let message = serde_json::from_slice(bytes).map_err(|_| Error::Entry { position: *position })?;
         Ok(Item {
             position: *position,

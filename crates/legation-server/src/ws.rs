@@ -4,6 +4,7 @@
 mod bind;
 mod close;
 mod frames;
+mod metered;
 mod offer;
 mod pulse;
 mod session;
@@ -71,6 +72,8 @@ pub(crate) async fn open(
 ) -> Result<Response, Refusal> {
     let wanted: Wanted = query(request.uri())?;
     let offer = Offer::of(request.headers())?;
+    // What cannot become a socket takes nobody's turn.
+    let (response, speech) = (offer.accepted()?, offer.speech);
     let bound = match offer.token {
         Some(token) => {
             let bound = Bound::by_token(&shared, &guest, token, wanted.agent.as_deref())?;
@@ -86,7 +89,6 @@ pub(crate) async fn open(
             return Err(Refusal::because(Code::Unauthenticated, message));
         }
     };
-    let (response, speech) = (offer.accepted()?, offer.speech);
     let upgrade = hyper::upgrade::on(&mut request);
     let opening = Opening { speech, guest, wanted, bound, shared: Arc::clone(&shared) };
     shared.connections.spawn(opening.serve(upgrade));
@@ -98,7 +100,7 @@ impl Opening {
         let Ok(upgraded) = upgrade.await else { return };
         let Opening { shared, guest, wanted, speech, bound } = self;
         let largest = if speech == Speech::Framed { MESSAGE + AROUND } else { MESSAGE };
-        let mut wire = Wire::new(upgraded, largest, Arc::clone(&shared.sockets)).await;
+        let mut wire = Wire::new(upgraded, largest, bound.is_none(), Arc::clone(&shared.sockets)).await;
         let bound = match bound {
             Some(bound) => Ok(bound),
             None => Box::pin(challenged(&shared, &guest, &wanted, &mut wire)).await,
@@ -129,6 +131,7 @@ async fn challenged(
     wire: &mut Wire,
 ) -> Result<(Bound, Seat, Option<Feed>), Close> {
     let bound = Bound::by_challenge(shared, guest, wire).await?;
+    wire.open();
     if wanted.agent.as_ref().is_some_and(|named| *named != bound.agent) {
         return Err(Close::Policy(Code::NotAllowed));
     }

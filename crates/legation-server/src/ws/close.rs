@@ -41,6 +41,7 @@ impl Close {
     pub(crate) fn of(error: &Error) -> Close {
         match error {
             Error::Capacity(_) => Close::TooLarge,
+            Error::Io(error) if error.kind() == std::io::ErrorKind::FileTooLarge => Close::TooLarge,
             Error::Utf8(_) => Close::NotText,
             Error::Protocol(tokio_tungstenite::tungstenite::error::ProtocolError::ResetWithoutClosingHandshake) => {
                 Close::Lost

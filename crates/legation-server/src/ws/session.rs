@@ -63,7 +63,8 @@ pub(crate) struct Session {
 
 /// What became of something asked.
 enum Answer {
-    Settled(Option<String>, Result<Settled, Refusal>),
+    /// The first of a socket says whether it looks like a context.
+    Settled(Option<String>, Option<bool>, Result<Settled, Refusal>),
     Acknowledged(Done, Result<Verdict, Error>),
     Taken(Result<Verdict, Error>),
     Refused(Option<String>, Refusal),
@@ -195,26 +196,22 @@ impl Session {
             Some(signature) => Credential::Detached(signature, who.clone()),
             None => Credential::Bearer(who.clone()),
         };
-        self.note_first(&bytes)?;
+        let first = (!std::mem::replace(&mut self.began, true)).then(|| is_context(&bytes));
         let only = (self.speech == Speech::Plain).then_some(Format::Vcp);
         let (source, trace) = (self.guest.source.into(), self.guest.trace.of_message());
         let submission = Submission { bytes, credential, only, source, idempotency_key: None, trace };
         let answer = match self.shared.exchange.submit(submission).await {
-            Ok(pending) => async { Answer::Settled(name, pending.settled().await.map_err(Refusal::from)) }.boxed(),
+            Ok(pending) => {
+                async move { Answer::Settled(name, first, pending.settled().await.map_err(Refusal::from)) }.boxed()
+            }
             Err(error) => std::future::ready(Answer::Refused(name, error.into())).boxed(),
         };
         self.answers.push_back(answer);
         Ok(())
     }
 
-    /// An agent should begin by sharing its context (VCP 8.3).
-    fn note_first(&mut self, bytes: &[u8]) -> Result<(), Close> {
-        if std::mem::replace(&mut self.began, true) {
-            return Ok(());
-        }
-        let first = serde_json::from_slice::<First<'_>>(bytes);
-        let shared_context = first
-            .is_ok_and(|first| first.vcp_message.is_some() && first.r#type.is_some_and(|kind| kind == "context_share"));
+    /// An agent should begin by sharing its context (VCP 8.3), and shares none that is refused.
+    fn note_first(&mut self, shared_context: bool) -> Result<(), Close> {
         self.seat.began(shared_context);
         if shared_context || self.speech == Speech::Plain {
             return Ok(());
@@ -235,7 +232,10 @@ impl Session {
 
     fn tell(&mut self, answer: Answer) -> Result<(), Close> {
         let told = match answer {
-            Answer::Settled(name, settled) => {
+            Answer::Settled(name, first, settled) => {
+                if let Some(is_context) = first {
+                    self.note_first(is_context && settled.as_ref().is_ok_and(Settled::is_taken))?;
+                }
                 let taken = settled.and_then(|settled| Taken::of(settled.receipted()?));
                 taken
                     .map(|taken| Told::Verdict { r#ref: name.clone(), taken: Box::new(taken) })
@@ -265,6 +265,8 @@ impl Session {
                     let item = Item::of(delivery).map_err(|error| Close::from(End::Failed(error)))?;
                     self.wire.put_json(&Told::Item { item })?;
                 }
+                // What is no envelope waits for somebody who asks otherwise.
+                Speech::Plain if delivery.dialect != Format::Vcp => {}
                 Speech::Plain => {
                     let text = String::from_utf8(delivery.bytes.to_vec()).map_err(|_| Close::Ours)?;
                     self.wire.put(Message::text(text))?;
@@ -309,6 +311,12 @@ async fn next_of(feed: &mut Option<Feed>) -> Result<Vec<Delivery>, End> {
         Some(feed) => feed.next().await,
         None => std::future::pending().await,
     }
+}
+
+/// Whether a message is one that shares a context, as far as it says so.
+fn is_context(bytes: &[u8]) -> bool {
+    let first = serde_json::from_slice::<First<'_>>(bytes);
+    first.is_ok_and(|first| first.vcp_message.is_some() && first.r#type.is_some_and(|kind| kind == "context_share"))
 }
 
 /// Where in the record an acknowledgement lies.

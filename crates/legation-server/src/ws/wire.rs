@@ -2,6 +2,7 @@
 //! whoever writes looks at that first.
 
 use super::close::Close;
+use super::metered::Metered;
 use super::sockets::Sockets;
 use futures_util::{Sink as _, Stream as _};
 use hyper::upgrade::Upgraded;
@@ -23,11 +24,13 @@ const READ: usize = 4 << 10;
 const WRITE: usize = 8 << 10;
 /// What a socket may owe its client at the very most, far beyond what is written before looking.
 const MOST: usize = 8 << 20;
+/// Read from somebody who has proven nothing yet: far more than the answer to a challenge has.
+const STRANGER: usize = 8 << 10;
 /// How long the last frame may take, and the other side's to it.
 const LAST: Duration = Duration::from_secs(1);
 
 pub(crate) struct Wire {
-    socket: WebSocketStream<TokioIo<Upgraded>>,
+    socket: WebSocketStream<Metered<TokioIo<Upgraded>>>,
     sockets: Arc<Sockets>,
     /// Bytes written and not known to be gone.
     backlog: usize,
@@ -45,16 +48,22 @@ pub(crate) enum Heard {
 }
 
 impl Wire {
-    /// `largest` is the most bytes of a message.
-    pub(crate) async fn new(upgraded: Upgraded, largest: usize, sockets: Arc<Sockets>) -> Wire {
+    /// `largest` is the most bytes of a message. A stranger's says little before it is [opened](Wire::open).
+    pub(crate) async fn new(upgraded: Upgraded, largest: usize, stranger: bool, sockets: Arc<Sockets>) -> Wire {
         let config = WebSocketConfig::default()
             .read_buffer_size(READ)
             .write_buffer_size(WRITE)
             .max_write_buffer_size(MOST)
             .max_message_size(Some(largest))
             .max_frame_size(Some(largest));
-        let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+        let connection = Metered::new(TokioIo::new(upgraded), stranger.then_some(STRANGER));
+        let socket = WebSocketStream::from_raw_socket(connection, Role::Server, Some(config)).await;
         Wire { socket, sockets, backlog: 0 }
+    }
+
+    /// Whoever speaks is no stranger any more.
+    pub(crate) fn open(&mut self) {
+        self.socket.get_mut().open();
     }
 
     /// Bytes written and not known to be gone.
@@ -117,6 +126,7 @@ impl Wire {
                 return;
             }
             let mut connection = self.socket.into_inner();
+            connection.open();
             let mut rest = vec![0; READ];
             if connection.shutdown().await.is_ok() {
                 while connection.read(&mut rest).await.is_ok_and(|read| read > 0) {}

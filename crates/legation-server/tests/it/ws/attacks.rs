@@ -237,3 +237,14 @@ fn nothing_is_read_of_what_comes_after_a_goodbye() {
     );
     assert!(house.ask("GET", "/metrics").get().text.contains("legation_websocket_closes_total{code=\"theirs\"} 1\n"));
 }
+
+#[test]
+fn a_stranger_has_little_memory_taken() {
+    let house = House::open();
+    let mut socket = Socket::open(&house, "", &[("Sec-WebSocket-Protocol", "legation.v1")]);
+    assert_eq!(socket.json()["type"], "challenge");
+    // Far below what a message may have, and never finished.
+    let whole = frame(0x81, &vec![b' '; 200_000]);
+    socket.raw(&whole[..20_000]);
+    socket.closes(1009, "too_large");
+}

@@ -233,3 +233,28 @@ fn a_socket_ends_with_the_exchange() {
         socket.closes(1001, "stopping");
     }
 }
+
+#[test]
+fn a_plain_client_is_given_no_other_dialect() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let other = house.send(&ann, &ann.cap("bob", "not an envelope")).ok()["position"].clone();
+    say(&house, &ann, "bob", "an envelope");
+    let mut socket = Socket::plain(&house, &bob.token, "");
+    assert!(String::from_utf8(socket.next().unwrap().payload).unwrap().contains("an envelope"));
+    let ping = socket.next().unwrap();
+    socket.send(PONG, &ping.payload);
+    let waiting = || house.inbox(&bob, "")["messages"].as_array().unwrap().clone();
+    while waiting().len() != 1 {}
+    assert_eq!(waiting()[0]["position"], other);
+}
+
+#[test]
+fn what_does_not_become_a_socket_fences_nobody() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut taker = Socket::framed(&house, &bob.token, "");
+    house.ask("GET", "/vcp/ws").by(&bob.token).get().refused(426, "schema_invalid");
+    let sent = house.send(&ann, &ann.cap("bob", "still here")).ok();
+    assert_eq!(taker.json()["position"], sent["position"]);
+}

@@ -156,14 +156,19 @@ fn sharing_a_context_first_is_expected_and_nothing_else_refused() {
     assert_eq!(quiet.json()["status"], "accepted");
     assert_eq!(shown(), (true, false));
     assert_eq!(house.metric("legation_websocket_context_missing_total"), 1);
+    // What is refused shares nothing.
+    let mut broken = Socket::framed(&house, &ann.token, "?deliver=off");
+    broken.say(r#"{"vcp_message":"1.2","type":"context_share"}"#);
+    assert!(String::from_utf8(broken.next().unwrap().payload).unwrap().contains("context_expected"));
+    assert_eq!((&broken.json()["error"], shown()), (&"schema_invalid".into(), (true, false)));
     let mut open = Socket::framed(&house, &ann.token, "");
     open.say(ann.broadcast());
     let verdict: Value = serde_json::from_slice(&open.next().unwrap().payload).unwrap();
     assert_eq!(verdict["status"], "accepted");
     assert_eq!(shown(), (true, true));
-    drop((quiet, open));
+    drop((quiet, broken, open));
     while shown() != (false, false) {}
-    assert_eq!(house.metric("legation_websocket_context_missing_total"), 1);
+    assert_eq!(house.metric("legation_websocket_context_missing_total"), 2);
 }
 
 #[test]
