@@ -72,6 +72,11 @@ fn written<S: Serializer>(at: &Moment, serializer: S) -> Result<S::Ok, S::Error>
     serializer.collect_str(at)
 }
 
+/// Whom an entry is by, as others name them.
+fn party(by: &str) -> String {
+    by.strip_prefix("agent ").unwrap_or(by).to_owned()
+}
+
 impl Alert {
     /// The alert an entry raises. A rule whose entries people must hear of has its arm here.
     pub fn raised_by(entry: &Entry) -> Option<Alert> {
@@ -80,15 +85,22 @@ impl Alert {
                 let text = format!("messages reached nobody: {}", why.as_str());
                 (Kind::DeadLetter, agent.clone(), positions.len(), text)
             }
+            Effect::Accepted(accepted) if accepted.emergency => {
+                (Kind::Emergency, accepted.sender.clone(), 1, "an agent raised an emergency".to_owned())
+            }
+            Effect::Removed { agent, left, .. } if *left > 0 => {
+                let left = usize::try_from(*left).unwrap_or(usize::MAX);
+                (Kind::DeadLetter, agent.clone(), left, "messages reached nobody: removed".to_owned())
+            }
             Effect::Accepted(accepted) => {
                 let about = accepted.missed.first()?.clone();
                 (Kind::DeadLetter, about, accepted.missed.len(), "messages reached nobody: mailbox_full".to_owned())
             }
             Effect::Refused(refused) if refused.code == Code::MessageIdConflict.as_str() => {
-                (Kind::Conflict, refused.by.clone(), 1, "an id was used for a second message".to_owned())
+                (Kind::Conflict, party(&refused.by), 1, "an id was used for a second message".to_owned())
             }
             Effect::Refused(refused) if refused.code == Code::KeyRevoked.as_str() => {
-                (Kind::KeyRevoked, refused.by.clone(), 1, "a key that is out of use was used".to_owned())
+                (Kind::KeyRevoked, party(&refused.by), 1, "a key that is out of use was used".to_owned())
             }
             Effect::Keyed { agent, keys, .. } => {
                 let ended = |state| matches!(state, KeyState::Revoked | KeyState::Compromised);
@@ -235,6 +247,14 @@ mod tests {
         assert_eq!(refused("message_id_conflict"), Some(Kind::Conflict));
         assert_eq!(refused("key_revoked"), Some(Kind::KeyRevoked));
         assert_eq!(refused("stale"), None);
+    }
+
+    #[test]
+    fn what_waited_for_a_removed_agent_is_told() {
+        let removed = |left| Effect::Removed { agent: "ann".to_owned(), by: "operator".to_owned(), left };
+        let alert = Alert::raised_by(&entry(1, removed(5))).unwrap();
+        assert_eq!((alert.kind, alert.about.as_deref(), alert.count), (Kind::DeadLetter, Some("ann"), 5));
+        assert_eq!(Alert::raised_by(&entry(1, removed(0))), None);
     }
 
     #[test]

@@ -51,6 +51,9 @@ pub enum Effect {
         agent: String,
         /// Who did it.
         by: String,
+        /// How many messages waited, and have reached nobody.
+        #[serde(default, skip_serializing_if = "is_none")]
+        left: u64,
     },
     /// Keys of an agent came, went, or changed their state.
     Keyed {
@@ -227,6 +230,14 @@ pub struct Accepted {
     /// The trace it was sent in, as a W3C `traceparent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
+    /// Whether it raises an emergency.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub emergency: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "asked by serde")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Something that was refused to somebody known.

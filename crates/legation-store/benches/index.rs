@@ -81,6 +81,7 @@ fn frame(position: u64, words: u64) -> Frame {
         missed: Vec::new(),
         by: None,
         trace: None,
+        emergency: false,
     });
     Frame {
         position,

@@ -6,6 +6,7 @@ use crate::agent::Agent;
 use crate::effect::{Accepted, Effect};
 use crate::moment::Moment;
 use crate::who::{PRINCIPALS, Who};
+use legation_protocol::vcp::{Payload, Severity};
 use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
 
 /// Who speaks: a registered agent, or a person as one of the principals of CAP.
@@ -63,6 +64,7 @@ impl Desk<'_> {
             expires: self.now.plus(self.policy.time_to_live),
             remembered: kept.then_some(remembered),
             trace,
+            emergency: is_emergency(message),
         });
         Ok(self.accepted(id, true, effect, Some(received.into_bytes())))
     }
@@ -208,5 +210,14 @@ const fn name_of(proof: &Proof) -> &'static str {
         Proof::Signature(_) => "signature",
         Proof::Bearer(_) => "token",
         Proof::InProcess => "in process",
+    }
+}
+
+/// Whether a message raises an emergency: an acknowledgement of one does not.
+fn is_emergency(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::Escalation(alarm) => alarm.requires_ack && alarm.severity == Severity::Emergency,
+        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
     }
 }

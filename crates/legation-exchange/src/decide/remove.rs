@@ -21,7 +21,8 @@ impl Desk<'_> {
         if agent.is_none() {
             return Err(Rejection::because(Code::UnknownAgent, "there is no such agent"));
         }
-        let removed = |id: &str| Effect::Removed { agent: id.to_owned(), by: who.to_string() };
+        let left = |id: &str| self.state.mailbox(id).map_or(0, |mailbox| mailbox.len() as u64);
+        let removed = |id: &str| Effect::Removed { agent: id.to_owned(), by: who.to_string(), left: left(id) };
         let instances = self.state.registry.instances(&id).map(|instance| removed(&instance.id));
         let effects = instances.chain([removed(&id)]).collect();
         Ok(self.all(id, effects))

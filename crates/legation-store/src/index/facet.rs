@@ -103,7 +103,7 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             push(Facet::About(&agent.id));
             push(Facet::By(by));
         }
-        Effect::Removed { agent, by } | Effect::Keyed { agent, by, .. } | Effect::Purged { agent, by, .. } => {
+        Effect::Removed { agent, by, .. } | Effect::Keyed { agent, by, .. } | Effect::Purged { agent, by, .. } => {
             push(Facet::About(agent));
             push(Facet::By(by));
         }

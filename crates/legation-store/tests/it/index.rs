@@ -26,6 +26,7 @@ pub(crate) fn message(sender: &str, to: &[&str], thread: Option<&str>, says: &st
         missed: Vec::new(),
         by: None,
         trace: None,
+        emergency: false,
     });
     (effect, Some(serde_json::json!({ "member": [{ "content": says }] }).to_string()))
 }
