@@ -167,7 +167,9 @@ impl Flow {
         self.part = Part::Over;
         let mut text = Vec::new();
         if self.form == Form::Events {
-            text.extend_from_slice(format!("event: {event}\ndata: ").as_bytes());
+            // A browser comes back by itself; of two that fence each other one has to stay away.
+            let stay_away = if event == "fenced" { "retry: 86400000\n" } else { "" };
+            text.extend_from_slice(format!("{stay_away}event: {event}\ndata: ").as_bytes());
         }
         match refusal {
             Some(refusal) => push(&mut text, &refusal.body()),

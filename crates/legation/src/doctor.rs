@@ -6,9 +6,11 @@ mod setup;
 
 use crate::Outcome;
 use crate::cli::{DoctorArgs, RemoteArgs};
-use crate::places::OPERATOR_TOKEN;
+use crate::config;
+use crate::places::{self, OPERATOR_TOKEN};
 use crate::remote::Remote;
 use crate::validate::shown;
+use legation_engine::ring_of;
 use serde::Serialize;
 use std::fs;
 use std::io::{self, Write as _};
@@ -71,11 +73,15 @@ struct Report {
 }
 
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
-    let own = || fs::read_to_string(args.data.join(OPERATOR_TOKEN)).ok();
+    let config = args.config.as_deref().and_then(|path| config::of_file(path).ok());
+    let (told, ring) = config.map(|config| (config.data, config.engine.key_ring)).unzip();
+    let data = args.data.clone().or(told).unwrap_or_else(places::data);
+    let ring = args.ring.key_ring.clone().or(ring.flatten()).unwrap_or_else(|| ring_of(&data));
+    let own = || fs::read_to_string(data.join(OPERATOR_TOKEN)).ok();
     let token = args.remote.token.clone().or_else(own);
     let remote = Remote::new(&RemoteArgs { url: args.remote.url.clone(), token, json: args.remote.json })?;
     let mut checks = vec![Check::ok("version", concat!("this is legation ", env!("CARGO_PKG_VERSION")))];
-    checks.extend(place::checks(&args.data));
+    checks.extend(place::checks(&data, &ring));
     checks.extend(args.config.iter().flat_map(|path| setup::checks(path)));
     checks.extend(service::checks(&remote));
     let report = Report { checks };

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::audit::bar;
 use crate::cli::EraseArgs;
-use crate::remote::{Parcel, Remote, Reply, encoded, refused, text};
+use crate::remote::{Denied, Parcel, Remote, Reply, encoded, refused, text};
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal as _, Write as _};
@@ -46,6 +46,7 @@ pub(crate) fn run(args: &EraseArgs) -> anyhow::Result<Outcome> {
 /// Which messages, as the door takes it.
 fn wanted(args: &EraseArgs, remote: &Remote) -> anyhow::Result<Value> {
     if let Some(agent) = &args.subject {
+        known(agent, remote)?;
         let mut subject = json!({"agent": agent, "before": args.before, "thread": args.thread});
         if args.sent || args.received {
             subject = with(&with(&subject, "sent", args.sent.into()), "received", args.received.into());
@@ -56,12 +57,31 @@ fn wanted(args: &EraseArgs, remote: &Remote) -> anyhow::Result<Value> {
     Ok(json!({"positions": positions}))
 }
 
+/// A subject nobody ever was is a slip of the pen, not one that left nothing.
+fn known(agent: &str, remote: &Remote) -> anyhow::Result<()> {
+    let agent = encoded(agent);
+    let is_there = |path: &str| -> anyhow::Result<Option<Value>> {
+        let reply = remote.ask("GET", path, &Parcel::default())?;
+        reply.is_accepted().then(|| reply.value()).transpose()
+    };
+    if is_there(&format!("/v1/agents/{agent}"))?.is_some() {
+        return Ok(());
+    }
+    for side in ["sender", "recipient"] {
+        let found = is_there(&format!("/v1/messages?limit=1&{side}={agent}"))?;
+        if found.and_then(|found| found.get("messages")?.as_array().map(|some| !some.is_empty())) == Some(true) {
+            return Ok(());
+        }
+    }
+    Err(Denied(format!("{agent}: nobody of this name was ever here")).into())
+}
+
 /// Where a message lies.
 fn position(key: &str, args: &EraseArgs, remote: &Remote) -> anyhow::Result<u64> {
     let sender = args.sender.as_ref().map(|sender| format!("?sender={}", encoded(sender))).unwrap_or_default();
     let reply = remote.ask("GET", &format!("/v1/messages/{}{sender}", encoded(key)), &Parcel::default())?;
     if !reply.is_accepted() {
-        bail!("{key}: {}", refused(&reply.value()?));
+        return Err(Denied(format!("{key}: {}", refused(&reply.value()?))).into());
     }
     reply.value()?.get("position").and_then(Value::as_u64).context("the answer is not an exchange's")
 }

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // A message that cannot be written leaves the exit code to speak.
             let _ = writeln!(io::stderr(), "legation: {error:#}");
-            ExitCode::from(if error.is::<remote::Unreachable>() { 3 } else { 2 })
+            ExitCode::from(remote::exit_code(&error))
         }
     }
 }

@@ -6,10 +6,12 @@ use crate::places;
 use crate::validate::shown;
 use anyhow::Context as _;
 pub(crate) use legation_client::encoded;
-use legation_client::{Call, Client, Error};
+use legation_client::{Builder, Call, Client, Error};
+use legation_protocol::sign::SecretKey;
 use serde_json::Value;
 use std::fs;
 use std::io::{self, Write as _};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use zeroize::Zeroizing;
@@ -42,6 +44,27 @@ impl Unreachable {
         };
         Unreachable { url: url.to_owned(), why }.into()
     }
+}
+
+/// The exchange said no, while more was asked than is told.
+#[derive(Debug)]
+pub(crate) struct Denied(pub(crate) String);
+
+impl std::fmt::Display for Denied {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Denied {}
+
+/// The exit code of an error: refused, wrong, or not reached.
+pub(crate) fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.is::<Unreachable>() {
+        return 3;
+    }
+    let refused = error.downcast_ref::<Error>().is_some_and(|error| matches!(error, Error::Refused(_)));
+    if refused || error.is::<Denied>() { 1 } else { 2 }
 }
 
 /// What lies beneath all that is said about it.
@@ -86,13 +109,18 @@ impl Remote {
 
     /// The same, as one agent.
     pub(crate) fn of(args: &RemoteArgs, agent: Option<&str>) -> anyhow::Result<Remote> {
-        let mut client = Client::builder(&args.url).timeout(PATIENCE);
-        if let Some(token) = args.token.clone().map(Zeroizing::new).or_else(operator_token) {
-            client = client.token(token.trim());
-        }
-        if let Some(agent) = agent {
-            client = client.agent(agent);
-        }
+        let client = with_token(args, operator_token);
+        let client = if let Some(agent) = agent { client.agent(agent) } else { client };
+        Remote::build(args, client)
+    }
+
+    /// The same, for whoever signs. A key speaks for an agent, so that the operator's token is not shown beside it.
+    pub(crate) fn signing(args: &RemoteArgs, key: Option<&Arc<SecretKey>>) -> anyhow::Result<Remote> {
+        let Some(key) = key else { return Remote::new(args) };
+        Remote::build(args, with_token(args, || None).key(Arc::clone(key)))
+    }
+
+    fn build(args: &RemoteArgs, client: Builder) -> anyhow::Result<Remote> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
         Ok(Remote { url: args.url.clone(), json: args.json, client: client.build()?, runtime })
     }
@@ -166,6 +194,14 @@ impl Reply {
 
     pub(crate) fn is_accepted(&self) -> bool {
         self.accepted
+    }
+}
+
+fn with_token(args: &RemoteArgs, otherwise: impl FnOnce() -> Option<Zeroizing<String>>) -> Builder {
+    let client = Client::builder(&args.url).timeout(PATIENCE);
+    match args.token.clone().map(Zeroizing::new).or_else(otherwise) {
+        Some(token) => client.token(token.trim()),
+        None => client,
     }
 }
 

@@ -6,27 +6,66 @@ use crate::input::Input;
 use crate::keygen::read_secret;
 use crate::remote::{Parcel, Remote, refused, text};
 use anyhow::Context as _;
+use legation_client::{Error, Refused, Sent, Status};
 use legation_protocol::Format;
 use legation_protocol::json::Doc;
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Findings, Rejection};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{self, Read as _, Write as _};
+use std::sync::Arc;
 
 const MESSAGES: &str = "/v1/messages";
 
 pub(crate) fn run(args: &SendArgs) -> anyhow::Result<Outcome> {
-    let remote = Remote::new(&args.remote)?;
-    let key = args.key.as_deref().map(read_secret).transpose()?;
+    let key = args.key.as_deref().map(read_secret).transpose()?.map(Arc::new);
     let Input { name, mut bytes, .. } = Input::open(args.file.as_deref())?;
     let mut all = Vec::new();
     bytes.read_to_end(&mut all).with_context(|| format!("cannot read {name}"))?;
     if args.ndjson {
-        return lines(&remote, &all);
+        return lines(&Remote::new(&args.remote)?, &all);
     }
+    let remote = Remote::signing(&args.remote, key.as_ref())?;
+    // Where nobody is, that is told at once; who is busy is asked again.
+    remote.ask("GET", "/healthz", &Parcel::default())?;
+    match remote.wait(remote.client.send(all.as_slice())) {
+        Ok(sent) => proven(&remote, &sent),
+        Err(Error::Refused(why)) => said_no(&remote, &why),
+        // What is no message is for the exchange to judge, which says what is wrong with it.
+        Err(Error::Message(_)) => as_it_is(&remote, key.as_deref(), all).with_context(|| format!("cannot sign {name}")),
+        Err(error) => Err(remote.told(error)),
+    }
+}
+
+/// Taken, and the receipt verified.
+fn proven(remote: &Remote, sent: &Sent) -> anyhow::Result<Outcome> {
+    let Sent { status, message_id, position, receipt, .. } = sent;
+    let status = match status {
+        Status::Duplicate => "duplicate",
+        Status::Held => "held",
+        _ => "accepted",
+    };
+    let taken = json!({"status": status, "message_id": message_id, "position": position, "receipt": receipt});
+    let says = if remote.json { taken.to_string() } else { told(&taken) };
+    writeln!(io::stdout(), "{says}")?;
+    Ok(Outcome::Fine)
+}
+
+fn said_no(remote: &Remote, why: &Refused) -> anyhow::Result<Outcome> {
+    let Refused { code, message, retryable, at, spec, .. } = why;
+    let body = json!({"error": code, "message": message, "retryable": retryable, "at": at, "spec": spec});
+    if remote.json {
+        writeln!(io::stdout(), "{body}")?;
+    } else {
+        writeln!(io::stderr(), "{}", refused(&body))?;
+    }
+    Ok(Outcome::Refused)
+}
+
+fn as_it_is(remote: &Remote, key: Option<&SecretKey>, all: Vec<u8>) -> anyhow::Result<Outcome> {
     let (message, signature) = match key {
         None => (all, None),
-        Some(key) => signed(&key, &all).with_context(|| format!("cannot sign {name}"))?,
+        Some(key) => signed(key, &all)?,
     };
     let parcel = Parcel { signature, ..Parcel::json(&message) };
     let reply = remote.ask("POST", MESSAGES, &parcel)?;

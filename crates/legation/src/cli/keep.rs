@@ -58,7 +58,7 @@ pub(crate) struct RestoreArgs {
     pub(crate) from: PathBuf,
 
     /// Where the exchange is to go on: a directory that is empty, or not there yet
-    #[arg(long, value_name = "DIR", default_value_os_t = places::data())]
+    #[arg(long, value_name = "DIR", env = "LEGATION_DATA", default_value_os_t = places::data())]
     pub(crate) data: PathBuf,
 
     /// Where `exchange.pem` and `ring` lie, for a copy made without keys

@@ -2,7 +2,7 @@
 //! things.
 
 use super::exchange::RemoteArgs;
-use crate::places;
+use super::record::RingArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -205,11 +205,14 @@ Examples:
   legation doctor --data /var/lib/legation --url http://127.0.0.1:7401
   legation doctor --json | jq '.checks[] | select(.state != \"ok\")'")]
 pub(crate) struct DoctorArgs {
-    /// The data directory
-    #[arg(long, value_name = "DIR", env = "LEGATION_DATA", default_value_os_t = places::data())]
-    pub(crate) data: PathBuf,
+    /// The data directory [default: the configuration's, or the usual place]
+    #[arg(long, value_name = "DIR", env = "LEGATION_DATA")]
+    pub(crate) data: Option<PathBuf>,
 
-    /// The configuration, to look at it and at the certificate it names
+    #[command(flatten)]
+    pub(crate) ring: RingArgs,
+
+    /// The configuration, to look at it and at what it names
     #[arg(long, value_name = "FILE", env = "LEGATION_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 

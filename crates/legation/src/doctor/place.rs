@@ -9,7 +9,7 @@ use std::path::Path;
 const TOO_LITTLE: u64 = 256 << 20;
 const LITTLE: u64 = 2 << 30;
 
-pub(super) fn checks(data: &Path) -> Vec<Check> {
+pub(super) fn checks(data: &Path, ring: &Path) -> Vec<Check> {
     let folder = match fs::metadata(data) {
         Ok(about) if about.is_dir() => about,
         Ok(_) => return vec![Check::fail("data", format!("{} is no directory", data.display()), "name another")],
@@ -18,7 +18,7 @@ pub(super) fn checks(data: &Path) -> Vec<Check> {
             return vec![Check::warn("data", found, "`legation serve` makes it, `--data` names another")];
         }
     };
-    let secrets = ["exchange.pem", OPERATOR_TOKEN, "keys/ring"].map(|name| secret(&data.join(name)));
+    let secrets = [&data.join("exchange.pem"), &data.join(OPERATOR_TOKEN), ring].map(secret);
     [private(data, &folder)].into_iter().chain(secrets).chain([lock(data)]).chain(room(data)).collect()
 }
 
