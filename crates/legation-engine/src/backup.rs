@@ -8,7 +8,7 @@ use crate::stopped::Stopped;
 use legation_exchange::Epoch;
 use legation_exchange::record::{BadCheckpoint, Checkpoint, SignedCheckpoint};
 use legation_protocol::sign::{PublicKey, SecretKey};
-use legation_store::backup::{Piece, Target, pack};
+use legation_store::backup::{Piece, Ready, Target, pack};
 use legation_store::{Known, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -122,12 +122,13 @@ impl Backup {
         Ok(pieces)
     }
 
-    /// Writes it; `progress` hears of the bytes. No segment is written anew meanwhile, so that the ring that
-    /// is copied opens all of them.
+    /// Writes it; `progress` hears of the bytes. All files are opened while no segment is written anew, so that
+    /// the ring that is copied opens all of them; however slowly they are read then, nobody waits for it.
     pub fn write(self, target: Target<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
-        let Backup { reader, .. } = &self;
-        let _pause = reader.pause();
-        pack(self.pieces()?, target, progress).map_err(Error::Record)
+        let pause = self.reader.pause();
+        let ready = Ready::open(self.pieces()?).map_err(Error::Record)?;
+        drop(pause);
+        pack(ready, target, progress).map_err(Error::Record)
     }
 }
 

@@ -4,7 +4,7 @@
 mod pack;
 mod unpack;
 
-pub use pack::{Target, pack};
+pub use pack::{Ready, Target, pack};
 pub use unpack::{is_empty_or_absent, unpack};
 
 use crate::cursor::Cursor;

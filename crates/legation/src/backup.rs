@@ -14,6 +14,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use tokio::signal::unix::{SignalKind, signal};
 
 const FORM: &str = "{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left";
 
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<Outcome> {
     let archive = args.to.extension().is_some_and(|ending| ending == "tar");
     let partial = beside(&args.to, ".partial");
     remove(&partial)?;
+    tidy_when_interrupted([".partial", ".download", ".check"].map(|ending| beside(&args.to, ending)));
     let bar = bar(FORM);
     let made = match &args.data {
         Some(data) => stopped(args, data, archive, &partial, &bar),
@@ -128,6 +130,26 @@ fn tell(args: &BackupArgs, manifest: Option<&Manifest>) -> anyhow::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// Half a copy holds keys, and nobody would look for it: it goes when whoever asked for it gives up.
+fn tidy_when_interrupted(leftovers: [PathBuf; 3]) {
+    std::thread::spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let told = runtime.block_on(async {
+            let mut ended = signal(SignalKind::terminate())?;
+            tokio::select! {
+                told = tokio::signal::ctrl_c() => told,
+                _ = ended.recv() => Ok(()),
+            }
+        });
+        if told.is_ok() {
+            for path in &leftovers {
+                drop(remove(path));
+            }
+            std::process::exit(130);
+        }
+    });
 }
 
 /// The path with something at its end.

@@ -16,16 +16,29 @@ pub enum Target<'t> {
     Dir(&'t Path),
 }
 
-/// Writes pieces; `progress` hears of every few bytes. What has gone since it was listed is left out:
-/// only snapshots do, and they can be done without.
-pub fn pack(pieces: Vec<Piece>, target: Target<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
+/// Pieces that are open: whatever takes the place of their files, these stay what they are.
+pub struct Ready(Vec<(String, PathBuf, Opened)>);
+
+impl Ready {
+    /// Opens pieces. What has gone since it was listed is left out: only snapshots do, and they can be done
+    /// without.
+    pub fn open(pieces: Vec<Piece>) -> Result<Ready, Error> {
+        let mut ready = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let (name, place) = (piece.name.clone(), piece.place());
+            ready.extend(piece.open()?.map(|opened| (name, place, opened)));
+        }
+        Ok(Ready(ready))
+    }
+}
+
+/// Writes pieces; `progress` hears of every few bytes.
+pub fn pack(pieces: Ready, target: Target<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
     let mut sink = match target {
         Target::Tar(out) => Sink::Tar(Box::new(tar::Builder::new(out))),
         Target::Dir(dir) => Sink::Dir(dir),
     };
-    for piece in pieces {
-        let (name, place) = (piece.name.clone(), piece.place());
-        let Some((source, length)) = piece.open()? else { continue };
+    for (name, place, (source, length)) in pieces.0 {
         let mut counted = Counted { source: source.take(length), read: 0, progress };
         sink.put(&name, length, &mut counted).map_err(Error::room("copy", &place))?;
         if counted.read != length {

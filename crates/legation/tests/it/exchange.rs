@@ -38,7 +38,7 @@ fn a_message_goes_from_one_agent_to_another() {
     let (ann, bob) = (served.admit(&["ann"]), served.admit(&["bob"]));
     let sent = served.run_as(Some(&ann), &["send"], &cap("ann", "bob", "Go on."));
     assert_eq!(sent.code, 0, "{}", sent.err);
-    assert!(sent.out.starts_with("accepted msg_") && sent.out.ends_with("at position 2\n"), "{}", sent.out);
+    assert!(sent.out.starts_with("accepted key_") && sent.out.ends_with("at position 2\n"), "{}", sent.out);
     let inbox = |more: &[&str]| served.run_as(Some(&bob), &[&["inbox", "bob"], more].concat(), "");
     assert_eq!(inbox(&[]).out, format!("2\t{}\n", cap("ann", "bob", "Go on.")));
     assert_eq!(inbox(&["--wait", "60", "--ack"]).out.lines().count(), 1);

@@ -35,7 +35,7 @@ fn a_receipt_is_checked_without_the_exchange() {
     let check = |more: &[&str]| served.run(&[&["audit", "check", "--key", "exchange.pub"], more].concat(), "");
     let sound = check(&["answer.json", "--message", "message.json"]);
     assert_eq!(sound.code, 0, "{}", sound.err);
-    assert!(sound.out.contains("answer.json: sound: message msg_"), "{}", sound.out);
+    assert!(sound.out.contains("answer.json: sound: message key_"), "{}", sound.out);
     assert!(sound.out.contains("position 2 of local's record"), "{}", sound.out);
     fs::write(served.folder().join("other.json"), message.replace("canary", "cuckoo")).unwrap();
     let other = check(&["answer.json", "--message", "other.json"]);

@@ -49,7 +49,7 @@ fn the_record_is_followed_through_a_restart_until_ctrl_c() {
     assert!(tail.line().ends_with("registered  bob  by operator"));
     served.run_as(Some(&ann), &["send"], &cap("ann", "bob", "\u{9b}2J one"));
     let line = tail.line();
-    assert!(line.contains("accepted    cap message  ann → bob  msg_") && !line.contains('\u{1b}'), "{line}");
+    assert!(line.contains("accepted    cap message  ann → bob  key_") && !line.contains('\u{1b}'), "{line}");
     served.restart();
     served.run_as(Some(&ann), &["send"], &cap("ann", "nemo", "two"));
     let line = tail.line();
