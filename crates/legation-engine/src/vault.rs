@@ -7,7 +7,7 @@ use crate::exchange::{Error, Exchange, Head};
 use crate::index::{Standing, step_back};
 use legation_exchange::{Input, Moment, Verdict, Who};
 use legation_protocol::{Code, Rejection};
-use legation_store::{Rewrite, Rewriter, Ring, Snapshots};
+use legation_store::{Key, Rewrite, Rewriter, Ring, Snapshots};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -99,6 +99,12 @@ impl Vault {
         Ok(segments.filter(|segment| !segment.active && segment.key != newest).map(|segment| segment.first).collect())
     }
 
+    /// Makes a new key, if there is room to go on with it.
+    fn add_key(&self) -> Result<Arc<Key>, legation_store::Error> {
+        self.rewriter.check_next()?;
+        self.ring.add(now())
+    }
+
     /// Lets go of the keys that nothing is sealed with any more.
     fn forget_keys(&self) -> Result<(), legation_store::Error> {
         if self.ring.list().len() < 2 {
@@ -136,10 +142,25 @@ impl Exchange {
             return Ok(Verdict::Refused(Rejection::because(Code::Busy, message)));
         }
         let vault = Arc::clone(&self.vault);
-        let made = tokio::task::spawn_blocking(move || vault.ring.add(now()));
-        let key = made.await.map_err(|_| Error::Closed)?.map_err(Error::Record)?;
-        self.ask(Input::Rotate { key: key.id(), who }).await
+        let made = tokio::task::spawn_blocking(move || vault.add_key());
+        let key = match made.await.map_err(|_| Error::Closed)? {
+            Err(legation_store::Error::Full { .. }) => {
+                return Ok(no_room("there is no room to go on with another key; nothing was changed"));
+            }
+            made => made.map_err(Error::Record)?,
+        };
+        Ok(match self.ask(Input::Rotate { key: key.id(), who }).await? {
+            // Others took the room in between.
+            Verdict::Refused(why) if why.code() == Code::StorageFull => {
+                no_room("the new key is made, and everything is sealed with it as soon as there is room")
+            }
+            verdict => verdict,
+        })
     }
+}
+
+fn no_room(message: &'static str) -> Verdict {
+    Verdict::Refused(Rejection::because(Code::StorageFull, message))
 }
 
 /// The thread's own.

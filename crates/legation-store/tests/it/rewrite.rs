@@ -183,17 +183,21 @@ impl Disk for Tight {
 }
 
 #[test]
-fn without_room_for_a_second_copy_nothing_is_begun() {
-    let dir = tempfile::tempdir().unwrap();
-    drop(filled(dir.path(), &ring(), 60));
-    let room = fs::metadata(&segments(dir.path())[0]).unwrap().len() * 2 + 2 * SEGMENT;
-    for (room, fits) in [(room - 1, false), (room, true)] {
-        let options = Options { segment: SEGMENT, disk: Arc::new(Tight(room)), ring: ring() };
-        let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
-        let done = log.rewriter().segment(0, &Rewrite::default());
-        assert_eq!(done.is_ok(), fits, "{done:?}");
-        assert!(fits || matches!(done, Err(Error::Full { .. })));
-        assert!(!dir.path().join("log/rewrite.tmp").exists());
+fn without_room_for_what_is_to_be_written_nothing_is_begun() {
+    let (seal, erase) = (Rewrite::default(), Rewrite { erase: [1].into(), ..Rewrite::default() });
+    let drop_some = Rewrite { drop_bodies_before: Some(10), ..Rewrite::default() };
+    for (rewrite, copies) in [(seal, 2), (erase, 1), (drop_some, 1)] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(filled(dir.path(), &ring(), 60));
+        let room = copies * fs::metadata(&segments(dir.path())[0]).unwrap().len() + (1 << 20);
+        for (room, fits) in [(room - 1, false), (room, true)] {
+            let options = Options { segment: SEGMENT, disk: Arc::new(Tight(room)), ring: ring() };
+            let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
+            let done = log.rewriter().segment(0, &rewrite);
+            assert_eq!(done.is_ok(), fits, "{rewrite:?} with {room}: {done:?}");
+            assert!(fits || matches!(done, Err(Error::Full { .. })));
+            assert!(!dir.path().join("log/rewrite.tmp").exists());
+        }
     }
 }
 
