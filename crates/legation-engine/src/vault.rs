@@ -115,6 +115,8 @@ impl Vault {
         let mut used: BTreeSet<u32> = self.rewriter.segments().into_iter().filter_map(|segment| segment.key).collect();
         used.extend(self.snapshots.keys()?.into_iter().flatten());
         used.insert(index);
+        // What is not sealed with a key any more may be again after a power cut, until this is done.
+        self.rewriter.sync()?;
         let gone = self.ring.retain(&used)?;
         if !gone.is_empty() {
             tracing::info!(keys = ?gone, "old keys have left the ring: nothing is sealed with them any more");

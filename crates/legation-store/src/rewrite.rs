@@ -116,8 +116,9 @@ impl Rewriter {
         let done = self.write(&tmp, &old, rewrite).and_then(|(new, copied)| {
             old.hold()?;
             self.disk.rename(&tmp, &old.path).map_err(Error::room("name", &old.path))?;
+            // While a power cut may bring the old file back, nobody may think that it is gone.
+            self.sync()?;
             self.swap(&old, new);
-            files::sync_dir(self.disk.as_ref(), &log_dir(&self.dir))?;
             let Copied { next, gone, end } = copied;
             Ok(Rewritten { first, next, gone, before, after: end })
         });
@@ -126,6 +127,11 @@ impl Rewriter {
             let _ = fs::remove_file(&tmp);
         }
         done
+    }
+
+    /// Makes the names of all segments durable: none of them is then one that was written anew since.
+    pub fn sync(&self) -> Result<(), Error> {
+        files::sync_dir(self.disk.as_ref(), &log_dir(&self.dir))
     }
 
     fn sealed(&self, first: u64) -> Result<Arc<Segment>, Error> {
