@@ -43,6 +43,8 @@ pub(crate) struct Clearer {
     index: Requests,
     pub(crate) progress: Arc<Mutex<Clearing>>,
     pub(crate) retaining: Retaining,
+    /// What is being dropped, and the segments where that is done: a later attempt leaves them alone.
+    dropping: (Rewrite, BTreeSet<u64>),
 }
 
 impl Clearer {
@@ -63,6 +65,7 @@ impl Clearer {
             index,
             progress: Arc::default(),
             retaining: Retaining::new(retention),
+            dropping: Default::default(),
         }
     }
 
@@ -109,29 +112,55 @@ impl Clearer {
     }
 
     fn step(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
+        let cleared = self.clear_erased(runtime);
+        if matches!(cleared, Err(Error::Closed)) {
+            return cleared;
+        }
+        // What found no room may find some once old bodies are gone.
+        cleared.and(self.retain(runtime))
+    }
+
+    fn clear_erased(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
         while let Some((newest, spans)) = self.pending() {
             self.clear(&spans)?;
             runtime.block_on(self.note(Input::Clear { up_to: newest }))?;
         }
-        match self.retaining.due(&self.committed, &self.rewriter, &self.reader)? {
-            Some(drop) => self.drop_bodies(drop, runtime),
-            None => Ok(()),
+        Ok(())
+    }
+
+    fn retain(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
+        if !self.retaining.is_time() {
+            return Ok(());
         }
+        let due = self.retaining.due(&self.committed, &self.rewriter, &self.reader)?;
+        let left = due.as_ref().and_then(|drop| drop.left);
+        if let Some(drop) = due {
+            self.drop_bodies(drop, runtime)?;
+        }
+        self.retaining.done(left);
+        Ok(())
     }
 
     /// Drops bodies that were kept long enough, and then says so: what is interrupted is due again.
     fn drop_bodies(&mut self, drop: Drop, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
-        let Drop { before, keep, segments } = drop;
+        let Drop { before, keep, segments, .. } = drop;
         let kept = spans(keep.iter().copied());
         let rewrite = Rewrite { erase: BTreeSet::new(), drop_bodies_before: Some(before), keep };
         let of = segments.len();
+        if self.dropping.0 != rewrite {
+            self.dropping = (rewrite.clone(), BTreeSet::new());
+        }
         for segment in segments {
             self.still_wanted()?;
+            if self.dropping.1.contains(&segment.first) {
+                continue;
+            }
             let going = (segment.first..segment.next).filter(|position| rewrite.takes(*position));
             for some in going.collect::<Vec<_>>().chunks(WORDS) {
                 self.index.erase(some.to_vec())?;
             }
             self.rewriter.segment(segment.first, &rewrite).map_err(Error::Record)?;
+            self.dropping.1.insert(segment.first);
         }
         tracing::info!(before, segments = of, "bodies that were kept long enough are off the disk");
         runtime.block_on(self.note(Input::Drop { before, kept }))
