@@ -2,6 +2,8 @@
 //! that wants the processor: first the words leave the index, then the bodies leave the segments, and
 //! only then the record says that it is done. A start goes on where an earlier one was interrupted.
 
+use crate::alerts::Desk;
+use crate::complaint::Complaint;
 use crate::decider::{Job, instant};
 use crate::exchange::{Error, Head};
 use crate::forgetting::Requests;
@@ -21,6 +23,8 @@ const REST: Duration = Duration::from_millis(20);
 /// How soon a setting that changed is seen.
 const LOOK: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(5);
+/// How long is waited for the decider to go on in a new segment.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How many old messages leave the index at once: new ones are to be found meanwhile.
 const WORDS: usize = 1000;
 
@@ -45,6 +49,7 @@ pub(crate) struct Clearer {
     pub(crate) retaining: Retaining,
     /// What is being dropped, and the segments where that is done: a later attempt leaves them alone.
     dropping: (Rewrite, BTreeSet<u64>),
+    complaint: Complaint,
 }
 
 impl Clearer {
@@ -55,6 +60,7 @@ impl Clearer {
         jobs: mpsc::WeakSender<Job>,
         index: Requests,
         retention: Retention,
+        alerts: Arc<Desk>,
     ) -> Clearer {
         Clearer {
             rewriter: ledger.rewriter(),
@@ -66,24 +72,22 @@ impl Clearer {
             progress: Arc::default(),
             retaining: Retaining::new(retention),
             dropping: Default::default(),
+            complaint: Complaint::new("what is to go stays on disk for now", alerts),
         }
     }
 
     /// Runs until the decider has gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         step_back();
-        let mut complained = false;
         loop {
             let pause = match self.step(runtime) {
                 Ok(()) => {
-                    complained = false;
+                    self.complaint.over();
                     LOOK
                 }
                 Err(Error::Closed) => return,
                 Err(error) => {
-                    if !std::mem::replace(&mut complained, true) {
-                        tracing::warn!(error = &error as &dyn std::error::Error, "what is to go stays on disk for now");
-                    }
+                    self.complaint.about(&error);
                     RETRY
                 }
             };
@@ -179,8 +183,12 @@ impl Clearer {
     fn clear(&mut self, spans: &[Span]) -> Result<(), Error> {
         let positions: Vec<u64> = spans.iter().flat_map(|span| span.first..=span.last).collect();
         let Some(last) = positions.last().copied() else { return Ok(()) };
-        // The decider goes on in a new segment as soon as it can.
+        // The decider goes on in a new segment as soon as it can, which is at once if there is room.
+        let since = instant();
         while self.rewriter.segments().iter().any(|segment| segment.active && segment.first <= last) {
+            if since.elapsed() > PATIENCE {
+                return Err(Error::NoRoom);
+            }
             std::thread::sleep(REST);
             self.still_wanted()?;
         }

@@ -2,6 +2,8 @@
 //! its own writes complete segments anew until everything is sealed with the newest key; then the others
 //! leave the ring. What is left to do follows from the files, so a start goes on where it was.
 
+use crate::alerts::Desk;
+use crate::complaint::Complaint;
 use crate::decider::now;
 use crate::exchange::{Error, Exchange, Head};
 use crate::index::{Standing, step_back};
@@ -99,6 +101,13 @@ impl Vault {
         Ok(segments.filter(|segment| !segment.active && segment.key != newest).map(|segment| segment.first).collect())
     }
 
+    /// That nothing keeps the log from going on with the newest key, if it has not yet.
+    fn check_active(&self) -> Result<(), legation_store::Error> {
+        let newest = Some(self.ring.newest()?.id());
+        let outdated = self.rewriter.segments().into_iter().any(|segment| segment.active && segment.key != newest);
+        if outdated { self.rewriter.check_next() } else { Ok(()) }
+    }
+
     /// Makes a new key, if there is room to go on with it.
     fn add_key(&self) -> Result<Arc<Key>, legation_store::Error> {
         self.rewriter.check_next()?;
@@ -169,31 +178,26 @@ fn no_room(message: &'static str) -> Verdict {
 pub(crate) struct Guard {
     vault: Arc<Vault>,
     head: watch::Receiver<Head>,
+    complaint: Complaint,
 }
 
 impl Guard {
-    pub(crate) fn new(vault: Arc<Vault>, head: watch::Receiver<Head>) -> Guard {
-        Guard { vault, head }
+    pub(crate) fn new(vault: Arc<Vault>, head: watch::Receiver<Head>, alerts: Arc<Desk>) -> Guard {
+        Guard { vault, head, complaint: Complaint::new("some of it keeps its old key for now", alerts) }
     }
 
     /// Runs until the decider has gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         step_back();
-        let mut complained = false;
         loop {
             let pause = match self.step() {
                 Ok(true) => {
-                    complained = false;
+                    self.complaint.over();
                     None
                 }
                 Ok(false) => Some(REST),
                 Err(error) => {
-                    if !std::mem::replace(&mut complained, true) {
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "some of it keeps its old key for now"
-                        );
-                    }
+                    self.complaint.about(&error);
                     Some(RETRY)
                 }
             };
@@ -235,6 +239,7 @@ impl Guard {
         }
         *self.vault.rewriting() = None;
         failed?;
+        self.vault.check_active()?;
         self.vault.forget_keys()?;
         Ok(self.vault.ring.list().len() == 1)
     }
