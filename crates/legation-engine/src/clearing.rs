@@ -2,6 +2,8 @@
 //! that wants the processor: first the words leave the index, then the bodies leave the segments, and
 //! only then the record says that it is done. A start goes on where an earlier one was interrupted.
 
+use crate::alerts::Desk;
+use crate::complaint::Complaint;
 use crate::decider::{Job, instant};
 use crate::exchange::{Error, Head};
 use crate::forgetting::Requests;
@@ -21,6 +23,8 @@ const REST: Duration = Duration::from_millis(20);
 /// How soon a setting that changed is seen.
 const LOOK: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(5);
+/// How long is waited for the decider to go on in a new segment.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How many old messages leave the index at once: new ones are to be found meanwhile.
 const WORDS: usize = 1000;
 
@@ -43,6 +47,9 @@ pub(crate) struct Clearer {
     index: Requests,
     pub(crate) progress: Arc<Mutex<Clearing>>,
     pub(crate) retaining: Retaining,
+    /// What is being dropped, and the segments where that is done: a later attempt leaves them alone.
+    dropping: (Rewrite, BTreeSet<u64>),
+    complaint: Complaint,
 }
 
 impl Clearer {
@@ -53,6 +60,7 @@ impl Clearer {
         jobs: mpsc::WeakSender<Job>,
         index: Requests,
         retention: Retention,
+        alerts: Arc<Desk>,
     ) -> Clearer {
         Clearer {
             rewriter: ledger.rewriter(),
@@ -63,24 +71,23 @@ impl Clearer {
             index,
             progress: Arc::default(),
             retaining: Retaining::new(retention),
+            dropping: Default::default(),
+            complaint: Complaint::new("what is to go stays on disk for now", alerts),
         }
     }
 
     /// Runs until the decider has gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         step_back();
-        let mut complained = false;
         loop {
             let pause = match self.step(runtime) {
                 Ok(()) => {
-                    complained = false;
+                    self.complaint.over();
                     LOOK
                 }
                 Err(Error::Closed) => return,
                 Err(error) => {
-                    if !std::mem::replace(&mut complained, true) {
-                        tracing::warn!(error = &error as &dyn std::error::Error, "what is to go stays on disk for now");
-                    }
+                    self.complaint.about(&error);
                     RETRY
                 }
             };
@@ -109,29 +116,55 @@ impl Clearer {
     }
 
     fn step(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
+        let cleared = self.clear_erased(runtime);
+        if matches!(cleared, Err(Error::Closed)) {
+            return cleared;
+        }
+        // What found no room may find some once old bodies are gone.
+        cleared.and(self.retain(runtime))
+    }
+
+    fn clear_erased(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
         while let Some((newest, spans)) = self.pending() {
             self.clear(&spans)?;
             runtime.block_on(self.note(Input::Clear { up_to: newest }))?;
         }
-        match self.retaining.due(&self.committed, &self.rewriter, &self.reader)? {
-            Some(drop) => self.drop_bodies(drop, runtime),
-            None => Ok(()),
+        Ok(())
+    }
+
+    fn retain(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
+        if !self.retaining.is_time() {
+            return Ok(());
         }
+        let due = self.retaining.due(&self.committed, &self.rewriter, &self.reader)?;
+        let left = due.as_ref().and_then(|drop| drop.left);
+        if let Some(drop) = due {
+            self.drop_bodies(drop, runtime)?;
+        }
+        self.retaining.done(left);
+        Ok(())
     }
 
     /// Drops bodies that were kept long enough, and then says so: what is interrupted is due again.
     fn drop_bodies(&mut self, drop: Drop, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
-        let Drop { before, keep, segments } = drop;
+        let Drop { before, keep, segments, .. } = drop;
         let kept = spans(keep.iter().copied());
         let rewrite = Rewrite { erase: BTreeSet::new(), drop_bodies_before: Some(before), keep };
         let of = segments.len();
+        if self.dropping.0 != rewrite {
+            self.dropping = (rewrite.clone(), BTreeSet::new());
+        }
         for segment in segments {
             self.still_wanted()?;
+            if self.dropping.1.contains(&segment.first) {
+                continue;
+            }
             let going = (segment.first..segment.next).filter(|position| rewrite.takes(*position));
             for some in going.collect::<Vec<_>>().chunks(WORDS) {
                 self.index.erase(some.to_vec())?;
             }
             self.rewriter.segment(segment.first, &rewrite).map_err(Error::Record)?;
+            self.dropping.1.insert(segment.first);
         }
         tracing::info!(before, segments = of, "bodies that were kept long enough are off the disk");
         runtime.block_on(self.note(Input::Drop { before, kept }))
@@ -150,8 +183,12 @@ impl Clearer {
     fn clear(&mut self, spans: &[Span]) -> Result<(), Error> {
         let positions: Vec<u64> = spans.iter().flat_map(|span| span.first..=span.last).collect();
         let Some(last) = positions.last().copied() else { return Ok(()) };
-        // The decider goes on in a new segment as soon as it can.
+        // The decider goes on in a new segment as soon as it can, which is at once if there is room.
+        let since = instant();
         while self.rewriter.segments().iter().any(|segment| segment.active && segment.first <= last) {
+            if since.elapsed() > PATIENCE {
+                return Err(Error::NoRoom);
+            }
             std::thread::sleep(REST);
             self.still_wanted()?;
         }

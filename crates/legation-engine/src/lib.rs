@@ -8,6 +8,7 @@ mod audit;
 mod backup;
 mod carrier;
 mod clearing;
+mod complaint;
 mod corridor;
 mod crew;
 mod dead_letters;

@@ -118,7 +118,7 @@ impl Exchange {
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
         let (follower, indexed, requests) =
             index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
-        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention);
+        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention, Arc::clone(&desk));
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
         let decider = Decider {
             ledger,
@@ -134,7 +134,7 @@ impl Exchange {
             sealed_for: None,
         };
         let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
-        let guard = Guard::new(Arc::clone(&vault), heads.clone());
+        let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let exchange = Exchange {
             data: data.clone().into(),
             key_ring: key_ring.into(),

@@ -35,6 +35,8 @@ pub(crate) struct Drop {
     pub(crate) keep: BTreeSet<u64>,
     /// The segments they are in.
     pub(crate) segments: Vec<Standing>,
+    /// Bytes of the bodies that are left then, where they were counted.
+    pub(crate) left: Option<u64>,
 }
 
 /// How often is looked for what is old enough.
@@ -78,28 +80,49 @@ impl Retaining {
         Retaining { shelf, looked: None, counted: BTreeMap::new() }
     }
 
-    /// What is to go, if it is time to look.
+    /// Whether it is time to look. It stays so until what was due is done.
+    pub(crate) fn is_time(&mut self) -> bool {
+        let fresh = std::mem::take(&mut self.shelf().fresh);
+        if fresh || self.looked.is_some_and(|looked| looked.elapsed() >= EVERY) {
+            self.looked = None;
+        }
+        self.looked.is_none()
+    }
+
+    /// What was due is done, and so many bytes are left, where they were counted.
+    pub(crate) fn done(&mut self, left: Option<u64>) {
+        self.looked = Some(instant());
+        if left.is_some() {
+            self.shelf().bytes = left;
+        }
+    }
+
+    fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is to go.
     pub(crate) fn due(
         &mut self,
         committed: &RwLock<State>,
         rewriter: &Rewriter,
         reader: &Reader,
     ) -> Result<Option<Drop>, Error> {
-        let mut own = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
-        let (setting, fresh) = (own.setting, std::mem::take(&mut own.fresh));
-        drop(own);
-        if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) && !fresh {
-            return Ok(None);
-        }
-        self.looked = Some(instant());
+        let setting = self.shelf().setting;
         if setting == Retention::default() {
             return Ok(None);
         }
         let segments: Vec<_> = rewriter.segments().into_iter().filter(|segment| !segment.active).collect();
         let aged = setting.bodies_for.map_or(Ok(0), |age| older(&segments, reader, age))?;
-        let large = setting.size.map_or(Ok(0), |size| self.beyond(&segments, rewriter, reader, size))?;
-        let before = aged.max(large);
-        Ok(Self::drop_before(before, &segments, committed))
+        let large = setting.size.map(|size| self.beyond(&segments, rewriter, reader, size)).transpose()?;
+        let (before, left) = large.map_or((0, None), |(before, left)| (before, Some(left)));
+        let mut drop = Self::drop_before(before.max(aged), &segments, committed);
+        if let Some(drop) = &mut drop {
+            drop.left = left;
+            // Each makes room for the next.
+            drop.segments.sort_by_cached_key(|segment| rewriter.bytes(segment.first).unwrap_or(u64::MAX));
+        }
+        Ok(drop)
     }
 
     /// Everything before a position, as far as it is not dropped yet.
@@ -117,11 +140,18 @@ impl Retaining {
         let released_in = |segment: &Standing| released.range(segment.first..segment.next).next().is_some();
         let due =
             |segment: &&Standing| segment.next <= before && (segment.next > dropped.before || released_in(segment));
-        Some(Drop { before, segments: segments.iter().filter(due).copied().collect(), keep })
+        Some(Drop { before, segments: segments.iter().filter(due).copied().collect(), keep, left: None })
     }
 
-    /// The position before which bodies go, so that those after it have no more bytes than so many.
-    fn beyond(&mut self, segments: &[Standing], rewriter: &Rewriter, reader: &Reader, size: u64) -> Result<u64, Error> {
+    /// The position before which bodies go, so that those after it have no more bytes than so many; and
+    /// how many they have.
+    fn beyond(
+        &mut self,
+        segments: &[Standing],
+        rewriter: &Rewriter,
+        reader: &Reader,
+        size: u64,
+    ) -> Result<(u64, u64), Error> {
         let mut total: u64 = 0;
         let mut each = Vec::new();
         for segment in segments {
@@ -134,6 +164,7 @@ impl Retaining {
             total += bytes;
             each.push((segment.next, bytes));
         }
+        self.shelf().bytes = Some(total);
         let mut before = 0;
         for (next, bytes) in each {
             if total <= size {
@@ -142,8 +173,7 @@ impl Retaining {
             total -= bytes;
             before = next;
         }
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner).bytes = Some(total);
-        Ok(before)
+        Ok((before, total))
     }
 }
 

@@ -2,12 +2,14 @@
 //! its own writes complete segments anew until everything is sealed with the newest key; then the others
 //! leave the ring. What is left to do follows from the files, so a start goes on where it was.
 
+use crate::alerts::Desk;
+use crate::complaint::Complaint;
 use crate::decider::now;
 use crate::exchange::{Error, Exchange, Head};
 use crate::index::{Standing, step_back};
 use legation_exchange::{Input, Moment, Verdict, Who};
 use legation_protocol::{Code, Rejection};
-use legation_store::{Rewrite, Rewriter, Ring, Snapshots};
+use legation_store::{Key, Rewrite, Rewriter, Ring, Snapshots};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -99,6 +101,19 @@ impl Vault {
         Ok(segments.filter(|segment| !segment.active && segment.key != newest).map(|segment| segment.first).collect())
     }
 
+    /// That nothing keeps the log from going on with the newest key, if it has not yet.
+    fn check_active(&self) -> Result<(), legation_store::Error> {
+        let newest = Some(self.ring.newest()?.id());
+        let outdated = self.rewriter.segments().into_iter().any(|segment| segment.active && segment.key != newest);
+        if outdated { self.rewriter.check_next() } else { Ok(()) }
+    }
+
+    /// Makes a new key, if there is room to go on with it.
+    fn add_key(&self) -> Result<Arc<Key>, legation_store::Error> {
+        self.rewriter.check_next()?;
+        self.ring.add(now())
+    }
+
     /// Lets go of the keys that nothing is sealed with any more.
     fn forget_keys(&self) -> Result<(), legation_store::Error> {
         if self.ring.list().len() < 2 {
@@ -109,6 +124,8 @@ impl Vault {
         let mut used: BTreeSet<u32> = self.rewriter.segments().into_iter().filter_map(|segment| segment.key).collect();
         used.extend(self.snapshots.keys()?.into_iter().flatten());
         used.insert(index);
+        // What is not sealed with a key any more may be again after a power cut, until this is done.
+        self.rewriter.sync()?;
         let gone = self.ring.retain(&used)?;
         if !gone.is_empty() {
             tracing::info!(keys = ?gone, "old keys have left the ring: nothing is sealed with them any more");
@@ -136,41 +153,51 @@ impl Exchange {
             return Ok(Verdict::Refused(Rejection::because(Code::Busy, message)));
         }
         let vault = Arc::clone(&self.vault);
-        let made = tokio::task::spawn_blocking(move || vault.ring.add(now()));
-        let key = made.await.map_err(|_| Error::Closed)?.map_err(Error::Record)?;
-        self.ask(Input::Rotate { key: key.id(), who }).await
+        let made = tokio::task::spawn_blocking(move || vault.add_key());
+        let key = match made.await.map_err(|_| Error::Closed)? {
+            Err(legation_store::Error::Full { .. }) => {
+                return Ok(no_room("there is no room to go on with another key; nothing was changed"));
+            }
+            made => made.map_err(Error::Record)?,
+        };
+        Ok(match self.ask(Input::Rotate { key: key.id(), who }).await? {
+            // Others took the room in between.
+            Verdict::Refused(why) if why.code() == Code::StorageFull => {
+                no_room("the new key is made, and everything is sealed with it as soon as there is room")
+            }
+            verdict => verdict,
+        })
     }
+}
+
+fn no_room(message: &'static str) -> Verdict {
+    Verdict::Refused(Rejection::because(Code::StorageFull, message))
 }
 
 /// The thread's own.
 pub(crate) struct Guard {
     vault: Arc<Vault>,
     head: watch::Receiver<Head>,
+    complaint: Complaint,
 }
 
 impl Guard {
-    pub(crate) fn new(vault: Arc<Vault>, head: watch::Receiver<Head>) -> Guard {
-        Guard { vault, head }
+    pub(crate) fn new(vault: Arc<Vault>, head: watch::Receiver<Head>, alerts: Arc<Desk>) -> Guard {
+        Guard { vault, head, complaint: Complaint::new("some of it keeps its old key for now", alerts) }
     }
 
     /// Runs until the decider has gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         step_back();
-        let mut complained = false;
         loop {
             let pause = match self.step() {
                 Ok(true) => {
-                    complained = false;
+                    self.complaint.over();
                     None
                 }
                 Ok(false) => Some(REST),
                 Err(error) => {
-                    if !std::mem::replace(&mut complained, true) {
-                        tracing::warn!(
-                            error = &error as &dyn std::error::Error,
-                            "some of it keeps its old key for now"
-                        );
-                    }
+                    self.complaint.about(&error);
                     Some(RETRY)
                 }
             };
@@ -212,6 +239,7 @@ impl Guard {
         }
         *self.vault.rewriting() = None;
         failed?;
+        self.vault.check_active()?;
         self.vault.forget_keys()?;
         Ok(self.vault.ring.list().len() == 1)
     }

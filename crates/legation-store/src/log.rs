@@ -144,9 +144,8 @@ impl Log {
     /// locked.
     pub fn rewriter(&self) -> Rewriter {
         let (disk, lock) = (Arc::clone(&self.options.disk), Arc::clone(&self.lock));
-        // Two segments: the next one, and the one after it in the making.
-        let spared = self.options.segment.saturating_mul(2);
-        Rewriter { dir: self.dir.clone(), disk, shared: Arc::clone(&self.reader.shared), spared, _lock: lock }
+        let (dir, shared) = (self.dir.clone(), Arc::clone(&self.reader.shared));
+        Rewriter { dir, disk, shared, next: self.small(), _lock: lock }
     }
 
     fn shared(&self) -> &Shared {

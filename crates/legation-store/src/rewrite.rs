@@ -20,6 +20,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
+/// Room that is left to others.
+const MARGIN: u64 = 1 << 20;
+
 /// Which bodies go. What is asked for twice, or is gone already, does no harm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewrite {
@@ -73,8 +76,8 @@ pub struct Rewriter {
     pub(crate) dir: PathBuf,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) shared: Arc<Shared>,
-    /// Room that is left to the log, so that no append finds none for our sake.
-    pub(crate) spared: u64,
+    /// The size of the segment that the log goes on in when its key changes.
+    pub(crate) next: u64,
     /// Nothing may write to the directory once nobody has the lock.
     pub(crate) _lock: Arc<File>,
 }
@@ -98,18 +101,24 @@ impl Rewriter {
         Ok(fs::metadata(&path).map_err(Error::io("read", &path))?.len())
     }
 
+    /// That there is room for the log to go on with another key.
+    pub fn check_next(&self) -> Result<(), Error> {
+        self.check_room(self.next)
+    }
+
     /// Writes the segment anew that begins at this position.
     pub fn segment(&self, first: u64, rewrite: &Rewrite) -> Result<Rewritten, Error> {
         let _turn = self.shared.rewriting.lock().unwrap_or_else(PoisonError::into_inner);
         let old = self.sealed(first)?;
         let before = self.bytes(first)?;
-        self.check_room(before)?;
+        self.check_room(room_for(&old, before, rewrite))?;
         let tmp = unfinished(&self.dir);
         let done = self.write(&tmp, &old, rewrite).and_then(|(new, copied)| {
             old.hold()?;
             self.disk.rename(&tmp, &old.path).map_err(Error::room("name", &old.path))?;
+            // While a power cut may bring the old file back, nobody may think that it is gone.
+            self.sync()?;
             self.swap(&old, new);
-            files::sync_dir(self.disk.as_ref(), &log_dir(&self.dir))?;
             let Copied { next, gone, end } = copied;
             Ok(Rewritten { first, next, gone, before, after: end })
         });
@@ -120,6 +129,11 @@ impl Rewriter {
         done
     }
 
+    /// Makes the names of all segments durable: none of them is then one that was written anew since.
+    pub fn sync(&self) -> Result<(), Error> {
+        files::sync_dir(self.disk.as_ref(), &log_dir(&self.dir))
+    }
+
     fn sealed(&self, first: u64) -> Result<Arc<Segment>, Error> {
         let segments = self.shared.segments.read().unwrap_or_else(PoisonError::into_inner);
         let at = segments.iter().position(|segment| segment.head.first == first);
@@ -127,11 +141,11 @@ impl Rewriter {
         segments.get(at).cloned().ok_or(Error::Unsealed { first })
     }
 
+    /// That there is room for so many bytes, and a little more for everybody else.
     fn check_room(&self, bytes: u64) -> Result<(), Error> {
         let dir = log_dir(&self.dir);
         let room = self.disk.room(&dir).map_err(Error::io("look for room in", &dir))?;
-        // Sealing what lay open makes it larger.
-        if room < bytes.saturating_mul(2).saturating_add(self.spared) {
+        if room < bytes.saturating_add(MARGIN) {
             return Err(Error::Full { dir, source: io::ErrorKind::StorageFull.into() });
         }
         Ok(())
@@ -158,6 +172,14 @@ impl Rewriter {
             *place = Arc::new(new);
         }
     }
+}
+
+/// The room that writing a segment of so many bytes anew asks for. Where bodies go it ends with more room
+/// than it began with, and asks for the copy alone. Sealing what lay open makes it larger; and a change
+/// of keys can wait rather than take the last room from the log.
+fn room_for(old: &Segment, bytes: u64, rewrite: &Rewrite) -> u64 {
+    let once = matches!(old.head.form, Form::Sealed { .. }) && *rewrite != Rewrite::default();
+    if once { bytes } else { bytes.saturating_mul(2) }
 }
 
 fn unfinished(dir: &Path) -> PathBuf {

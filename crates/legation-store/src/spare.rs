@@ -46,9 +46,14 @@ impl Spare {
         }
     }
 
+    /// Whether there is none, and none in the making.
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self.state, State::None)
+    }
+
     /// Begins to make one, if there is none.
     pub(crate) fn start(&mut self, size: u64) {
-        if matches!(self.state, State::None) {
+        if self.is_none() {
             let (path, disk, stop) = (self.path.clone(), Arc::clone(&self.disk), Arc::clone(&self.stop));
             let made = thread::Builder::new().name("record-spare".to_owned());
             // Without a thread it is made when it is needed.

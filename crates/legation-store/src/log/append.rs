@@ -56,8 +56,7 @@ impl Log {
             let (next, chain, root) = (self.next(), self.chain, self.frontier.root());
             return Ok(Appended { next, chain, root, leaves: Vec::new(), bodies: Vec::new() });
         }
-        let key = self.options.ring.newest()?;
-        self.make_room(size, &key)?;
+        let key = self.make_room(size)?;
         self.settle()?;
         let prepared = self.prepare(frames, &key);
         self.write()?;
@@ -70,8 +69,13 @@ impl Log {
         if self.broken {
             return Err(Error::Broken);
         }
-        let key = self.options.ring.newest()?;
-        if self.active.end.saturating_add(bytes) <= self.active.size && self.active.is_sealed_with(&key) {
+        if !self.active.is_sealed_with(self.options.ring.newest()?.as_ref()) {
+            return match self.ready(bytes) {
+                Err(Error::Full { .. }) if self.older_key(bytes).is_some() => Ok(()),
+                done => done,
+            };
+        }
+        if self.active.has_room_for(bytes) {
             return Ok(());
         }
         let size = self.next_size();
@@ -105,20 +109,51 @@ impl Log {
             return Ok(());
         }
         let key = self.options.ring.newest()?;
-        let zeros = self.spare.take(self.small(), self.small())?;
-        self.roll(zeros, &key)?;
+        self.begin_with(0, &key)?;
         self.settle()
     }
 
-    fn make_room(&mut self, size: u64, key: &Key) -> Result<(), Error> {
-        if self.active.end + size > self.active.size || !self.active.is_sealed_with(key) {
-            let next_size = if self.active.is_sealed_with(key) { self.next_size() } else { self.small() };
-            let zeros = self.spare.take(segment_for(size), next_size)?;
-            self.roll(zeros, key)?;
+    /// Sees to a segment with room for this many bytes, and says which key it is sealed with: the newest,
+    /// or where there is no room to go on with that, the one it has.
+    fn make_room(&mut self, bytes: u64) -> Result<Arc<Key>, Error> {
+        let key = self.options.ring.newest()?;
+        if !self.active.is_sealed_with(&key) {
+            return match self.begin_with(bytes, &key) {
+                Err(Error::Full { dir, source }) => self.older_key(bytes).ok_or(Error::Full { dir, source }),
+                done => done.map(|()| key),
+            };
+        }
+        if !self.active.has_room_for(bytes) {
+            let zeros = self.spare.take(segment_for(bytes), self.next_size())?;
+            self.roll(zeros, &key)?;
         } else if self.active.end > self.active.size / 2 {
             self.spare.start(self.next_size());
         }
-        Ok(())
+        Ok(key)
+    }
+
+    /// Goes on with this key in a segment that nobody foresaw.
+    fn begin_with(&mut self, bytes: u64, key: &Key) -> Result<(), Error> {
+        self.ready(bytes)?;
+        let zeros = self.spare.take(segment_for(bytes), self.small())?;
+        self.roll(zeros, key)
+    }
+
+    /// Makes the next segment ready, with room for this many bytes. Room is looked for first: to find out
+    /// by filling the disk, batch after batch, would leave none to anybody else.
+    fn ready(&mut self, bytes: u64) -> Result<(), Error> {
+        let (size, dir) = (segment_for(bytes), log_dir(&self.dir));
+        let wanted = size.max(self.small());
+        if self.spare.is_none() && self.options.disk.room(&dir).is_ok_and(|room| room < wanted) {
+            return Err(Error::Full { dir, source: io::ErrorKind::StorageFull.into() });
+        }
+        self.spare.ensure(size, self.small())
+    }
+
+    /// The key of the active segment, if this many bytes still fit there.
+    fn older_key(&self, bytes: u64) -> Option<Arc<Key>> {
+        let key = self.active.segment.head.form.key().filter(|_| self.active.has_room_for(bytes))?;
+        self.options.ring.key(key)
     }
 
     /// The same, if what there is in the last one is not sealed with the newest key.
@@ -128,7 +163,7 @@ impl Log {
     }
 
     /// The size of a segment that nobody foresaw: whoever waits for its zeros does not wait long.
-    fn small(&self) -> u64 {
+    pub(super) fn small(&self) -> u64 {
         FIRST_SEGMENT.min(self.options.segment)
     }
 
@@ -241,6 +276,10 @@ impl Log {
 }
 
 impl Active {
+    fn has_room_for(&self, bytes: u64) -> bool {
+        self.end.saturating_add(bytes) <= self.size
+    }
+
     fn is_sealed_with(&self, key: &Key) -> bool {
         self.segment.head.form == Form::Sealed { key: key.id() }
     }

@@ -1,7 +1,8 @@
 //! Disks that are full or fail.
 
 use crate::common::{all, batch, frame, on, open, record, segments};
-use legation_store::{BATCH_HEAD, Disk, Error, Known, atomic_write, bytes_of};
+use legation_exchange::Moment;
+use legation_store::{BATCH_HEAD, Disk, Error, Known, Log, atomic_write, bytes_of};
 use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
@@ -192,6 +193,31 @@ fn room_that_was_reserved_is_there_when_the_disk_has_none_left() {
     assert!(matches!(error, Error::Full { .. }), "{error:?}");
     assert_eq!(all(&log), batch(0, next, 300));
     assert!(next > 50);
+}
+
+#[test]
+fn without_room_for_a_segment_with_the_new_key_it_goes_on_with_the_old_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = poor(20 << 10);
+    let options = on(disk.clone());
+    let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    let keys = |log: &Log| log.rewriter().segments().into_iter().map(|segment| segment.key).collect::<Vec<_>>();
+    log.append(&batch(0, 3, 60)).unwrap();
+    options.ring.add(Moment::default()).unwrap();
+    disk.room.store(0, SeqCst);
+    for next in [3, 6] {
+        log.reserve(1 << 10).unwrap();
+        log.append(&batch(next, 3, 60)).unwrap();
+        assert_eq!(keys(&log), [Some(1)]);
+    }
+    assert!(matches!(log.reserve(1 << 20), Err(Error::Full { .. })), "that does not fit where it is");
+    drop(log);
+    let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    assert!(matches!(log.seal_outdated(), Err(Error::Full { .. })));
+    log.append(&batch(9, 3, 60)).unwrap();
+    disk.room.store(1 << 20, SeqCst);
+    log.append(&batch(12, 3, 60)).unwrap();
+    assert_eq!((keys(&log), all(&log)), (vec![Some(1), Some(2)], batch(0, 15, 60)));
 }
 
 /// What fails, and which error says so.

@@ -183,18 +183,53 @@ impl Disk for Tight {
 }
 
 #[test]
-fn without_room_for_a_second_copy_nothing_is_begun() {
-    let dir = tempfile::tempdir().unwrap();
-    drop(filled(dir.path(), &ring(), 60));
-    let room = fs::metadata(&segments(dir.path())[0]).unwrap().len() * 2 + 2 * SEGMENT;
-    for (room, fits) in [(room - 1, false), (room, true)] {
-        let options = Options { segment: SEGMENT, disk: Arc::new(Tight(room)), ring: ring() };
-        let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
-        let done = log.rewriter().segment(0, &Rewrite::default());
-        assert_eq!(done.is_ok(), fits, "{done:?}");
-        assert!(fits || matches!(done, Err(Error::Full { .. })));
-        assert!(!dir.path().join("log/rewrite.tmp").exists());
+fn without_room_for_what_is_to_be_written_nothing_is_begun() {
+    let (seal, erase) = (Rewrite::default(), Rewrite { erase: [1].into(), ..Rewrite::default() });
+    let drop_some = Rewrite { drop_bodies_before: Some(10), ..Rewrite::default() };
+    for (rewrite, copies) in [(seal, 2), (erase, 1), (drop_some, 1)] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(filled(dir.path(), &ring(), 60));
+        let room = copies * fs::metadata(&segments(dir.path())[0]).unwrap().len() + (1 << 20);
+        for (room, fits) in [(room - 1, false), (room, true)] {
+            let options = Options { segment: SEGMENT, disk: Arc::new(Tight(room)), ring: ring() };
+            let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
+            let done = log.rewriter().segment(0, &rewrite);
+            assert_eq!(done.is_ok(), fits, "{rewrite:?} with {room}: {done:?}");
+            assert!(fits || matches!(done, Err(Error::Full { .. })));
+            assert!(!dir.path().join("log/rewrite.tmp").exists());
+        }
     }
+}
+
+/// A disk that makes no name durable while it is told so.
+#[derive(Debug, Default)]
+struct Forgetful(AtomicBool);
+
+impl Disk for Forgetful {
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        if self.0.load(Ordering::Relaxed) { Err(io::Error::other("EIO")) } else { fs::File::open(dir)?.sync_all() }
+    }
+}
+
+#[test]
+fn until_its_name_is_durable_a_segment_counts_as_sealed_with_the_old_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let (disk, ring) = (Arc::new(Forgetful::default()), ring());
+    drop(filled(dir.path(), &ring, 60));
+    let options = Options { segment: SEGMENT, disk: Arc::<Forgetful>::clone(&disk), ring: Arc::clone(&ring) };
+    let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    ring.add(Moment::default()).unwrap();
+    let rewriter = log.rewriter();
+    for (fails, key) in [(true, 1), (true, 1), (false, 2)] {
+        disk.0.store(fails, Ordering::Relaxed);
+        let done = rewriter.segment(0, &Rewrite::default());
+        assert_eq!(matches!(done, Err(Error::Sync { .. })), fails, "{done:?}");
+        assert_eq!(rewriter.sync().is_err(), fails);
+        assert_eq!(rewriter.segments()[0].key, Some(key));
+        assert_eq!(all(&log), batch(0, 60, 60));
+    }
+    drop((log, rewriter));
+    assert!(sound(dir.path(), &ring));
 }
 
 #[test]

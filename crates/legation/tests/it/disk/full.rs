@@ -80,3 +80,30 @@ fn a_full_disk_is_told_and_nothing_is_lost_and_it_goes_on_when_there_is_room() {
     assert_eq!((code, &report["sound"]), (0, &true.into()), "{report}");
     assert_eq!(report["to"], pair.accepted.len() + 2);
 }
+
+#[test]
+fn without_room_for_another_key_nothing_changes_and_what_is_sent_is_still_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let small = Small::mount(folder.path());
+    let (data, ballast) = (small.path.join("data"), small.path.join("ballast"));
+    let mut served = Served::with(&["--data", data.to_str().unwrap()], |_| {});
+    let mut pair = Pair::admit(&served);
+    assert_eq!(pair.send(&served.url, 1 << 10).expect("it answers").status, 200);
+    fs::write(&ballast, vec![7; 9 << 20]).unwrap();
+    let ring = fs::read(data.join("keys/ring")).unwrap();
+    for _ in 0..2 {
+        let refused = served.run(&["key", "rotate"], "");
+        assert!(refused.code != 0 && refused.err.contains("nothing was changed"), "{}", refused.err);
+        assert_eq!(fs::read(data.join("keys/ring")).unwrap(), ring);
+        for _ in 0..5 {
+            assert_eq!(pair.send(&served.url, 1 << 10).expect("it answers").status, 200);
+        }
+        assert_eq!(served.stop().0, 0);
+        served.again();
+    }
+    fs::remove_file(&ballast).unwrap();
+    let rotated = served.run(&["key", "rotate"], "");
+    assert_eq!(rotated.code, 0, "{}", rotated.err);
+    assert_eq!(pair.send(&served.url, 1 << 10).expect("it answers").status, 200);
+    assert_eq!(pair.check(&served), [""; 0]);
+}
