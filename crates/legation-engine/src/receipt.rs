@@ -2,10 +2,10 @@
 //! batch: whoever is the first to need it makes it, and it is kept for those who ask later.
 
 use crate::exchange::Error;
-use legation_exchange::{Epoch, Epochs};
 use legation_exchange::record::{
     Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
 };
+use legation_exchange::{Epoch, Epochs};
 use legation_protocol::sign::{PublicKey, SecretKey, Signature};
 use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;

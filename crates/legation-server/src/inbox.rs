@@ -193,7 +193,8 @@ struct Done {
 impl Done {
     /// That its positions, where they say so, were counted in the epoch the record is in.
     fn must_be_of(&self, now: &Epoch) -> Result<(), Rejection> {
-        if self.epoch.is_none_or(|epoch| epoch == now.epoch) && (self.restore.is_none() || self.restore == now.restore) {
+        if self.epoch.is_none_or(|epoch| epoch == now.epoch) && (self.restore.is_none() || self.restore == now.restore)
+        {
             return Ok(());
         }
         let message = format!("the record was restored and is in epoch {}: positions count anew", now.epoch);

@@ -40,8 +40,10 @@ fn inbox() -> Operation {
         .query("limit", within("How many at most", 1, 1000, 100))
         .query("wait", within("Seconds to wait for something where there is nothing", 0, 60, 0))
         .answers(200, "What waits, oldest first", "Inbox")
-        .about("Whoever waits takes from the mailbox: who waited before is answered with 409 `fenced`. \
-            Whoever names a position that the record has not come to, with 409 `ahead_of_record`.")
+        .about(
+            "Whoever waits takes from the mailbox: who waited before is answered with 409 `fenced`. \
+            Whoever names a position that the record has not come to, with 409 `ahead_of_record`.",
+        )
         .refuses(&[404, 409])
 }
 
