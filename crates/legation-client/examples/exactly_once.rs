@@ -1,5 +1,5 @@
 //! An effect that happens exactly once, through crashes too: what a message does and the message's
-//! position are stored in one transaction, and the next start resumes after the position stored.
+//! mark are stored in one transaction, and the next start resumes after the mark stored.
 //!
 //! ```sh
 //! LEGATION_TOKEN=… LEGATION_AGENT=counter cargo run -p legation-client --example exactly_once -- counter.db
@@ -26,11 +26,11 @@ pub(crate) async fn run(
     over: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut db = open(file)?;
-    let stored: Option<u64> = db.query_row("SELECT position FROM read", [], |row| row.get(0)).optional()?;
-    // In order, so that one position tells all that is done.
+    let stored: Option<String> = db.query_row("SELECT mark FROM read", [], |row| row.get(0)).optional()?;
+    // In order, so that one mark tells all that is done.
     let mut inbox = client.inbox().in_order().until(over);
-    if let Some(position) = stored {
-        inbox = inbox.resume_after(position);
+    if let Some(mark) = stored {
+        inbox = inbox.resume_after(serde_json::from_str(&mark)?);
     }
     let handled = inbox.handle(move |incoming| {
         let stored = store(&mut db, &incoming);
@@ -44,20 +44,20 @@ pub(crate) fn open(file: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open(file)?;
     db.execute_batch(
         "CREATE TABLE IF NOT EXISTS counts (sender TEXT PRIMARY KEY, count INTEGER NOT NULL);
-         CREATE TABLE IF NOT EXISTS read (one INTEGER PRIMARY KEY CHECK (one = 1), position INTEGER NOT NULL);",
+         CREATE TABLE IF NOT EXISTS read (one INTEGER PRIMARY KEY CHECK (one = 1), mark TEXT NOT NULL);",
     )?;
     Ok(db)
 }
 
-fn store(db: &mut Connection, incoming: &Incoming) -> rusqlite::Result<()> {
+fn store(db: &mut Connection, incoming: &Incoming) -> Result<(), Box<dyn Error + Send + Sync>> {
     let change = db.transaction()?;
     change.execute(
         "INSERT INTO counts VALUES (?1, 1) ON CONFLICT (sender) DO UPDATE SET count = count + 1",
         params![incoming.message().sender()],
     )?;
     change.execute(
-        "INSERT INTO read VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET position = ?1",
-        params![incoming.position],
+        "INSERT INTO read VALUES (1, ?1) ON CONFLICT (one) DO UPDATE SET mark = ?1",
+        params![serde_json::to_string(&incoming.mark())?],
     )?;
-    change.commit()
+    Ok(change.commit()?)
 }

@@ -37,7 +37,7 @@ pub(crate) async fn run(url: &str, operator: &str) -> Outcome<String> {
     child.send(Envelope::to(AgentId::vcp(PARENT)?, child.origin()?, alarm)).await?;
     let mut answers = child.inbox().deliveries().await?;
     let answer = answers.next().await.ok_or("the mailbox ended")??;
-    answers.ack(answer.position).await?;
+    answers.ack(&answer).await?;
     answers.close().await?;
     watching.abort();
     Ok(answer.message().refers_to().concat())

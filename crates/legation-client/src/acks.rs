@@ -3,6 +3,7 @@
 
 use crate::client::Client;
 use crate::error::Error;
+use crate::mark::{Epoch, Mark};
 use crate::retry::Backoff;
 use crate::task::Task;
 use std::task::{Context, Poll};
@@ -15,14 +16,14 @@ const MOST: usize = 1000;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Acks {
-    pub(crate) done: mpsc::Sender<u64>,
+    pub(crate) done: mpsc::Sender<Mark>,
     task: Task<Result<(), Error>>,
 }
 
 impl Acks {
     pub(crate) fn spawn(client: Client) -> Acks {
-        let (done, positions) = mpsc::channel(MOST);
-        Acks { done, task: Task::spawn(run(client, positions)) }
+        let (done, marks) = mpsc::channel(MOST);
+        Acks { done, task: Task::spawn(run(client, marks)) }
     }
 
     /// Why acknowledging is no longer possible, once it is not.
@@ -45,18 +46,33 @@ impl Acks {
     }
 }
 
-async fn run(client: Client, mut positions: mpsc::Receiver<u64>) -> Result<(), Error> {
+async fn run(client: Client, mut marks: mpsc::Receiver<Mark>) -> Result<(), Error> {
     let mut some = Vec::new();
-    while positions.recv_many(&mut some, MOST).await > 0 {
-        let mut backoff = Backoff::RECONNECT;
-        while let Err(error) = client.acknowledge(&some).await {
-            if !error.is_retryable() {
-                return Err(error);
-            }
-            tracing::info!(%error, "acknowledging again");
-            backoff.wait(&error).await;
+    while marks.recv_many(&mut some, MOST).await > 0 {
+        for together in some.chunk_by(|one, next| one.epoch == next.epoch) {
+            let Some(Mark { epoch, .. }) = together.first() else { continue };
+            let positions: Vec<_> = together.iter().map(Mark::position).collect();
+            acknowledge(&client, epoch, &positions).await?;
         }
         some.clear();
     }
     Ok(())
+}
+
+async fn acknowledge(client: &Client, epoch: &Epoch, positions: &[u64]) -> Result<(), Error> {
+    let mut backoff = Backoff::RECONNECT;
+    loop {
+        match client.acknowledge_in(epoch, positions).await {
+            Ok(()) => return Ok(()),
+            Err(error) if error.is_of_another_record() => {
+                tracing::warn!(%error, "what was done is not acknowledged: the record was restored");
+                return Ok(());
+            }
+            Err(error) if !error.is_retryable() => return Err(error),
+            Err(error) => {
+                tracing::info!(%error, "acknowledging again");
+                backoff.wait(&error).await;
+            }
+        }
+    }
 }

@@ -49,9 +49,12 @@ impl Deliveries {
     pub(crate) async fn open(inbox: Inbox) -> Result<Deliveries, Error> {
         let (client, policy) = (inbox.client.clone(), inbox.policy());
         client.named()?;
-        if let Some(position) = inbox.done_up_to {
-            client.acknowledge_up_to(position).await?;
-            client.journal().done_up_to(position);
+        if let Some(mark) = &inbox.done_up_to {
+            client.must_count(mark).await?;
+            client.acknowledge_mark(mark).await?;
+            let mut journal = client.journal();
+            journal.bind(&mark.epoch);
+            journal.done_up_to(mark);
         }
         let (out, passed) = mpsc::channel(AHEAD);
         let (stop, stopped) = watch::channel(false);
@@ -64,6 +67,7 @@ impl Deliveries {
             stop: stopped,
             verifier: Verifier::default(),
             socket: None,
+            set_aside: inbox.set_aside,
         };
         let reader = Task::spawn(reader.run());
         let (on_withheld, lent) = (inbox.on_withheld, Lent(client.clone()));
@@ -75,10 +79,11 @@ impl Deliveries {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// The message at this position is done: it is acknowledged soon, and never handed out again by this client.
-    pub async fn ack(&mut self, position: u64) -> Result<(), Error> {
-        self.client.journal().done(position);
-        if self.acks.done.send(position).await.is_ok() {
+    /// This message is done: it is acknowledged soon, and never handed out again by this client.
+    pub async fn ack(&mut self, incoming: &Incoming) -> Result<(), Error> {
+        let mark = incoming.mark();
+        self.client.journal().done(&mark);
+        if self.acks.done.send(mark).await.is_ok() {
             return Ok(());
         }
         self.ended = true;
@@ -98,6 +103,10 @@ impl Deliveries {
 
     /// What is handed out of what came; nothing if it is withheld.
     fn sorted(&mut self, opened: Opened) -> Option<Result<Incoming, Error>> {
+        // It was read before the record was restored: what is left of it comes again.
+        if !self.client.journal().is_in(opened.epoch()) {
+            return None;
+        }
         let withheld = match opened {
             Opened::Withheld(withheld) => withheld,
             Opened::Message(incoming) => match (&incoming.verified, self.policy) {
@@ -105,16 +114,17 @@ impl Deliveries {
                     return Some(Ok(incoming));
                 }
                 (Verified::Unverified(doubt), Unverified::Withhold | Unverified::Stop) => {
-                    Withheld { position: incoming.position, bytes: incoming.bytes().into(), doubt: doubt.clone() }
+                    let (position, epoch) = (incoming.position, incoming.epoch.clone());
+                    Withheld { position, epoch, bytes: incoming.bytes().into(), doubt: doubt.clone() }
                 }
             },
         };
-        let position = withheld.position;
-        self.client.journal().leave(position);
+        let at = withheld.mark();
+        self.client.journal().leave(&at);
         if self.policy == Unverified::Stop {
-            return Some(Err(Error::Unverified { position, source: withheld.doubt }));
+            return Some(Err(Error::Unverified { at, source: withheld.doubt }));
         }
-        tracing::warn!(position, doubt = %withheld.doubt, "a message is withheld");
+        tracing::warn!(position = at.position, doubt = %withheld.doubt, "a message is withheld");
         if let Some(told) = &mut self.on_withheld {
             told(withheld);
         }

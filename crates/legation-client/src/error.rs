@@ -1,8 +1,9 @@
 //! What can go wrong, told apart by what to do about it. No error shows a token, a key or a message.
 
+use crate::mark::Mark;
 use crate::refused::Refused;
 use legation_exchange::record::BadReceipt;
-use legation_protocol::Rejection;
+use legation_protocol::{Code, Rejection};
 use std::time::Duration;
 
 /// Why something did not work.
@@ -63,12 +64,19 @@ pub enum Error {
     #[error("another reader of this mailbox has taken over")]
     Fenced,
     /// A message came that could not be verified, and such are not to be passed over.
-    #[error("the message at position {position} is not verified")]
+    #[error("the message at position {} is not verified", at.position)]
     Unverified {
-        /// Where it lies in the mailbox.
-        position: u64,
+        /// Where it lies in the mailbox: what [`Inbox::set_aside`](crate::Inbox::set_aside) takes.
+        at: Mark,
         /// Why.
         source: crate::verified::Doubt,
+    },
+    /// The record was restored from a copy since this mark was made, and lost its end. What has the mark's
+    /// position now is another message.
+    #[error("the record was restored from a copy since: what was stored of it no longer counts")]
+    Restored {
+        /// What the mark still tells: all up to here is in the record, and was done. Nothing where that is not known.
+        kept: Option<Mark>,
     },
     /// The system has no random bytes.
     #[error("the system has no random bytes")]
@@ -112,7 +120,17 @@ impl Error {
             | Error::Receipt(_)
             | Error::Fenced
             | Error::Unverified { .. }
+            | Error::Restored { .. }
             | Error::Random => false,
+        }
+    }
+
+    /// Whether positions were read from another record than the exchange has now.
+    pub(crate) fn is_of_another_record(&self) -> bool {
+        match self {
+            Error::Refused(refused) => refused.known() == Some(Code::AheadOfRecord),
+            Error::Restored { .. } => true,
+            _ => false,
         }
     }
 }

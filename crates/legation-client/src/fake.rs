@@ -107,6 +107,7 @@ async fn served(
         "/.well-known/legation/keys" => {
             Some((200, json!({"keys": [{"public": exchange_key().public(), "state": "ACTIVE"}]})))
         }
+        "/v1/audit/head" => Some((200, json!({"epochs": [{"epoch": 1, "first": 0, "restore": null}]}))),
         path if path.starts_with("/vcp/ws") => Some((404, json!({"error": "not_found"}))),
         _ => (answer.lock().unwrap())(&asked),
     };
@@ -152,7 +153,7 @@ pub(crate) fn taken(message: &str, position: u64, receipt: &Receipt) -> Value {
 /// An element of a mailbox.
 pub(crate) fn item(message: &str, position: u64) -> Value {
     let receipt = receipt(message, position, &exchange_key());
-    json!({"position": position, "message": serde_json::from_str::<Value>(message).unwrap(), "receipt": receipt})
+    json!({"position": position, "epoch": 1, "message": serde_json::from_str::<Value>(message).unwrap(), "receipt": receipt})
 }
 
 /// A VCP message from ann to bob, signed by this key.

@@ -4,6 +4,7 @@ use crate::client::Client;
 use crate::deliveries::Deliveries;
 use crate::error::Error;
 use crate::incoming::{Incoming, Withheld};
+use crate::mark::Mark;
 use crate::parked::{Parked, Work};
 use crate::reader::Transport;
 use std::fmt;
@@ -28,7 +29,8 @@ pub struct Inbox {
     pub(crate) transport: Transport,
     pub(crate) unverified: Option<Unverified>,
     pub(crate) on_withheld: Option<Box<dyn FnMut(Withheld) + Send>>,
-    pub(crate) done_up_to: Option<u64>,
+    pub(crate) done_up_to: Option<Mark>,
+    pub(crate) set_aside: Vec<Mark>,
     in_order: bool,
     answers_alarms: bool,
     until: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -43,6 +45,7 @@ impl Client {
             unverified: None,
             on_withheld: None,
             done_up_to: None,
+            set_aside: Vec::new(),
             in_order: false,
             answers_alarms: true,
             until: Box::pin(std::future::pending()),
@@ -69,15 +72,25 @@ impl Inbox {
         self
     }
 
-    /// All up to this position is done, as the caller knows: it is acknowledged at the start and not handed
+    /// All up to this mark is done, as the caller knows: it is acknowledged at the start and not handed
     /// over again. Right only with [`in_order`](Inbox::in_order), under which nothing before it was left.
-    pub fn resume_after(mut self, position: u64) -> Inbox {
-        self.done_up_to = Some(position);
+    ///
+    /// Where the record was restored from a copy since, receiving ends with [`Error::Restored`] at once.
+    pub fn resume_after(mut self, mark: Mark) -> Inbox {
+        self.done_up_to = Some(mark);
+        self
+    }
+
+    /// Takes the message at this mark out unhandled and unjudged, when it comes. Whoever reads
+    /// [`in_order`](Inbox::in_order) goes on with it after [`Error::Unverified`]: a sender whose key was withdrawn
+    /// since cannot be verified any more, however often it is tried. May be given more than once.
+    pub fn set_aside(mut self, mark: Mark) -> Inbox {
+        self.set_aside.push(mark);
         self
     }
 
     /// Hands messages over strictly in their order: one that its handler fails on holds up all after it.
-    /// One that is not verified ends receiving, unless it is to be handed over.
+    /// One that is not verified ends receiving, unless it is to be handed over or [set aside](Inbox::set_aside).
     pub fn in_order(mut self) -> Inbox {
         self.in_order = true;
         self
@@ -143,8 +156,12 @@ impl Inbox {
                     None => break,
                 },
             };
+            if !client.journal().is_in(&work.incoming().epoch) {
+                tracing::warn!(position = work.incoming().position, "the record was restored: this is not tried again");
+                continue;
+            }
             if work.attempt(&client, answers_alarms, &mut handler).await {
-                deliveries.ack(work.position()).await?;
+                deliveries.ack(work.incoming()).await?;
             } else {
                 parked.park(work);
             }

@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::error::Error;
+use crate::mark::{Epoch, Mark};
 use crate::verified::{Doubt, Judged, Verified, Verifier};
 use legation_exchange::Moment;
 use legation_exchange::record::Receipt;
@@ -13,8 +14,9 @@ use std::sync::Arc;
 /// A message that was delivered. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Incoming {
-    /// Where it lies in the mailbox: what is acknowledged, and what to store with an effect that must happen once.
+    /// Where it lies in the mailbox.
     pub position: u64,
+    pub(crate) epoch: Epoch,
     /// The message, beside the bytes as they were sent.
     pub received: Arc<Received>,
     /// When the exchange took it; known where the receipt is.
@@ -26,6 +28,12 @@ pub struct Incoming {
 }
 
 impl Incoming {
+    /// Where it lies in the mailbox, and in which epoch that counts: what to store with an effect that must
+    /// happen once.
+    pub fn mark(&self) -> Mark {
+        Mark { epoch: self.epoch.clone(), position: self.position }
+    }
+
     /// What it says.
     pub fn message(&self) -> &Message {
         self.received.message()
@@ -42,16 +50,26 @@ impl Incoming {
 pub struct Withheld {
     /// Where it lies in the mailbox.
     pub position: u64,
+    pub(crate) epoch: Epoch,
     /// The bytes as they came.
     pub bytes: Box<[u8]>,
     /// Why.
     pub doubt: Doubt,
 }
 
+impl Withheld {
+    /// Where it lies in the mailbox: what [`Inbox::set_aside`](crate::Inbox::set_aside) takes.
+    pub fn mark(&self) -> Mark {
+        Mark { epoch: self.epoch.clone(), position: self.position }
+    }
+}
+
 /// An element of a mailbox as the exchange lists it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Item {
     pub(crate) position: u64,
+    epoch: u32,
+    restore: Option<String>,
     message: Box<RawValue>,
     receipt: Option<Box<RawValue>>,
 }
@@ -64,19 +82,38 @@ pub(crate) enum Opened {
     Withheld(Withheld),
 }
 
+impl Opened {
+    /// The epoch its position is counted in.
+    pub(crate) fn epoch(&self) -> &Epoch {
+        match self {
+            Opened::Message(incoming) => &incoming.epoch,
+            Opened::Withheld(withheld) => &withheld.epoch,
+        }
+    }
+}
+
 impl Item {
+    /// The epoch its position is counted in.
+    pub(crate) fn epoch(&self) -> Epoch {
+        Epoch { epoch: self.epoch, restore: self.restore.clone() }
+    }
+
     /// Judges it. Fails only where the exchange cannot be asked.
     pub(crate) async fn opened(self, client: &Client, by: &mut Verifier) -> Result<Opened, Error> {
-        let Item { position, message, receipt } = self;
+        let Item { position, epoch, restore, message, receipt } = self;
+        let epoch = Epoch { epoch, restore };
         let bytes = message.get().as_bytes();
         let judged = by.judge(client, bytes, receipt.as_deref().map(RawValue::get)).await?;
         let Judged { received, receipt, verified } = judged;
         let (receipt, stated) = receipt.unzip();
         Ok(match (received, verified) {
-            (None, Verified::Unverified(doubt)) => Opened::Withheld(Withheld { position, bytes: bytes.into(), doubt }),
+            (None, Verified::Unverified(doubt)) => {
+                Opened::Withheld(Withheld { position, epoch, bytes: bytes.into(), doubt })
+            }
             (None, Verified::Signed(_) | Verified::Vouched) => return Err(Error::Answer(None)),
             (Some(received), verified) => Opened::Message(Incoming {
                 position,
+                epoch,
                 received: Arc::new(received),
                 received_at: stated.map(|stated| Moment::from_micros(stated.at)),
                 receipt: receipt.map(Arc::new),

@@ -31,8 +31,8 @@ impl Work {
         Work { incoming, stage: Stage::Untaken, backoff: Backoff::HANDLER }
     }
 
-    pub(crate) fn position(&self) -> u64 {
-        self.incoming.position
+    pub(crate) fn incoming(&self) -> &Incoming {
+        &self.incoming
     }
 
     /// Does what is left to do; says whether that was all. What the handler said of a failure is its own to log.
@@ -47,7 +47,7 @@ impl Work {
                 tracing::warn!(position, "the handler failed; the message comes again");
                 return false;
             }
-            client.journal().done(position);
+            client.journal().done(&self.incoming.mark());
             self.stage = Stage::Taken;
         }
         if !answers_alarms {
@@ -74,7 +74,7 @@ pub(crate) struct Parked(BTreeMap<(Instant, u64), Work>);
 impl Parked {
     pub(crate) fn park(&mut self, mut work: Work) {
         let due = Instant::now() + jittered(work.backoff.step());
-        self.0.insert((due, work.position()), work);
+        self.0.insert((due, work.incoming.position), work);
     }
 
     /// Whether nothing new may be read.

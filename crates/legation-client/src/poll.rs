@@ -4,6 +4,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::http::Call;
 use crate::incoming::Item;
+use crate::mark::{Epoch, Mark};
 use crate::registry::path;
 use http::Method;
 use serde::Deserialize;
@@ -18,16 +19,18 @@ const PAGE: usize = 100;
 #[derive(Deserialize)]
 struct Listing {
     messages: Vec<Item>,
+    #[serde(flatten)]
+    epoch: Epoch,
 }
 
 impl Client {
     /// What waits beyond a position, or comes within half a minute.
-    pub(crate) async fn poll(&self, after: Option<u64>) -> Result<Vec<Item>, Error> {
+    pub(crate) async fn poll(&self, after: Option<u64>) -> Result<(Epoch, Vec<Item>), Error> {
         let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
         let inbox = format!("{}/inbox?limit={PAGE}&wait={}{after}", path(self.named()?), WAIT.as_secs());
         let call = Call { wait: WAIT, ..Call::get(inbox) };
-        let Listing { messages } = self.call(call).await?.read().map_err(fenced)?;
-        Ok(messages)
+        let Listing { messages, epoch } = self.call(call).await?.read().map_err(fenced)?;
+        Ok((epoch, messages))
     }
 
     /// Takes messages out of this agent's mailbox. [`Inbox::handle`](crate::Inbox::handle) does it by itself.
@@ -38,6 +41,17 @@ impl Client {
     /// Takes all up to a position out of this agent's mailbox.
     pub async fn acknowledge_up_to(&self, position: u64) -> Result<(), Error> {
         self.ack(&json!({ "position": position })).await
+    }
+
+    /// The same, as far as the record is in the epoch they were counted in.
+    pub(crate) async fn acknowledge_in(&self, epoch: &Epoch, positions: &[u64]) -> Result<(), Error> {
+        self.ack(&json!({ "positions": positions, "epoch": epoch.epoch, "restore": epoch.restore })).await
+    }
+
+    /// Takes all up to a mark out, as far as the record is in its epoch.
+    pub(crate) async fn acknowledge_mark(&self, mark: &Mark) -> Result<(), Error> {
+        let Mark { epoch: Epoch { epoch, restore }, position } = mark;
+        self.ack(&json!({ "position": position, "epoch": epoch, "restore": restore })).await
     }
 
     async fn ack(&self, body: &serde_json::Value) -> Result<(), Error> {

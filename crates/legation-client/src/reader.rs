@@ -4,7 +4,8 @@
 use crate::client::Client;
 use crate::error::Error;
 use crate::incoming::{Item, Opened};
-use crate::journal::Listed;
+use crate::journal::{Bound, Listed};
+use crate::mark::{Epoch, Mark};
 use crate::retry::Backoff;
 use crate::socket::Socket;
 use crate::verified::Verifier;
@@ -30,10 +31,12 @@ pub(crate) struct Reader {
     pub(crate) transport: Transport,
     pub(crate) out: mpsc::Sender<Passed>,
     /// What is listed again though it is done goes here.
-    pub(crate) acks: mpsc::Sender<u64>,
+    pub(crate) acks: mpsc::Sender<Mark>,
     pub(crate) stop: watch::Receiver<bool>,
     pub(crate) verifier: Verifier,
     pub(crate) socket: Option<Socket>,
+    /// What is taken out unhandled.
+    pub(crate) set_aside: Vec<Mark>,
 }
 
 /// Nobody listens any more.
@@ -59,7 +62,7 @@ impl Reader {
                 Err(error) => error,
             };
             self.socket = None;
-            if !error.is_retryable() {
+            if !error.is_retryable() && !error.is_of_another_record() {
                 // Whoever listened may be gone.
                 drop(self.out.send(Err(error)).await);
                 return;
@@ -83,10 +86,17 @@ impl Reader {
                 Err(error) => return Err(error),
             }
         }
+        // Asked only now: the record may have been restored until the socket was open, and not after.
+        let epoch = self.client.epoch().await?;
+        bind(&self.client, &epoch)?;
         loop {
             let items = match &mut self.socket {
                 Some(socket) => vec![socket.next().await?],
-                None => self.client.poll(after).await?,
+                None => {
+                    let (epoch, items) = self.client.poll(after).await?;
+                    bind(&self.client, &epoch)?;
+                    items
+                }
             };
             *backoff = Backoff::RECONNECT;
             after = items.last().map(|item| item.position).or(after);
@@ -99,11 +109,18 @@ impl Reader {
     }
 
     async fn pass(&mut self, item: Item) -> Result<Result<(), Unheard>, Error> {
-        let position = item.position;
+        let (position, epoch) = (item.position, item.epoch());
+        bind(&self.client, &epoch)?;
+        let mark = Mark { epoch, position };
         let listed = self.client.journal().listed(position);
         match listed {
             Listed::Out => return Ok(Ok(())),
-            Listed::Done => return Ok(self.acks.send(position).await.map_err(|_| Unheard)),
+            Listed::Done => return Ok(self.acks.send(mark).await.map_err(|_| Unheard)),
+            Listed::Wanted if self.set_aside.contains(&mark) => {
+                tracing::warn!(position, "a message is set aside unhandled");
+                self.client.journal().done(&mark);
+                return Ok(self.acks.send(mark).await.map_err(|_| Unheard));
+            }
             Listed::Wanted => {}
         }
         let opened = item.opened(&self.client, &mut self.verifier).await?;
@@ -111,5 +128,16 @@ impl Reader {
         self.client.journal().hand_out(position);
         place.send(Ok(opened));
         Ok(Ok(()))
+    }
+}
+
+/// Holds what is known to the epoch the record is in. In another one everything is read from the beginning.
+fn bind(client: &Client, epoch: &Epoch) -> Result<(), Error> {
+    match client.journal().bind(epoch) {
+        Bound::Same => Ok(()),
+        Bound::Anew => {
+            tracing::warn!(epoch = epoch.epoch, "the record was restored: the mailbox is read from its beginning");
+            Err(Error::Restored { kept: None })
+        }
     }
 }

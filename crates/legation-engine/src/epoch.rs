@@ -7,6 +7,7 @@ use crate::ledger::Ledger;
 use crate::stopped::Stopped;
 use legation_exchange::record::{Hash, SignedCheckpoint};
 use legation_exchange::{ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Restore, Span, Verdict, Who, spans};
+use legation_protocol::{Code, Rejection};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -64,5 +65,22 @@ impl Exchange {
     /// All epochs of the record, oldest first.
     pub fn epochs(&self) -> Vec<Epoch> {
         self.state().epochs().iter().collect()
+    }
+
+    /// The epoch the record is in. Only a restore begins another.
+    pub fn epoch(&self) -> Epoch {
+        self.notary.epoch()
+    }
+
+    /// That the record has come to a position: whoever goes on behind one that it has not read another record.
+    pub fn must_have(&self, position: Option<u64>) -> Result<(), Rejection> {
+        let last = self.state().next().saturating_sub(1);
+        match position.filter(|position| *position > last) {
+            None => Ok(()),
+            Some(ahead) => {
+                let message = format!("the record has not come to position {ahead}");
+                Err(Rejection::because(Code::AheadOfRecord, message))
+            }
+        }
     }
 }

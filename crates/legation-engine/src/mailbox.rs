@@ -3,7 +3,7 @@
 use crate::exchange::{Error, Exchange};
 use crate::receipt::Notary;
 use legation_exchange::record::Receipt;
-use legation_exchange::{Accepted, Agent, Effect, Mailbox, Moment, PRINCIPALS};
+use legation_exchange::{Accepted, Agent, Effect, Epoch, Mailbox, Moment, PRINCIPALS};
 use legation_protocol::Format;
 use legation_store::Reader;
 
@@ -24,6 +24,8 @@ pub struct Delivery {
     pub receipt: Receipt,
     /// The trace it was sent in.
     pub trace: Option<String>,
+    /// The epoch the position is counted in: the record's newest.
+    pub epoch: Epoch,
 }
 
 /// How much waits in all mailboxes.
@@ -112,5 +114,5 @@ pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: 
     };
     let received_at = Moment::from_micros(frame.at);
     let Accepted { dialect, digest, trace, .. } = accepted;
-    Ok(Delivery { position, dialect, bytes: body.into(), received_at, digest, receipt, trace })
+    Ok(Delivery { position, dialect, bytes: body.into(), received_at, digest, receipt, trace, epoch: notary.epoch() })
 }

@@ -2,10 +2,10 @@
 //! batch: whoever is the first to need it makes it, and it is kept for those who ask later.
 
 use crate::exchange::Error;
-use legation_exchange::Epochs;
 use legation_exchange::record::{
     Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
 };
+use legation_exchange::{Epoch, Epochs};
 use legation_protocol::sign::{PublicKey, SecretKey, Signature};
 use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;
@@ -63,6 +63,11 @@ pub(crate) struct Notary {
 impl Notary {
     pub(crate) fn new(realm: String, epochs: Epochs, key: SecretKey, reader: Reader) -> Notary {
         Notary { realm, epochs, key, reader, seals: Mutex::default() }
+    }
+
+    /// The record's newest epoch.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epochs.last()
     }
 
     pub(crate) fn public(&self) -> PublicKey {

@@ -207,6 +207,8 @@ codes! {
     AmbiguousMessage = "ambiguous_message",
     /// Another takes from the mailbox now.
     Fenced = "fenced",
+    /// A position that the record has not reached, or one of another epoch.
+    AheadOfRecord = "ahead_of_record",
     /// The message was erased.
     Erased = "erased",
     /// The message's text was kept as long as texts are kept here.

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Delivery, Error, Feed};
 use legation_exchange::record::Receipt;
-use legation_exchange::{PRINCIPALS, Verdict};
+use legation_exchange::{Epoch, PRINCIPALS, Verdict};
 use legation_protocol::{Code, Rejection};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -68,6 +68,22 @@ pub(crate) fn query<T: serde::de::DeserializeOwned>(uri: &Uri) -> Result<T, Refu
 struct Listing<'d> {
     messages: Vec<Item<'d>>,
     next: u64,
+    #[serde(flatten)]
+    epoch: Counted<'d>,
+}
+
+/// The epoch positions are counted in, and what was drawn for the restore that began it.
+#[derive(Serialize)]
+struct Counted<'d> {
+    epoch: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restore: Option<&'d str>,
+}
+
+impl<'d> From<&'d Epoch> for Counted<'d> {
+    fn from(epoch: &'d Epoch) -> Self {
+        Counted { epoch: epoch.epoch, restore: epoch.restore.as_deref() }
+    }
 }
 
 /// A message as it is listed and streamed.
@@ -83,12 +99,14 @@ pub(crate) struct Item<'d> {
     findings: [&'d str; 0],
     #[serde(skip_serializing_if = "Option::is_none")]
     traceparent: Option<&'d str>,
+    #[serde(flatten)]
+    epoch: Counted<'d>,
 }
 
 impl<'d> Item<'d> {
     /// The bytes go out as they came in.
     pub(crate) fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
-        let Delivery { position, bytes, received_at, digest, receipt, trace, dialect: _ } = delivery;
+        let Delivery { position, bytes, received_at, digest, receipt, trace, epoch, dialect: _ } = delivery;
         let message = serde_json::from_slice(bytes).map_err(|_| Error::Entry { position: *position })?;
         Ok(Item {
             position: *position,
@@ -99,6 +117,7 @@ impl<'d> Item<'d> {
             level: None,
             findings: [],
             traceparent: trace.as_deref(),
+            epoch: epoch.into(),
         })
     }
 }
@@ -116,6 +135,7 @@ pub(crate) async fn list(
     if shared.exchange.agent(&id).is_none() && !PRINCIPALS.contains(&id.as_str()) {
         return Err(unknown());
     }
+    shared.exchange.must_have(after)?;
     let first = match wait {
         0 => shared.exchange.inbox(&id, after, limit.min(PAGE))?,
         wait => {
@@ -129,7 +149,9 @@ pub(crate) async fn list(
     let found = fetch(&shared, &id, first, limit)?;
     let next = found.last().map(|last| last.position).or(after).unwrap_or_default();
     let messages = found.iter().map(Item::of).collect::<Result<_, _>>()?;
-    let text = serde_json::to_vec(&Listing { messages, next }).map_err(|_| Error::Entry { position: next })?;
+    let epoch = shared.exchange.epoch();
+    let listing = Listing { messages, next, epoch: (&epoch).into() };
+    let text = serde_json::to_vec(&listing).map_err(|_| Error::Entry { position: next })?;
     Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
 }
 
@@ -164,6 +186,20 @@ fn fetch(shared: &Shared, id: &str, mut found: Vec<Delivery>, limit: usize) -> R
 struct Done {
     position: Option<u64>,
     positions: Option<Vec<u64>>,
+    epoch: Option<u32>,
+    restore: Option<String>,
+}
+
+impl Done {
+    /// That its positions, where they say so, were counted in the epoch the record is in.
+    fn must_be_of(&self, now: &Epoch) -> Result<(), Rejection> {
+        if self.epoch.is_none_or(|epoch| epoch == now.epoch) && (self.restore.is_none() || self.restore == now.restore)
+        {
+            return Ok(());
+        }
+        let message = format!("the record was restored and is in epoch {}: positions count anew", now.epoch);
+        Err(Rejection::because(Code::AheadOfRecord, message).at("/epoch"))
+    }
 }
 
 #[derive(Serialize)]
@@ -192,7 +228,9 @@ pub(crate) async fn acknowledge(
 ) -> Result<Response, Refusal> {
     // A stranger does not learn whether there is such an agent.
     caller.must_be_somebody()?;
-    let Done { position, positions } = body::object(&headers, body).await?;
+    let asked: Done = body::object(&headers, body).await?;
+    asked.must_be_of(&shared.exchange.epoch())?;
+    let Done { position, positions, .. } = asked;
     if position.is_some() == positions.is_some() {
         let message = "name one position, which takes all up to it, or a list of positions";
         return Err(Rejection::because(Code::SchemaInvalid, message).at("/position").into());

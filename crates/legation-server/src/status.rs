@@ -32,6 +32,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::KeyState
         | Code::AmbiguousMessage
         | Code::Fenced
+        | Code::AheadOfRecord
         | Code::Undelivered => StatusCode::CONFLICT,
         Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,

@@ -68,6 +68,7 @@ pub(crate) async fn open(
     if shared.exchange.agent(&id).is_none() && !PRINCIPALS.contains(&id.as_str()) {
         return Err(unknown());
     }
+    shared.exchange.must_have(after)?;
     let feed = shared.exchange.consume(&id, after, brought.taking(&shared, &id)?);
     let form = Form::of(&headers);
     let flow = Flow { shared, feed, form, part: Part::First };

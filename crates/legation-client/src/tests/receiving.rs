@@ -4,6 +4,7 @@ use crate::deliveries::Deliveries;
 use crate::error::Error;
 use crate::fake::{self, Asked, Log, agent_key, ann, item, vcp};
 use crate::inbox::Unverified;
+use crate::mark::{Epoch, Mark};
 use crate::reader::Transport;
 use crate::verified::{Doubt, Verified};
 use crate::{Client, Incoming};
@@ -19,11 +20,15 @@ const ANN: &str = "/v1/agents/ann";
 
 #[expect(clippy::unnecessary_wraps, reason = "it is an answer among others")]
 fn listing(items: &[Value]) -> Option<(u16, Value)> {
-    Some((200, json!({"messages": items, "next": 0})))
+    Some((200, json!({"messages": items, "next": 0, "epoch": 1})))
 }
 
 fn is(asked: &Asked, path: &str) -> bool {
     asked.path.starts_with(path)
+}
+
+fn mark(position: u64) -> Mark {
+    Mark { epoch: Epoch { epoch: 1, restore: None }, position }
 }
 
 async fn reading(client: &Client) -> Deliveries {
@@ -54,7 +59,7 @@ async fn what_is_not_as_it_was_sent_is_withheld_and_never_acknowledged() {
     swapped["message"]["payload"]["reason"] = "y".into();
     let mut bare = item(&vcp(4, "x", &agent_key(1)), 8);
     bare["receipt"] = Value::Null;
-    let junk = json!({"position": 9, "message": {"no": "message"}, "receipt": null});
+    let junk = json!({"position": 9, "epoch": 1, "message": {"no": "message"}, "receipt": null});
     let (client, log) = listed(vec![item(&forged, 6), swapped, bare, junk, item(&good, 10)]);
     let doubts = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&doubts);
@@ -63,7 +68,7 @@ async fn what_is_not_as_it_was_sent_is_withheld_and_never_acknowledged() {
     let mut deliveries = inbox.deliveries().await.unwrap();
     let incoming = deliveries.next().await.unwrap().unwrap();
     assert_eq!((incoming.position, &incoming.verified), (10, &Verified::Signed(agent_key(1).public())));
-    deliveries.ack(10).await.unwrap();
+    deliveries.ack(&incoming).await.unwrap();
     deliveries.close().await.unwrap();
     let doubts = doubts.lock().unwrap();
     let positions: Vec<_> = doubts.iter().map(|(position, _)| *position).collect();
@@ -72,7 +77,7 @@ async fn what_is_not_as_it_was_sent_is_withheld_and_never_acknowledged() {
     assert!(matches!((&doubts[1].1, &doubts[2].1), (Doubt::Receipt(_), Doubt::Receipt(_))), "{doubts:?}");
     assert!(matches!(doubts[3].1, Doubt::Unreadable(_)));
     let acked: Vec<_> = log.of(&Method::POST, ACK).iter().map(|asked| asked.body.clone()).collect();
-    assert_eq!(acked, [&br#"{"positions":[10]}"#[..]]);
+    assert_eq!(acked, [&br#"{"epoch":1,"positions":[10],"restore":null}"#[..]]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -85,7 +90,19 @@ async fn the_caller_may_want_what_is_not_verified_or_an_end_of_it() {
     let (client, _) = listed(vec![forged]);
     let inbox = client.inbox().transport(Transport::LongPoll).in_order();
     let ended = inbox.handle(|_| async { Ok::<_, Error>(()) }).await;
-    assert!(matches!(ended, Err(Error::Unverified { position: 6, .. })), "{ended:?}");
+    assert!(matches!(ended, Err(Error::Unverified { at: Mark { position: 6, .. }, .. })), "{ended:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_stops_a_reader_for_good_can_be_set_aside() {
+    let items = vec![item(&vcp(2, "x", &agent_key(9)), 6), item(&vcp(3, "x", &agent_key(1)), 7)];
+    let (client, log) = listed(items);
+    let inbox = client.inbox().transport(Transport::LongPoll).in_order().set_aside(mark(6));
+    let mut deliveries = inbox.deliveries().await.unwrap();
+    let incoming = deliveries.next().await.unwrap().unwrap();
+    assert_eq!(incoming.position, 7);
+    deliveries.close().await.unwrap();
+    assert_eq!(log.of(&Method::POST, ACK)[0].body, &br#"{"epoch":1,"positions":[6],"restore":null}"#[..]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -98,7 +115,7 @@ async fn a_key_that_is_not_known_yet_is_asked_for_once() {
     let (client, log) = fake::client(
         move |asked| {
             if is(asked, INBOX) {
-                return items.take().map(|items| (200, json!({"messages": items})));
+                return items.take().map(|items| (200, json!({"messages": items, "epoch": 1})));
             }
             asked_for += 1;
             Some((200, ann(&agent_key(if asked_for == 1 { 1 } else { 3 }))))
@@ -189,7 +206,8 @@ async fn only_what_its_handler_took_is_acknowledged() {
             let mut order = seen.lock().unwrap();
             order.push(incoming.position);
             let tries = order.iter().filter(|position| **position == 1).count();
-            let acked = acked.of(&Method::POST, ACK).iter().any(|asked| asked.body.ends_with(b"[1]}"));
+            let acked =
+                acked.of(&Method::POST, ACK).iter().any(|asked| asked.body.windows(3).any(|part| part == b"[1]"));
             assert!(!acked, "acknowledged before it was taken");
             if order.len() == 4 {
                 drop(enough.take());
@@ -215,9 +233,9 @@ async fn a_reader_that_is_fenced_ends_and_does_not_fight() {
 #[tokio::test]
 async fn resuming_says_that_all_before_is_done() {
     let (client, log) = listed(vec![item(&vcp(1, "x", &agent_key(1)), 5), item(&vcp(2, "x", &agent_key(1)), 9)]);
-    let inbox = client.inbox().transport(Transport::LongPoll).resume_after(7);
+    let inbox = client.inbox().transport(Transport::LongPoll).resume_after(mark(7));
     let incoming = inbox.deliveries().await.unwrap().next().await.unwrap().unwrap();
     assert_eq!(incoming.position, 9);
-    assert_eq!(log.of(&Method::POST, ACK)[0].body, &br#"{"position":7}"#[..]);
+    assert_eq!(log.of(&Method::POST, ACK)[0].body, &br#"{"epoch":1,"position":7,"restore":null}"#[..]);
     assert!(log.of(&Method::GET, INBOX)[0].path.ends_with("&after=7"));
 }

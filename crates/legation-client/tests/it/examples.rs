@@ -38,7 +38,7 @@ async fn a_childs_alarm_is_acknowledged() {
 }
 
 #[tokio::test]
-async fn an_effect_stored_with_its_position_happens_once_through_a_crash() {
+async fn an_effect_stored_with_its_mark_happens_once_through_a_crash() {
     let house = House::open().await;
     let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
     let folder = tempfile::tempdir().unwrap();
@@ -48,12 +48,13 @@ async fn an_effect_stored_with_its_position_happens_once_through_a_crash() {
     // A process stored the first, and ended before it was acknowledged.
     let db = exactly_once::open(&file).unwrap();
     db.execute("INSERT INTO counts VALUES ('ann', 1)", []).unwrap();
-    db.execute("INSERT INTO read VALUES (1, ?1)", [first.position]).unwrap();
+    db.execute("INSERT INTO read VALUES (1, ?1)", [format!(r#"{{"epoch":1,"position":{}}}"#, first.position)]).unwrap();
     let (over, stopped) = oneshot::channel::<()>();
     let (reader, path) = (bob.clone(), file.clone());
     let reading = tokio::spawn(async move { exactly_once::run(&reader, &path, async { drop(stopped.await) }).await });
-    let position = || db.query_row("SELECT position FROM read", [], |row| row.get::<_, u64>(0)).unwrap();
-    while position() < second.position {
+    let mark = || db.query_row("SELECT mark FROM read", [], |row| row.get::<_, String>(0)).unwrap();
+    let done = format!(r#"{{"epoch":1,"position":{}}}"#, second.position);
+    while mark() != done {
         tokio::task::yield_now().await;
     }
     drop(over);

@@ -2,10 +2,11 @@
 
 use legation_client::protocol::sign::SecretKey;
 use legation_client::{Client, Registration};
-use legation_engine::{Exchange, Settings};
+use legation_engine::{Backup, Exchange, Settings, begin_epoch};
 use legation_exchange::Policy;
 use legation_server::{Listener, Listeners};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -67,9 +68,31 @@ impl House {
 
     /// Stops, and starts again on the same data and port.
     pub(crate) async fn restart(self) -> House {
+        let (data, address) = self.stopped().await;
+        House::on(data, &address.to_string()).await
+    }
+
+    async fn stopped(self) -> (TempDir, SocketAddr) {
         drop(self.stop);
         self.served.await.unwrap();
-        House::on(self.data, &self.address.to_string()).await
+        (self.data, self.address)
+    }
+
+    /// A copy of all it has now. It stops for that, and starts again.
+    pub(crate) async fn copied(self) -> (House, TempDir) {
+        let ((data, address), copy) = (self.stopped().await, tempfile::tempdir().unwrap());
+        copy_all(data.path(), copy.path());
+        (House::on(data, &address.to_string()).await, copy)
+    }
+
+    /// Stops, and goes on from a copy, on the same port.
+    pub(crate) async fn restored(self, copy: TempDir) -> House {
+        let (_, address) = self.stopped().await;
+        let backup = Backup::of_stopped(copy.path(), &copy.path().join("keys/ring"), true).unwrap();
+        let checkpoint = backup.manifest.checkpoint.clone();
+        drop(backup);
+        begin_epoch(copy.path(), &checkpoint, &[]).unwrap();
+        House::on(copy, &address.to_string()).await
     }
 
     pub(crate) fn url(&self) -> String {
@@ -88,6 +111,19 @@ impl House {
         let registered = operator.register(&registration.key(&key.public())).await.unwrap();
         let token = registered.token.unwrap().to_string();
         Client::builder(self.url()).token(token).key(key).agent(id).build().unwrap()
+    }
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let place = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&place).unwrap();
+            copy_all(&entry.path(), &place);
+        } else {
+            std::fs::copy(entry.path(), place).unwrap();
+        }
     }
 }
 

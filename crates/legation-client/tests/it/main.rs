@@ -14,6 +14,7 @@ mod house;
 mod keys;
 mod many;
 mod receiving;
+mod restores;
 mod sending;
 #[cfg(unix)]
 mod ways;

@@ -47,7 +47,7 @@ async fn what_was_handled_is_taken_out_and_nothing_else() {
     for sent in &sent[3..] {
         let incoming = rest.next().await.unwrap().unwrap();
         assert_eq!((incoming.position, incoming.received_at.unwrap().micros()), (sent.position, sent.stated.at));
-        rest.ack(incoming.position).await.unwrap();
+        rest.ack(&incoming).await.unwrap();
     }
     rest.close().await.unwrap();
 }

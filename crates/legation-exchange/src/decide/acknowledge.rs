@@ -9,9 +9,11 @@ impl Desk<'_> {
     pub(super) fn acknowledge(&self, agent: String, up_to: Option<u64>, positions: Vec<u64>, who: &Who) -> Decided {
         self.must_have_mailbox(&agent)?;
         may_empty(&agent, who)?;
-        // What lies ahead of the record is nobody's to acknowledge.
-        let last = self.state.next.saturating_sub(1);
-        let up_to = up_to.map(|position| position.min(last));
+        // Whoever has seen more than the record has, has seen another record.
+        if let Some(ahead) = up_to.iter().chain(&positions).find(|position| **position >= self.state.next) {
+            let message = format!("the record has not come to position {ahead}");
+            return Err(Rejection::because(Code::AheadOfRecord, message));
+        }
         let effect = Effect::Acked(Acked { agent: agent.clone(), up_to, positions });
         Ok(self.accepted(agent, false, effect, None))
     }

@@ -30,10 +30,22 @@ fn a_message_waits_for_its_recipient_until_it_is_acknowledged() {
     assert_eq!(refused(&nobody), Code::Unauthenticated);
     accepted(&desk.ask(ack(None, &[second], Who::Agent("archivist".to_owned()))));
     assert_eq!(desk.waiting("archivist"), [first]);
-    accepted(&desk.ask(ack(Some(u64::MAX), &[], Who::Agent("archivist".to_owned()))));
+    accepted(&desk.ask(ack(Some(second), &[], Who::Agent("archivist".to_owned()))));
     assert!(desk.waiting("archivist").is_empty());
-    let third = accepted(&desk.send(&claim("observer", "archivist", "MSG003", "three"), by("observer")));
-    assert_eq!(desk.waiting("archivist"), [third], "an acknowledgement reaches no further than the record");
+}
+
+#[test]
+fn what_the_record_has_not_come_to_is_not_acknowledged() {
+    let mut desk = pair();
+    let first = accepted(&desk.send(&claim("observer", "archivist", "MSG001", "one"), by("observer")));
+    let mut ack = |up_to, positions: &[u64]| {
+        let (agent, who) = ("archivist".to_owned(), Who::Agent("archivist".to_owned()));
+        desk.ask(Input::Acknowledge { agent, up_to, positions: positions.to_vec(), who })
+    };
+    for (up_to, positions) in [(Some(u64::MAX), &[][..]), (Some(99), &[]), (None, &[first, 99])] {
+        assert_eq!(refused(&ack(up_to, positions)), Code::AheadOfRecord);
+    }
+    assert_eq!(desk.waiting("archivist"), [first]);
 }
 
 #[test]

@@ -22,7 +22,9 @@ pub(super) fn chapter() -> Chapter {
         operations: vec![
             inbox(),
             stream(),
-            changes("/v1/agents/{id}/ack", "acknowledge", "Take messages out of a mailbox").takes("Acknowledgement"),
+            changes("/v1/agents/{id}/ack", "acknowledge", "Take messages out of a mailbox")
+                .takes("Acknowledgement")
+                .refuses(&[409]),
             changes("/v1/agents/{id}/purge", "purge", "Empty a mailbox unread").takes("Purge"),
             changes("/v1/agents/{id}/resend", "resend", "Send letters that reached nobody again").takes("Resend"),
             dead_letters(),
@@ -38,7 +40,10 @@ fn inbox() -> Operation {
         .query("limit", within("How many at most", 1, 1000, 100))
         .query("wait", within("Seconds to wait for something where there is nothing", 0, 60, 0))
         .answers(200, "What waits, oldest first", "Inbox")
-        .about("Whoever waits takes from the mailbox: who waited before is answered with 409 `fenced`.")
+        .about(
+            "Whoever waits takes from the mailbox: who waited before is answered with 409 `fenced`. \
+            Whoever names a position that the record has not come to, with 409 `ahead_of_record`.",
+        )
         .refuses(&[404, 409])
 }
 
@@ -57,7 +62,7 @@ fn stream() -> Operation {
         .query("after", number("Only what lies beyond this position"))
         .header("LastEventId")
         .answers_any(200, "Items as they come, until the client or the exchange ends it", content)
-        .refuses(&[404])
+        .refuses(&[404, 409])
 }
 
 fn dead_letters() -> Operation {

@@ -169,5 +169,5 @@ fn those_who_wait_are_answered_when_the_server_stops() {
     socket.read_exact(&mut [0; 16]).unwrap();
     house.stop();
     let answer = House::read_all(socket);
-    assert!(answer.contains(r#"{"messages":[],"next":0}"#), "{answer}");
+    assert!(answer.contains(r#"{"messages":[],"next":0,"epoch":1}"#), "{answer}");
 }

@@ -28,7 +28,7 @@ fn what_is_not_acknowledged_is_listed_again() {
     assert_eq!(positions(&house.inbox(&bob, "")), [sent[4]]);
     // Acknowledging twice, or what is not there, changes nothing.
     ack(format!(r#"{{"position":{}}}"#, sent[2]));
-    ack(r#"{"positions":[0,9007199254740991]}"#.to_owned());
+    ack(r#"{"positions":[0,1]}"#.to_owned());
     assert_eq!(positions(&house.inbox(&bob, "")), [sent[4]]);
 }
 
@@ -91,8 +91,34 @@ fn a_poll_beyond_what_is_there_waits_for_what_is_new() {
         let new = house.send(&ann, &ann.cap("bob", "new")).ok()["position"].as_u64().unwrap();
         assert_eq!(positions(&poll.join().unwrap()), [new]);
     });
-    let none = house.inbox(&bob, "?wait=0&after=99");
-    assert_eq!((positions(&none).len(), none["next"].as_u64()), (0, Some(99)));
+    let last = house.ask("GET", "/v1/audit/head").get().ok()["size"].as_u64().unwrap() - 1;
+    let none = house.inbox(&bob, &format!("?wait=0&after={last}"));
+    assert_eq!((positions(&none).len(), none["next"].as_u64(), none["epoch"].as_u64()), (0, Some(last), Some(1)));
+}
+
+#[test]
+fn what_the_record_has_not_come_to_is_refused_and_nothing_is_lost_by_it() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let sent = house.send(&ann, &ann.cap("bob", "here")).ok()["position"].as_u64().unwrap();
+    for path in ["inbox?after=99", "inbox?wait=60&after=99", "stream?after=99"] {
+        house.ask("GET", format!("/v1/agents/bob/{path}")).by(&bob.token).get().refused(409, "ahead_of_record");
+    }
+    let ack = |body: String| house.ask("POST", "/v1/agents/bob/ack").by(&bob.token).json(body);
+    for body in [
+        r#"{"position":99}"#.to_owned(),
+        format!(r#"{{"positions":[{sent},99]}}"#),
+        format!(r#"{{"position":{sent},"epoch":2}}"#),
+        format!(r#"{{"position":{sent},"epoch":1,"restore":"aa"}}"#),
+    ] {
+        ack(body).refused(409, "ahead_of_record");
+    }
+    let listed = house.inbox(&bob, "");
+    assert_eq!(positions(&listed), [sent]);
+    let item = &listed["messages"][0];
+    assert_eq!((&item["epoch"], item.get("restore")), (&1.into(), None));
+    ack(format!(r#"{{"position":{sent},"epoch":1}}"#)).ok();
+    assert_eq!(positions(&house.inbox(&bob, "")).len(), 0);
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn streams(talk: &Talk<'_>, house: &House, bob: &Party) {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                house.ask("GET", "/v1/agents/bob/inbox?wait=1&after=9007199254740991").by(&bob.token).get();
+                house.ask("GET", "/v1/agents/bob/inbox?wait=1&after=1").by(&bob.token).get();
             }
         });
         let headers = [("authorization", talk.by.as_str())];

@@ -128,12 +128,13 @@ fn who_comes_last_takes_over() {
     let sent = say(&house, &ann, "bob", "still here");
     assert_eq!(second.object()["position"], sent);
     std::thread::scope(|scope| {
-        let poll = || house.ask("GET", "/v1/agents/bob/inbox?wait=60&after=99").by(&bob.token).get();
+        let inbox = format!("/v1/agents/bob/inbox?wait=60&after={sent}");
+        let poll = || house.ask("GET", inbox.as_str()).by(&bob.token).get();
         let first = scope.spawn(poll);
         assert_eq!(second.object()["error"], "fenced");
         let second = scope.spawn(poll);
         first.join().unwrap().refused(409, "fenced");
-        let mut third = Reading::open(&house, &bob.token, "bob/stream?after=99", "");
+        let mut third = Reading::open(&house, &bob.token, &format!("bob/stream?after={sent}"), "");
         second.join().unwrap().refused(409, "fenced");
         house.ask("DELETE", "/v1/agents/bob").by(&house.operator).get().ok();
         assert_eq!(third.event().1, "refused");

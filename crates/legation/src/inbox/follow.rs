@@ -51,7 +51,7 @@ async fn follow(remote: &Remote, args: &InboxArgs, deliveries: &mut Deliveries) 
         print(&incoming, remote.json)?;
         // Only now that it is printed.
         if args.ack {
-            deliveries.ack(incoming.position).await.map_err(|error| remote.told(error))?;
+            deliveries.ack(&incoming).await.map_err(|error| remote.told(error))?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::openapi::schema::{
-    as_a, closed, list, may, must, number, object, of, one_of, or_null, text, texts, time, with,
+    Member, as_a, closed, list, may, must, number, object, of, one_of, or_null, text, texts, time, with,
 };
 use serde_json::{Value, json};
 
@@ -31,7 +31,12 @@ fn positions(about: &str) -> Value {
 }
 
 fn acknowledgement() -> Value {
-    let either = [may("position", number("All up to it.")), may("positions", positions("These alone."))];
+    let either = [
+        may("position", number("All up to it.")),
+        may("positions", positions("These alone.")),
+        may("epoch", number("The epoch they were counted in. One of another than the record is in is refused.")),
+        may("restore", text("What was drawn for the restore that began it.")),
+    ];
     let shape = closed("What is done with: one of the two.", either);
     with(shape, "oneOf", json!([{"required": ["position"]}, {"required": ["positions"]}]))
 }
@@ -48,12 +53,23 @@ fn inbox() -> Value {
             must("level", or_null(text("How its safety is judged, where it is."))),
             must("findings", texts("What was found in it.")),
             may("traceparent", text("The trace it was sent in.")),
-        ],
+        ]
+        .into_iter()
+        .chain(counted()),
     );
     object(
         "What waits for an agent.",
-        [must("messages", list("Oldest first.", &item)), must("next", number("What to ask for next, as `after`."))],
+        [must("messages", list("Oldest first.", &item)), must("next", number("What to ask for next, as `after`."))]
+            .into_iter()
+            .chain(counted()),
     )
+}
+
+fn counted() -> [Member; 2] {
+    [
+        must("epoch", number("The epoch positions are counted in now; the receipt has the one of then.")),
+        may("restore", text("What was drawn for the restore that began it; not in the first.")),
+    ]
 }
 
 fn dead_letters() -> Value {
