@@ -77,6 +77,7 @@ pub(crate) async fn open(
     let bound = match offer.token {
         Some(token) => {
             let bound = Bound::by_token(&shared, &guest, token, wanted.agent.as_deref())?;
+            shared.exchange.must_have(wanted.after)?;
             let seat = shared.sockets.seat(&bound.agent)?;
             // Its turn comes before the answer, so that of two sockets the one opened last has it.
             let feed = wanted.feed(&shared, &bound);
@@ -135,6 +136,7 @@ async fn challenged(
     if wanted.agent.as_ref().is_some_and(|named| *named != bound.agent) {
         return Err(Close::Policy(Code::NotAllowed));
     }
+    shared.exchange.must_have(wanted.after).map_err(|rejection| Close::Policy(rejection.code()))?;
     let seat = shared.sockets.seat(&bound.agent).map_err(|refusal| Close::Policy(refusal.code()))?;
     wire.put_json(&Told::Bound { agent: &bound.agent, cursor: wanted.after.unwrap_or_default() })?;
     let feed = wanted.feed(shared, &bound);

@@ -181,10 +181,17 @@ impl Session {
         match asked {
             Ok(Asked::Send(sent)) => self.send(sent).await?,
             Ok(Asked::Acknowledge(done)) => self.acknowledge(done),
-            Ok(Asked::Resume(after)) => self.deliver_after(after),
-            Err((name, refusal)) => self.answers.push_back(std::future::ready(Answer::Refused(name, refusal)).boxed()),
+            Ok(Asked::Resume(after)) => match self.shared.exchange.must_have(after) {
+                Ok(()) => self.deliver_after(after),
+                Err(rejection) => self.refuse(None, rejection.into()),
+            },
+            Err((name, refusal)) => self.refuse(name, refusal),
         }
         Ok(())
+    }
+
+    fn refuse(&mut self, name: Option<String>, refusal: Refusal) {
+        self.answers.push_back(std::future::ready(Answer::Refused(name, refusal)).boxed());
     }
 
     async fn send(&mut self, Sent { name, bytes, signature }: Sent) -> Result<(), Close> {

@@ -258,3 +258,17 @@ fn what_does_not_become_a_socket_fences_nobody() {
     let sent = house.send(&ann, &ann.cap("bob", "still here")).ok();
     assert_eq!(taker.json()["position"], sent["position"]);
 }
+
+#[test]
+fn nobody_goes_on_behind_a_position_that_the_record_has_not_come_to() {
+    let house = House::open();
+    let bob = house.admit("bob");
+    let bearer = format!("Bearer {}", bob.token);
+    let (head, _) = Socket::ask(&house, "?after=999999", &[("Authorization", &bearer)]);
+    assert!(head.starts_with("HTTP/1.1 409 "), "{head}");
+    let mut socket = Socket::framed(&house, &bob.token, "");
+    socket.say(r#"{"type":"resume","after":999999}"#);
+    assert_eq!(socket.json()["error"], "ahead_of_record");
+    socket.say(ack(999_999));
+    assert_eq!(socket.json()["error"], "ahead_of_record");
+}
