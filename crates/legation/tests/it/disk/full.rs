@@ -91,8 +91,9 @@ fn without_room_for_another_key_nothing_changes_and_what_is_sent_is_still_accept
     assert_eq!(pair.send(&served.url, 1 << 10).expect("it answers").status, 200);
     fs::write(&ballast, vec![7; 9 << 20]).unwrap();
     let ring = fs::read(data.join("keys/ring")).unwrap();
+    let token = fs::read_to_string(data.join("operator.token")).unwrap();
     for _ in 0..2 {
-        let refused = served.run(&["key", "rotate"], "");
+        let refused = served.run_as(Some(token.trim()), &["key", "rotate"], "");
         assert!(refused.code != 0 && refused.err.contains("nothing was changed"), "{}", refused.err);
         assert_eq!(fs::read(data.join("keys/ring")).unwrap(), ring);
         for _ in 0..5 {
@@ -102,7 +103,7 @@ fn without_room_for_another_key_nothing_changes_and_what_is_sent_is_still_accept
         served.again();
     }
     fs::remove_file(&ballast).unwrap();
-    let rotated = served.run(&["key", "rotate"], "");
+    let rotated = served.run_as(Some(token.trim()), &["key", "rotate"], "");
     assert_eq!(rotated.code, 0, "{}", rotated.err);
     assert_eq!(pair.send(&served.url, 1 << 10).expect("it answers").status, 200);
     assert_eq!(pair.check(&served), [""; 0]);
