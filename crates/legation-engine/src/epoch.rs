@@ -2,20 +2,22 @@
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
+use crate::gone::Gone;
 use crate::identity::ring_of;
 use crate::ledger::Ledger;
 use crate::stopped::Stopped;
 use legation_exchange::record::{Hash, SignedCheckpoint};
-use legation_exchange::{ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Restore, Span, Verdict, Who, spans};
+use legation_exchange::{ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Restore, Verdict, Who, spans};
 use legation_protocol::{Code, Rejection};
 use std::fmt::Write as _;
 use std::path::Path;
 
 /// Begins a new epoch in a data directory that no exchange runs on. From then on nothing it states is
 /// taken for a statement of what the copy was made from. What had been erased since the copy was made is
-/// erased again, as far as the copy has it.
-pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Span]) -> Result<Epoch, Error> {
-    let Stopped { mut ledger, .. } = Stopped::open(data, &ring_of(data))?;
+/// erased again, as far as the copy has it; a list that is of another record is refused.
+pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Gone]) -> Result<Epoch, Error> {
+    let Stopped { mut ledger, realm, .. } = Stopped::open(data, &ring_of(data))?;
+    erased.iter().try_for_each(|gone| gone.must_be_of(&ledger, &realm))?;
     let mut drawn = [0; 16];
     getrandom::fill(&mut drawn).map_err(|_| Error::Random)?;
     let restore = drawn.iter().fold(String::new(), |mut text, byte| {
@@ -39,9 +41,9 @@ pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Span]) 
     Ok(begun)
 }
 
-fn erase_again(ledger: &mut Ledger, erased: &[Span]) -> Result<(), Error> {
+fn erase_again(ledger: &mut Ledger, erased: &[Gone]) -> Result<(), Error> {
     let size = ledger.size();
-    let all = erased.iter().flat_map(|span| span.first..=span.last.min(size.saturating_sub(1)));
+    let all = erased.iter().map(Gone::span).flat_map(|span| span.first..=span.last.min(size.saturating_sub(1)));
     let mut messages = Vec::new();
     for position in all {
         let frame = ledger.log().read(position).map_err(Error::Record)?;

@@ -3,7 +3,7 @@
 
 use crate::clearing::Clearing;
 use crate::exchange::{Error, Exchange};
-use legation_exchange::{Accepted, ERASED_AT_ONCE, Effect, Erasure, Input, Moment, Span, Verdict, Who, spans};
+use legation_exchange::{Accepted, ERASED_AT_ONCE, Effect, Erasure, Input, Moment, Verdict, Who, spans};
 use legation_protocol::{Code, Rejection};
 use legation_store::index::{Finder, Order, Query, What};
 use std::collections::BTreeSet;
@@ -116,11 +116,6 @@ impl Exchange {
     /// How far clearing it from the disk is, in segments.
     pub fn clearing(&self) -> Clearing {
         *self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Everything that was erased, with the entries that did it.
-    pub fn erasures(&self) -> Vec<(Span, u64)> {
-        self.state().erasures().iter().collect()
     }
 
     /// Where messages lie that a subject sent or got, as the index knows them; and those that missed a

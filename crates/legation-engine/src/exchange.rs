@@ -74,6 +74,16 @@ pub enum Error {
         /// The name that was asked for.
         asked: String,
     },
+    /// A list of what was erased that is of another record.
+    #[error(
+        "the list of what was erased is of another record: positions {first} to {last} are not the same there and here"
+    )]
+    OtherRecord {
+        /// The first position of a line that is not of this record.
+        first: u64,
+        /// The last.
+        last: u64,
+    },
     /// A key file that holds no key.
     #[error("{0} holds no Ed25519 secret key")]
     Key(String),

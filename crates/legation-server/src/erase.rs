@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Clearing, Doomed, Lookup, Subject, Toll, Wish};
+use legation_engine::{Clearing, Doomed, Gone, Lookup, Subject, Toll, Wish};
 use legation_exchange::{Moment, Verdict, Who};
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize};
@@ -163,7 +163,7 @@ struct Standing {
     pending: u64,
     clearing: Progress,
     #[serde(skip_serializing_if = "Option::is_none")]
-    list: Option<Vec<Listed>>,
+    list: Option<Vec<Gone>>,
 }
 
 #[derive(Serialize)]
@@ -172,20 +172,12 @@ struct Progress {
     of: u64,
 }
 
-#[derive(Serialize)]
-struct Listed {
-    first: u64,
-    last: u64,
-    entry: u64,
-}
-
 /// `GET /v1/erase`: how far it is, and with `include=list` what was ever erased.
 pub(crate) async fn state(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
     caller.must_see_all()?;
     let Shown { include } = query(&uri)?;
     let (erased, pending) = shared.exchange.erased();
     let Clearing { done, of } = shared.exchange.clearing();
-    let listed = |(span, entry): (legation_exchange::Span, u64)| Listed { first: span.first, last: span.last, entry };
-    let list = include.map(|Include::List| shared.exchange.erasures().into_iter().map(listed).collect());
+    let list = include.map(|Include::List| shared.exchange.erasures()).transpose()?;
     Ok(Json(Standing { erased, pending, clearing: Progress { done, of }, list }).into_response())
 }

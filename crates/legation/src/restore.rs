@@ -6,8 +6,8 @@ use crate::cli::RestoreArgs;
 use crate::copy;
 use crate::input::read_text;
 use anyhow::{Context as _, bail};
-use legation_engine::{MANIFEST, begin_epoch};
-use legation_exchange::{Epoch, Span};
+use legation_engine::{Gone, MANIFEST, begin_epoch};
+use legation_exchange::Epoch;
 use legation_store::atomic_write;
 use legation_store::backup::{is_empty_or_absent, unpack};
 use std::ffi::OsString;
@@ -28,6 +28,7 @@ pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<Outcome> {
     let done = restored(args, &place);
     let (begun, size) = done.inspect_err(|_| drop(fs::remove_dir_all(&place)))?;
     fs::rename(&place, &args.data).with_context(|| format!("cannot name {}", args.data.display()))?;
+    sync_parent(&args.data).with_context(|| format!("cannot make the name {} durable", args.data.display()))?;
     tell(args, &begun, size)?;
     Ok(Outcome::Fine)
 }
@@ -53,16 +54,16 @@ fn restored(args: &RestoreArgs, place: &Path) -> anyhow::Result<(Epoch, u64)> {
     Ok((begun, manifest.checkpoint.unverified().size))
 }
 
-/// The positions of a list that `legation erase --list` printed.
-fn erased(list: &Path) -> anyhow::Result<Vec<Span>> {
+/// A list that `legation erase --list` printed.
+fn erased(list: &Path) -> anyhow::Result<Vec<Gone>> {
     let bad = || format!("{} is no list of `legation erase --list`", list.display());
-    let mut spans = Vec::new();
-    for line in read_text(list)?.lines() {
-        let span: serde_json::Value = serde_json::from_str(line).with_context(bad)?;
-        let number = |name: &str| span.get(name).and_then(serde_json::Value::as_u64).with_context(bad);
-        spans.push(Span { first: number("first")?, last: number("last")? });
-    }
-    Ok(spans)
+    read_text(list)?.lines().map(|line| serde_json::from_str(line).with_context(bad)).collect()
+}
+
+/// Makes the names in the directory that a path is in durable.
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::File::open(parent)?.sync_all()
 }
 
 /// Copies a key that was kept elsewhere, where there is one.

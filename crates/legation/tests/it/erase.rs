@@ -122,6 +122,16 @@ fn a_restore_erases_again_what_the_lost_record_had_erased() {
     fs::write(served.folder().join("erased.ndjson"), &list).unwrap();
     assert_eq!(list.lines().count(), 1, "{list}");
     assert_eq!(served.stop().0, 0);
+    // The same positions of another record are other messages.
+    let mut line: Value = serde_json::from_str(&list).unwrap();
+    line["first_leaf"] = format!("sha256:{}", "0".repeat(64)).into();
+    let foreign = serde_json::json!({"first": 1, "last": 2, "entry": 3}).to_string();
+    for (other, why) in [(line.to_string(), "of another record"), (foreign, "is no list")] {
+        fs::write(served.folder().join("other.ndjson"), other).unwrap();
+        let refused = served.run(&["restore", "copy.tar", "--data", "restored", "--erased", "other.ndjson"], "");
+        assert!(refused.code == 2 && refused.err.contains(why), "{}", refused.err);
+        assert!(!served.folder().join("restored").exists());
+    }
     ok(served.run(&["restore", "copy.tar", "--data", "restored", "--erased", "erased.ndjson"], ""));
     let data = served.folder().join("restored");
     let mut again = Served::with(&["--data", data.to_str().unwrap()], |_| {});

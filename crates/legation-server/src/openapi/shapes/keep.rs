@@ -1,7 +1,7 @@
 //! The shapes of what keeps the record, and of what lets go of it.
 
 use super::Shape;
-use crate::openapi::schema::{closed, flag, list, may, must, number, object, one_of, or_null, text, time};
+use crate::openapi::schema::{as_a, closed, flag, list, may, must, number, object, one_of, or_null, text, time};
 use serde_json::Value;
 
 pub(super) fn shapes() -> Vec<Shape> {
@@ -64,6 +64,11 @@ fn erasures() -> Value {
             must("first", number("The first position.")),
             must("last", number("The last position.")),
             must("entry", number("The entry that erased them.")),
+            must("realm", text("Whose record.")),
+            must("epoch", number("The epoch the record is in.")),
+            may("restore", text("What was drawn for the restore that began it; not in the first.")),
+            must("first_leaf", as_a("Hash", "The leaf of the first.")),
+            must("last_leaf", as_a("Hash", "The leaf of the last.")),
         ],
     );
     let clearing = object(
