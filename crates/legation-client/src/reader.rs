@@ -90,13 +90,12 @@ impl Reader {
         let epoch = self.client.epoch().await?;
         bind(&self.client, &epoch)?;
         loop {
-            let items = match &mut self.socket {
-                Some(socket) => vec![socket.next().await?],
-                None => {
-                    let (epoch, items) = self.client.poll(after).await?;
-                    bind(&self.client, &epoch)?;
-                    items
-                }
+            let items = if let Some(socket) = &mut self.socket {
+                vec![socket.next().await?]
+            } else {
+                let (epoch, items) = self.client.poll(after).await?;
+                bind(&self.client, &epoch)?;
+                items
             };
             *backoff = Backoff::RECONNECT;
             after = items.last().map(|item| item.position).or(after);
