@@ -48,7 +48,9 @@ mod tests {
         let desk = Arc::new(Desk::new("local", &AlertSettings::default(), 0));
         let mut complaint = Complaint::new("it stays", Arc::clone(&desk));
         let tell = |complaint: &mut Complaint, reasons: &[&'static str]| {
-            reasons.iter().for_each(|reason| complaint.about(&Error::other(*reason)));
+            for reason in reasons {
+                complaint.about(&Error::other(*reason));
+            }
             complaint.told.len()
         };
         assert_eq!(tell(&mut complaint, &["no room", "no room", "damaged", "no room"]), 2);
