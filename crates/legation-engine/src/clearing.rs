@@ -71,7 +71,7 @@ impl Clearer {
             index,
             progress: Arc::default(),
             retaining: Retaining::new(retention),
-            dropping: Default::default(),
+            dropping: (Rewrite::default(), BTreeSet::new()),
             complaint: Complaint::new("what is to go stays on disk for now", alerts),
         }
     }
