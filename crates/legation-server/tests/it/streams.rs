@@ -127,8 +127,8 @@ fn who_comes_last_takes_over() {
     let _others = Reading::open(&house, &ann.token, "ann/stream", "");
     let sent = say(&house, &ann, "bob", "still here");
     assert_eq!(second.object()["position"], sent);
+    let inbox = format!("/v1/agents/bob/inbox?wait=60&after={sent}");
     std::thread::scope(|scope| {
-        let inbox = format!("/v1/agents/bob/inbox?wait=60&after={sent}");
         let poll = || house.ask("GET", inbox.as_str()).by(&bob.token).get();
         let first = scope.spawn(poll);
         assert_eq!(second.object()["error"], "fenced");
