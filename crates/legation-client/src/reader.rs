@@ -78,6 +78,11 @@ impl Reader {
         if self.transport != Transport::LongPoll {
             match Socket::open(&self.client, after).await {
                 Ok(socket) => self.socket = Some(socket),
+                // It was restored, and has not come so far again: what was read before counts no more.
+                Err(error) if error.is_of_another_record() => {
+                    bind(&self.client, &self.client.epoch().await?)?;
+                    return Err(error);
+                }
                 // Whoever may read a mailbox without being its agent may not have a socket. Polls are answered
                 // as is due, whatever the reason was.
                 Err(error) if self.transport == Transport::Any && !error.is_retryable() => {

@@ -72,17 +72,8 @@ pub(crate) async fn open(
 ) -> Result<Response, Refusal> {
     let wanted: Wanted = query(request.uri())?;
     let offer = Offer::of(request.headers())?;
-    // What cannot become a socket takes nobody's turn.
-    let (response, speech) = (offer.accepted()?, offer.speech);
     let bound = match offer.token {
-        Some(token) => {
-            let bound = Bound::by_token(&shared, &guest, token, wanted.agent.as_deref())?;
-            shared.exchange.must_have(wanted.after)?;
-            let seat = shared.sockets.seat(&bound.agent)?;
-            // Its turn comes before the answer, so that of two sockets the one opened last has it.
-            let feed = wanted.feed(&shared, &bound);
-            Some((bound, seat, feed))
-        }
+        Some(token) => Some(Bound::by_token(&shared, &guest, token, wanted.agent.as_deref())?),
         None if offer.speech == Speech::Framed => None,
         None => {
             let message =
@@ -90,6 +81,9 @@ pub(crate) async fn open(
             return Err(Refusal::because(Code::Unauthenticated, message));
         }
     };
+    // What cannot become a socket takes nobody's turn.
+    let (response, speech) = (offer.accepted()?, offer.speech);
+    let bound = bound.map(|bound| wanted.seated(&shared, bound)).transpose()?;
     let upgrade = hyper::upgrade::on(&mut request);
     let opening = Opening { speech, guest, wanted, bound, shared: Arc::clone(&shared) };
     shared.connections.spawn(opening.serve(upgrade));
@@ -117,6 +111,14 @@ impl Opening {
 }
 
 impl Wanted {
+    /// Its turn comes before the answer, so that of two sockets the one opened last has it.
+    fn seated(&self, shared: &Shared, bound: Bound) -> Result<(Bound, Seat, Option<Feed>), Refusal> {
+        shared.exchange.must_have(self.after)?;
+        let seat = shared.sockets.seat(&bound.agent)?;
+        let feed = self.feed(shared, &bound);
+        Ok((bound, seat, feed))
+    }
+
     fn feed(&self, shared: &Shared, bound: &Bound) -> Option<Feed> {
         let Bound { agent, standing, .. } = bound;
         let wanted = self.deliver == Delivering::On;

@@ -43,7 +43,7 @@ fn a_message_goes_from_one_agent_to_another() {
     assert_eq!(inbox(&[]).out, format!("2\t{}\n", cap("ann", "bob", "Go on.")));
     assert_eq!(inbox(&["--wait", "60", "--ack"]).out.lines().count(), 1);
     assert_eq!(inbox(&[]).out, "");
-    assert_eq!(inbox(&["--json"]).out, "{\"messages\":[],\"next\":0}\n");
+    assert_eq!(inbox(&["--json"]).out, "{\"messages\":[],\"next\":0,\"epoch\":1}\n");
 }
 
 #[test]
