@@ -7,7 +7,7 @@ use crate::carrier::{Reach, Reply};
 use crate::decider::now;
 use crate::exchange::Error;
 use crate::mailbox::{Delivery, deliver};
-use legation_exchange::{Event, Item, Order, Route};
+use legation_exchange::{Event, Item, Order, Route, State};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,13 +123,22 @@ impl Runner {
     /// The next messages beyond those taken already.
     fn next(&self, most: usize) -> Vec<Item> {
         let state = self.outlet.state();
-        let mailbox = state.mailbox(&self.agent).filter(|_| most > 0);
+        let mailbox = state.mailbox(&self.agent).filter(|_| most > 0 && self.is_wanted(&state));
         mailbox.map(|mailbox| mailbox.pushable(self.route.cursor()).take(most).collect()).unwrap_or_default()
+    }
+
+    /// Whether messages are still wanted there: from the entry that ends it on nothing more goes out.
+    fn is_wanted(&self, state: &State) -> bool {
+        let push = state.registry().agent(&self.agent).and_then(|agent| agent.push.as_ref());
+        push.is_some_and(|push| push.url == self.url)
     }
 
     /// A message that still waits.
     fn item(&self, position: u64) -> Option<Item> {
         let state = self.outlet.state();
+        if !self.is_wanted(&state) {
+            return None;
+        }
         let first = state.mailbox(&self.agent)?.pushable(position.checked_sub(1)).next();
         first.filter(|item| item.position == position)
     }
