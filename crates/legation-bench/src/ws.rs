@@ -236,6 +236,6 @@ fn latencies(times: &mut [Duration], sync: Duration) -> Vec<Row> {
     };
     let against = Some(Against { name: "fdatasync, median", amount: Amount::Seconds(sync) });
     let ratio = Some(median / sync);
-    let median = row("median", median).at_most(Amount::Seconds(2.0 * sync + 0.001), "2 fdatasync + 1 ms");
+    let median = row("median", median).at_most(Amount::Seconds(2.0 * sync + 0.000_5), "2 fdatasync + 0.5 ms");
     vec![Row { against, ratio, ..median }, row("p99", most).at_most(Amount::Seconds(0.010), "")]
 }

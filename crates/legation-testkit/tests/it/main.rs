@@ -6,7 +6,6 @@ use legation_testkit::{Summary, many, run};
 fn a_thousand_seeds_keep_every_promise() {
     let summary = many(0, 1000, &|_| ()).unwrap_or_else(|failure| panic!("{failure}"));
     // What did not happen was not tested.
-    println!("{summary:?}");
     assert!(summary.accepted > 10_000, "{summary:?}");
     let Summary { duplicates, refused, full, pushed, lost, crashes, rewritten, erased, cleared, .. } = summary;
     for seldom in [duplicates, refused, full, pushed, lost, crashes, rewritten, erased] {
