@@ -241,7 +241,7 @@ impl Clearer {
         drop(jobs);
         match answered.await.map_err(|_| Error::Closed)?.verdict {
             Verdict::Refused(_) => Err(Error::NoRoom),
-            Verdict::Accepted { .. } | Verdict::Duplicate { .. } => Ok(()),
+            Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => Ok(()),
         }
     }
 }

@@ -38,6 +38,8 @@ const ROOM: u64 = 1 << 20;
 const GATHER: Duration = Duration::from_micros(150);
 /// How often time passing is looked at when nothing else happens.
 const IDLE: Duration = Duration::from_secs(1);
+/// The least that is waited, where something is due that finds no room.
+const SOON: Duration = Duration::from_millis(1);
 /// Entries after which a checkpoint is signed, if a second has not passed before.
 const CHECKPOINT_ENTRIES: u64 = 1000;
 
@@ -66,7 +68,8 @@ impl Decider {
         runtime: &tokio::runtime::Handle,
     ) -> Result<(), legation_store::Error> {
         loop {
-            let first = runtime.block_on(async { tokio::time::timeout(IDLE, jobs.recv()).await });
+            let idle = self.idle();
+            let first = runtime.block_on(async { tokio::time::timeout(idle, jobs.recv()).await });
             let mut batch = match first {
                 Ok(None) => return Ok(()),
                 Ok(Some(job)) => vec![job],
@@ -86,6 +89,12 @@ impl Decider {
             self.batch(batch)?;
             self.seal_erased()?;
         }
+    }
+
+    /// How long to wait for something to be asked: until the next deadline, and no longer than a second.
+    fn idle(&self) -> Duration {
+        let until = |first: Moment| Duration::from_micros(first.micros().saturating_sub(now().micros()));
+        self.ledger.state().next_deadline().map_or(IDLE, |first| until(first).clamp(SOON, IDLE))
     }
 
     fn batch(&mut self, jobs: Vec<Job>) -> Result<(), legation_store::Error> {
@@ -208,6 +217,7 @@ impl Asked {
             | Input::Clear { .. }
             | Input::Drop { .. }
             | Input::Restore(_)
+            | Input::Order { .. }
             | Input::Refusal(_)
             | Input::Tally(_) => None,
         };

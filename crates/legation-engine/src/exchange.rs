@@ -147,7 +147,7 @@ impl Settled {
     /// Whether the message is on the record.
     pub fn is_taken(&self) -> bool {
         match self.verdict {
-            Verdict::Accepted { .. } | Verdict::Duplicate { .. } => true,
+            Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => true,
             Verdict::Refused(_) => false,
         }
     }
@@ -157,10 +157,15 @@ impl Settled {
     pub fn receipted(self) -> Result<(Verdict, Option<Receipt>), Error> {
         let Settled { verdict, source } = self;
         let receipt = match (&verdict, source) {
-            (Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. }, Some((notary, batch))) => {
-                Some(notary.receipt(*position, batch.as_deref())?)
+            (
+                Verdict::Accepted { position, .. }
+                | Verdict::Held { position, .. }
+                | Verdict::Duplicate { position, .. },
+                Some((notary, batch)),
+            ) => Some(notary.receipt(*position, batch.as_deref())?),
+            (Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_), _) => {
+                None
             }
-            (Verdict::Accepted { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_), _) => None,
         };
         Ok((verdict, receipt))
     }
@@ -240,6 +245,7 @@ impl Exchange {
     pub fn retune(&self, mut policy: Policy, pace: Option<Rate>) {
         self.pace.set(pace);
         self.realm().clone_into(&mut policy.realm);
+        policy.voice.clone_from(&self.policies.borrow().voice);
         self.policies.send_replace(policy);
     }
 

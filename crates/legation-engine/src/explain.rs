@@ -178,6 +178,8 @@ fn departure(entry: &Entry, agent: &str) -> Option<Step> {
         | Effect::Restored(_)
         | Effect::Cleared { .. }
         | Effect::Dropped { .. }
+        | Effect::Released(_)
+        | Effect::Changed { .. }
         | Effect::Rotated { .. } => return None,
     };
     Some(Step { step, position: entry.position, at: entry.at, says })

@@ -3,7 +3,7 @@
 
 use crate::exchange::Error;
 use crate::tokens::Token;
-use legation_exchange::TokenHash;
+use legation_exchange::{TokenHash, Voice};
 use legation_protocol::sign::SecretKey;
 use legation_store::atomic_write;
 use std::fs;
@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 /// Who an exchange is.
 pub(crate) struct Identity {
     pub(crate) key: SecretKey,
+    /// What it speaks with.
+    pub(crate) voice: Voice,
     pub(crate) operator: TokenHash,
     /// Where the operator's token lies.
     pub(crate) operator_token: PathBuf,
@@ -21,9 +23,11 @@ impl Identity {
     /// Reads it, or makes it for a record that is new.
     pub(crate) fn of(data: &Path, realm: &str, new: bool) -> Result<Identity, Error> {
         same_realm(&data.join("realm"), realm)?;
-        let key = exchange_key(&data.join("exchange.pem"), new)?;
+        let pem = data.join("exchange.pem");
+        let key = exchange_key(&pem, new)?;
+        let voice = Voice::new(secret_key(&pem)?);
         let operator_token = data.join("operator.token");
-        Ok(Identity { key, operator: operator_hash(&operator_token)?, operator_token })
+        Ok(Identity { key, voice, operator: operator_hash(&operator_token)?, operator_token })
     }
 }
 

@@ -11,7 +11,6 @@ use legation_exchange::{
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};
-use std::slice;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -31,6 +30,9 @@ pub struct Ledger {
 
 /// How often is looked for what has fallen due.
 pub const LOOK: Duration = Duration::from_millis(100);
+
+/// How much that has fallen due is decided before what was asked.
+const DUE: usize = 1024;
 
 /// What came of a batch.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,14 +97,7 @@ impl Ledger {
     fn decide(&mut self, inputs: Vec<Input>, now: Moment, told: &mut Told) -> Result<(), legation_store::Error> {
         let now = now.max(self.state.now());
         let mut draft = Draft::default();
-        for mut entry in self.due(now) {
-            let frames = draft::frames(slice::from_mut(&mut entry), &mut self.salts)?;
-            if !draft.has_room_for(&frames) {
-                // It is still due next time.
-                break;
-            }
-            self.take_in(vec![entry], frames, &mut draft);
-        }
+        self.fall_due(now, &mut draft)?;
         for input in inputs {
             let earlier = self.earlier(&input, &draft.entries)?;
             let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, now);
@@ -120,17 +115,26 @@ impl Ledger {
         self.commit(&mut draft, told)
     }
 
-    /// What has fallen due, looked for now and then.
-    fn due(&mut self, now: Moment) -> Vec<Entry> {
-        if now < self.look {
-            return Vec::new();
+    /// Decides what has fallen due, one thing after the other. What is left is due next time.
+    fn fall_due(&mut self, now: Moment, draft: &mut Draft) -> Result<(), legation_store::Error> {
+        let waits = self.state.next_deadline().is_none_or(|first| first > now);
+        if now < self.look && waits {
+            return Ok(());
         }
         self.look = now.plus(LOOK);
-        let due = tick(&self.state, now);
-        if due.is_empty() {
-            self.state.look_ahead();
+        for _ in 0..DUE {
+            let mut due = tick(&self.state, &self.policy, now);
+            if due.is_empty() {
+                self.state.look_ahead();
+                return Ok(());
+            }
+            let frames = draft::frames(&mut due, &mut self.salts)?;
+            if !draft.has_room_for(&frames) {
+                return Ok(());
+            }
+            self.take_in(due, frames, draft);
         }
-        due
+        Ok(())
     }
 
     /// The messages an input may be a copy of: from the record, or from this batch.
@@ -285,6 +289,7 @@ pub(crate) fn weight(input: &Input) -> usize {
         | Input::Clear { .. }
         | Input::Drop { .. }
         | Input::Restore(_)
+        | Input::Order { .. }
         | Input::Refusal(_) => 0,
     }
 }

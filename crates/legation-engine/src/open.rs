@@ -92,9 +92,12 @@ impl Exchange {
         let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
         let stats = Arc::new(Stats::default());
         let policy = Policy { realm: realm.clone(), ..policy };
-        let Kept { ring, snapshots, covered, ledger, cut } = Kept::open(&data, &key_ring, segment, &stats, &policy)?;
+        let Kept { ring, snapshots, covered, mut ledger, cut } =
+            Kept::open(&data, &key_ring, segment, &stats, &policy)?;
+        let Identity { key, voice, operator, operator_token } = Identity::of(&data, &realm, ledger.size() == 0)?;
+        let policy = Policy { voice: Some(voice), ..policy };
+        ledger.retune(policy.clone());
         let (policies, policy) = watch::channel(policy);
-        let Identity { key, operator, operator_token } = Identity::of(&data, &realm, ledger.size() == 0)?;
         let (reader, committed) = (ledger.reader(), ledger.committed());
         let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
         let (head, heads) = watch::channel(start);

@@ -213,6 +213,8 @@ fn is_seen(entry: &Entry, scope: &Scope) -> bool {
         | Effect::Erased(_)
         | Effect::Cleared { .. }
         | Effect::Dropped { .. }
+        | Effect::Released(_)
+        | Effect::Changed { .. }
         | Effect::Rotated { .. } => false,
     }
 }

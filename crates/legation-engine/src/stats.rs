@@ -72,7 +72,7 @@ impl Histogram {
 }
 
 /// The ways a message can end that are no refusal; those come after, one a code.
-const TAKEN: [&str; 2] = ["accepted", "duplicate"];
+const TAKEN: [&str; 3] = ["accepted", "duplicate", "held"];
 /// Dialects a message can be of; the last stands for those that were never found out.
 const DIALECTS: [Option<Format>; 5] =
     [Some(Format::Vcp), Some(Format::Acl), Some(Format::Cap), Some(Format::Vlp), None];
@@ -133,6 +133,7 @@ impl Stats {
         let way = match verdict {
             Verdict::Accepted { .. } => 0,
             Verdict::Duplicate { .. } => 1,
+            Verdict::Held { .. } => 2,
             Verdict::Refused(rejection) => TAKEN.len() + rejection.code() as usize,
         };
         let row = DIALECTS.iter().position(|known| *known == dialect).unwrap_or(DIALECTS.len() - 1);

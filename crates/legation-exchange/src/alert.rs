@@ -4,6 +4,7 @@
 use crate::effect::{Effect, Entry};
 use crate::key::KeyState;
 use crate::moment::Moment;
+use crate::rules::hold::Lifter;
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, VecDeque};
@@ -92,6 +93,9 @@ impl Alert {
                 let left = usize::try_from(*left).unwrap_or(usize::MAX);
                 (Kind::DeadLetter, agent.clone(), left, "messages reached nobody: removed".to_owned())
             }
+            Effect::Accepted(accepted) if accepted.ruled.held.iter().any(|reason| reason.lifts == Lifter::Person) => {
+                (Kind::ReviewWaiting, accepted.sender.clone(), 1, "a message waits for a person".to_owned())
+            }
             Effect::Accepted(accepted) => {
                 let about = accepted.missed.first()?.clone();
                 (Kind::DeadLetter, about, accepted.missed.len(), "messages reached nobody: mailbox_full".to_owned())
@@ -122,6 +126,8 @@ impl Alert {
             | Effect::Erased(_)
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
+            | Effect::Released(_)
+            | Effect::Changed { .. }
             | Effect::Rotated { .. } => return None,
         };
         let (position, count) = (Some(entry.position), count as u64);

@@ -6,6 +6,7 @@ mod dead_letters;
 mod erase;
 mod keys;
 mod message;
+mod order;
 mod people;
 mod push;
 mod register;
@@ -20,6 +21,7 @@ use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::push::Pushed;
 use crate::registration::Registration;
+use crate::rules::{self, Ruling, acl, cap, hold, vcp, vlp};
 use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
 use crate::who::{Role, Who};
@@ -64,7 +66,7 @@ pub enum SpareId {
 }
 
 /// An earlier message with the same sender and id, as the record has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
     /// Where.
     pub position: u64,
@@ -183,10 +185,32 @@ pub enum Input {
     },
     /// To go on from a copy.
     Restore(Box<Restore>),
+    /// To decide something that the rules leave to people, or to agents beside messages.
+    Order {
+        /// What.
+        order: Box<Directive>,
+        /// Who asks.
+        who: Who,
+    },
     /// To note that somebody known was refused something.
     Refusal(Refused),
     /// To note what strangers were refused.
     Tally(Vec<Tally>),
+}
+
+/// What the rules leave to people, or to agents beside messages.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Directive {
+    /// A word on a held message.
+    Review(hold::Review),
+    /// What the rules of VCP ask.
+    Vcp(vcp::Order),
+    /// What the rules of CAP ask.
+    Cap(cap::Order),
+    /// What the rules of the ElizaOS agent language ask.
+    Acl(acl::Order),
+    /// What the rules of VLP ask.
+    Vlp(vlp::Order),
 }
 
 /// What becomes of a key.
@@ -222,6 +246,13 @@ pub enum Verdict {
         /// Whether it made something new.
         new: bool,
     },
+    /// On the record at this position, where it waits for somebody's word.
+    Held {
+        /// Where.
+        position: u64,
+        /// The message's id.
+        id: String,
+    },
     /// A copy of a message that was taken at this position.
     Duplicate {
         /// Where.
@@ -231,6 +262,16 @@ pub enum Verdict {
     },
     /// Refused.
     Refused(Rejection),
+}
+
+impl Verdict {
+    /// The same for what waits for somebody's word.
+    fn held(self) -> Verdict {
+        match self {
+            Verdict::Accepted { position, id, .. } => Verdict::Held { position, id },
+            Verdict::Held { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_) => self,
+        }
+    }
 }
 
 /// A verdict and the entries that make it so.
@@ -266,6 +307,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Clear { up_to } => Ok(desk.cleared(up_to)),
         Input::Drop { before, kept } => Ok(desk.dropped(before, kept)),
         Input::Restore(restore) => Ok(desk.restore(*restore)),
+        Input::Order { order, who } => desk.order(&order, &who),
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
         Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
     };
@@ -295,8 +337,9 @@ pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
 /// How many of a mailbox's messages expire by one entry. The rest are due again at once.
 const EXPIRED: usize = 100_000;
 
-/// What has fallen due: messages that waited too long.
-pub fn tick(state: &State, now: Moment) -> Vec<Entry> {
+/// What has fallen due first: messages that waited too long, or a deadline of the rules. Ask again once this
+/// is applied, until nothing is due.
+pub fn tick(state: &State, policy: &Policy, now: Moment) -> Vec<Entry> {
     let now = now.max(state.now);
     let due = state.mailboxes.iter().filter(|(_, mailbox)| mailbox.earliest().is_some_and(|first| first <= now));
     let died = due.filter_map(|(agent, mailbox)| {
@@ -304,7 +347,13 @@ pub fn tick(state: &State, now: Moment) -> Vec<Entry> {
         let why = crate::dead::Why::Expired;
         (!positions.is_empty()).then(|| Effect::Died { agent: agent.clone(), positions, why })
     });
-    (state.next..).zip(died).map(|(position, effect)| Entry { position, at: now, effect, body: None }).collect()
+    let died = (state.next..).zip(died).map(|(position, effect)| Entry { position, at: now, effect, body: None });
+    let died: Vec<_> = died.collect();
+    if !died.is_empty() {
+        return died;
+    }
+    let desk = Desk { state, policy, earlier: &[], now };
+    rules::due(state, policy, now).map(|ruling| desk.follow(ruling, "the exchange".to_owned())).unwrap_or_default()
 }
 
 /// Where decisions are made: everything they may look at.
@@ -340,6 +389,7 @@ impl Desk<'_> {
             | Input::Acknowledge { who, .. }
             | Input::Resend { who, .. }
             | Input::Purge { who, .. }
+            | Input::Order { who, .. }
             | Input::Erase { who, .. } => who,
             Input::Confirm(_)
             | Input::Pushed(_)

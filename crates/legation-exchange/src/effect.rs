@@ -9,6 +9,7 @@ use crate::key::Key;
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Pushed;
+use crate::rules::{Change, Ruled};
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +128,15 @@ pub enum Effect {
         /// But not these: they wait for somebody.
         kept: Vec<Span>,
     },
+    /// A held message goes on.
+    Released(Released),
+    /// Something the rules keep has changed without a message.
+    Changed {
+        /// What.
+        changes: Vec<Change>,
+        /// Who did it; the exchange itself when a deadline passed.
+        by: String,
+    },
     /// The record is sealed with another key from here on.
     Rotated {
         /// The key's number.
@@ -142,6 +152,7 @@ impl Effect {
         match self {
             Effect::Accepted(accepted) => accepted.to,
             Effect::Resent(resent) => vec![resent.agent],
+            Effect::Released(released) => released.to,
             Effect::Refused(_)
             | Effect::Tallied { .. }
             | Effect::Registered { .. }
@@ -158,6 +169,7 @@ impl Effect {
             | Effect::Erased(_)
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
+            | Effect::Changed { .. }
             | Effect::Rotated { .. } => Vec::new(),
         }
     }
@@ -184,6 +196,8 @@ impl Effect {
             | Effect::Erased(_)
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
+            | Effect::Released(_)
+            | Effect::Changed { .. }
             | Effect::Rotated { .. } => None,
         }
     }
@@ -199,7 +213,7 @@ pub enum Party {
 }
 
 /// A message that was taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accepted {
     /// Its dialect.
     pub dialect: Format,
@@ -233,6 +247,16 @@ pub struct Accepted {
     /// Whether it raises an emergency.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub emergency: bool,
+    /// Whether it is an escalation that nothing holds up, or the acknowledgement of one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_alarm: bool,
+    /// What the rules made of it.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    pub ruled: Box<Ruled>,
+}
+
+fn is_plain(ruled: &Ruled) -> bool {
+    ruled.is_plain()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "asked by serde")]
@@ -288,4 +312,17 @@ pub struct Resent {
     pub expires: Moment,
     /// Who sent it again.
     pub by: String,
+}
+
+/// A held message that goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Released {
+    /// The entry that holds the message.
+    pub message: u64,
+    /// Whose mailboxes it goes to.
+    pub to: Vec<String>,
+    /// The entry that registered its sender.
+    pub from: u64,
+    /// How long it waits.
+    pub expires: Moment,
 }

@@ -22,6 +22,7 @@ pub mod record;
 mod registration;
 mod registry;
 mod route;
+pub mod rules;
 mod snapshot;
 mod state;
 mod token;
@@ -31,14 +32,14 @@ pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind};
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Decision, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Proof, Restore, SpareId, Verdict, Verified, decide,
-    earlier_than, key_statement, tick,
+    Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Proof, Restore, SpareId, Verdict,
+    Verified, decide, earlier_than, key_statement, tick,
 };
-pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Resent, Tally};
+pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Span, covers, spans};
 pub use key::{Key, KeyEvent, KeyState, NewKey};
-pub use mailbox::{Item, Mailbox};
+pub use mailbox::{Item, Mailbox, NOBODY};
 pub use moment::Moment;
 pub use person::{People, Person};
 pub use policy::Policy;
@@ -46,6 +47,7 @@ pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Try};
 pub use registration::Registration;
 pub use registry::Registry;
 pub use route::{Event, Order, Route};
+pub use rules::Voice;
 pub use state::State;
 pub use token::{TokenHash, Tokens};
 pub use who::{OPERATOR, PRINCIPALS, Role, Who};

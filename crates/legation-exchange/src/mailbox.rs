@@ -12,7 +12,12 @@ pub struct Item {
     pub message: u64,
     /// When it stops waiting.
     pub expires: Moment,
+    /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
+    pub from: u64,
 }
+
+/// No agent.
+pub const NOBODY: u64 = u64::MAX;
 
 /// Everything that waits for one agent, by position. Positions only rise, so new items go to the end.
 #[derive(Clone, Debug, Default)]
@@ -93,6 +98,16 @@ impl Mailbox {
             !goes
         });
         self.tidy();
+    }
+
+    /// Takes out those on their way and gives them back.
+    pub(crate) fn take_back(&mut self, is_one: impl Fn(&Item) -> bool) -> Vec<Item> {
+        let (taken, left) = std::mem::take(&mut self.items).into_iter().partition::<Vec<_>, _>(is_one);
+        self.items = left.into();
+        for item in &taken {
+            self.given_up.remove(&item.position);
+        }
+        taken
     }
 
     pub(crate) fn take(&mut self, position: u64) -> Option<Item> {

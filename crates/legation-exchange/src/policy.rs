@@ -1,5 +1,6 @@
 //! What an operator may set. Everything has a value that works.
 
+use crate::rules::Voice;
 use std::time::Duration;
 
 /// The settings the rules ask for.
@@ -29,6 +30,10 @@ pub struct Policy {
     pub child_key_life: Duration,
     /// How many agents there may be.
     pub agents_limit: usize,
+    /// How long a person has to decide on what is held.
+    pub review_time: Duration,
+    /// The key the exchange speaks with. Without one its VCP messages are not signed.
+    pub voice: Option<Voice>,
 }
 
 impl Default for Policy {
@@ -46,6 +51,8 @@ impl Default for Policy {
             key_grace: Duration::from_hours(24),
             child_key_life: Duration::from_hours(720),
             agents_limit: 100_000,
+            review_time: Duration::from_hours(24),
+            voice: None,
         }
     }
 }

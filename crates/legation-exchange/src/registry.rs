@@ -23,6 +23,8 @@ pub struct Registry {
     tokens: BTreeMap<TokenHash, String>,
     /// Those that said where they take their messages.
     pushed: BTreeSet<String>,
+    /// Whom an entry registered.
+    since: BTreeMap<u64, String>,
     /// Names that were an agent's once, and what they look like.
     gone: BTreeMap<String, String>,
 }
@@ -36,6 +38,11 @@ impl Registry {
     /// The agent that goes by this name.
     pub fn resolve(&self, name: &str) -> Option<&Agent> {
         self.agents.get(self.names.get(name)?)
+    }
+
+    /// The agent that this entry registered.
+    pub fn since(&self, entry: u64) -> Option<&Agent> {
+        self.agents.get(self.since.get(&entry)?)
     }
 
     /// The agent that holds a token.
@@ -152,6 +159,7 @@ impl Registry {
         if agent.push.is_some() {
             self.pushed.insert(agent.id.clone());
         }
+        self.since.insert(agent.since, agent.id.clone());
         self.agents.insert(agent.id.clone(), agent);
     }
 
@@ -182,6 +190,7 @@ impl Registry {
     fn remove(&mut self, id: &str) {
         let Some(agent) = self.agents.remove(id) else { return };
         self.pushed.remove(id);
+        self.since.remove(&agent.since);
         for name in agent.names() {
             self.names.remove(name);
             self.looks.remove(&look(name));

@@ -10,6 +10,7 @@ use crate::erased::{Dropped, Erasures};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::Person;
+use crate::rules::Kept;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +35,13 @@ struct WireState {
     /// What of them is not pushed any more.
     #[serde(default)]
     given_up: Vec<(String, Vec<u64>)>,
+    /// What the rules keep.
+    rules: Kept,
 }
 
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 /// Bytes of one item.
-const ITEM: usize = 24;
+const ITEM: usize = 32;
 
 impl State {
     /// The state as bytes, without what was taken.
@@ -56,13 +59,15 @@ impl State {
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
             dropped: self.dropped.clone(),
+            rules: self.rules.clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
         let json = serde_json::to_vec(&wire).unwrap_or_default();
         let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
         bytes.extend(json);
         for item in self.mailboxes.values().flat_map(|mailbox| mailbox.after(None)) {
-            bytes.extend([item.position, item.message, item.expires.micros()].into_iter().flat_map(u64::to_le_bytes));
+            let numbers = [item.position, item.message, item.expires.micros(), item.from];
+            bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         }
         bytes
     }
@@ -75,6 +80,7 @@ impl State {
         let wire: WireState = serde_json::from_slice(json).ok().filter(|wire: &WireState| wire.form == FORM)?;
         let mut state = State { next: wire.next, now: wire.now, dedup: Some(Dedup::default()), ..State::default() };
         (state.epochs, state.erasures, state.dropped) = (wire.epochs, wire.erasures, wire.dropped);
+        state.rules = wire.rules;
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
         wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
         wire.people.into_iter().for_each(|person| state.people.put(person));
@@ -115,5 +121,5 @@ fn item(bytes: &[u8]) -> Item {
         let eight = bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         eight.map(u64::from_le_bytes).unwrap_or_default()
     };
-    Item { position: number(0), message: number(8), expires: Moment::from_micros(number(16)) }
+    Item { position: number(0), message: number(8), expires: Moment::from_micros(number(16)), from: number(24) }
 }

@@ -2,14 +2,16 @@
 
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
-use crate::effect::{Accepted, Acked, Effect, Entry, Resent};
+use crate::effect::{Accepted, Acked, Effect, Entry, Released, Resent};
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erased, Erasures, covers};
-use crate::mailbox::{Item, Mailbox};
+use crate::mailbox::{Item, Mailbox, NOBODY};
 use crate::moment::Moment;
 use crate::person::People;
 use crate::push::Pushed;
 use crate::registry::Registry;
+use crate::rules::hold::{self, Hold, Reason, Which};
+use crate::rules::{At, Change, Kept};
 use legation_protocol::Format;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,6 +32,7 @@ pub struct State {
     pub(crate) epochs: Epochs,
     pub(crate) erasures: Erasures,
     pub(crate) dropped: Dropped,
+    pub(crate) rules: Kept,
 }
 
 impl State {
@@ -52,6 +55,7 @@ impl State {
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
             dropped: self.dropped.clone(),
+            rules: self.rules.clone(),
         }
     }
 
@@ -113,10 +117,21 @@ impl State {
         &self.dropped
     }
 
+    /// What the rules keep.
+    pub fn rules(&self) -> &Kept {
+        &self.rules
+    }
+
+    /// When a deadline of the rules falls due next.
+    pub fn next_deadline(&self) -> Option<Moment> {
+        self.rules.earliest()
+    }
+
     /// Where messages lie that wait for somebody, or reached nobody; some more than once.
     pub fn undelivered(&self) -> impl Iterator<Item = u64> {
         let waiting = self.mailboxes.values().flat_map(|mailbox| mailbox.after(None)).map(|item| item.message);
-        waiting.chain(self.dead.after(None).map(|(_, _, letter)| letter.message))
+        let held = self.rules.holds.iter().map(|(message, _)| message);
+        waiting.chain(self.dead.after(None).map(|(_, _, letter)| letter.message)).chain(held)
     }
 
     /// Where messages lie that may be earlier ones with this sender and what the id is remembered as.
@@ -172,14 +187,23 @@ impl State {
             Effect::Dropped { before, kept } => {
                 self.dropped = Dropped { before: *before, kept: kept.clone(), entry: entry.position };
             }
+            Effect::Released(released) => self.release(entry.position, released),
+            Effect::Changed { changes, .. } => self.change(entry, changes),
             Effect::Refused(_) | Effect::Tallied { .. } | Effect::Rotated { .. } => {}
         }
     }
 
     fn accept(&mut self, entry: &Entry, accepted: &Accepted) {
-        let (position, expires) = (entry.position, accepted.expires);
-        for agent in &accepted.to {
-            self.put(agent, Item { position, message: position, expires });
+        // What the message changes comes first: an emergency freezes what its sender said, not itself.
+        self.change(entry, &accepted.ruled.changes);
+        let position = entry.position;
+        if accepted.ruled.held.is_empty() {
+            let (expires, from) = (accepted.expires, self.sender_of(accepted));
+            for agent in &accepted.to {
+                self.put(agent, Item { position, message: position, expires, from });
+            }
+        } else {
+            self.hold(entry, accepted);
         }
         for agent in &accepted.missed {
             let letter = DeadLetter { message: position, why: Why::MailboxFull, at: entry.at };
@@ -191,11 +215,74 @@ impl State {
         }
     }
 
+    fn sender_of(&self, accepted: &Accepted) -> u64 {
+        if accepted.is_alarm {
+            return NOBODY;
+        }
+        self.registry.agent(&accepted.sender).map_or(NOBODY, |agent| agent.since)
+    }
+
+    fn hold(&mut self, entry: &Entry, accepted: &Accepted) {
+        let hold = Hold {
+            digest: Some(accepted.digest.clone()),
+            from: self.sender_of(accepted),
+            to: accepted.to.iter().cloned().collect(),
+            reasons: accepted.ruled.held.clone(),
+            since: entry.at,
+            until: accepted.ruled.until,
+            left: accepted.expires.micros().saturating_sub(entry.at.micros()),
+            claimed: None,
+        };
+        self.rules.holds.put(entry.position, hold);
+    }
+
+    fn change(&mut self, entry: &Entry, changes: &[Change]) {
+        let at = At { position: entry.position, at: entry.at };
+        for change in changes {
+            self.rules.apply(at, change);
+            if let Change::Hold(hold::Change::Frozen { which, reason }) = change {
+                self.freeze(which, reason, entry.at);
+            }
+        }
+    }
+
+    /// Takes back what is on its way.
+    fn freeze(&mut self, which: &Which, reason: &Reason, at: Moment) {
+        let hold = |from, left| Hold {
+            digest: None,
+            from,
+            to: std::collections::BTreeSet::new(),
+            reasons: Vec::new(),
+            since: at,
+            until: None,
+            left,
+            claimed: None,
+        };
+        for message in self.rules.holds.covered(which) {
+            self.rules.holds.freeze(message, None, reason, hold(NOBODY, 0));
+        }
+        for (agent, mailbox) in &mut self.mailboxes {
+            for item in mailbox.take_back(|item| item.from != NOBODY && which.covers(item.from, item.message)) {
+                let left = item.expires.micros().saturating_sub(at.micros());
+                self.rules.holds.freeze(item.message, Some(agent.clone()), reason, hold(item.from, left));
+            }
+        }
+    }
+
+    fn release(&mut self, position: u64, released: &Released) {
+        self.rules.holds.take(released.message);
+        let Released { message, to, from, expires } = released;
+        for agent in to {
+            self.put(agent, Item { position, message: *message, expires: *expires, from: *from });
+        }
+    }
+
     /// What is erased waits for nobody any more.
     fn erase(&mut self, entry: u64, erased: &Erased) {
         let is_erased = |message: u64| covers(&erased.positions, message);
         self.mailboxes.values_mut().for_each(|mailbox| mailbox.take_messages(&is_erased));
         self.dead.take_messages(&is_erased);
+        self.rules.holds.take_messages(&is_erased);
         self.erasures.add(entry, &erased.positions);
     }
 
@@ -231,6 +318,7 @@ impl State {
         for item in self.mailboxes.remove(agent).unwrap_or_default().after(None) {
             self.dead.put(item.position, agent, DeadLetter { message: item.message, why: Why::Removed, at });
         }
+        self.rules.holds.forget_recipient(agent);
         self.registry.remove_for_good(agent);
     }
 
@@ -256,7 +344,7 @@ impl State {
 
     fn resend(&mut self, position: u64, resent: &Resent) {
         self.dead.take(resent.routed, &resent.agent);
-        self.put(&resent.agent, Item { position, message: resent.message, expires: resent.expires });
+        self.put(&resent.agent, Item { position, message: resent.message, expires: resent.expires, from: NOBODY });
     }
 }
 

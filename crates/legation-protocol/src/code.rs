@@ -215,6 +215,56 @@ codes! {
     BodyDropped = "body_dropped",
     /// A message that is to be erased has not reached everybody it is for.
     Undelivered = "undelivered",
+    /// A review that was decided, changed or claimed meanwhile.
+    ReviewConflict = "review_conflict",
+    /// Nothing with this id waits for a person.
+    UnknownReview = "unknown_review",
+    /// An escalation to somebody who is not the sender's parent.
+    NotParent = "not_parent",
+    /// An acknowledgement of nothing that waits for one.
+    AckUnmatched = "ack_unmatched",
+    /// The sender is suspended.
+    AgentSuspended = "agent_suspended",
+    /// The sender is paused and begins nothing new.
+    AgentPaused = "agent_paused",
+    /// What it belongs to is halted.
+    Halted = "halted",
+    /// A message that breaks a constraint its sender is under.
+    ConstraintViolated = "constraint_violated",
+    /// A delegation to somebody the sender may not delegate to.
+    DelegationDenied = "delegation_denied",
+    /// A delegation that comes back to somebody in its own lineage.
+    DelegationCycle = "delegation_cycle",
+    /// A task tree that is too deep or too wide.
+    DelegationLimit = "delegation_limit",
+    /// A delegation that leaves the lineage its sender works in.
+    TaskLineage = "task_lineage",
+    /// A step the task is not ready for.
+    TaskState = "task_state",
+    /// A step in something the sender has no part in.
+    NotAParty = "not_a_party",
+    /// A decision by somebody who is not the overseer.
+    NotOverseer = "not_overseer",
+    /// A decision about work that is not what is held.
+    OversightConflict = "oversight_conflict",
+    /// A tool result from a server or tool the sender is not bound to.
+    ToolNotBound = "tool_not_bound",
+    /// A result that names a scope outside those left to the sender.
+    ScopeDenied = "scope_denied",
+    /// No such task.
+    UnknownTask = "unknown_task",
+    /// No such session.
+    UnknownSession = "unknown_session",
+    /// A message in a session that is closed.
+    SessionClosed = "session_closed",
+    /// A sequence number that was used already.
+    SequenceRepeated = "sequence_repeated",
+    /// A reference that could mean several messages.
+    AmbiguousReference = "ambiguous_reference",
+    /// No open escalation has this id.
+    UnknownEscalation = "unknown_escalation",
+    /// A message with no counterpart in a dialect its recipient speaks.
+    Untranslatable = "untranslatable",
     /// A body of a kind that is not read here.
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.

@@ -57,7 +57,7 @@ pub(crate) async fn put(
     let (verdict, token) = shared.apart(asked).await?;
     let status = match verdict {
         Verdict::Accepted { new: true, .. } => StatusCode::CREATED,
-        Verdict::Accepted { new: false, .. } | Verdict::Duplicate { .. } => StatusCode::OK,
+        Verdict::Accepted { new: false, .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => StatusCode::OK,
         // Strangers' refusals are not put on the record by the decision.
         Verdict::Refused(rejection) if who == Who::Nobody => return Err(rejection.into()),
         Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
@@ -116,9 +116,9 @@ pub(crate) async fn delete(
     let exchange = shared.exchange.clone();
     let asked = async move { exchange.remove(&id, caller.0).await };
     match shared.apart(asked).await? {
-        Verdict::Accepted { position, id, .. } | Verdict::Duplicate { position, id } => {
-            Ok(Json(Removed { removed: id, position }).into_response())
-        }
+        Verdict::Accepted { position, id, .. }
+        | Verdict::Held { position, id }
+        | Verdict::Duplicate { position, id } => Ok(Json(Removed { removed: id, position }).into_response()),
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }
 }

@@ -99,7 +99,9 @@ pub(crate) async fn erase(
     let mut entries = Vec::new();
     for verdict in shared.apart(work).await? {
         match verdict {
-            Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => entries.push(position),
+            Verdict::Accepted { position, .. }
+            | Verdict::Held { position, .. }
+            | Verdict::Duplicate { position, .. } => entries.push(position),
             Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
         }
     }

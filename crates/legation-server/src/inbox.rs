@@ -211,7 +211,7 @@ struct Accepted {
 /// The answer to what leaves nothing to show but its place in the record.
 pub(crate) fn done(verdict: Verdict) -> Result<Response, Refusal> {
     match verdict {
-        Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => {
+        Verdict::Accepted { position, .. } | Verdict::Held { position, .. } | Verdict::Duplicate { position, .. } => {
             Ok(Json(Accepted { status: "accepted", position }).into_response())
         }
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),

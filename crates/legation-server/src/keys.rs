@@ -116,7 +116,9 @@ async fn changed(
 ) -> Result<Response, Refusal> {
     let (exchange, who, name) = (shared.exchange.clone(), caller.0.clone(), id.clone());
     let position = match shared.apart(async move { exchange.change_key(&name, change, who).await }).await? {
-        Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => position,
+        Verdict::Accepted { position, .. } | Verdict::Held { position, .. } | Verdict::Duplicate { position, .. } => {
+            position
+        }
         Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
     };
     // A removal may have come between.

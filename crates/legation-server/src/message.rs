@@ -110,6 +110,8 @@ impl<'e> Facts<'e> {
             | Effect::Erased(_)
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
+            | Effect::Released(_)
+            | Effect::Changed { .. }
             | Effect::Rotated { .. } => Err(Error::Entry { position: entry.position }),
         }
     }

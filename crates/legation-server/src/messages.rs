@@ -11,7 +11,7 @@ use crate::shared::Shared;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -31,6 +31,9 @@ const RECEIPT: HeaderName = HeaderName::from_static("legation-receipt");
 /// larger one, which the mailbox and `/v1/messages` give.
 const RECEIPT_MAX: usize = 6 << 10;
 
+/// What waits for somebody's word.
+const HELD: &str = "held";
+
 /// What a sender is told of a message that was taken.
 #[derive(Debug, Serialize)]
 pub(crate) struct Taken {
@@ -46,10 +49,15 @@ impl Taken {
     pub(crate) fn of((verdict, receipt): (Verdict, Option<Receipt>)) -> Result<Taken, Refusal> {
         let (status, position, message_id) = match verdict {
             Verdict::Accepted { position, id, .. } => ("accepted", position, id),
+            Verdict::Held { position, id } => (HELD, position, id),
             Verdict::Duplicate { position, id } => ("duplicate", position, id),
             Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
         };
         Ok(Taken { status, message_id, position: Some(position), receipt })
+    }
+
+    fn http_status(&self) -> StatusCode {
+        if self.status == HELD { StatusCode::ACCEPTED } else { StatusCode::OK }
     }
 
     /// About as many bytes as its JSON form has.
@@ -74,7 +82,7 @@ pub(crate) async fn any(
             let (source, trace) = (guest.source.into(), guest.trace.of_message());
             let submission = Submission { bytes, credential, only: None, source, idempotency_key, trace };
             let taken = receive(&shared, submission, &guest).await?;
-            Ok(Json(taken).into_response())
+            Ok((taken.http_status(), Json(taken)).into_response())
         }
     }
 }
@@ -94,7 +102,9 @@ pub(crate) async fn vcp(
     let submission = Submission { bytes, credential, only, source, idempotency_key: None, trace };
     let taken = receive(&shared, submission, &guest).await?;
     let (position, receipt) = (taken.position, taken.receipt.as_ref().and_then(in_header));
-    let mut response = Json(Taken { position: None, receipt: None, ..taken }).into_response();
+    // The binding knows two words for what is taken, and what is held is taken.
+    let status = if taken.status == HELD { "accepted" } else { taken.status };
+    let mut response = Json(Taken { status, position: None, receipt: None, ..taken }).into_response();
     let position = position.map(|position| (POSITION, HeaderValue::from(position)));
     response.headers_mut().extend(position.into_iter().chain(receipt.map(|receipt| (RECEIPT, receipt))));
     Ok(response)

@@ -71,7 +71,9 @@ pub(crate) async fn put(
     let (verdict, token) = shared.apart(async move { exchange.grant(&name, role, caller.0).await }).await?;
     let (status, name) = match verdict {
         Verdict::Accepted { new: true, id, .. } => (StatusCode::CREATED, id),
-        Verdict::Accepted { new: false, id, .. } | Verdict::Duplicate { id, .. } => (StatusCode::OK, id),
+        Verdict::Accepted { new: false, id, .. } | Verdict::Held { id, .. } | Verdict::Duplicate { id, .. } => {
+            (StatusCode::OK, id)
+        }
         Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
     };
     let token = token.map(|token| token.reveal().to_owned()).unwrap_or_default();
@@ -93,9 +95,9 @@ pub(crate) async fn delete(
     caller.must_be_somebody()?;
     let exchange = shared.exchange.clone();
     match shared.apart(async move { exchange.withdraw(&name, caller.0).await }).await? {
-        Verdict::Accepted { position, id, .. } | Verdict::Duplicate { position, id } => {
-            Ok(Json(Withdrawn { withdrawn: id, position }).into_response())
-        }
+        Verdict::Accepted { position, id, .. }
+        | Verdict::Held { position, id }
+        | Verdict::Duplicate { position, id } => Ok(Json(Withdrawn { withdrawn: id, position }).into_response()),
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }
 }

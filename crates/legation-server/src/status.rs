@@ -19,25 +19,48 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::SignatureRequired
         | Code::SignatureInvalid
         | Code::KeyRevoked => StatusCode::UNAUTHORIZED,
+        Code::AgentSuspended | Code::AgentPaused | Code::Halted => StatusCode::LOCKED,
         Code::NotAllowed
         | Code::SenderMismatch
         | Code::ReservedId
         | Code::ConstraintWeakening
         | Code::WrongDirection
         | Code::PersonalStateBroadcast
-        | Code::ForbiddenOrigin => StatusCode::FORBIDDEN,
-        Code::UnknownRecipient | Code::UnknownAgent | Code::NotFound => StatusCode::NOT_FOUND,
+        | Code::ForbiddenOrigin
+        | Code::NotParent
+        | Code::ConstraintViolated
+        | Code::DelegationDenied
+        | Code::NotAParty
+        | Code::NotOverseer
+        | Code::ToolNotBound
+        | Code::ScopeDenied => StatusCode::FORBIDDEN,
+        Code::UnknownRecipient
+        | Code::UnknownAgent
+        | Code::NotFound
+        | Code::UnknownReview
+        | Code::UnknownTask
+        | Code::UnknownSession
+        | Code::UnknownEscalation => StatusCode::NOT_FOUND,
         Code::MessageIdConflict
         | Code::AgentExists
         | Code::KeyState
         | Code::AmbiguousMessage
         | Code::Fenced
         | Code::AheadOfRecord
-        | Code::Undelivered => StatusCode::CONFLICT,
+        | Code::Undelivered
+        | Code::ReviewConflict
+        | Code::AckUnmatched
+        | Code::DelegationCycle
+        | Code::TaskLineage
+        | Code::TaskState
+        | Code::OversightConflict
+        | Code::SessionClosed
+        | Code::SequenceRepeated
+        | Code::AmbiguousReference => StatusCode::CONFLICT,
         Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::MailboxFull | Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        Code::MailboxFull | Code::RateLimited | Code::DelegationLimit => StatusCode::TOO_MANY_REQUESTS,
         Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::UnknownDialect
@@ -99,7 +122,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::BadParent
         | Code::BadInstance
         | Code::TooManyKeys
-        | Code::UrlForbidden => StatusCode::UNPROCESSABLE_ENTITY,
+        | Code::UrlForbidden
+        | Code::Untranslatable => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
 

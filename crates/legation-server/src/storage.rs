@@ -79,7 +79,9 @@ pub(crate) async fn rotate(State(shared): State<Arc<Shared>>, caller: Caller) ->
     caller.must_be_somebody()?;
     let exchange = shared.exchange.clone();
     match shared.apart(async move { exchange.rotate_key(caller.0).await }).await? {
-        Verdict::Accepted { position, id, .. } | Verdict::Duplicate { position, id } => {
+        Verdict::Accepted { position, id, .. }
+        | Verdict::Held { position, id }
+        | Verdict::Duplicate { position, id } => {
             Ok((StatusCode::ACCEPTED, Json(Rotated { key: id, position })).into_response())
         }
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),

@@ -82,6 +82,8 @@ fn frame(position: u64, words: u64) -> Frame {
         by: None,
         trace: None,
         emergency: false,
+        is_alarm: false,
+        ruled: Box::default(),
     });
     Frame {
         position,

@@ -129,6 +129,8 @@ impl<'a> Audit<'a> {
             }
             Effect::Pushed(pushed) => self.pushed(position, &pushed),
             Effect::Tallied { .. }
+            | Effect::Released(_)
+            | Effect::Changed { .. }
             | Effect::Keyed { .. }
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }

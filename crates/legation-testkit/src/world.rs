@@ -287,10 +287,10 @@ impl World {
                 self.noted();
                 Ok(())
             }
-            (Ask::Pushed(_), Verdict::Duplicate { .. } | Verdict::Refused(_)) => {
+            (Ask::Pushed(_), Verdict::Held { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_)) => {
                 Err("what came of attempts was not written down".to_owned())
             }
-            (Ask::Erase(positions), Verdict::Accepted { .. } | Verdict::Duplicate { .. }) => {
+            (Ask::Erase(positions), Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. }) => {
                 self.summary.erased += 1;
                 self.asked.erased.extend(positions);
                 Ok(())
@@ -311,7 +311,7 @@ impl World {
             outbox.retain(|waiting| *waiting != number);
         }
         let position = match verdict {
-            Verdict::Accepted { position, .. } => {
+            Verdict::Accepted { position, .. } | Verdict::Held { position, .. } => {
                 self.summary.accepted += 1;
                 position
             }

@@ -94,7 +94,7 @@ async fn told(jobs: mpsc::WeakSender<Job>, pushed: Pushed) -> Option<Pushed> {
     // The exchange must be able to end while somebody waits here.
     drop(jobs);
     match answered.await.ok()?.verdict {
-        Verdict::Accepted { .. } | Verdict::Duplicate { .. } => None,
+        Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => None,
         Verdict::Refused(_) => Some(pushed),
     }
 }

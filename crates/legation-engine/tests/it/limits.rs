@@ -38,7 +38,7 @@ fn outcomes(ledger: &mut Ledger, inputs: Vec<Input>) -> Vec<std::result::Result<
     let outcome = |verdict| match verdict {
         Verdict::Refused(rejection) => Err(rejection.code()),
         Verdict::Accepted { position, .. } => Ok(position),
-        other @ Verdict::Duplicate { .. } => panic!("{other:?}"),
+        other @ (Verdict::Held { .. } | Verdict::Duplicate { .. }) => panic!("{other:?}"),
     };
     verdicts.into_iter().map(outcome).collect()
 }

@@ -2,35 +2,13 @@
 //! is it fresh, may its sender speak, whom does it reach.
 
 use super::{Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
-use crate::agent::Agent;
 use crate::effect::{Accepted, Effect};
 use crate::moment::Moment;
+use crate::rules::hold::Lifter;
+use crate::rules::{Case, Ruled, Ruling, Speaker, judge};
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::vcp::{Payload, Severity};
 use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
-
-/// Who speaks: a registered agent, or a person as one of the principals of CAP.
-#[derive(Clone, Copy)]
-enum Speaker<'s> {
-    Agent(&'s Agent),
-    Principal { name: &'static str, person: &'s Who },
-}
-
-impl Speaker<'_> {
-    fn id(&self) -> &str {
-        match self {
-            Speaker::Agent(agent) => &agent.id,
-            Speaker::Principal { name, .. } => name,
-        }
-    }
-
-    fn person(&self) -> Option<String> {
-        match self {
-            Speaker::Agent(_) => None,
-            Speaker::Principal { person, .. } => Some(person.to_string()),
-        }
-    }
-}
 
 impl Desk<'_> {
     pub(super) fn message(&self, verified: Verified) -> Decided {
@@ -49,7 +27,15 @@ impl Desk<'_> {
         if let Some(found) = received.warnings().find(|found| found.code == Code::PersonalStateBroadcast) {
             return Err(Rejection::because(found.code, found.message.clone()).at("/payload/personal_state"));
         }
-        let Routes { to, missed } = self.routes(sender, message)?;
+        let addressed = self.addressees(sender, message)?;
+        let (state, policy, now, earlier) = (self.state, self.policy, self.now, self.earlier);
+        let case = Case { state, policy, now, received: &received, speaker: sender, id: &id, to: &addressed, earlier };
+        let Ruling { changes, reasons, findings, level, metrics, instead, heard, released } = judge(&case)?;
+        let is_alarm = is_alarm(message);
+        let Routes { to, missed } = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;
+        let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
+        let is_held = !reasons.is_empty();
+        let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, because: None };
         let effect = Effect::Accepted(Accepted {
             dialect: message.dialect(),
             kind: message.kind().to_owned(),
@@ -65,8 +51,15 @@ impl Desk<'_> {
             remembered: kept.then_some(remembered),
             trace,
             emergency: is_emergency(message),
+            is_alarm,
+            ruled: Box::new(ruled),
         });
-        Ok(self.accepted(id, true, effect, Some(received.into_bytes())))
+        let mut decision = self.accepted(id, true, effect, Some(received.into_bytes()));
+        if is_held {
+            decision.verdict = decision.verdict.held();
+        }
+        self.consequences(state.next, released, heard, &mut decision.entries);
+        Ok(decision)
     }
 
     /// Who sent a message, as far as that was proven.
@@ -150,26 +143,33 @@ impl Desk<'_> {
         Ok(made.plus(self.policy.past).plus(self.policy.dedup_margin))
     }
 
-    /// The mailboxes the message goes to.
-    fn routes(&self, sender: Speaker<'_>, message: &Message) -> Result<Routes, Rejection> {
+    /// Whom the message is addressed to, by canonical id.
+    fn addressees(&self, sender: Speaker<'_>, message: &Message) -> Result<Vec<String>, Rejection> {
+        match (message.recipients(), sender) {
+            (Recipients::One(name), _) if self.policy.is_exchange(name) => Ok(Vec::new()),
+            (Recipients::One(name), _) => Ok(vec![self.addressed(name)?]),
+            (Recipients::Peers, Speaker::Agent(sender)) => {
+                Ok(self.state.registry.peers(sender).map(|agent| agent.id.clone()).collect())
+            }
+            (Recipients::Peers, Speaker::Principal { .. }) | (Recipients::Thread, _) => Ok(Vec::new()),
+        }
+    }
+
+    /// The mailboxes the message goes to. An alarm always finds room.
+    fn routes(&self, to: Vec<String>, message: &Message, is_alarm: bool) -> Result<Routes, Rejection> {
         let full = |agent: &String| {
             self.state.mailbox(agent).is_some_and(|mailbox| mailbox.len() >= self.policy.mailbox_limit)
         };
-        match (message.recipients(), sender) {
-            (Recipients::One(name), _) => {
-                let agent = self.addressed(name)?;
-                if full(&agent) {
-                    let message = format!("{} messages wait for {agent:?} already", self.policy.mailbox_limit);
-                    return Err(Rejection::because(Code::MailboxFull, message));
-                }
-                Ok(Routes { to: vec![agent], missed: Vec::new() })
+        if is_alarm {
+            return Ok(Routes { to, missed: Vec::new() });
+        }
+        let (missed, to): (Vec<_>, Vec<_>) = to.into_iter().partition(full);
+        match (message.recipients(), missed.first()) {
+            (Recipients::One(_), Some(agent)) if to.is_empty() => {
+                let message = format!("{} messages wait for {agent:?} already", self.policy.mailbox_limit);
+                Err(Rejection::because(Code::MailboxFull, message))
             }
-            (Recipients::Peers, Speaker::Agent(sender)) => {
-                let peers = self.state.registry.peers(sender).map(|agent| agent.id.clone());
-                let (missed, to) = peers.partition(full);
-                Ok(Routes { to, missed })
-            }
-            (Recipients::Peers, Speaker::Principal { .. }) | (Recipients::Thread, _) => Ok(Routes::default()),
+            (Recipients::One(_) | Recipients::Peers | Recipients::Thread, _) => Ok(Routes { to, missed }),
         }
     }
 
@@ -210,6 +210,15 @@ const fn name_of(proof: &Proof) -> &'static str {
         Proof::Signature(_) => "signature",
         Proof::Bearer(_) => "token",
         Proof::InProcess => "in process",
+    }
+}
+
+/// Whether a message is an escalation that nothing may hold up, or the acknowledgement of one (VCP 6.1).
+fn is_alarm(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::Escalation(alarm) => alarm.severity >= Severity::Critical,
+        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
     }
 }
 

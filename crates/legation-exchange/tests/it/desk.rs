@@ -56,8 +56,13 @@ impl Desk {
 
     pub(crate) fn passes(&mut self, time: Duration) {
         self.now = self.now.plus(time);
-        let due = tick(&self.state, self.now);
-        self.commit(due);
+        loop {
+            let due = tick(&self.state, &self.policy, self.now);
+            if due.is_empty() {
+                return;
+            }
+            self.commit(due);
+        }
     }
 
     pub(crate) fn register(&mut self, id: &str, wanted: Registration, who: Who) -> Result<bool, Code> {
@@ -65,7 +70,9 @@ impl Desk {
         match self.ask(input) {
             Verdict::Accepted { new, .. } => Ok(new),
             Verdict::Refused(rejection) => Err(rejection.code()),
-            Verdict::Duplicate { .. } => panic!("a registration is no duplicate"),
+            Verdict::Held { .. } | Verdict::Duplicate { .. } => {
+                panic!("a registration is neither held nor a duplicate")
+            }
         }
     }
 

@@ -42,7 +42,7 @@ fn new_key(seed: u8) -> NewKey {
 fn change(desk: &mut Desk, change: KeyChange, who: Who) -> Result<(), Code> {
     match desk.ask(Input::Key { agent: ANN.to_owned(), change: Box::new(change), who }) {
         Verdict::Refused(rejection) => Err(rejection.code()),
-        Verdict::Accepted { .. } | Verdict::Duplicate { .. } => Ok(()),
+        Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => Ok(()),
     }
 }
 

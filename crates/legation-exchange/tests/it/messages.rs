@@ -100,7 +100,7 @@ fn a_vcp_message_is_fresh_to_the_second() {
         desk.agent("agent://h/b");
         let got = match desk.send(&share("agent://h/a", "agent://h/b", time), Proof::Signature(key(1).public())) {
             Verdict::Refused(rejection) => Err(rejection.code()),
-            Verdict::Accepted { .. } | Verdict::Duplicate { .. } => Ok(()),
+            Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => Ok(()),
         };
         assert_eq!(got, want, "{time}");
     };
@@ -122,7 +122,7 @@ fn no_copy_comes_in_after_its_id_is_forgotten() {
         match verdict {
             Verdict::Duplicate { position: first, .. } => assert_eq!(first, position, "after {minutes} minutes"),
             Verdict::Refused(rejection) => assert_eq!(rejection.code(), Code::Stale, "after {minutes} minutes"),
-            Verdict::Accepted { .. } => panic!("taken twice, after {minutes} minutes"),
+            Verdict::Accepted { .. } | Verdict::Held { .. } => panic!("taken twice, after {minutes} minutes"),
         }
         desk.passes(Duration::from_mins(1));
     }

@@ -85,7 +85,7 @@ fn instance_of(base: &str) -> Registration {
 fn remove(desk: &mut Desk, id: &str, who: Who) -> Result<(), Code> {
     match desk.ask(Input::Remove { id: id.to_owned(), who }) {
         Verdict::Refused(rejection) => Err(rejection.code()),
-        Verdict::Accepted { .. } | Verdict::Duplicate { .. } => Ok(()),
+        Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::safety::Level;
 use crate::names::names;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// What a message rests on. Each can be verified or not.
@@ -58,7 +58,7 @@ pub enum Gate {
 names!(Gate { Pass = "pass", Review = "review", Fail = "fail" });
 
 /// The figures a validator computes (section VII).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
     context_depth: usize,
     context_integrity: f64,

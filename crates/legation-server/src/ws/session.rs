@@ -329,7 +329,9 @@ fn is_context(bytes: &[u8]) -> bool {
 /// Where in the record an acknowledgement lies.
 fn entry_of(verdict: Result<Verdict, Error>) -> Result<u64, Refusal> {
     match verdict? {
-        Verdict::Accepted { position, .. } | Verdict::Duplicate { position, .. } => Ok(position),
+        Verdict::Accepted { position, .. } | Verdict::Held { position, .. } | Verdict::Duplicate { position, .. } => {
+            Ok(position)
+        }
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }
 }

@@ -144,6 +144,11 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             }
         }
         Effect::Cleared { .. } | Effect::Dropped { .. } => {}
+        Effect::Released(released) => {
+            released.to.iter().for_each(|agent| push(Facet::About(agent)));
+            push(Facet::Taken(released.message));
+        }
+        Effect::Changed { by, .. } => push(Facet::By(by)),
         Effect::Rotated { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {
             for tally in refusals {

@@ -49,6 +49,10 @@ pub enum What {
     Cleared,
     /// Bodies that were kept long enough.
     Dropped,
+    /// A held message that goes on.
+    Released,
+    /// Something the rules keep.
+    Changed,
     /// A new key of the record.
     Rotated,
 }
@@ -75,6 +79,8 @@ impl What {
             Effect::Erased(_) => What::Erased,
             Effect::Cleared { .. } => What::Cleared,
             Effect::Dropped { .. } => What::Dropped,
+            Effect::Released(_) => What::Released,
+            Effect::Changed { .. } => What::Changed,
             Effect::Rotated { .. } => What::Rotated,
         }
     }
@@ -100,6 +106,8 @@ impl What {
             What::Erased => "erased",
             What::Cleared => "cleared",
             What::Dropped => "dropped",
+            What::Released => "released",
+            What::Changed => "changed",
             What::Rotated => "rotated",
         }
     }

@@ -27,6 +27,8 @@ pub(crate) fn message(sender: &str, to: &[&str], thread: Option<&str>, says: &st
         by: None,
         trace: None,
         emergency: false,
+        is_alarm: false,
+        ruled: Box::default(),
     });
     (effect, Some(serde_json::json!({ "member": [{ "content": says }] }).to_string()))
 }

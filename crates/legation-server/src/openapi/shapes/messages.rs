@@ -32,7 +32,7 @@ pub(super) fn shapes() -> Vec<Shape> {
 
 fn taken() -> [Member; 2] {
     [
-        must("status", one_of("`duplicate` where it had been taken before.", &["accepted", "duplicate"])),
+        must("status", one_of("`duplicate` where it had been taken before.", &["accepted", "duplicate", "held"])),
         must("message_id", text("Its id; one of the exchange's where it brought none.")),
     ]
 }

@@ -1,0 +1,54 @@
+//! What people decide, and agents beside messages; and what follows from a ruling.
+
+use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
+use crate::effect::{Effect, Entry, Released};
+use crate::rules::{acl, cap, hold, utter, vcp, vlp};
+use crate::who::Who;
+use std::time::Duration;
+
+impl Desk<'_> {
+    pub(super) fn order(&self, order: &Directive, who: &Who) -> Decided {
+        let (state, policy, now) = (self.state, self.policy, self.now);
+        let ruling = match order {
+            Directive::Review(review) => hold::review(state, policy, now, review, who),
+            Directive::Vcp(order) => vcp::order(state, policy, now, order, who),
+            Directive::Cap(order) => cap::order(state, policy, now, order, who),
+            Directive::Acl(order) => acl::order(state, policy, now, order, who),
+            Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
+        }?;
+        let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };
+        Ok(Decision { verdict, entries: self.follow(ruling, who.to_string()) })
+    }
+
+    /// The entries a ruling without a message makes.
+    pub(super) fn follow(&self, ruling: Ruling, by: String) -> Vec<Entry> {
+        let Ruling { changes, released, heard, .. } = ruling;
+        let mut entries = Vec::new();
+        if !changes.is_empty() {
+            entries.push(self.entry(Effect::Changed { changes, by }, None));
+        }
+        self.consequences(self.state.next, released, heard, &mut entries);
+        entries
+    }
+
+    /// What follows an entry: held messages that go on, and what the exchange says.
+    pub(super) fn consequences(
+        &self,
+        because: u64,
+        released: Vec<u64>,
+        heard: Vec<crate::rules::Heard>,
+        entries: &mut Vec<Entry>,
+    ) {
+        let next = |entries: &Vec<Entry>| self.state.next + entries.len() as u64;
+        for message in released {
+            let Some(hold) = self.state.rules.holds.get(message) else { continue };
+            let (to, from) = (hold.to.iter().cloned().collect(), hold.from);
+            let expires = self.now.plus(Duration::from_micros(hold.left));
+            let effect = Effect::Released(Released { message, to, from, expires });
+            entries.push(Entry { position: next(entries), at: self.now, effect, body: None });
+        }
+        for heard in heard {
+            entries.extend(utter(self.policy, (next(entries), self.now), because, heard));
+        }
+    }
+}

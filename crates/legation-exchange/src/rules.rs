@@ -1,0 +1,113 @@
+//! The rules that bite: what each protocol only asks for, judged here. One directory a dialect, one file a
+//! rule. A rule looks at a [`Case`] and adds to a [`Ruling`]; what it keeps changes by [`Change`]s alone, which
+//! lie in the record.
+
+pub mod acl;
+pub mod cap;
+mod case;
+pub mod hold;
+mod ruling;
+pub mod vcp;
+pub mod vlp;
+mod voice;
+
+pub use case::Speaker;
+pub use ruling::{Finding, Ruled};
+pub use voice::Voice;
+
+pub(crate) use case::Case;
+pub(crate) use ruling::{Heard, Ruling};
+pub(crate) use voice::utter;
+
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::state::State;
+use legation_protocol::{Message, Rejection};
+use serde::{Deserialize, Serialize};
+
+/// What the rules keep, as a fold over the record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {
+    /// What is held.
+    pub holds: hold::Holds,
+    /// Escalations, standing, constraints, constitutions, contexts.
+    pub vcp: vcp::Kept,
+    /// Tasks.
+    pub cap: cap::Kept,
+    /// Conversations.
+    pub acl: acl::Kept,
+    /// Sessions.
+    pub vlp: vlp::Kept,
+}
+
+/// Something the rules keep has changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "snake_case")]
+pub enum Change {
+    /// A hold.
+    Hold(hold::Change),
+    /// What the rules of VCP keep.
+    Vcp(vcp::Change),
+    /// What the rules of CAP keep.
+    Cap(cap::Change),
+    /// What the rules of the ElizaOS agent language keep.
+    Acl(acl::Change),
+    /// What the rules of VLP keep.
+    Vlp(vlp::Change),
+}
+
+/// The entry a change lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// Where.
+    pub position: u64,
+    /// When.
+    pub at: Moment,
+}
+
+impl Kept {
+    pub(crate) fn apply(&mut self, at: At, change: &Change) {
+        match change {
+            Change::Hold(change) => self.holds.apply(change),
+            Change::Vcp(change) => self.vcp.apply(at, change),
+            Change::Cap(change) => self.cap.apply(at, change),
+            Change::Acl(change) => self.acl.apply(at, change),
+            Change::Vlp(change) => self.vlp.apply(at, change),
+        }
+    }
+
+    /// When the next deadline falls due.
+    pub(crate) fn earliest(&self) -> Option<Moment> {
+        let all =
+            [self.holds.earliest(), self.vcp.earliest(), self.cap.earliest(), self.acl.earliest(), self.vlp.earliest()];
+        all.into_iter().flatten().min()
+    }
+}
+
+/// Judges a message: may its sender say this now, and what follows from it. The order of the questions is
+/// the product.
+pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
+    let mut ruling = Ruling::default();
+    vcp::may_speak(case)?;
+    match case.received.message() {
+        Message::Vcp(envelope) => vcp::look(case, envelope, &mut ruling)?,
+        Message::Acl(message) => acl::look(case, message, &mut ruling)?,
+        Message::Cap(message) => cap::look(case, message, &mut ruling)?,
+        Message::Vlp(message) => vlp::look(case, message, &mut ruling)?,
+    }
+    vcp::constrain(case, &mut ruling)?;
+    Ok(ruling)
+}
+
+/// The first deadline that has passed, and what follows from it. Applying that takes the deadline away.
+pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
+    if state.rules.earliest().is_none_or(|first| first > now) {
+        return None;
+    }
+    None.or_else(|| hold::due(state, policy, now))
+        .or_else(|| vcp::due(state, policy, now))
+        .or_else(|| cap::due(state, policy, now))
+        .or_else(|| acl::due(state, policy, now))
+        .or_else(|| vlp::due(state, policy, now))
+}

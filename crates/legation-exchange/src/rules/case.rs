@@ -1,0 +1,66 @@
+//! What a rule may look at.
+
+use crate::agent::Agent;
+use crate::decide::Earlier;
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::state::State;
+use crate::who::Who;
+use legation_protocol::Received;
+
+/// Who speaks: a registered agent, or a person as one of the principals of CAP.
+#[derive(Clone, Copy, Debug)]
+pub enum Speaker<'s> {
+    /// An agent.
+    Agent(&'s Agent),
+    /// A person as a principal.
+    Principal {
+        /// The principal.
+        name: &'static str,
+        /// The person.
+        person: &'s Who,
+    },
+}
+
+impl<'s> Speaker<'s> {
+    /// The canonical id.
+    pub fn id(&self) -> &'s str {
+        match self {
+            Speaker::Agent(agent) => &agent.id,
+            Speaker::Principal { name, .. } => name,
+        }
+    }
+
+    /// The agent, if it is one.
+    pub fn agent(&self) -> Option<&'s Agent> {
+        match self {
+            Speaker::Agent(agent) => Some(agent),
+            Speaker::Principal { .. } => None,
+        }
+    }
+
+    /// The person who speaks as a principal.
+    pub(crate) fn person(&self) -> Option<String> {
+        match self {
+            Speaker::Agent(_) => None,
+            Speaker::Principal { person, .. } => Some(person.to_string()),
+        }
+    }
+}
+
+/// A message that is fresh, new and its sender's own, before it is taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Case<'c> {
+    pub(crate) state: &'c State,
+    pub(crate) policy: &'c Policy,
+    pub(crate) now: Moment,
+    /// The message with its bytes.
+    pub(crate) received: &'c Received,
+    pub(crate) speaker: Speaker<'c>,
+    /// The message's id, one of ours if it brought none.
+    pub(crate) id: &'c str,
+    /// Where it goes as it is addressed, by canonical id; the exchange itself and sessions have no mailbox.
+    pub(crate) to: &'c [String],
+    /// Messages of the record that it may name.
+    pub(crate) earlier: &'c [Earlier],
+}

@@ -1,0 +1,380 @@
+//! What waits for somebody's word. A hold is a set of reasons, each with whoever can lift it: all must be
+//! lifted, any refusal refuses, and what nobody decides in time is refused. A message's own time stops
+//! meanwhile.
+
+use super::Ruling;
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::state::State;
+use crate::who::{Role, Who};
+use legation_protocol::{Code, Rejection};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Why a message waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// A name for programs.
+    pub code: String,
+    /// In words.
+    pub says: String,
+    /// Who can lift it.
+    pub lifts: Lifter,
+}
+
+/// Who can lift a reason.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifter {
+    /// A person, by a review.
+    Person,
+    /// The overseer of the sender.
+    Overseer(String),
+    /// Whoever lets this agent go on.
+    Resume(String),
+    /// Whoever lets this session go on.
+    Session(String),
+}
+
+/// A message that waits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// SHA-256 of its canonical form; not known of what was on its way already.
+    pub digest: Option<String>,
+    /// The entry that registered its sender.
+    pub from: u64,
+    /// Where it goes once it is released.
+    pub to: BTreeSet<String>,
+    /// Why it waits.
+    pub reasons: Vec<Reason>,
+    /// Since when.
+    pub since: Moment,
+    /// Until when somebody must have decided.
+    pub until: Option<Moment>,
+    /// How many microseconds it may still wait for its recipient, once released.
+    pub left: u64,
+    /// Who is looking at it, and until when that keeps others from deciding.
+    pub claimed: Option<(String, Moment)>,
+}
+
+impl Hold {
+    /// Whether a person has to decide.
+    pub fn is_review(&self) -> bool {
+        self.reasons.iter().any(|reason| reason.lifts == Lifter::Person)
+    }
+}
+
+/// Everything that is held, by the entry that holds the message.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Holds {
+    held: BTreeMap<u64, Hold>,
+    /// Those with nothing left to lift.
+    ready: BTreeSet<u64>,
+    deadlines: BTreeSet<(Moment, u64)>,
+    /// What became of the last few.
+    decided: BTreeMap<u64, Decided>,
+}
+
+/// What became of a hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// Whether the message went on.
+    pub released: bool,
+    /// Who decided.
+    pub by: String,
+}
+
+/// How many decisions are remembered, to tell who comes late.
+const REMEMBERED: usize = 10_000;
+
+/// What changes a hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    /// One lifted what they could.
+    Lifted {
+        /// The message.
+        message: u64,
+        /// As whom.
+        lifts: Lifter,
+        /// Who.
+        by: String,
+        /// What they gave as their reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
+    /// It does not go on.
+    Refused {
+        /// The message.
+        message: u64,
+        /// Who.
+        by: String,
+        /// What they gave as their reason.
+        why: String,
+    },
+    /// Somebody looks at it.
+    Claimed {
+        /// The message.
+        message: u64,
+        /// Who.
+        by: String,
+        /// Until when.
+        until: Moment,
+    },
+    /// What was on its way to its recipients is not any more.
+    Frozen {
+        /// Which messages.
+        which: Which,
+        /// Why.
+        reason: Reason,
+    },
+    /// Everything that waited for this goes on, unless it waits for something else.
+    Thawed {
+        /// For what.
+        lifts: Lifter,
+    },
+}
+
+/// Messages on their way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// All of the sender that this entry registered.
+    From(u64),
+    /// Those in these entries.
+    Messages(Vec<u64>),
+}
+
+impl Which {
+    pub(crate) fn covers(&self, from: u64, message: u64) -> bool {
+        match self {
+            Which::From(sender) => *sender == from,
+            Which::Messages(messages) => messages.contains(&message),
+        }
+    }
+}
+
+impl Holds {
+    /// The hold on the message in this entry.
+    pub fn get(&self, message: u64) -> Option<&Hold> {
+        self.held.get(&message)
+    }
+
+    /// Everything that is held, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Hold)> {
+        self.held.iter().map(|(message, hold)| (*message, hold))
+    }
+
+    /// What became of the hold on the message in this entry, if that is not long ago.
+    pub fn decided(&self, message: u64) -> Option<&Decided> {
+        self.decided.get(&message)
+    }
+
+    pub(crate) fn earliest(&self) -> Option<Moment> {
+        if self.ready.is_empty() { self.deadlines.first().map(|(at, _)| *at) } else { Some(Moment::default()) }
+    }
+
+    pub(crate) fn put(&mut self, message: u64, hold: Hold) {
+        if let Some(until) = hold.until {
+            self.deadlines.insert((until, message));
+        }
+        self.held.insert(message, hold);
+    }
+
+    /// Adds a reason to what is held already, or holds what was on its way to this recipient.
+    pub(crate) fn freeze(&mut self, message: u64, to: Option<String>, reason: &Reason, frozen: Hold) {
+        let hold = self.held.entry(message).or_insert(frozen);
+        hold.to.extend(to);
+        if !hold.reasons.contains(reason) {
+            hold.reasons.push(reason.clone());
+        }
+        self.ready.remove(&message);
+    }
+
+    /// Those of these that are held already.
+    pub(crate) fn covered(&self, which: &Which) -> Vec<u64> {
+        let covered = self.held.iter().filter(|(message, hold)| which.covers(hold.from, **message));
+        covered.map(|(message, _)| *message).collect()
+    }
+
+    pub(crate) fn take(&mut self, message: u64) -> Option<Hold> {
+        let hold = self.held.remove(&message)?;
+        self.ready.remove(&message);
+        if let Some(until) = hold.until {
+            self.deadlines.remove(&(until, message));
+        }
+        Some(hold)
+    }
+
+    /// Drops every message that is one of those.
+    pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
+        let gone: Vec<_> = self.held.keys().copied().filter(|message| is_one(*message)).collect();
+        for message in gone {
+            self.take(message);
+        }
+    }
+
+    /// A recipient is gone.
+    pub(crate) fn forget_recipient(&mut self, agent: &str) {
+        self.held.values_mut().for_each(|hold| {
+            hold.to.remove(agent);
+        });
+    }
+
+    pub(crate) fn remember(&mut self, message: u64, released: bool, by: &str) {
+        self.decided.insert(message, Decided { released, by: by.to_owned() });
+        if self.decided.len() > REMEMBERED {
+            self.decided.pop_first();
+        }
+    }
+
+    pub(crate) fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Lifted { message, lifts, by, .. } => {
+                self.lift(*message, lifts);
+                if self.ready.contains(message) {
+                    self.remember(*message, true, by);
+                }
+            }
+            Change::Refused { message, by, .. } => {
+                self.take(*message);
+                self.remember(*message, false, by);
+            }
+            Change::Claimed { message, by, until } => {
+                if let Some(hold) = self.held.get_mut(message) {
+                    hold.claimed = Some((by.clone(), *until));
+                }
+            }
+            Change::Thawed { lifts } => {
+                let waiting = self.held.iter().filter(|(_, hold)| hold.reasons.iter().any(|own| own.lifts == *lifts));
+                for message in waiting.map(|(message, _)| *message).collect::<Vec<_>>() {
+                    self.lift(message, lifts);
+                }
+            }
+            // The state takes back what was on its way.
+            Change::Frozen { .. } => {}
+        }
+    }
+
+    fn lift(&mut self, message: u64, lifts: &Lifter) {
+        let Some(hold) = self.held.get_mut(&message) else { return };
+        hold.reasons.retain(|reason| reason.lifts != *lifts);
+        if hold.reasons.is_empty() {
+            self.ready.insert(message);
+        }
+    }
+}
+
+/// A person's word on a held message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Review {
+    /// The entry that holds the message.
+    pub message: u64,
+    /// What they say.
+    pub says: Says,
+    /// SHA-256 of the canonical form of the message they were shown.
+    pub digest: String,
+    /// Why.
+    pub why: String,
+}
+
+/// What a person says of a held message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Says {
+    /// It may go on.
+    Approve,
+    /// It does not go on.
+    Refuse,
+    /// I am looking at it.
+    Claim,
+}
+
+/// How long a claim keeps others from deciding.
+const CLAIM: Duration = Duration::from_mins(10);
+
+/// Decides a review.
+pub(crate) fn review(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    review: &Review,
+    who: &Who,
+) -> Result<Ruling, Rejection> {
+    let Who::Person { role: role @ (Role::Operator | Role::Reviewer), .. } = who else {
+        return Err(Rejection::because(Code::NotAllowed, "only an operator or a reviewer decides on what is held"));
+    };
+    let (message, by) = (review.message, who.to_string());
+    let hold = state.rules.holds.get(message).filter(|hold| hold.is_review()).ok_or_else(|| gone(state, message))?;
+    if hold.digest.as_deref() != Some(review.digest.as_str()) {
+        let text = "the digest is not that of the held message: look at it again";
+        return Err(Rejection::because(Code::ReviewConflict, text).at("/digest"));
+    }
+    let others = hold.claimed.as_ref().filter(|(claimant, until)| *claimant != by && *until > now);
+    if let Some((claimant, until)) = others.filter(|_| *role != Role::Operator) {
+        let text = format!("{claimant} is looking at it until {until}");
+        return Err(Rejection::because(Code::ReviewConflict, text));
+    }
+    let mut ruling = Ruling::default();
+    match review.says {
+        Says::Claim => ruling.change(Change::Claimed { message, by, until: now.plus(CLAIM) }.into()),
+        Says::Approve => ruling.lift(state, message, Lifter::Person, by, Some(review.why.clone())),
+        Says::Refuse if review.why.trim().is_empty() => {
+            return Err(
+                Rejection::because(Code::SchemaInvalid, "say why it is refused: its sender is told").at("/reason")
+            );
+        }
+        Says::Refuse => refuse(state, policy, message, by, review.why.clone(), &mut ruling),
+    }
+    Ok(ruling)
+}
+
+fn gone(state: &State, message: u64) -> Rejection {
+    match state.rules.holds.decided(message) {
+        Some(Decided { released, by }) => {
+            let what = if *released { "approved" } else { "refused" };
+            Rejection::because(Code::ReviewConflict, format!("it was {what} already, by {by}"))
+        }
+        None => Rejection::because(Code::UnknownReview, "nothing with this id waits for a person"),
+    }
+}
+
+/// Refuses a held message, and tells its sender.
+pub(crate) fn refuse(state: &State, policy: &Policy, message: u64, by: String, why: String, ruling: &mut Ruling) {
+    let sender = state.rules.holds.get(message).and_then(|hold| state.registry.since(hold.from));
+    if let Some(sender) = sender {
+        let text = format!("Your message in entry {message} was held and does not go on. {by}: {why}");
+        ruling.tell(policy, sender, "held_refused", text);
+    }
+    ruling.change(Change::Refused { message, by, why }.into());
+}
+
+impl From<Change> for super::Change {
+    fn from(change: Change) -> Self {
+        super::Change::Hold(change)
+    }
+}
+
+impl Ruling {
+    /// Lifts a reason; the message goes on if that was the last.
+    pub(crate) fn lift(&mut self, state: &State, message: u64, lifts: Lifter, by: String, why: Option<String>) {
+        let is_last = |hold: &Hold| hold.reasons.iter().all(|reason| reason.lifts == lifts);
+        if state.rules.holds.get(message).is_some_and(is_last) {
+            self.released.push(message);
+        }
+        self.change(Change::Lifted { message, lifts, by, why }.into());
+    }
+}
+
+/// What goes on since nothing holds it any more, or does not since nobody decided in time.
+pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
+    let (holds, mut ruling) = (&state.rules.holds, Ruling::default());
+    if let Some(message) = holds.ready.first() {
+        ruling.released.push(*message);
+        return Some(ruling);
+    }
+    let (_, message) = holds.deadlines.first().filter(|(until, _)| *until <= now)?;
+    refuse(state, policy, *message, "the exchange".to_owned(), "nobody decided in time".to_owned(), &mut ruling);
+    Some(ruling)
+}

@@ -1,0 +1,119 @@
+//! What rules make of a message.
+
+use super::Change;
+use super::hold::Reason;
+use crate::moment::Moment;
+use legation_protocol::vcp::Origin;
+use legation_protocol::vlp::{Level, Metrics};
+use legation_protocol::{Format, Message};
+use serde::{Deserialize, Serialize};
+
+/// What the rules add up to for one message, or for a deadline or an order.
+#[derive(Default)]
+pub(crate) struct Ruling {
+    /// What it changes, in the same entry.
+    pub(crate) changes: Vec<Change>,
+    /// Why it waits. None: it goes on.
+    pub(crate) reasons: Vec<Reason>,
+    /// What stands beside the message.
+    pub(crate) findings: Vec<Finding>,
+    /// How far it may go by itself.
+    pub(crate) level: Option<Level>,
+    /// How much of what it rests on was verified.
+    pub(crate) metrics: Option<Metrics>,
+    /// Where it goes instead of where it is addressed.
+    pub(crate) instead: Option<Vec<String>>,
+    /// What the exchange says because of it.
+    pub(crate) heard: Vec<Heard>,
+    /// Held messages that go on.
+    pub(crate) released: Vec<u64>,
+}
+
+/// Something the exchange says.
+pub(crate) struct Heard {
+    /// To whom, by canonical id.
+    pub(crate) to: String,
+    /// What.
+    pub(crate) words: Words,
+    /// What else changes with it, in the same entry.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// The words, given who says them and when. Names in them are the recipient's dialect's.
+pub(crate) type Words = Box<dyn FnOnce(Origin) -> Option<Message>>;
+
+impl Ruling {
+    /// One more change.
+    pub(crate) fn change(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+
+    /// One more thing that stands beside the message.
+    pub(crate) fn find(&mut self, rule: &str, code: &str, says: impl Into<String>) {
+        let (rule, code, says) = (rule.to_owned(), code.to_owned(), says.into());
+        self.findings.push(Finding { rule, code, says });
+    }
+
+    /// Something the exchange says because of it.
+    pub(crate) fn say(&mut self, to: impl Into<String>, words: impl FnOnce(Origin) -> Option<Message> + 'static) {
+        self.heard.push(Heard { to: to.into(), words: Box::new(words), changes: Vec::new() });
+    }
+
+    /// Raises the level.
+    pub(crate) fn raise(&mut self, level: Level) {
+        self.level = self.level.max(Some(level));
+    }
+}
+
+/// Something a rule found that stands beside a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Which rule.
+    pub rule: String,
+    /// Its code, for programs.
+    pub code: String,
+    /// In words.
+    pub says: String,
+}
+
+/// What stands beside a message in the record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ruled {
+    /// How far it may go by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
+    /// How much of what it rests on was verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<Metrics>,
+    /// What rules found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// Why it waits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Reason>,
+    /// Until when somebody must have lifted that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Moment>,
+    /// What it changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    /// The entry that made the exchange say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<u64>,
+}
+
+impl Ruled {
+    /// Whether no rule had anything to say.
+    pub fn is_plain(&self) -> bool {
+        *self == Ruled::default()
+    }
+}
+
+/// The dialect the exchange speaks to somebody who speaks these, where it may choose.
+pub(crate) fn dialect_for(spoken: &std::collections::BTreeSet<Format>, rather: Format) -> Format {
+    if spoken.is_empty() || spoken.contains(&rather) {
+        return rather;
+    }
+    [Format::Vlp, Format::Cap, Format::Vcp].into_iter().find(|dialect| spoken.contains(dialect)).unwrap_or(rather)
+}

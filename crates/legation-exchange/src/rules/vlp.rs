@@ -1,0 +1,48 @@
+//! The rules of VLP.
+
+use super::{At, Case, Ruling};
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::state::State;
+use crate::who::Who;
+use legation_protocol::Rejection;
+use legation_protocol::vlp::Message;
+use serde::{Deserialize, Serialize};
+
+/// What these rules keep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Kept {}
+
+/// What changes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {}
+
+/// What can be ordered by people and agents beside messages.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {}
+
+impl Kept {
+    #[expect(clippy::needless_pass_by_ref_mut, clippy::unused_self, reason = "filled by the rules")]
+    pub(crate) fn apply(&mut self, _: At, change: &Change) {
+        match *change {}
+    }
+
+    #[expect(clippy::unused_self, reason = "filled by the rules")]
+    pub(crate) fn earliest(&self) -> Option<Moment> {
+        None
+    }
+}
+
+pub(crate) fn look(_: &Case<'_>, _: &Message, _: &mut Ruling) -> Result<(), Rejection> {
+    Ok(())
+}
+
+pub(crate) fn order(_: &State, _: &Policy, _: Moment, order: &Order, _: &Who) -> Result<Ruling, Rejection> {
+    match *order {}
+}
+
+pub(crate) fn due(_: &State, _: &Policy, _: Moment) -> Option<Ruling> {
+    None
+}
