@@ -8,6 +8,7 @@ mod audit;
 mod backup;
 mod carrier;
 mod clearing;
+mod clock;
 mod complaint;
 mod corridor;
 mod crew;

@@ -23,14 +23,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A review's id in the path.
-pub(crate) struct ReviewPath(u64);
+pub(crate) struct ReviewPath(String);
+
+impl ReviewPath {
+    fn position(&self) -> Result<u64, Refusal> {
+        self.0.parse().map_err(|_| unknown())
+    }
+}
 
 impl FromRequestParts<Arc<Shared>> for ReviewPath {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
-        let id: String = in_path(parts, shared).await?;
-        id.parse().map(ReviewPath).map_err(|_| unknown())
+        in_path(parts, shared).await.map(ReviewPath)
     }
 }
 
@@ -139,11 +144,11 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
 /// `GET /v1/reviews/{id}`
 pub(crate) async fn get(
     State(shared): State<Arc<Shared>>,
-    ReviewPath(id): ReviewPath,
+    id: ReviewPath,
     caller: Caller,
 ) -> Result<Response, Refusal> {
     caller.may_see_reviews()?;
-    let waiting = shared.exchange.review_at(id)?.ok_or_else(unknown)?;
+    let waiting = shared.exchange.review_at(id.position()?)?.ok_or_else(unknown)?;
     json(&Item::of(&waiting)?)
 }
 
@@ -172,12 +177,13 @@ enum Decide {
 /// `POST /v1/reviews/{id}`
 pub(crate) async fn decide(
     State(shared): State<Arc<Shared>>,
-    ReviewPath(message): ReviewPath,
+    id: ReviewPath,
     caller: Caller,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
+    let message = id.position()?;
     let Decision { decision, digest, reason: why } = body::object(&headers, body).await?;
     let says = match decision {
         Decide::Approve => Says::Approve,
