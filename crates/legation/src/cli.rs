@@ -1,6 +1,7 @@
 //! The arguments, and the help that teaches them.
 
 mod bench;
+mod demo;
 mod exchange;
 mod keep;
 mod key;
@@ -10,6 +11,7 @@ mod record;
 mod review;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
+pub(crate) use demo::{DemoArgs, Story};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     DeadLetters(DeadLettersArgs),
     Review(ReviewArgs),
+    Demo(DemoArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
     Doctor(DoctorArgs),

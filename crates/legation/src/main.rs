@@ -9,6 +9,7 @@ mod cli;
 mod config;
 mod copy;
 mod dead_letters;
+mod demo;
 mod doctor;
 mod each;
 mod erase;
@@ -87,6 +88,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Review(args)) => review::run(&args),
+        Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
         Some(Command::Erase(args)) => erase::run(&args),
