@@ -3,6 +3,8 @@
 mod damaged;
 mod failing;
 mod full;
+mod clearing;
+mod small;
 
 use crate::served::Served;
 use serde_json::Value;
