@@ -10,6 +10,7 @@ use crate::forgetting::Requests;
 use crate::index::step_back;
 use crate::ledger::Ledger;
 use crate::retention::{Drop, Retaining, Retention};
+use crate::stats::Stats;
 use legation_exchange::record::Body;
 use legation_exchange::{Input, Span, State, Verdict, spans};
 use legation_store::{Reader, Rewrite, Rewriter};
@@ -49,6 +50,7 @@ pub(crate) struct Clearer {
     pub(crate) retaining: Retaining,
     /// What is being dropped, and the segments where that is done: a later attempt leaves them alone.
     dropping: (Rewrite, BTreeSet<u64>),
+    stats: Arc<Stats>,
     complaint: Complaint,
 }
 
@@ -60,6 +62,7 @@ impl Clearer {
         jobs: mpsc::WeakSender<Job>,
         index: Requests,
         retention: Retention,
+        stats: Arc<Stats>,
         alerts: Arc<Desk>,
     ) -> Clearer {
         Clearer {
@@ -72,6 +75,7 @@ impl Clearer {
             progress: Arc::default(),
             retaining: Retaining::new(retention),
             dropping: (Rewrite::default(), BTreeSet::new()),
+            stats,
             complaint: Complaint::new("what is to go stays on disk for now", alerts),
         }
     }
@@ -133,7 +137,7 @@ impl Clearer {
     }
 
     fn retain(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
-        if !self.retaining.is_time() {
+        if !self.retaining.is_time(self.stats.is_full()) {
             return Ok(());
         }
         let due = self.retaining.due(&self.committed, &self.rewriter, &self.reader)?;
