@@ -119,8 +119,7 @@ impl Exchange {
         let (follower, indexed, requests) =
             index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
         let (counted, told_to) = (Arc::clone(&stats), Arc::clone(&desk));
-        let clearer =
-            Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
+        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
         let decider = Decider {
             ledger,

@@ -1,9 +1,9 @@
 //! Bad disks under the real program: full, failing, and with other bytes than were written.
 
+mod clearing;
 mod damaged;
 mod failing;
 mod full;
-mod clearing;
 mod small;
 
 use crate::served::Served;
