@@ -303,8 +303,8 @@ impl<'a> Audit<'a> {
         for (agent, given) in &self.asked.given {
             ensure(given.is_sorted_by(|one, next| one < next), || format!("{agent} was given {given:?}"))?;
             let (all, none) = (given.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
-            let lost = all.difference(self.routed.get(*agent).unwrap_or(&none)).next();
-            ensure(lost.is_none(), || format!("{agent} was given {lost:?}, which is not in the record"))?;
+            let unknown = all.difference(self.routed.get(*agent).unwrap_or(&none)).next();
+            ensure(unknown.is_none(), || format!("{agent} was given {unknown:?}, which is not in the record"))?;
             let Some(last) = given.last() else { continue };
             let waiting = self.waiting.get(*agent).unwrap_or(&none);
             let missed = waiting.range(..=last).find(|position| !all.contains(position));

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 pub(super) struct Small {
     holder: Child,
     on: TempDir,
-    /// What leads an exchange into the namespace: SQLite finds nothing by a path through `/proc`.
+    /// What leads an exchange into the namespace: the index finds nothing by a path through `/proc`.
     enter: Vec<String>,
     /// Where it is for everybody else.
     pub(super) path: PathBuf,
