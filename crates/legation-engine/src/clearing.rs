@@ -141,17 +141,16 @@ impl Clearer {
             return Ok(());
         }
         let due = self.retaining.due(&self.committed, &self.rewriter, &self.reader)?;
-        let left = due.as_ref().and_then(|drop| drop.left);
         if let Some(drop) = due {
             self.drop_bodies(drop, runtime)?;
         }
-        self.retaining.done(left);
+        self.retaining.done();
         Ok(())
     }
 
     /// Drops bodies that were kept long enough, and then says so: what is interrupted is due again.
     fn drop_bodies(&mut self, drop: Drop, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
-        let Drop { before, keep, segments, .. } = drop;
+        let Drop { before, keep, segments, left } = drop;
         let kept = spans(keep.iter().copied());
         let rewrite = Rewrite { erase: BTreeSet::new(), drop_bodies_before: Some(before), keep };
         let of = segments.len();
@@ -170,6 +169,7 @@ impl Clearer {
             self.rewriter.segment(segment.first, &rewrite).map_err(Error::Record)?;
             self.dropping.1.insert(segment.first);
         }
+        self.retaining.count(left);
         tracing::info!(before, segments = of, "bodies that were kept long enough are off the disk");
         runtime.block_on(self.note(Input::Drop { before, kept }))
     }

@@ -92,9 +92,13 @@ impl Retaining {
         self.looked.is_none()
     }
 
-    /// What was due is done, and so many bytes are left, where they were counted.
-    pub(crate) fn done(&mut self, left: Option<u64>) {
+    /// What was due is done.
+    pub(crate) fn done(&mut self) {
         self.looked = Some(instant());
+    }
+
+    /// So many bytes are left, where they were counted.
+    pub(crate) fn count(&self, left: Option<u64>) {
         if left.is_some() {
             self.shelf().bytes = left;
         }
