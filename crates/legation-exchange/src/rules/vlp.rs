@@ -1,5 +1,6 @@
 //! The rules of VLP: sessions, references, sources, truth, corrections and what a block halts.
 
+mod beyond;
 mod correction;
 mod halt;
 mod reference;
@@ -10,6 +11,7 @@ mod truth;
 mod weighed;
 mod window;
 
+pub use beyond::{Beyond, beyond};
 pub use reference::Target;
 pub use session::{Halt, MOST_PARTIES, Party, Session, Sessions};
 pub use truth::Strictness;
@@ -83,6 +85,22 @@ pub enum Order {
 impl From<Change> for super::Change {
     fn from(change: Change) -> Self {
         super::Change::Vlp(change)
+    }
+}
+
+impl Change {
+    pub(super) fn targets(&self) -> &[Target] {
+        match self {
+            Change::Refers { to, .. } => to,
+            Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. } => &[],
+        }
+    }
+
+    pub(super) fn amends(&self) -> &[u64] {
+        match self {
+            Change::Refers { amends, .. } => amends,
+            Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. } => &[],
+        }
     }
 }
 

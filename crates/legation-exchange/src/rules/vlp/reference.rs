@@ -27,6 +27,16 @@ pub enum Target {
     Missing(String),
 }
 
+impl Target {
+    /// Where it lies, if it was found.
+    pub fn position(&self) -> Option<u64> {
+        match self {
+            Target::Found(position) => Some(*position),
+            Target::Missing(_) => None,
+        }
+    }
+}
+
 /// A name, and the message it led to.
 pub(super) struct Named<'c> {
     pub(super) id: &'c str,

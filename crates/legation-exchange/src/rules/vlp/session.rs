@@ -6,6 +6,7 @@ use crate::moment::Moment;
 use crate::rules::At;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 /// How many parties a session may have.
 pub const MOST_PARTIES: usize = 1000;
@@ -106,9 +107,10 @@ impl Sessions {
         self.all.get(id)
     }
 
-    /// All of them, by id.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Session)> {
-        self.all.iter().map(|(id, session)| (id.as_str(), session))
+    /// Those beyond an id, by id; all of them without one.
+    pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Session)> {
+        let from = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.all.range::<str, _>((from, Bound::Unbounded)).map(|(id, session)| (id.as_str(), session))
     }
 
     /// How many are kept.

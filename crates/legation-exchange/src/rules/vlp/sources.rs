@@ -54,7 +54,7 @@ fn check(case: &Case<'_>, message: &Message, source: &Provenance) -> Found {
     }
 }
 
-fn is_hash(source: &Reference) -> bool {
+pub(super) fn is_hash(source: &Reference) -> bool {
     source.source_kind() == Some(SourceKind::Hash) || source.target.starts_with("sha256:")
 }
 
@@ -85,7 +85,7 @@ fn is_held(case: &Case<'_>, digest: &str) -> bool {
 }
 
 /// A SHA-256 hash as the record writes it.
-pub(crate) fn digest(text: &str) -> Option<String> {
+pub(super) fn digest(text: &str) -> Option<String> {
     let hex = text.strip_prefix("sha256:").unwrap_or(text);
     let is_one = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_one.then(|| format!("sha256:{}", hex.to_ascii_lowercase()))

@@ -1,7 +1,7 @@
 //! The newest messages, to be referred to: where one with an id, or with a digest, lies. Older ones are
 //! looked up in the index. Only fingerprints are kept, so that no message is read to find another.
 
-use super::{Change, Target};
+use super::Target;
 use crate::effect::Accepted;
 use crate::rules;
 use serde::{Deserialize, Serialize};
@@ -129,13 +129,5 @@ fn keys_of(accepted: &Accepted) -> Vec<u64> {
 }
 
 fn named(accepted: &Accepted) -> Vec<Target> {
-    let all = accepted.ruled.changes.iter().filter_map(|change| match change {
-        rules::Change::Vlp(Change::Refers { to, .. }) => Some(to.as_slice()),
-        rules::Change::Vlp(Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. })
-        | rules::Change::Hold(_)
-        | rules::Change::Vcp(_)
-        | rules::Change::Cap(_)
-        | rules::Change::Acl(_) => None,
-    });
-    all.flatten().cloned().collect()
+    accepted.ruled.changes.iter().flat_map(rules::Change::targets).cloned().collect()
 }
