@@ -13,6 +13,7 @@ mod registry;
 mod schema;
 mod sending;
 mod shapes;
+mod truth;
 mod upkeep;
 
 use crate::routes::doors;
@@ -46,9 +47,10 @@ struct Chapter {
     operations: Vec<Operation>,
 }
 
-fn chapters() -> [Chapter; 7] {
+fn chapters() -> [Chapter; 8] {
     [
         sending::chapter(),
+        truth::chapter(),
         mailboxes::chapter(),
         registry::chapter(),
         record::chapter(),

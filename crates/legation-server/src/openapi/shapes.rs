@@ -6,6 +6,7 @@ mod mailbox;
 mod messages;
 mod parties;
 mod storage;
+mod truth;
 
 use super::dialects;
 use super::refusals;
@@ -26,6 +27,7 @@ pub(super) fn all() -> Value {
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),
+        truth::shapes(),
         upkeep(),
     ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));
