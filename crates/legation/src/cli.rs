@@ -7,6 +7,7 @@ mod key;
 mod lookup;
 mod people;
 mod record;
+mod session;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use exchange::{
@@ -20,6 +21,7 @@ pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
+pub(crate) use session::{SessionArgs, SessionCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -63,6 +65,7 @@ pub(crate) enum Command {
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
+    Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
