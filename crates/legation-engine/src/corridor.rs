@@ -74,7 +74,7 @@ fn taken_here(dialect: Format, only: Option<Format>) -> Result<(), Rejection> {
 }
 
 impl Exchange {
-    /// Takes a submission through the corridor: limit, parse, validate, verify, decide, commit.
+    /// Takes a submission through the corridor: limit, parse, validate, verify, look up, decide, commit.
     /// The answer comes after the commit, so what is called accepted is on disk.
     pub async fn receive(&self, submission: Submission) -> Result<Verdict, Error> {
         self.submit(submission).await?.answer().await
@@ -107,7 +107,12 @@ impl Exchange {
             None if received.message().has_id() => SpareId::Fresh(String::new()),
             None => SpareId::Fresh(fresh_id()?),
         };
-        let input = Input::Message(Box::new(Verified { received, proof, spare_id, trace }));
+        // look up: what it names that lies further back than the state knows.
+        let found = match stranger {
+            Some(_) => Vec::new(),
+            None => self.look_up(received.message()).await?,
+        };
+        let input = Input::Message(Box::new(Verified { received, proof, spare_id, trace, found }));
         let pending = self.enqueue_since(input, since).await?;
         Ok(match stranger {
             Some(digest) => pending.counted(self, source, digest),

@@ -6,6 +6,7 @@ use crate::key::KeyState;
 use crate::moment::Moment;
 use crate::rules::hold::Lifter;
 use legation_protocol::Code;
+use legation_protocol::vlp::Level;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -18,6 +19,8 @@ pub enum Kind {
     Emergency,
     /// Something waits for a person's decision.
     ReviewWaiting,
+    /// A session is halted until a person lets it go on.
+    Halted,
     /// A message reached nobody.
     DeadLetter,
     /// The disk is nearly full, or something on it was damaged.
@@ -30,14 +33,22 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Emergency, Kind::ReviewWaiting, Kind::DeadLetter, Kind::Storage, Kind::KeyRevoked, Kind::Conflict];
+    pub const ALL: [Kind; 7] = [
+        Kind::Emergency,
+        Kind::ReviewWaiting,
+        Kind::Halted,
+        Kind::DeadLetter,
+        Kind::Storage,
+        Kind::KeyRevoked,
+        Kind::Conflict,
+    ];
 
     /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Kind::Emergency => "emergency",
             Kind::ReviewWaiting => "review_waiting",
+            Kind::Halted => "halted",
             Kind::DeadLetter => "dead_letter",
             Kind::Storage => "storage",
             Kind::KeyRevoked => "key_revoked",
@@ -95,6 +106,9 @@ impl Alert {
             }
             Effect::Accepted(accepted) if accepted.ruled.held.iter().any(|reason| reason.lifts == Lifter::Person) => {
                 (Kind::ReviewWaiting, accepted.sender.clone(), 1, "a message waits for a person".to_owned())
+            }
+            Effect::Accepted(accepted) if accepted.ruled.level == Some(Level::Block) => {
+                (Kind::Halted, accepted.sender.clone(), 1, "a session is halted".to_owned())
             }
             Effect::Accepted(accepted) => {
                 let about = accepted.missed.first()?.clone();

@@ -26,7 +26,7 @@ use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
 use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
-use legation_protocol::{Received, Rejection};
+use legation_protocol::{Message, Received, Rejection};
 
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use keys::key_statement;
@@ -54,6 +54,8 @@ pub struct Verified {
     pub spare_id: SpareId,
     /// The trace it was sent in, as a W3C `traceparent`.
     pub trace: Option<String>,
+    /// Messages that it may name and that lie too far back for the state to know.
+    pub found: Vec<Earlier>,
 }
 
 /// An id for a message whose sender gave it none.
@@ -65,7 +67,7 @@ pub enum SpareId {
     Keyed(String),
 }
 
-/// An earlier message with the same sender and id, as the record has it.
+/// An earlier message that a new one may be a copy of, or may name, as the record has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
     /// Where.
@@ -324,14 +326,18 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
 pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     let Input::Message(verified) = input else { return Vec::new() };
     let message = verified.received.message();
-    match (message.id(), &verified.spare_id) {
+    let mut earlier = match (message.id(), &verified.spare_id) {
         (Some(id), _) => {
             let id = remembered_as(message.dialect(), &id, message.thread());
             state.earlier(message.sender(), &id)
         }
         (None, SpareId::Keyed(id)) => state.earlier(message.sender(), id),
         (None, SpareId::Fresh(_)) => Vec::new(),
+    };
+    if let Message::Vlp(message) = message {
+        earlier.extend(vlp::named_by(state, message));
     }
+    earlier
 }
 
 /// How many of a mailbox's messages expire by one entry. The rest are due again at once.

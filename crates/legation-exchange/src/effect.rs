@@ -282,6 +282,18 @@ pub struct Accepted {
     pub ruled: Box<Ruled>,
 }
 
+impl Accepted {
+    /// Where the messages lie that it names, as far as they were found.
+    pub fn named(&self) -> impl Iterator<Item = u64> {
+        self.ruled.changes.iter().flat_map(Change::named)
+    }
+
+    /// Where those lie that it takes the place of.
+    pub fn amended(&self) -> impl Iterator<Item = u64> {
+        self.ruled.changes.iter().flat_map(Change::amended)
+    }
+}
+
 fn is_plain(ruled: &Ruled) -> bool {
     ruled.is_plain()
 }

@@ -65,6 +65,27 @@ impl Change {
             Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
         }
     }
+
+    fn of_vlp(&self) -> Option<&vlp::Change> {
+        match self {
+            Change::Vlp(change) => Some(change),
+            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) => None,
+        }
+    }
+
+    /// The messages that were found by a name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = u64> {
+        self.targets().iter().filter_map(vlp::Target::position)
+    }
+
+    fn targets(&self) -> &[vlp::Target] {
+        self.of_vlp().map_or(&[], vlp::Change::targets)
+    }
+
+    /// The messages that another takes the place of.
+    pub(crate) fn amended(&self) -> impl Iterator<Item = u64> {
+        self.of_vlp().map_or(&[][..], vlp::Change::amends).iter().copied()
+    }
 }
 
 /// The entry a change lies in.

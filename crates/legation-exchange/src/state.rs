@@ -197,6 +197,7 @@ impl State {
         // What the message changes comes first: an emergency freezes what its sender said, not itself.
         self.change(entry, &accepted.ruled.changes);
         let position = entry.position;
+        self.rules.vlp.took(position, accepted);
         if accepted.ruled.held.is_empty() {
             let (expires, from) = (accepted.expires, self.sender_of(accepted));
             for agent in &accepted.to {

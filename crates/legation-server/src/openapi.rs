@@ -14,6 +14,7 @@ mod reviews;
 mod schema;
 mod sending;
 mod shapes;
+mod truth;
 mod upkeep;
 
 use crate::routes::doors;
@@ -50,6 +51,7 @@ struct Chapter {
 fn chapters() -> [Chapter; 8] {
     [
         sending::chapter(),
+        truth::chapter(),
         mailboxes::chapter(),
         reviews::chapter(),
         registry::chapter(),

@@ -11,7 +11,7 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics,
-    openapi, page, people, record, reviews, search, signin, storage, stream, ws,
+    openapi, page, people, record, reviews, search, signin, storage, stream, talks, truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -41,6 +41,10 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/messages/{key}", message::get),
         Door::get("/v1/messages/{key}/raw", message::raw),
         Door::get("/v1/messages/{key}/explain", message::explain),
+        Door::get("/v1/messages/{key}/truth", truth::get),
+        Door::get("/v1/sessions", talks::list),
+        Door::get("/v1/sessions/{id}", talks::get),
+        Door::post("/v1/sessions/{id}/release", talks::release),
         Door::get("/v1/agents", agents::list),
         Door::put("/v1/agents/{id}", agents::put),
         Door::get("/v1/agents/{id}", agents::get),

@@ -9,6 +9,7 @@ mod lookup;
 mod people;
 mod record;
 mod review;
+mod session;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use demo::{DemoArgs, Story};
@@ -24,6 +25,7 @@ pub(crate) use people::{
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 pub(crate) use review::{ReviewArgs, ReviewCommand};
+pub(crate) use session::{SessionArgs, SessionCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
+    Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
     Review(ReviewArgs),
     Demo(DemoArgs),

@@ -151,6 +151,7 @@ impl ConfigFile {
     fn policy(&self) -> Policy {
         Policy {
             open_registration: self.registration == Registration::Open,
+            truth: self.truth,
             past: self.dedup.past.0,
             future: self.dedup.future.0,
             dedup_margin: self.dedup.margin.0,

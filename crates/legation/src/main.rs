@@ -27,6 +27,7 @@ mod restore;
 mod review;
 mod send;
 mod serve;
+mod session;
 mod shell;
 mod sign;
 mod signin;
@@ -86,6 +87,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Messages(args)) => messages::list(&args),
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
+        Some(Command::Session(args)) => session::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Review(args)) => review::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),

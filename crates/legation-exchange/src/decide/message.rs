@@ -9,10 +9,11 @@ use crate::rules::{Case, Ruled, Ruling, Speaker, judge};
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::vcp::{Payload, Severity};
 use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
+use std::borrow::Cow;
 
 impl Desk<'_> {
     pub(super) fn message(&self, verified: Verified) -> Decided {
-        let Verified { received, proof, spare_id, trace } = verified;
+        let Verified { received, proof, spare_id, trace, found } = verified;
         let message = received.message();
         let sender = self.proven_sender(message, &proof)?;
         let (id, kept) = match (message.id(), spare_id) {
@@ -28,8 +29,19 @@ impl Desk<'_> {
             return Err(Rejection::because(found.code, found.message.clone()).at("/payload/personal_state"));
         }
         let addressed = self.addressees(sender, message)?;
-        let (state, policy, now, earlier) = (self.state, self.policy, self.now, self.earlier);
-        let case = Case { state, policy, now, received: &received, speaker: sender, id: &id, to: &addressed, earlier };
+        let (state, policy, now) = (self.state, self.policy, self.now);
+        let earlier: Cow<'_, [Earlier]> =
+            if found.is_empty() { self.earlier.into() } else { [self.earlier, &found].concat().into() };
+        let case = Case {
+            state,
+            policy,
+            now,
+            received: &received,
+            speaker: sender,
+            id: &id,
+            to: &addressed,
+            earlier: &earlier,
+        };
         let Ruling { changes, reasons, findings, level, metrics, instead, heard, released } = judge(&case)?;
         let is_alarm = is_alarm(message);
         let Routes { to, missed } = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;

@@ -88,7 +88,7 @@ impl Desk {
     pub(crate) fn send(&mut self, text: &str, proof: Proof) -> Verdict {
         let received = Received::read(text.as_bytes()).unwrap();
         let spare_id = SpareId::Fresh("spare".to_owned());
-        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id, trace: None })))
+        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id, trace: None, found: Vec::new() })))
     }
 
     pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {

@@ -1,12 +1,17 @@
 //! The rules, asked one question at a time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
+mod corrections;
 mod dead;
 mod desk;
 mod fold;
 mod keys;
 mod messages;
 mod people;
+mod references;
 mod registration;
 mod route;
+mod sessions;
 mod tokens;
+mod truth;
+mod vlp;

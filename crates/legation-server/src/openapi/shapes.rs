@@ -7,6 +7,7 @@ mod messages;
 mod parties;
 mod reviews;
 mod storage;
+mod truth;
 
 use super::dialects;
 use super::refusals;
@@ -28,6 +29,7 @@ pub(super) fn all() -> Value {
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),
+        truth::shapes(),
         upkeep(),
     ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));
