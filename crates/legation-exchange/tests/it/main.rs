@@ -1,12 +1,16 @@
 //! The rules, asked one question at a time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
+mod alarm_model;
+mod alarms;
 mod dead;
 mod desk;
 mod fold;
 mod keys;
+mod line;
 mod messages;
 mod people;
 mod registration;
 mod route;
+mod standing;
 mod tokens;
