@@ -136,6 +136,7 @@ impl Decider {
                     self.arrivals.tell(&[agent]);
                     self.arrivals.tell_registered();
                 }
+                Party::Stopped(agent) => self.arrivals.tell_stopped(agent),
                 Party::Person => self.arrivals.tell_all(),
             }
         }

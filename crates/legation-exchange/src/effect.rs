@@ -203,10 +203,10 @@ impl Effect {
     }
 }
 
-/// Who may go on no longer, or again. Those that stand and fall with them are told by a message.
+/// Who may go on no longer, or again.
 fn stopped_by(changes: &[Change]) -> Option<Party> {
     changes.iter().find_map(|change| match change {
-        Change::Vcp(change) => change.stops().map(|agent| Party::Agent(agent.to_owned())),
+        Change::Vcp(change) => change.stops().map(|agent| Party::Stopped(agent.to_owned())),
         Change::Hold(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
     })
 }
@@ -216,6 +216,8 @@ fn stopped_by(changes: &[Change]) -> Option<Party> {
 pub enum Party {
     /// An agent, by id.
     Agent(String),
+    /// An agent that may go on no longer, or again, and its instances with it.
+    Stopped(String),
     /// A person. They may read any mailbox.
     Person,
 }

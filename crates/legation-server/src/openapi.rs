@@ -2,6 +2,7 @@
 //! from the published schemas, and tests hold it to the routes and to real answers.
 
 mod dialects;
+mod escalations;
 mod headers;
 mod keep;
 mod mailboxes;
@@ -46,11 +47,12 @@ struct Chapter {
     operations: Vec<Operation>,
 }
 
-fn chapters() -> [Chapter; 7] {
+fn chapters() -> [Chapter; 8] {
     [
         sending::chapter(),
         mailboxes::chapter(),
         registry::chapter(),
+        escalations::chapter(),
         record::chapter(),
         people::chapter(),
         keep::chapter(),

@@ -50,7 +50,9 @@ impl Change {
     /// Whom it stops, or lets go on.
     pub(crate) fn stops(&self) -> Option<&str> {
         match self {
-            Change::Alarm(AlarmChange::Raised { stops, .. }) => stops.as_deref(),
+            Change::Alarm(AlarmChange::Raised { stops, .. } | AlarmChange::Closed { frees: stops, .. }) => {
+                stops.as_deref()
+            }
             Change::Standing(StandingChange::Suspended { agent, .. } | StandingChange::Resumed { agent, .. }) => {
                 Some(agent)
             }

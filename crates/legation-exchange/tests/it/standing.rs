@@ -40,7 +40,7 @@ fn what_stops_whom_and_in_the_same_commit() {
         assert_eq!(desk.standing(CHILD), want, "{severity}");
         let entry = &desk.record[usize::try_from(position).unwrap()];
         let woken = entry.effect.changes();
-        assert_eq!(woken, (want != Standing::Running).then(|| Party::Agent(CHILD.to_owned())));
+        assert_eq!(woken, (want != Standing::Running).then(|| Party::Stopped(CHILD.to_owned())));
         for told in [CHILD, PARENT] {
             let code = format!("agent_{}", want.as_str());
             let want: &[_] = if want == Standing::Running { &[] } else { &[code] };

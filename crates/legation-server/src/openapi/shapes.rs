@@ -1,6 +1,7 @@
 //! The shapes of what is sent and answered, by name.
 
 mod audit;
+mod escalations;
 mod keep;
 mod mailbox;
 mod messages;
@@ -23,6 +24,7 @@ pub(super) fn all() -> Value {
         messages::shapes(),
         mailbox::shapes(),
         parties::shapes(),
+        escalations::shapes(),
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),

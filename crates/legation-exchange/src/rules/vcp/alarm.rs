@@ -155,6 +155,9 @@ pub enum Change {
         alarm: u64,
         /// Who said so.
         by: String,
+        /// Whom it no longer stops.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        frees: Option<String>,
     },
 }
 

@@ -117,7 +117,7 @@ impl Alarms {
                 self.set(*alarm, Stage::Handled, None);
                 None
             }
-            Change::Closed { alarm, by } => self.close(*alarm, by, at.at),
+            Change::Closed { alarm, by, .. } => self.close(*alarm, by, at.at),
         }
     }
 

@@ -82,12 +82,17 @@ pub(super) fn close(
     ruling: &mut Ruling,
 ) {
     for alarm in closed {
-        ruling.change(Change::Closed { alarm: *alarm, by: by.to_owned() }.into());
+        ruling.change(closed_by(state, *alarm, by));
     }
     let stop = state.rules.vcp.standing.stop(family);
     let before = stop.map_or(Standing::Running, |stop| stop.without(&[]));
     let after = stop.map_or(Standing::Running, |stop| stop.without(closed));
     Turn { state, policy, family, before, after, why }.follow(ruling);
+}
+
+fn closed_by(state: &State, alarm: u64, by: &str) -> crate::rules::Change {
+    let frees = state.rules.vcp.alarms.get(alarm).and_then(|alarm| alarm.stops.clone());
+    Change::Closed { alarm, by: by.to_owned(), frees }.into()
 }
 
 /// An operator lets an agent go on, whatever stopped it.
@@ -100,7 +105,7 @@ pub(super) fn order(state: &State, policy: &Policy, agent: &str, why: &str, who:
     };
     let closed: Vec<_> = stop.alarms.keys().copied().collect();
     for alarm in &closed {
-        ruling.change(Change::Closed { alarm: *alarm, by: by.clone() }.into());
+        ruling.change(closed_by(state, *alarm, &by));
     }
     let resumed = standing::Change::Resumed { agent: family.clone(), by: by.clone(), why: why.to_owned() };
     ruling.change(resumed.into());
