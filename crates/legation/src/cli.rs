@@ -1,6 +1,7 @@
 //! The arguments, and the help that teaches them.
 
 mod bench;
+mod escalation;
 mod exchange;
 mod keep;
 mod key;
@@ -9,6 +10,7 @@ mod people;
 mod record;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
+pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -64,6 +66,7 @@ pub(crate) enum Command {
     Message(MessageArgs),
     Explain(ExplainArgs),
     DeadLetters(DeadLettersArgs),
+    Escalation(EscalationArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
     Doctor(DoctorArgs),

@@ -12,6 +12,7 @@ mod dead_letters;
 mod doctor;
 mod each;
 mod erase;
+mod escalation;
 mod explain;
 mod inbox;
 mod input;
@@ -85,6 +86,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
+        Some(Command::Escalation(args)) => escalation::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
         Some(Command::Erase(args)) => erase::run(&args),
