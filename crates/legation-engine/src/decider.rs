@@ -140,6 +140,7 @@ impl Decider {
                     self.arrivals.tell(&[agent]);
                     self.arrivals.tell_registered();
                 }
+                Party::Stopped(agent) => self.arrivals.tell_stopped(agent),
                 Party::Person => self.arrivals.tell_all(),
             }
         }

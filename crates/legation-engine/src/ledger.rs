@@ -7,7 +7,7 @@ use crate::receipt::Fresh;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
     Alert, Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than,
-    tick,
+    quoted_by, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};
@@ -123,7 +123,8 @@ impl Ledger {
         }
         self.look = now.plus(LOOK);
         for _ in 0..DUE {
-            let mut due = tick(&self.state, &self.policy, now);
+            let quoted = self.quoted(now, &draft.entries)?;
+            let mut due = tick(&self.state, &self.policy, now, quoted.as_deref());
             if due.is_empty() {
                 self.state.look_ahead();
                 return Ok(());
@@ -135,6 +136,15 @@ impl Ledger {
             self.take_in(due, frames, draft);
         }
         Ok(())
+    }
+
+    /// The message that is quoted in what falls due first; nothing once it is erased.
+    fn quoted(&self, now: Moment, batch: &[Entry]) -> Result<Option<Box<[u8]>>, legation_store::Error> {
+        let Some(position) = quoted_by(&self.state, now) else { return Ok(None) };
+        match position.checked_sub(self.log.next()).and_then(|at| usize::try_from(at).ok()) {
+            Some(at) => Ok(batch.get(at).and_then(|entry| entry.body.clone())),
+            None => Ok(self.log.read(position)?.and_then(|frame| frame.body.into_here()).map(Into::into)),
+        }
     }
 
     /// The messages an input may be a copy of: from the record, or from this batch.

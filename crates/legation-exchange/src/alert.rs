@@ -4,7 +4,9 @@
 use crate::effect::{Effect, Entry};
 use crate::key::KeyState;
 use crate::moment::Moment;
+use crate::rules::Change;
 use crate::rules::hold::Lifter;
+use crate::rules::vcp::Alerting;
 use legation_protocol::Code;
 use legation_protocol::vlp::Level;
 use serde::{Deserialize, Serialize, Serializer};
@@ -29,11 +31,19 @@ pub enum Kind {
     KeyRevoked,
     /// A sender used an id for two messages.
     Conflict,
+    /// An agent that has nobody above it escalates.
+    Escalation,
+    /// Nobody above an agent answered what it escalated, or dealt with it.
+    EscalationUnanswered,
+    /// Somebody acknowledged an escalation that is not theirs, or not open.
+    AckUnmatched,
+    /// An agent goes on sending what is refused.
+    Flood,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 11] = [
         Kind::Emergency,
         Kind::ReviewWaiting,
         Kind::Halted,
@@ -41,6 +51,10 @@ impl Kind {
         Kind::Storage,
         Kind::KeyRevoked,
         Kind::Conflict,
+        Kind::Escalation,
+        Kind::EscalationUnanswered,
+        Kind::AckUnmatched,
+        Kind::Flood,
     ];
 
     /// Its name.
@@ -53,6 +67,10 @@ impl Kind {
             Kind::Storage => "storage",
             Kind::KeyRevoked => "key_revoked",
             Kind::Conflict => "conflict",
+            Kind::Escalation => "escalation",
+            Kind::EscalationUnanswered => "escalation_unanswered",
+            Kind::AckUnmatched => "ack_unmatched",
+            Kind::Flood => "flood",
         }
     }
 }
@@ -89,6 +107,25 @@ fn party(by: &str) -> String {
     by.strip_prefix("agent ").unwrap_or(by).to_owned()
 }
 
+/// What a change of the rules is to be told as.
+fn alerting(changes: &[Change]) -> Option<Alerting<'_>> {
+    changes.iter().find_map(|change| match change {
+        Change::Vcp(change) => change.alert(),
+        Change::Hold(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+    })
+}
+
+fn told(alerting: Alerting<'_>) -> (Kind, String, usize, String) {
+    let (kind, about, text) = match alerting {
+        Alerting::Told(agent) => (Kind::Escalation, agent, "an agent escalates, and only the operator is above it"),
+        Alerting::Unanswered(agent) => {
+            (Kind::EscalationUnanswered, agent, "nobody above answered an escalation in time, or dealt with it")
+        }
+        Alerting::Flood(agent) => (Kind::Flood, agent, "an agent escalates as often as it may: more are refused"),
+    };
+    (kind, about.to_owned(), 1, text.to_owned())
+}
+
 impl Alert {
     /// The alert an entry raises. A rule whose entries people must hear of has its arm here.
     pub fn raised_by(entry: &Entry) -> Option<Alert> {
@@ -110,12 +147,22 @@ impl Alert {
             Effect::Accepted(accepted) if accepted.ruled.level == Some(Level::Block) => {
                 (Kind::Halted, accepted.sender.clone(), 1, "a session is halted".to_owned())
             }
+            Effect::Accepted(accepted) if alerting(&accepted.ruled.changes).is_some() => {
+                told(alerting(&accepted.ruled.changes)?)
+            }
+            Effect::Changed { changes, .. } => told(alerting(changes)?),
             Effect::Accepted(accepted) => {
                 let about = accepted.missed.first()?.clone();
                 (Kind::DeadLetter, about, accepted.missed.len(), "messages reached nobody: mailbox_full".to_owned())
             }
             Effect::Refused(refused) if refused.code == Code::MessageIdConflict.as_str() => {
                 (Kind::Conflict, party(&refused.by), 1, "an id was used for a second message".to_owned())
+            }
+            Effect::Refused(refused) if refused.code == Code::AckUnmatched.as_str() => {
+                (Kind::AckUnmatched, party(&refused.by), 1, "an acknowledgement matched no open escalation".to_owned())
+            }
+            Effect::Refused(refused) if refused.code == Code::AgentSuspended.as_str() => {
+                (Kind::Flood, party(&refused.by), 1, "a suspended agent goes on sending".to_owned())
             }
             Effect::Refused(refused) if refused.code == Code::KeyRevoked.as_str() => {
                 (Kind::KeyRevoked, party(&refused.by), 1, "a key that is out of use was used".to_owned())
@@ -141,7 +188,6 @@ impl Alert {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Changed { .. }
             | Effect::Rotated { .. } => return None,
         };
         let (position, count) = (Some(entry.position), count as u64);

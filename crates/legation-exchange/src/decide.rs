@@ -340,12 +340,17 @@ pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     earlier
 }
 
+/// Where a message lies that is quoted in what falls due first.
+pub fn quoted_by(state: &State, now: Moment) -> Option<u64> {
+    vcp::quotes(state, now.max(state.now))
+}
+
 /// How many of a mailbox's messages expire by one entry. The rest are due again at once.
 const EXPIRED: usize = 100_000;
 
 /// What has fallen due first: messages that waited too long, or a deadline of the rules. Ask again once this
-/// is applied, until nothing is due.
-pub fn tick(state: &State, policy: &Policy, now: Moment) -> Vec<Entry> {
+/// is applied, until nothing is due. `quoted` is the message at the position that [`quoted_by`] named.
+pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Vec<Entry> {
     let now = now.max(state.now);
     let due = state.mailboxes.iter().filter(|(_, mailbox)| mailbox.earliest().is_some_and(|first| first <= now));
     let died = due.filter_map(|(agent, mailbox)| {
@@ -359,7 +364,9 @@ pub fn tick(state: &State, policy: &Policy, now: Moment) -> Vec<Entry> {
         return died;
     }
     let desk = Desk { state, policy, earlier: &[], now };
-    rules::due(state, policy, now).map(|ruling| desk.follow(ruling, "the exchange".to_owned())).unwrap_or_default()
+    rules::due(state, policy, now, quoted)
+        .map(|ruling| desk.follow(ruling, "the exchange".to_owned()))
+        .unwrap_or_default()
 }
 
 /// Where decisions are made: everything they may look at.

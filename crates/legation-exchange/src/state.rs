@@ -320,6 +320,10 @@ impl State {
             self.dead.put(item.position, agent, DeadLetter { message: item.message, why: Why::Removed, at });
         }
         self.rules.holds.forget_recipient(agent);
+        if let Some(sender) = self.registry.agent(agent) {
+            self.rules.holds.forget_suspended(sender.since);
+        }
+        self.rules.vcp.forget(agent, at);
         self.registry.remove_for_good(agent);
     }
 

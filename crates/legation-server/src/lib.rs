@@ -13,6 +13,7 @@ mod dead_letters;
 mod door;
 mod entries;
 mod erase;
+mod escalations;
 mod gate;
 mod guest;
 mod header;

@@ -2,6 +2,7 @@
 //! from the published schemas, and tests hold it to the routes and to real answers.
 
 mod dialects;
+mod escalations;
 mod headers;
 mod keep;
 mod mailboxes;
@@ -55,6 +56,7 @@ fn chapters() -> [Chapter; 8] {
         mailboxes::chapter(),
         reviews::chapter(),
         registry::chapter(),
+        escalations::chapter(),
         record::chapter(),
         people::chapter(),
         keep::chapter(),

@@ -10,8 +10,8 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics,
-    openapi, page, people, record, reviews, search, signin, storage, stream, talks, truth, ws,
+    agents, alerts, backup, dead_letters, entries, erase, escalations, health, inbox, keys, leftover, message,
+    messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream, talks, truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -57,6 +57,10 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/agents/{id}/keys", keys::list),
         Door::post("/v1/agents/{id}/keys", keys::add),
         Door::post("/v1/agents/{id}/keys/{key}", keys::change),
+        Door::post("/v1/agents/{id}/suspend", escalations::suspend),
+        Door::post("/v1/agents/{id}/resume", escalations::resume),
+        Door::get("/v1/escalations", escalations::list),
+        Door::post("/v1/escalations/{id}/ack", escalations::acknowledge),
         Door::get("/v1/dead-letters", dead_letters::list),
         Door::get("/v1/reviews", reviews::list),
         Door::get("/v1/reviews/{id}", reviews::get),

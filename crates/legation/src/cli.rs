@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod escalation;
 mod exchange;
 mod keep;
 mod key;
@@ -13,6 +14,7 @@ mod session;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use demo::{DemoArgs, Story};
+pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -71,6 +73,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
+    Escalation(EscalationArgs),
     Review(ReviewArgs),
     Demo(DemoArgs),
     Audit(AuditArgs),

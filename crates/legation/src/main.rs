@@ -13,6 +13,7 @@ mod demo;
 mod doctor;
 mod each;
 mod erase;
+mod escalation;
 mod explain;
 mod inbox;
 mod input;
@@ -89,6 +90,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::Session(args)) => session::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
+        Some(Command::Escalation(args)) => escalation::run(&args),
         Some(Command::Review(args)) => review::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),

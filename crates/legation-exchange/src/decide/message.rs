@@ -5,9 +5,10 @@ use super::{Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified}
 use crate::effect::{Accepted, Effect};
 use crate::moment::Moment;
 use crate::rules::hold::Lifter;
-use crate::rules::{Case, Ruled, Ruling, Speaker, judge};
+use crate::rules::vcp::AlarmChange;
+use crate::rules::{Case, Change, Ruled, Ruling, Speaker, is_alarm, judge, vcp};
 use crate::who::{PRINCIPALS, Who};
-use legation_protocol::vcp::{Payload, Severity};
+use legation_protocol::vcp::Severity;
 use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
 use std::borrow::Cow;
 
@@ -44,9 +45,11 @@ impl Desk<'_> {
         };
         let Ruling { changes, reasons, findings, level, metrics, instead, heard, released } = judge(&case)?;
         let is_alarm = is_alarm(message);
+        let reasons = if is_alarm { Vec::new() } else { reasons };
         let Routes { to, missed } = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;
         let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
         let is_held = !reasons.is_empty();
+        let emergency = changes.iter().any(raises_emergency);
         let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, because: None };
         let effect = Effect::Accepted(Accepted {
             dialect: message.dialect(),
@@ -62,7 +65,7 @@ impl Desk<'_> {
             expires: self.now.plus(self.policy.time_to_live),
             remembered: kept.then_some(remembered),
             trace,
-            emergency: is_emergency(message),
+            emergency,
             is_alarm,
             ruled: Box::new(ruled),
         });
@@ -225,20 +228,8 @@ const fn name_of(proof: &Proof) -> &'static str {
     }
 }
 
-/// Whether a message is an escalation that nothing may hold up, or the acknowledgement of one (VCP 6.1).
-fn is_alarm(message: &Message) -> bool {
-    let Message::Vcp(envelope) = message else { return false };
-    match &envelope.payload {
-        Payload::Escalation(alarm) => alarm.severity >= Severity::Critical,
-        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
-    }
-}
-
-/// Whether a message raises an emergency: an acknowledgement of one does not.
-fn is_emergency(message: &Message) -> bool {
-    let Message::Vcp(envelope) = message else { return false };
-    match &envelope.payload {
-        Payload::Escalation(alarm) => alarm.requires_ack && alarm.severity == Severity::Emergency,
-        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
-    }
+/// Whether this is an emergency that begins: one that is acknowledged or passed on does not.
+fn raises_emergency(change: &Change) -> bool {
+    let Change::Vcp(vcp::Change::Alarm(AlarmChange::Raised { severity, .. })) = change else { return false };
+    *severity == Severity::Emergency
 }

@@ -1,6 +1,7 @@
 //! The shapes of what is sent and answered, by name.
 
 mod audit;
+mod escalations;
 mod keep;
 mod mailbox;
 mod messages;
@@ -26,6 +27,7 @@ pub(super) fn all() -> Value {
         mailbox::shapes(),
         reviews::shapes(),
         parties::shapes(),
+        escalations::shapes(),
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),

@@ -15,13 +15,14 @@ use crate::shared::Shared;
 use futures_util::StreamExt as _;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::FuturesOrdered;
-use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission};
+use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission, Turned, Turns};
 use legation_exchange::Verdict;
+use legation_exchange::rules::vcp::Standing;
 use legation_protocol::Format;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
@@ -54,6 +55,9 @@ pub(crate) struct Session {
     feed: Option<Feed>,
     answers: FuturesOrdered<BoxFuture<'static, Answer>>,
     pulse: Pulse,
+    /// Who may go on no longer, or again, and how those stand that the client was told of.
+    turns: Turns,
+    standing: BTreeMap<String, Standing>,
     /// Whether a message has come.
     began: bool,
     /// What a plain client was given and has not taken yet, and the position its next pong is for.
@@ -90,7 +94,23 @@ impl Session {
         let pulse = Pulse::new(shared.settings().limits.socket_ping, shared.settings().limits.socket_silence);
         let answers = FuturesOrdered::new();
         let (given, asked) = (VecDeque::new(), None);
-        Session { shared, guest, wire, bound, speech, seat, feed, answers, pulse, began: false, given, asked }
+        let (turns, standing) = (shared.exchange.turns(), BTreeMap::new());
+        Session {
+            shared,
+            guest,
+            wire,
+            bound,
+            speech,
+            seat,
+            feed,
+            answers,
+            pulse,
+            turns,
+            standing,
+            began: false,
+            given,
+            asked,
+        }
     }
 
     /// Takes from the mailbox what lies beyond a position, in place of whoever did.
@@ -122,6 +142,10 @@ impl Session {
     async fn live(&mut self) -> Close {
         let stopping = self.shared.stopping.clone();
         let mut stopped = std::pin::pin!(stopping.cancelled());
+        // Who comes back may have been stopped meanwhile.
+        if let (Speech::Framed, Err(close)) = (self.speech, self.turned(None)) {
+            return close;
+        }
         loop {
             let reading = self.answers.len() < WINDOW;
             let telling = self.wire.backlog() < BACKLOG && !self.answers.is_empty();
@@ -129,6 +153,7 @@ impl Session {
             let step = tokio::select! {
                 biased;
                 () = &mut stopped => Err(Close::Stopping),
+                turned = self.turns.next(), if self.speech == Speech::Framed => self.turned(turned.as_deref()),
                 Some(answer) = self.answers.next(), if telling => self.tell(answer),
                 page = next_of(&mut self.feed), if delivering => page.map_err(Close::from).and_then(|page| self.deliver(&page)),
                 heard = self.wire.next(reading) => match heard {
@@ -141,6 +166,24 @@ impl Session {
                 return close;
             }
         }
+    }
+
+    /// Says how an agent stands, if that is news and the client's concern.
+    fn turned(&mut self, family: Option<&str>) -> Result<(), Close> {
+        let (exchange, agent) = (&self.shared.exchange, &self.bound.agent);
+        let turned = match family {
+            Some(family) => exchange.turned(agent, family),
+            None => exchange.own_turn(agent),
+        };
+        let Some(Turned { agent, standing, escalations }) = turned else { return Ok(()) };
+        let before = match standing {
+            Standing::Running => self.standing.remove(&agent),
+            Standing::Paused | Standing::Suspended => self.standing.insert(agent.clone(), standing),
+        };
+        if before.unwrap_or_default() == standing {
+            return Ok(());
+        }
+        self.wire.put_json(&Told::Standing { agent: &agent, state: standing.as_str(), escalations: &escalations })
     }
 
     /// What was asked is answered before goodbye.
