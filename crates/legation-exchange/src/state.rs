@@ -319,6 +319,7 @@ impl State {
             self.dead.put(item.position, agent, DeadLetter { message: item.message, why: Why::Removed, at });
         }
         self.rules.holds.forget_recipient(agent);
+        self.rules.vcp.forget(agent);
         self.registry.remove_for_good(agent);
     }
 

@@ -1,6 +1,8 @@
 //! The rules, asked one question at a time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
+mod charters;
+mod constraints;
 mod dead;
 mod desk;
 mod fold;
