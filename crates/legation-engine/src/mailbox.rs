@@ -3,6 +3,7 @@
 use crate::exchange::{Error, Exchange};
 use crate::receipt::Notary;
 use legation_exchange::record::Receipt;
+use legation_exchange::rules::Ruled;
 use legation_exchange::{Accepted, Agent, Effect, Epoch, Mailbox, Moment, PRINCIPALS};
 use legation_protocol::Format;
 use legation_store::Reader;
@@ -26,6 +27,8 @@ pub struct Delivery {
     pub trace: Option<String>,
     /// The epoch the position is counted in: the record's newest.
     pub epoch: Epoch,
+    /// What the rules made of it.
+    pub ruled: Box<Ruled>,
 }
 
 /// How much waits in all mailboxes.
@@ -113,6 +116,7 @@ pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: 
         return Err(Error::Entry { position: message });
     };
     let received_at = Moment::from_micros(frame.at);
-    let Accepted { dialect, digest, trace, .. } = accepted;
-    Ok(Delivery { position, dialect, bytes: body.into(), received_at, digest, receipt, trace, epoch: notary.epoch() })
+    let Accepted { dialect, digest, trace, ruled, .. } = accepted;
+    let (bytes, epoch) = (body.into(), notary.epoch());
+    Ok(Delivery { position, dialect, bytes, received_at, digest, receipt, trace, epoch, ruled })
 }

@@ -147,6 +147,33 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// What it changes of what the rules keep.
+    pub fn made(&self) -> &[Change] {
+        match self {
+            Effect::Accepted(accepted) => &accepted.ruled.changes,
+            Effect::Changed { changes, .. } => changes,
+            Effect::Refused(_)
+            | Effect::Tallied { .. }
+            | Effect::Registered { .. }
+            | Effect::Removed { .. }
+            | Effect::Keyed { .. }
+            | Effect::Granted { .. }
+            | Effect::Withdrawn { .. }
+            | Effect::Confirmed { .. }
+            | Effect::Acked(_)
+            | Effect::Pushed(_)
+            | Effect::Died { .. }
+            | Effect::Resent(_)
+            | Effect::Purged { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. }
+            | Effect::Released(_)
+            | Effect::Rotated { .. } => &[],
+        }
+    }
+
     /// Whose mailboxes it puts something into.
     pub fn reaches(self) -> Vec<String> {
         match self {

@@ -57,6 +57,16 @@ pub enum Change {
     Vlp(vlp::Change),
 }
 
+impl Change {
+    /// The entry whose message it is about, where it is about one that is held.
+    pub fn concerns(&self) -> Option<u64> {
+        match self {
+            Change::Hold(change) => change.message(),
+            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+        }
+    }
+}
+
 /// The entry a change lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {

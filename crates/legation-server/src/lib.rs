@@ -37,6 +37,7 @@ mod people;
 mod proxy;
 mod record;
 mod refusal;
+mod reviews;
 mod routes;
 mod run;
 mod search;

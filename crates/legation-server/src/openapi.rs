@@ -10,6 +10,7 @@ mod people;
 mod record;
 mod refusals;
 mod registry;
+mod reviews;
 mod schema;
 mod sending;
 mod shapes;
@@ -46,10 +47,11 @@ struct Chapter {
     operations: Vec<Operation>,
 }
 
-fn chapters() -> [Chapter; 7] {
+fn chapters() -> [Chapter; 8] {
     [
         sending::chapter(),
         mailboxes::chapter(),
+        reviews::chapter(),
         registry::chapter(),
         record::chapter(),
         people::chapter(),

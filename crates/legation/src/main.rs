@@ -23,6 +23,7 @@ mod openapi;
 mod places;
 mod remote;
 mod restore;
+mod review;
 mod send;
 mod serve;
 mod shell;
@@ -85,6 +86,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
+        Some(Command::Review(args)) => review::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
         Some(Command::Erase(args)) => erase::run(&args),

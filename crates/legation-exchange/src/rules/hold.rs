@@ -75,6 +75,8 @@ pub struct Holds {
     deadlines: BTreeSet<(Moment, u64)>,
     /// What became of the last few.
     decided: BTreeMap<u64, Decided>,
+    /// All that were refused: nobody but their senders sees them.
+    refused: BTreeSet<u64>,
 }
 
 /// What became of a hold.
@@ -137,6 +139,18 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// The message it is about.
+    pub fn message(&self) -> Option<u64> {
+        match self {
+            Change::Lifted { message, .. } | Change::Refused { message, .. } | Change::Claimed { message, .. } => {
+                Some(*message)
+            }
+            Change::Frozen { .. } | Change::Thawed { .. } => None,
+        }
+    }
+}
+
 /// Messages on their way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -170,6 +184,11 @@ impl Holds {
     /// What became of the hold on the message in this entry, if that is not long ago.
     pub fn decided(&self, message: u64) -> Option<&Decided> {
         self.decided.get(&message)
+    }
+
+    /// Whether a message that was held once has gone on.
+    pub fn went_on(&self, message: u64) -> bool {
+        !self.held.contains_key(&message) && !self.refused.contains(&message)
     }
 
     pub(crate) fn earliest(&self) -> Option<Moment> {
@@ -240,6 +259,7 @@ impl Holds {
             }
             Change::Refused { message, by, .. } => {
                 self.take(*message);
+                self.refused.insert(*message);
                 self.remember(*message, false, by);
             }
             Change::Claimed { message, by, until } => {
@@ -378,3 +398,6 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
     refuse(state, policy, *message, "the exchange".to_owned(), "nobody decided in time".to_owned(), &mut ruling);
     Some(ruling)
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod keep;
 mod mailbox;
 mod messages;
 mod parties;
+mod reviews;
 mod storage;
 
 use super::dialects;
@@ -22,6 +23,7 @@ pub(super) fn all() -> Value {
         common(),
         messages::shapes(),
         mailbox::shapes(),
+        reviews::shapes(),
         parties::shapes(),
         audit::shapes(),
         keep::shapes(),

@@ -4,6 +4,7 @@ use super::query::What;
 use super::terms::Terms;
 use super::words::words;
 use legation_exchange::record::Frame;
+use legation_exchange::rules::Change;
 use legation_exchange::{Accepted, Acked, Effect, Person};
 use legation_protocol::json::Doc;
 
@@ -148,7 +149,10 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             released.to.iter().for_each(|agent| push(Facet::About(agent)));
             push(Facet::Taken(released.message));
         }
-        Effect::Changed { by, .. } => push(Facet::By(by)),
+        Effect::Changed { by, changes } => {
+            push(Facet::By(by));
+            changes.iter().filter_map(Change::concerns).for_each(|message| push(Facet::Taken(message)));
+        }
         Effect::Rotated { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {
             for tally in refusals {
@@ -174,4 +178,5 @@ fn message(accepted: &Accepted, push: &mut impl FnMut(Facet<'_>)) {
     if let Some(thread) = thread {
         push(Facet::Thread(thread));
     }
+    accepted.ruled.changes.iter().filter_map(Change::concerns).for_each(|message| push(Facet::Taken(message)));
 }
