@@ -6,8 +6,10 @@ use crate::key::KeyState;
 use crate::moment::Moment;
 use crate::rules::Change;
 use crate::rules::hold::Lifter;
+use crate::rules::vcp;
 use crate::rules::vcp::Alerting;
 use legation_protocol::Code;
+use legation_protocol::vcp::Transition;
 use legation_protocol::vlp::Level;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, VecDeque};
@@ -137,6 +139,9 @@ impl Alert {
             Effect::Accepted(accepted) if accepted.emergency => {
                 (Kind::Emergency, accepted.sender.clone(), 1, "an agent raised an emergency".to_owned())
             }
+            Effect::Accepted(accepted) if accepted.ruled.changes.iter().any(is_emergency) => {
+                (Kind::Emergency, accepted.sender.clone(), 1, "an agent's context became an emergency".to_owned())
+            }
             Effect::Removed { agent, left, .. } if *left > 0 => {
                 let left = usize::try_from(*left).unwrap_or(usize::MAX);
                 (Kind::DeadLetter, agent.clone(), left, "messages reached nobody: removed".to_owned())
@@ -210,6 +215,11 @@ impl Alert {
         }
         self.position = self.position.or(later.position);
     }
+}
+
+/// Whether an agent's situation became an emergency.
+fn is_emergency(change: &Change) -> bool {
+    matches!(change, Change::Vcp(vcp::Change::ContextShared(shared)) if shared.transition == Transition::Emergency)
 }
 
 /// How close alerts of a kind come together to be one.

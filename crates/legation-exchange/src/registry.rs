@@ -203,7 +203,7 @@ impl Registry {
 
 /// What a person sees of a name: confusable letters, case and trailing dots make no difference. Looks
 /// are taken before and after lowering, since a capital may look like another script's capital only.
-fn look(name: &str) -> String {
+pub(crate) fn look(name: &str) -> String {
     let seen: String = skeleton(name.trim_end_matches(['.', ' '])).collect();
     skeleton(&seen.to_lowercase()).collect()
 }

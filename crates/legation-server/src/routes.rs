@@ -10,8 +10,7 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, dead_letters, entries, erase, escalations, health, inbox, keys, leftover, message,
-    messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream, talks, truth, ws,
+    agents, alerts, backup, dead_letters, entries, erase, escalations, health, inbox, keys, leftover, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream, talks, truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};

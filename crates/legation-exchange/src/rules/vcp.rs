@@ -16,6 +16,12 @@ pub use pause::{Does, table as pause_table};
 pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop};
 
 pub(crate) use standing::{leave, may_act};
+pub mod constitution;
+pub mod constraints;
+pub mod context;
+mod place;
+
+pub use place::Place;
 
 use super::{At, Case, Ruling};
 use crate::moment::Moment;
@@ -34,6 +40,12 @@ pub struct Kept {
     pub alarms: Alarms,
     /// Who may not go on.
     pub standing: Standings,
+    /// The constraints agents are under.
+    pub constraints: constraints::Constraints,
+    /// The constitutions agents announced.
+    pub constitutions: constitution::Constitutions,
+    /// The situations agents are in.
+    pub contexts: context::Contexts,
 }
 
 /// What changes it.
@@ -44,6 +56,14 @@ pub enum Change {
     Alarm(AlarmChange),
     /// Whether an agent may go on.
     Standing(StandingChange),
+    /// Constraints were laid on an agent.
+    ConstraintsLaid(constraints::Laying),
+    /// Constraints were lifted from an agent.
+    ConstraintsLifted(constraints::Lifting),
+    /// An agent announced its constitution.
+    ConstitutionAnnounced(constitution::Announcing),
+    /// An agent shared its context.
+    ContextShared(context::Sharing),
 }
 
 impl Change {
@@ -56,7 +76,11 @@ impl Change {
             Change::Standing(StandingChange::Suspended { agent, .. } | StandingChange::Resumed { agent, .. }) => {
                 Some(agent)
             }
-            Change::Alarm(_) => None,
+            Change::Alarm(_)
+            | Change::ConstraintsLaid(_)
+            | Change::ConstraintsLifted(_)
+            | Change::ConstitutionAnnounced(_)
+            | Change::ContextShared(_) => None,
         }
     }
 
@@ -64,7 +88,11 @@ impl Change {
     pub(crate) fn alert(&self) -> Option<Alerting<'_>> {
         match self {
             Change::Alarm(change) => change.alert(),
-            Change::Standing(_) => None,
+            Change::Standing(_)
+            | Change::ConstraintsLaid(_)
+            | Change::ConstraintsLifted(_)
+            | Change::ConstitutionAnnounced(_)
+            | Change::ContextShared(_) => None,
         }
     }
 }
@@ -91,6 +119,8 @@ pub enum Order {
         /// Why.
         why: String,
     },
+    /// To lay constraints on an agent, or lift some.
+    Constrain(constraints::Wish),
 }
 
 impl Kept {
@@ -102,6 +132,10 @@ impl Kept {
                 }
             }
             Change::Standing(change) => self.standing.apply(at, change),
+            Change::ConstraintsLaid(laying) => self.constraints.lay(at, laying),
+            Change::ConstraintsLifted(lifting) => self.constraints.lift(lifting),
+            Change::ConstitutionAnnounced(announcing) => self.constitutions.announce(at, announcing),
+            Change::ContextShared(sharing) => self.contexts.share(at, sharing),
         }
     }
 
@@ -113,15 +147,29 @@ impl Kept {
     pub(crate) fn forget(&mut self, agent: &str, at: Moment) {
         self.alarms.forget(agent, at);
         self.standing.forget(agent);
+        self.constraints.forget(agent);
+        self.constitutions.forget(agent);
+        self.contexts.forget(agent);
+    }
+}
+
+impl From<Change> for super::Change {
+    fn from(change: Change) -> Self {
+        super::Change::Vcp(change)
     }
 }
 
 pub(crate) fn look(case: &Case<'_>, envelope: &Envelope, ruling: &mut Ruling) -> Result<(), Rejection> {
     match &envelope.payload {
-        Payload::Escalation(said) => escalation::look(case, envelope, said, ruling),
-        Payload::ConstraintPropagate(rules) => resume::look(case, rules, ruling),
-        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => Ok(()),
+        Payload::ContextShare(share) => context::look(case, envelope, share, ruling),
+        Payload::ConstitutionAnnounce(announced) => constitution::look(case, envelope, announced, ruling),
+        Payload::ConstraintPropagate(laid) => {
+            resume::look(case, laid, ruling)?;
+            constraints::look(case, envelope, laid, ruling)?;
+        }
+        Payload::Escalation(said) => escalation::look(case, envelope, said, ruling)?,
     }
+    Ok(())
 }
 
 pub(crate) fn order(
@@ -135,6 +183,7 @@ pub(crate) fn order(
         Order::Acknowledge { escalation } => ack::order(state, now, escalation, who),
         Order::Suspend { agent, why } => resume::suspend(state, policy, agent, why, who),
         Order::Resume { agent, why } => resume::order(state, policy, agent, why, who),
+        Order::Constrain(wish) => constraints::order(state, policy, now, wish, who),
     }
 }
 
@@ -153,8 +202,8 @@ pub(crate) fn may_speak(case: &Case<'_>) -> Result<(), Rejection> {
 }
 
 /// Holds a message against the constraints its sender is under, whatever its dialect.
-pub(crate) fn constrain(_: &Case<'_>, _: &mut Ruling) -> Result<(), Rejection> {
-    Ok(())
+pub(crate) fn constrain(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection> {
+    constraints::enforce(case, ruling)
 }
 
 impl From<AlarmChange> for super::Change {

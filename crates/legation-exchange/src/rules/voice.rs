@@ -98,7 +98,7 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
 }
 
 /// Who says it and when. The same entry always gets the same id.
-fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Origin> {
+pub(crate) fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Origin> {
     let hash = Sha256::new().chain_update(&policy.realm).chain_update([0]).chain_update(position.to_le_bytes());
     let hash = hash.chain_update(now.micros().to_le_bytes()).finalize();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

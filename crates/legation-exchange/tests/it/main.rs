@@ -3,6 +3,8 @@
 
 mod alarm_model;
 mod alarms;
+mod charters;
+mod constraints;
 mod corrections;
 mod dead;
 mod desk;
