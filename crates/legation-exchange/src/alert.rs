@@ -4,7 +4,8 @@
 use crate::effect::{Effect, Entry};
 use crate::key::KeyState;
 use crate::moment::Moment;
-use crate::rules::hold::Lifter;
+use crate::rules::hold::{self, Lifter};
+use crate::rules::{Change, cap};
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, VecDeque};
@@ -78,6 +79,19 @@ fn party(by: &str) -> String {
     by.strip_prefix("agent ").unwrap_or(by).to_owned()
 }
 
+/// What people are asked by a change of what the rules keep.
+fn asks_a_person(change: &Change) -> Option<&'static str> {
+    match change {
+        Change::Hold(hold::Change::Frozen { reason, .. }) if reason.lifts == Lifter::Person => {
+            Some("held messages wait for a person now")
+        }
+        Change::Cap(cap::Change::Escalated { to: cap::Escalation::Operator, .. }) => {
+            Some("a task was taken to the operators")
+        }
+        Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+    }
+}
+
 impl Alert {
     /// The alert an entry raises. A rule whose entries people must hear of has its arm here.
     pub fn raised_by(entry: &Entry) -> Option<Alert> {
@@ -111,6 +125,10 @@ impl Alert {
                 let key = keys.iter().find(|key| ended(key.state))?;
                 (Kind::KeyRevoked, agent.clone(), 1, format!("a key became {}", key.state.as_str()))
             }
+            Effect::Changed { changes, by } => {
+                let text = changes.iter().find_map(asks_a_person)?;
+                (Kind::ReviewWaiting, party(by), 1, text.to_owned())
+            }
             Effect::Refused(_)
             | Effect::Tallied { .. }
             | Effect::Registered { .. }
@@ -127,7 +145,6 @@ impl Alert {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Changed { .. }
             | Effect::Rotated { .. } => return None,
         };
         let (position, count) = (Some(entry.position), count as u64);

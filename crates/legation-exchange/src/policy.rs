@@ -1,6 +1,7 @@
 //! What an operator may set. Everything has a value that works.
 
 use crate::rules::Voice;
+use crate::rules::cap::{Narrowing, Oversight};
 use std::time::Duration;
 
 /// The settings the rules ask for.
@@ -32,6 +33,12 @@ pub struct Policy {
     pub agents_limit: usize,
     /// How long a person has to decide on what is held.
     pub review_time: Duration,
+    /// How far an overseer's word is asked for.
+    pub oversight: Oversight,
+    /// What a handed-on task leaves of its holder's rights.
+    pub narrowing: Narrowing,
+    /// How long a task may take whose delegation does not say.
+    pub task_deadline: Duration,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
 }
@@ -52,6 +59,9 @@ impl Default for Policy {
             child_key_life: Duration::from_hours(720),
             agents_limit: 100_000,
             review_time: Duration::from_hours(24),
+            oversight: Oversight::default(),
+            narrowing: Narrowing::default(),
+            task_deadline: Duration::from_hours(168),
             voice: None,
         }
     }

@@ -30,7 +30,7 @@ impl Desk<'_> {
         let addressed = self.addressees(sender, message)?;
         let (state, policy, now, earlier) = (self.state, self.policy, self.now, self.earlier);
         let case = Case { state, policy, now, received: &received, speaker: sender, id: &id, to: &addressed, earlier };
-        let Ruling { changes, reasons, findings, level, metrics, instead, heard, released } = judge(&case)?;
+        let Ruling { changes, reasons, findings, level, metrics, instead, heard, released, .. } = judge(&case)?;
         let is_alarm = is_alarm(message);
         let Routes { to, missed } = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;
         let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));

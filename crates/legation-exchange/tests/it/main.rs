@@ -9,4 +9,5 @@ mod messages;
 mod people;
 mod registration;
 mod route;
+mod tasks;
 mod tokens;
