@@ -112,12 +112,15 @@ impl Kept {
         self.wither(root, at.position);
     }
 
-    /// Ends what is still open below a task.
+    /// Ends what is below a task and not done: nobody takes it up again.
     fn close_parts(&mut self, at: At, number: u64) {
         let parts: Vec<_> = self.tasks.get(&number).into_iter().flat_map(|task| task.parts.iter().copied()).collect();
         for part in parts {
             self.close_parts(at, part);
             self.end(at, part, Stage::Closed);
+            if let Some(task) = self.tasks.get_mut(&part).filter(|task| task.stage != Stage::Done) {
+                task.stage = Stage::Closed;
+            }
         }
     }
 
