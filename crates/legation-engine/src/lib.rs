@@ -37,6 +37,7 @@ pub mod snapshots;
 mod standing;
 mod stats;
 mod stopped;
+mod tasks;
 mod tokens;
 mod vault;
 
@@ -65,6 +66,7 @@ pub use retention::{Retained, Retention};
 pub use search::{Lookup, Page};
 pub use standing::Standing;
 pub use stats::{Histogram, Stats, Verdicts};
+pub use tasks::{Part, Sight, Spoken, TaskQuery};
 pub use tokens::Token;
 pub use vault::{KeyInUse, Rewriting, Storage};
 

@@ -48,6 +48,7 @@ mod standing;
 mod status;
 mod storage;
 mod stream;
+mod tasks;
 mod tls;
 mod traces;
 mod view;

@@ -13,6 +13,7 @@ mod registry;
 mod schema;
 mod sending;
 mod shapes;
+mod tasks;
 mod upkeep;
 
 use crate::routes::doors;
@@ -46,11 +47,12 @@ struct Chapter {
     operations: Vec<Operation>,
 }
 
-fn chapters() -> [Chapter; 7] {
+fn chapters() -> [Chapter; 8] {
     [
         sending::chapter(),
         mailboxes::chapter(),
         registry::chapter(),
+        tasks::chapter(),
         record::chapter(),
         people::chapter(),
         keep::chapter(),

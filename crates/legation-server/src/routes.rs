@@ -11,7 +11,7 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics,
-    openapi, page, people, record, search, signin, storage, stream, ws,
+    openapi, page, people, record, search, signin, storage, stream, tasks, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -54,6 +54,11 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::post("/v1/agents/{id}/keys", keys::add),
         Door::post("/v1/agents/{id}/keys/{key}", keys::change),
         Door::get("/v1/dead-letters", dead_letters::list),
+        Door::get("/v1/tasks", tasks::list),
+        Door::get("/v1/tasks/{id}", tasks::get),
+        Door::post("/v1/tasks/{id}/retry", tasks::retry),
+        Door::post("/v1/tasks/{id}/reassign", tasks::reassign),
+        Door::post("/v1/tasks/{id}/escalate", tasks::escalate),
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),
         Door::delete("/v1/tokens/{name}", people::delete),

@@ -6,6 +6,7 @@ mod mailbox;
 mod messages;
 mod parties;
 mod storage;
+mod tasks;
 
 use super::dialects;
 use super::refusals;
@@ -23,6 +24,7 @@ pub(super) fn all() -> Value {
         messages::shapes(),
         mailbox::shapes(),
         parties::shapes(),
+        tasks::shapes(),
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),
