@@ -4,10 +4,9 @@
 use crate::effect::{Effect, Entry};
 use crate::key::KeyState;
 use crate::moment::Moment;
-use crate::rules::Change;
-use crate::rules::hold::Lifter;
-use crate::rules::vcp;
-use crate::rules::vcp::Alerting;
+use crate::rules::hold::{self, Lifter};
+use crate::rules::vcp::{self, Alerting};
+use crate::rules::{Change, cap};
 use legation_protocol::Code;
 use legation_protocol::vcp::Transition;
 use legation_protocol::vlp::Level;
@@ -128,6 +127,19 @@ fn told(alerting: Alerting<'_>) -> (Kind, String, usize, String) {
     (kind, about.to_owned(), 1, text.to_owned())
 }
 
+/// What people are asked by a change of what the rules keep.
+fn asks_a_person(change: &Change) -> Option<&'static str> {
+    match change {
+        Change::Hold(hold::Change::Frozen { reason, .. }) if reason.lifts == Lifter::Person => {
+            Some("held messages wait for a person now")
+        }
+        Change::Cap(cap::Change::Escalated { to: cap::Escalation::Operator, .. }) => {
+            Some("a task was taken to the operators")
+        }
+        Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+    }
+}
+
 impl Alert {
     /// The alert an entry raises. A rule whose entries people must hear of has its arm here.
     pub fn raised_by(entry: &Entry) -> Option<Alert> {
@@ -155,7 +167,6 @@ impl Alert {
             Effect::Accepted(accepted) if alerting(&accepted.ruled.changes).is_some() => {
                 told(alerting(&accepted.ruled.changes)?)
             }
-            Effect::Changed { changes, .. } => told(alerting(changes)?),
             Effect::Accepted(accepted) => {
                 let about = accepted.missed.first()?.clone();
                 (Kind::DeadLetter, about, accepted.missed.len(), "messages reached nobody: mailbox_full".to_owned())
@@ -177,6 +188,10 @@ impl Alert {
                 let key = keys.iter().find(|key| ended(key.state))?;
                 (Kind::KeyRevoked, agent.clone(), 1, format!("a key became {}", key.state.as_str()))
             }
+            Effect::Changed { changes, by } => match alerting(changes) {
+                Some(alerting) => told(alerting),
+                None => (Kind::ReviewWaiting, party(by), 1, changes.iter().find_map(asks_a_person)?.to_owned()),
+            },
             Effect::Refused(_)
             | Effect::Tallied { .. }
             | Effect::Registered { .. }

@@ -1,6 +1,7 @@
 //! What an operator may set. Everything has a value that works.
 
 use crate::rules::Voice;
+use crate::rules::cap::{Narrowing, Oversight};
 use crate::rules::vlp::Strictness;
 use std::time::Duration;
 
@@ -35,6 +36,12 @@ pub struct Policy {
     pub review_time: Duration,
     /// How much of what VLP's truth rules find waits for a person.
     pub truth: Strictness,
+    /// How far an overseer's word is asked for.
+    pub oversight: Oversight,
+    /// What a handed-on task leaves of its holder's rights.
+    pub narrowing: Narrowing,
+    /// How long a task may take whose delegation does not say.
+    pub task_deadline: Duration,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
 }
@@ -56,6 +63,9 @@ impl Default for Policy {
             agents_limit: 100_000,
             review_time: Duration::from_hours(24),
             truth: Strictness::Standard,
+            oversight: Oversight::default(),
+            narrowing: Narrowing::default(),
+            task_deadline: Duration::from_hours(168),
             voice: None,
         }
     }

@@ -110,7 +110,23 @@ impl Registry {
             }
         }
         self.check_base(agent)?;
+        self.check_overseer(agent)?;
         self.check_parent(agent)
+    }
+
+    /// Nobody's work comes back to itself for review.
+    fn check_overseer(&self, agent: &Agent) -> Result<(), Rejection> {
+        let (mut name, mut seen) = (agent.overseer(), BTreeSet::new());
+        while let Some(overseer) = name {
+            if agent.names().any(|own| own == overseer) {
+                let message = "the agent would review its own work, or those who review it theirs in a circle";
+                return Err(Rejection::because(Code::OverseerSelf, message).at("/manifest/overseer"));
+            }
+            // One who is not here reviews nothing yet; a circle of others was refused to them.
+            let Some(next) = self.resolve(overseer).filter(|next| seen.insert(&next.id)) else { return Ok(()) };
+            name = next.overseer();
+        }
+        Ok(())
     }
 
     /// A copy is one of an agent that is none itself, and of the same one for good.

@@ -166,6 +166,7 @@ impl State {
             Effect::Registered { agent, .. } => {
                 self.mailboxes.entry(agent.id.clone()).or_default();
                 self.registry.put((**agent).clone());
+                self.rules.cap.registered(&self.registry, agent);
             }
             Effect::Removed { agent, .. } => self.remove(agent, entry.at),
             Effect::Keyed { agent, keys, .. } => self.registry.change(agent, |agent| agent.put_keys(keys)),
@@ -187,7 +188,9 @@ impl State {
             Effect::Dropped { before, kept } => {
                 self.dropped = Dropped { before: *before, kept: kept.clone(), entry: entry.position };
             }
-            Effect::Released(released) => self.release(entry.position, released),
+            Effect::Released(released) => {
+                self.release(At { position: entry.position, at: entry.at }, released);
+            }
             Effect::Changed { changes, .. } => self.change(entry, changes),
             Effect::Refused(_) | Effect::Tallied { .. } | Effect::Rotated { .. } => {}
         }
@@ -270,8 +273,10 @@ impl State {
         }
     }
 
-    fn release(&mut self, position: u64, released: &Released) {
+    fn release(&mut self, at: At, released: &Released) {
+        let position = at.position;
         self.rules.holds.take(released.message);
+        self.rules.cap.released(at, released.message);
         let Released { message, to, from, expires } = released;
         for agent in to {
             self.put(agent, Item { position, message: *message, expires: *expires, from: *from });
@@ -284,6 +289,7 @@ impl State {
         self.mailboxes.values_mut().for_each(|mailbox| mailbox.take_messages(&is_erased));
         self.dead.take_messages(&is_erased);
         self.rules.holds.take_messages(&is_erased);
+        self.rules.cap.erased(&is_erased);
         self.erasures.add(entry, &erased.positions);
     }
 
@@ -324,6 +330,7 @@ impl State {
             self.rules.holds.forget_suspended(sender.since);
         }
         self.rules.vcp.forget(agent, at);
+        self.rules.cap.removed(agent);
         self.registry.remove_for_good(agent);
     }
 

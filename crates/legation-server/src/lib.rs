@@ -51,6 +51,7 @@ mod status;
 mod storage;
 mod stream;
 mod talks;
+mod tasks;
 mod tls;
 mod traces;
 mod truth;

@@ -15,6 +15,7 @@ mod reviews;
 mod schema;
 mod sending;
 mod shapes;
+mod tasks;
 mod truth;
 mod upkeep;
 
@@ -56,6 +57,7 @@ fn chapters() -> [Chapter; 8] {
         mailboxes::chapter(),
         reviews::chapter(),
         registry::chapter(),
+        tasks::chapter(),
         escalations::chapter(),
         record::chapter(),
         people::chapter(),

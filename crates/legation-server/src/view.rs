@@ -39,9 +39,10 @@ impl View {
         if !sees_all {
             // An address may be known to those alone who are to use it.
             agent.push = None;
-            if let Some(Value::Object(manifest)) = &mut agent.manifest {
-                manifest.remove("system_prompt");
-            }
+        }
+        let is_its_own = matches!(who, Who::Agent(id) if *id == agent.id);
+        if let (false, Some(Value::Object(manifest))) = (is_its_own || who.is_operator(), &mut agent.manifest) {
+            manifest.remove("system_prompt");
         }
         let keys: Vec<_> = agent.keys.iter().map(KeyView::of).collect();
         let mut agent = serde_json::to_value(&agent).unwrap_or_default();

@@ -43,7 +43,7 @@ impl Desk<'_> {
             to: &addressed,
             earlier: &earlier,
         };
-        let Ruling { changes, reasons, findings, level, metrics, instead, heard, released } = judge(&case)?;
+        let Ruling { changes, reasons, findings, level, metrics, instead, heard, released, .. } = judge(&case)?;
         let is_alarm = is_alarm(message);
         let reasons = if is_alarm { Vec::new() } else { reasons };
         let Routes { to, missed } = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;

@@ -25,6 +25,9 @@ impl Desk<'_> {
         let rotate = wanted.rotate_token;
         let blank = Agent { id: id.clone(), since: self.state.next, tokens: Tokens::first(token), ..Agent::default() };
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
+        if agent.manifest.as_ref() != old.and_then(|old| old.manifest.as_ref()) {
+            agent.manifest_version += 1;
+        }
         if !who.is_operator() {
             self.may_take_names(old, &agent)?;
         }

@@ -18,6 +18,7 @@ mod registration;
 mod route;
 mod sessions;
 mod standing;
+mod tasks;
 mod tokens;
 mod truth;
 mod vlp;

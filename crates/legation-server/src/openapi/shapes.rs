@@ -8,6 +8,7 @@ mod messages;
 mod parties;
 mod reviews;
 mod storage;
+mod tasks;
 mod truth;
 
 use super::dialects;
@@ -27,6 +28,7 @@ pub(super) fn all() -> Value {
         mailbox::shapes(),
         reviews::shapes(),
         parties::shapes(),
+        tasks::shapes(),
         escalations::shapes(),
         audit::shapes(),
         keep::shapes(),

@@ -51,7 +51,7 @@ fn agent() -> Value {
     let manifest = json!({
         "type": ["object", "null"],
         "additionalProperties": true,
-        "description": "Its CAP manifest; `system_prompt` only for itself, operators and auditors.",
+        "description": "Its CAP manifest; `system_prompt` only for itself and operators.",
     });
     object(
         "An agent as others may see it.",
@@ -70,6 +70,7 @@ fn agent() -> Value {
             must("purposes", texts("What it is for.")),
             must("environment", or_null(text("Where it runs: `production`, `staging` …"))),
             must("manifest", manifest),
+            must("manifest_version", number("How often a manifest was written for it.")),
             may("push", as_a("Push", "Only for itself, operators and auditors.")),
             must(
                 "since",
