@@ -6,6 +6,7 @@ mod dead_letters;
 mod erase;
 mod keys;
 mod message;
+mod misunderstood;
 mod order;
 mod people;
 mod push;
@@ -26,10 +27,11 @@ use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
 use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
-use legation_protocol::{Received, Rejection};
+use legation_protocol::{Message, Received, Rejection};
 
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use keys::key_statement;
+pub use misunderstood::Misunderstood;
 pub use upkeep::Restore;
 
 /// How the sender of a message proved to be it.
@@ -79,6 +81,8 @@ pub struct Earlier {
 pub enum Input {
     /// To take a message.
     Message(Box<Verified>),
+    /// To tell an agent that what it sent was not understood.
+    Misunderstood(Box<Misunderstood>),
     /// To register or change an agent.
     Register {
         /// Its id.
@@ -292,6 +296,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
     let asked = desk.asked(&input);
     let decided = match input {
         Input::Message(verified) => desk.message(*verified),
+        Input::Misunderstood(misunderstood) => Ok(desk.misunderstood(*misunderstood)),
         Input::Register { id, registration, who, token } => desk.register(id, *registration, &who, token),
         Input::Remove { id, who } => desk.remove(id, &who),
         Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
@@ -324,14 +329,18 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
 pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     let Input::Message(verified) = input else { return Vec::new() };
     let message = verified.received.message();
-    match (message.id(), &verified.spare_id) {
+    let mut found = match (message.id(), &verified.spare_id) {
         (Some(id), _) => {
             let id = remembered_as(message.dialect(), &id, message.thread());
             state.earlier(message.sender(), &id)
         }
         (None, SpareId::Keyed(id)) => state.earlier(message.sender(), id),
         (None, SpareId::Fresh(_)) => Vec::new(),
+    };
+    if let Message::Acl(message) = message {
+        found.extend(acl::puzzling(state, message));
     }
+    found
 }
 
 /// How many of a mailbox's messages expire by one entry. The rest are due again at once.
@@ -392,6 +401,7 @@ impl Desk<'_> {
             | Input::Order { who, .. }
             | Input::Erase { who, .. } => who,
             Input::Confirm(_)
+            | Input::Misunderstood(_)
             | Input::Pushed(_)
             | Input::Refusal(_)
             | Input::Tally(_)

@@ -1,6 +1,6 @@
 //! What an operator may set. Everything has a value that works.
 
-use crate::rules::Voice;
+use crate::rules::{Voice, acl};
 use std::time::Duration;
 
 /// The settings the rules ask for.
@@ -32,6 +32,8 @@ pub struct Policy {
     pub agents_limit: usize,
     /// How long a person has to decide on what is held.
     pub review_time: Duration,
+    /// How long things take in conversations.
+    pub talks: acl::Times,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
 }
@@ -52,6 +54,7 @@ impl Default for Policy {
             child_key_life: Duration::from_hours(720),
             agents_limit: 100_000,
             review_time: Duration::from_hours(24),
+            talks: acl::Times::default(),
             voice: None,
         }
     }

@@ -69,7 +69,12 @@ pub struct At {
 impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
-            Change::Hold(change) => self.holds.apply(change),
+            Change::Hold(change) => {
+                self.holds.apply(change);
+                if let hold::Change::Refused { message, .. } = change {
+                    self.acl.lose_all(*message, acl::Loss::Refused, at.at);
+                }
+            }
             Change::Vcp(change) => self.vcp.apply(at, change),
             Change::Cap(change) => self.cap.apply(at, change),
             Change::Acl(change) => self.acl.apply(at, change),

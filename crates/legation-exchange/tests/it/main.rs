@@ -9,4 +9,6 @@ mod messages;
 mod people;
 mod registration;
 mod route;
+mod talks;
+mod talks_model;
 mod tokens;
