@@ -8,6 +8,7 @@ mod kept;
 mod machine;
 mod open;
 mod talk;
+mod urgency;
 mod words;
 
 pub use directory::Asked;
