@@ -207,6 +207,7 @@ impl Asked {
     fn of(job: Job) -> (Input, Asked) {
         let dialect = match &job.input {
             Input::Message(verified) => Some(verified.received.message().dialect()),
+            Input::Misunderstood(_) => Some(Format::Acl),
             Input::Register { .. }
             | Input::Remove { .. }
             | Input::Key { .. }

@@ -4,6 +4,7 @@
 use crate::draft::{self, Draft, Salts};
 use crate::exchange::Error;
 use crate::receipt::Fresh;
+use crate::transport;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
     Alert, Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than,
@@ -179,6 +180,7 @@ impl Ledger {
                 committed.apply(entry);
             }
             drop(committed);
+            transport::taken(&entries);
             told.fresh = Fresh::of(frames, appended);
             told.alerts.extend(entries.iter().filter_map(Alert::raised_by));
             told.changed.extend(entries.iter().filter_map(|entry| entry.effect.changes()));
@@ -283,6 +285,7 @@ pub(crate) fn weight(input: &Input) -> usize {
     let json = |value: &Option<serde_json::Value>| value.as_ref().map_or(0, |value| value.to_string().len());
     4096 + match input {
         Input::Message(verified) => verified.received.bytes().len() * 2,
+        Input::Misunderstood(_) => 4096,
         Input::Register { registration, .. } => json(&registration.capabilities) + json(&registration.manifest),
         Input::Acknowledge { positions, .. } => positions.len() * 24,
         Input::Pushed(pushed) => pushed.len() * 32,

@@ -6,6 +6,7 @@ mod dead_letters;
 mod erase;
 mod keys;
 mod message;
+mod misunderstood;
 mod order;
 mod people;
 mod push;
@@ -30,6 +31,7 @@ use legation_protocol::{Message, Received, Rejection};
 
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use keys::key_statement;
+pub use misunderstood::Misunderstood;
 pub use upkeep::Restore;
 
 /// How the sender of a message proved to be it.
@@ -81,6 +83,8 @@ pub struct Earlier {
 pub enum Input {
     /// To take a message.
     Message(Box<Verified>),
+    /// To tell an agent that what it sent was not understood.
+    Misunderstood(Box<Misunderstood>),
     /// To register or change an agent.
     Register {
         /// Its id.
@@ -294,6 +298,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
     let asked = desk.asked(&input);
     let decided = match input {
         Input::Message(verified) => desk.message(*verified),
+        Input::Misunderstood(misunderstood) => Ok(desk.misunderstood(*misunderstood)),
         Input::Register { id, registration, who, token } => desk.register(id, *registration, &who, token),
         Input::Remove { id, who } => desk.remove(id, &who),
         Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
@@ -336,6 +341,9 @@ pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     };
     if let Message::Vlp(message) = message {
         earlier.extend(vlp::named_by(state, message));
+    }
+    if let Message::Acl(message) = message {
+        earlier.extend(acl::puzzling(state, message));
     }
     earlier
 }
@@ -405,6 +413,7 @@ impl Desk<'_> {
             | Input::Order { who, .. }
             | Input::Erase { who, .. } => who,
             Input::Confirm(_)
+            | Input::Misunderstood(_)
             | Input::Pushed(_)
             | Input::Refusal(_)
             | Input::Tally(_)

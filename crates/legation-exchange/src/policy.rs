@@ -1,6 +1,7 @@
 //! What an operator may set. Everything has a value that works.
 
 use crate::rules::Voice;
+use crate::rules::acl;
 use crate::rules::cap::{Narrowing, Oversight};
 use crate::rules::vlp::Strictness;
 use std::time::Duration;
@@ -42,6 +43,8 @@ pub struct Policy {
     pub narrowing: Narrowing,
     /// How long a task may take whose delegation does not say.
     pub task_deadline: Duration,
+    /// How long things take in conversations.
+    pub talks: acl::Times,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
 }
@@ -66,6 +69,7 @@ impl Default for Policy {
             oversight: Oversight::default(),
             narrowing: Narrowing::default(),
             task_deadline: Duration::from_hours(168),
+            talks: acl::Times::default(),
             voice: None,
         }
     }

@@ -112,6 +112,7 @@ impl Kept {
                 self.holds.apply(change);
                 if let hold::Change::Refused { message, .. } = change {
                     self.cap.refused(*message);
+                    self.acl.lose_all(*message, acl::Loss::Refused, at.at);
                 }
             }
             Change::Vcp(change) => self.vcp.apply(at, change),

@@ -162,12 +162,21 @@ impl Desk<'_> {
     fn addressees(&self, sender: Speaker<'_>, message: &Message) -> Result<Vec<String>, Rejection> {
         match (message.recipients(), sender) {
             (Recipients::One(name), _) if self.policy.is_exchange(name) => Ok(Vec::new()),
+            (Recipients::One(name), _) if self.is_group(name, message) => {
+                let members = self.state.registry.members(name).filter(|agent| agent.id != sender.id());
+                Ok(members.map(|agent| agent.id.clone()).collect())
+            }
             (Recipients::One(name), _) => Ok(vec![self.addressed(name)?]),
             (Recipients::Peers, Speaker::Agent(sender)) => {
                 Ok(self.state.registry.peers(sender).map(|agent| agent.id.clone()).collect())
             }
             (Recipients::Peers, Speaker::Principal { .. }) | (Recipients::Thread, _) => Ok(Vec::new()),
         }
+    }
+
+    /// Only the ElizaOS agent language speaks to groups (section 6).
+    fn is_group(&self, name: &str, message: &Message) -> bool {
+        message.dialect() == Format::Acl && !PRINCIPALS.contains(&name) && self.state.registry.is_group(name)
     }
 
     /// The mailboxes the message goes to. An alarm always finds room.

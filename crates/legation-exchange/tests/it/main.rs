@@ -18,6 +18,8 @@ mod registration;
 mod route;
 mod sessions;
 mod standing;
+mod talks;
+mod talks_model;
 mod tasks;
 mod tokens;
 mod truth;
