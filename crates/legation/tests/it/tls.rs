@@ -37,11 +37,9 @@ fn with_a_certificate_it_speaks_tls_to_everybody_and_knows_when_that_ends() {
     assert!(curl("${LEGATION_URL/https/http}/healthz").out.contains("say https"));
     assert_ne!(curl("--tls-max 1.1 --ciphers DEFAULT:@SECLEVEL=0 $LEGATION_URL/healthz").code, 0);
     // What it names to try works, also where it listens at all addresses.
-    let tries = |banner: &str| -> String {
-        banner.lines().filter(|line| line.trim().starts_with("curl")).map(|line| line.to_owned() + "\n").collect()
-    };
+    let lines: Vec<_> = served.banner.lines().filter(|line| line.trim().starts_with("curl")).collect();
     let strict = format!("curl -sS --fail-with-body --cacert {}", cert.display());
-    let tried = served.beside("bash", &format!("set -e\n{}", tries(&served.banner).replace("curl", &strict)));
+    let tried = served.beside("bash", &format!("set -e\n{}", lines.join("\n").replace("curl", &strict)));
     assert!(tried.code == 0 && tried.out.contains(r#"{"agents":[{"#), "{}{}", served.banner, tried.err);
     // A certificate is more than nothing configured.
     let put = curl("$LEGATION_URL/v1/agents/eve -X PUT -H 'Content-Type: application/json' -d '{}'");
