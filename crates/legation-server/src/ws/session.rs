@@ -221,8 +221,9 @@ impl Session {
             Speech::Framed => Asked::read(text),
             Speech::Plain => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),
         };
+        self.still_stands()?;
         match asked {
-            Ok(Asked::Send(sent)) => self.send(sent).await?,
+            Ok(Asked::Send(sent)) => self.send(sent).await,
             Ok(Asked::Acknowledge(done)) => self.acknowledge(done),
             Ok(Asked::Resume(after)) => match self.shared.exchange.must_have(after) {
                 Ok(()) => self.deliver_after(after),
@@ -237,11 +238,15 @@ impl Session {
         self.answers.push_back(std::future::ready(Answer::Refused(name, refusal)).boxed());
     }
 
-    async fn send(&mut self, Sent { name, bytes, signature }: Sent) -> Result<(), Close> {
-        let Bound { agent, who, standing } = &self.bound;
-        // A token may have ended since the last message.
+    /// What the socket rests on may have ended since it was last used.
+    fn still_stands(&self) -> Result<(), Close> {
+        let Bound { agent, standing, .. } = &self.bound;
         let may = self.shared.exchange.may_still_take(agent, standing);
-        may.map_err(|rejection| Close::Policy(rejection.code()))?;
+        may.map_err(|rejection| Close::Policy(rejection.code()))
+    }
+
+    async fn send(&mut self, Sent { name, bytes, signature }: Sent) {
+        let who = &self.bound.who;
         let credential = match signature {
             Some(signature) => Credential::Detached(signature, who.clone()),
             None => Credential::Bearer(who.clone()),
@@ -257,7 +262,6 @@ impl Session {
             Err(error) => std::future::ready(Answer::Refused(name, error.into())).boxed(),
         };
         self.answers.push_back(answer);
-        Ok(())
     }
 
     /// An agent should begin by sharing its context (VCP 8.3), and shares none that is refused.
@@ -339,6 +343,7 @@ impl Session {
     }
 
     fn taken(&mut self) -> Result<(), Close> {
+        self.still_stands()?;
         let Some(up_to) = self.asked.take() else { return Ok(()) };
         let positions = self.given.drain(..self.given.partition_point(|position| *position <= up_to)).collect();
         let (exchange, Bound { agent, who, .. }) = (self.shared.exchange.clone(), self.bound.clone());
@@ -349,9 +354,7 @@ impl Session {
 
     fn beat(&mut self) -> Result<(), Close> {
         self.pulse.again()?;
-        let Bound { agent, standing, .. } = &self.bound;
-        let may = self.shared.exchange.may_still_take(agent, standing);
-        may.map_err(|rejection| Close::Policy(rejection.code()))?;
+        self.still_stands()?;
         self.wire.put(Message::Ping(Bytes::new()))
     }
 }

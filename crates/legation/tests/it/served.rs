@@ -104,6 +104,14 @@ impl Served {
         Served { url, banner, folder, through, args, child }
     }
 
+    /// Where its configuration says.
+    pub(crate) fn far(args: &[&str]) -> Served {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = program(folder.path());
+        let (child, banner, url) = launch(command.arg("serve").args(args));
+        Served { url, banner, folder, args: args.iter().map(|arg| (*arg).to_owned()).collect(), child }
+    }
+
     /// Kills it without a word, and starts it again on the same data.
     pub(crate) fn crash(&mut self) {
         self.child.kill().unwrap();
