@@ -109,7 +109,8 @@ impl Served {
         let folder = tempfile::tempdir().unwrap();
         let mut command = program(folder.path());
         let (child, banner, url) = launch(command.arg("serve").args(args));
-        Served { url, banner, folder, args: args.iter().map(|arg| (*arg).to_owned()).collect(), child }
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Served { url, banner, folder, through: Vec::new(), args, child }
     }
 
     /// Kills it without a word, and starts it again on the same data.
