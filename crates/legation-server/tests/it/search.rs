@@ -53,7 +53,7 @@ fn every_filter_narrows_the_search() {
         ("recipient=ann", vec![two]),
         ("party=bob&limit=2", vec![three, two]),
         ("dialect=cap&order=oldest", vec![one, two]),
-        ("kind=escalation", vec![three]),
+        ("kind=constitution_announce", vec![three]),
         ("thread=T2", vec![two]),
         ("id=m-1", vec![one]),
         ("text=READY%20outline", vec![one]),
