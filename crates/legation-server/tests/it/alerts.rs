@@ -26,7 +26,11 @@ fn an_emergency_is_told_and_so_is_what_a_removal_leaves_behind() {
     assert!(!alert.to_string().contains("reactor"), "nothing that was sent is told: {alert}");
     house.ask("DELETE", "/v1/agents/bob").by(&house.operator).get().ok();
     let alert = told(&house, "dead_letter");
-    assert_eq!((&alert["about"], &alert["count"]), (&bob.id.as_str().into(), &2.into()), "the alarm, and that its child is stopped");
+    assert_eq!(
+        (&alert["about"], &alert["count"]),
+        (&bob.id.as_str().into(), &2.into()),
+        "the alarm, and that its child is stopped"
+    );
 }
 
 #[test]

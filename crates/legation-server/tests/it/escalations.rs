@@ -51,7 +51,9 @@ fn parties_and_those_who_see_everything_see_it() {
     let stranger = house.admit("stranger");
     let id = fresh_id();
     let position = house.send(&child, &child.alarm("parent", "critical", &id)).ok()["position"].clone();
-    for (token, sees) in [(&house.operator, 1), (&child.token, 1), (&parent.token, 1), (&top.token, 0), (&stranger.token, 0)] {
+    for (token, sees) in
+        [(&house.operator, 1), (&child.token, 1), (&parent.token, 1), (&top.token, 0), (&stranger.token, 0)]
+    {
         let seen = open(&house, token);
         assert_eq!(seen.len(), sees);
         let shown = house.ask("GET", "/v1/agents/child").by(token).get().ok();
@@ -112,7 +114,10 @@ fn sockets_hear_who_is_stopped_and_who_goes_on() {
     below.say(child.alarm("parent", "emergency", &id));
     for socket in [&mut below, &mut above] {
         let frame = next(socket, "standing");
-        assert_eq!((&frame["agent"], &frame["state"], &frame["escalations"]), (&json!("child"), &json!("suspended"), &json!([id])));
+        assert_eq!(
+            (&frame["agent"], &frame["state"], &frame["escalations"]),
+            (&json!("child"), &json!("suspended"), &json!([id]))
+        );
     }
     below.say(child.cap("top", "more"));
     assert_eq!(next(&mut below, "refusal")["error"], "agent_suspended");

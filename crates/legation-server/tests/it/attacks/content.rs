@@ -104,7 +104,10 @@ fn hostile_text_is_kept_as_it_was_sent_and_reaches_nobody_raw() {
     assert!(!answer.text.chars().any(char::is_control), "{}", answer.text);
     assert!(answer.headers["content-type"].to_str().unwrap().starts_with("application/json"));
     // What is refused is not thrown back raw either.
-    let message = scene.ann.unsigned_vcp("bob", "x", &fresh_id(), 0).replace("\"constitution_announce\"", &format!("\"{hostile}\""));
+    let message = scene
+        .ann
+        .unsigned_vcp("bob", "x", &fresh_id(), 0)
+        .replace("\"constitution_announce\"", &format!("\"{hostile}\""));
     let refused = scene.vcp(scene.ann.signed(&message));
     assert!(refused.status == 422 && !refused.text.chars().any(char::is_control), "{}", refused.text);
 }
