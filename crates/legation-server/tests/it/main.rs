@@ -14,6 +14,7 @@ mod dead_letters;
 mod door;
 mod endpoint;
 mod erase;
+mod escalations;
 mod house;
 mod identity;
 mod keys;

@@ -100,6 +100,15 @@ fn look_up(talk: &Talk<'_>, id: &str) {
     }
 }
 
+fn alarms(talk: &Talk<'_>, ann: &Party) {
+    talk.send("PUT", "/v1/agents/{id}", &[("id", "ann")], &json!({"parent": "bob"}));
+    let id = crate::words::fresh_id();
+    talk.says(ann, JSON, &ann.alarm("bob", "critical", &id));
+    talk.get("/v1/agents/{id}", &[("id", "ann")], "");
+    talk.send("POST", "/v1/escalations/{id}/ack", &[("id", &id)], &Value::Null);
+    talk.send("POST", "/v1/agents/{id}/suspend", &[("id", "ann")], &json!({"reason": "odd"}));
+    talk.send("POST", "/v1/agents/{id}/resume", &[("id", "ann")], &json!({"reason": "fine"}));
+    assert_eq!(talk.get("/v1/escalations", &[], "state=all&agent=ann")["escalations"][0]["state"], "closed");
 /// A session that is halted, and goes on.
 fn sessions(talk: &Talk<'_>, ann: &Party) {
     let block =
@@ -237,6 +246,7 @@ fn every_operation_answers_as_it_is_described() {
     sessions(&talk, &ann);
     streams(&talk, &house, &bob);
     mailboxes(&talk);
+    alarms(&talk, &ann);
     people_and_keys(&talk);
     record(&talk);
     people(&talk);

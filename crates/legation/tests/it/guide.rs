@@ -5,6 +5,7 @@ use crate::served::Served;
 const EXCHANGE: &str = include_str!("../../../../docs/guides/exchange.md");
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
+const ESCALATION: &str = include_str!("../../../../docs/guides/escalation.md");
 const STREAMS: &str = include_str!("../../../../docs/guides/streams.md");
 
 /// All blocks of one language, in their order.
@@ -19,7 +20,7 @@ fn the_shell_examples_of_the_guide_work() {
     let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(EXCHANGE, "sh")));
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
     assert!(ran.out.contains(r#"{"status":"accepted","message_id":""#), "{}", ran.out);
-    assert!(ran.out.contains(r#""reason": "The outline is ready.""#), "{}", ran.out);
+    assert!(ran.out.contains(r#""constitution_ref": "creed://creed.space/family.safe.guide@1.2.0""#), "{}", ran.out);
     assert!(ran.out.contains(r#"{"line":2,"status":"accepted""#), "{}", ran.out);
     assert!(ran.out.contains("Then chapter two."), "{}", ran.out);
 }
@@ -37,6 +38,25 @@ fn the_examples_of_streams_and_sockets_work() {
     let ran = served.beside("python3", &blocks(STREAMS, "python"));
     let told = "event: by event\nline: by line\nverdict: first accepted\nitem: by socket\nacked: True\n";
     assert_eq!((ran.code, ran.out.as_str()), (0, told), "{}", ran.err);
+}
+
+#[test]
+fn the_shell_examples_about_escalations_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(ESCALATION, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    let states: Vec<_> = ran.out.lines().filter(|line| line.contains("\"state\": ")).map(str::trim).collect();
+    let want = ["suspended", "running", "suspended"].map(|state| format!("\"state\": \"{state}\","));
+    assert_eq!(states, want, "{}", ran.out);
+    assert!(ran.out.contains("\temergency\tunanswered\t") && ran.out.contains("\temergency\tclosed\t"), "{}", ran.out);
+}
+
+#[test]
+fn the_guide_says_what_a_paused_agent_may_do_as_the_rules_have_it() {
+    let rows = ESCALATION.lines().filter(|line| line.ends_with("begins |") || line.ends_with("finishes |"));
+    let table = legation_exchange::rules::vcp::pause_table();
+    let table = table.iter().map(|(dialect, kind, does)| format!("| `{dialect}` | `{kind}` | {} |", does.as_str()));
+    assert_eq!(rows.collect::<Vec<_>>(), table.collect::<Vec<_>>());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::words::fresh_id;
 fn members_nobody_defined_are_refused_rather_than_overlooked() {
     let scene = Scene::new();
     let plain = scene.ann.unsigned_vcp("bob", "x", &fresh_id(), 0);
-    for (place, at) in [("{\"vcp_message\"", ""), ("{\"severity\"", "/payload")] {
+    for (place, at) in [("{\"vcp_message\"", ""), ("{\"constitution_ref\"", "/payload")] {
         for name in ["priority", "__proto__", "constructor", "prototype", "Sender", "sender\\u0000", ""] {
             let changed = plain.replacen(place, &format!("{{\"{name}\":{{\"sender\":\"eve\"}},{}", &place[1..]), 1);
             let refused = scene.refused(scene.ann.signed(&changed), 422, "schema_invalid");
@@ -124,7 +124,10 @@ fn hostile_text_is_kept_as_it_was_sent_and_reaches_nobody_raw() {
     assert!(!answer.text.chars().any(char::is_control), "{}", answer.text);
     assert!(answer.headers["content-type"].to_str().unwrap().starts_with("application/json"));
     // What is refused is not thrown back raw either.
-    let message = scene.ann.unsigned_vcp("bob", "x", &fresh_id(), 0).replace("\"info\"", &format!("\"{hostile}\""));
+    let message = scene
+        .ann
+        .unsigned_vcp("bob", "x", &fresh_id(), 0)
+        .replace("\"constitution_announce\"", &format!("\"{hostile}\""));
     let refused = scene.vcp(scene.ann.signed(&message));
     assert!(refused.status == 422 && !refused.text.chars().any(char::is_control), "{}", refused.text);
 }
