@@ -76,7 +76,8 @@ pub(crate) async fn get(
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
     let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
-    Ok(Json(View::of(agent, &caller.0).here(shared.sockets.of(&id))).into_response())
+    let charter = shared.exchange.charter(&id, &caller.0);
+    Ok(Json(View::of(agent, &caller.0).here(shared.sockets.of(&id)).under(charter)).into_response())
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -10,8 +10,8 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics,
-    openapi, page, people, record, reviews, search, signin, storage, stream, ws,
+    agents, alerts, backup, constraints, dead_letters, entries, erase, health, inbox, keys, leftover, message,
+    messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -54,6 +54,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::post("/v1/agents/{id}/keys", keys::add),
         Door::post("/v1/agents/{id}/keys/{key}", keys::change),
         Door::get("/v1/dead-letters", dead_letters::list),
+        Door::get("/v1/constraints", constraints::list),
+        Door::post("/v1/constraints", constraints::set),
         Door::get("/v1/reviews", reviews::list),
         Door::get("/v1/reviews/{id}", reviews::get),
         Door::post("/v1/reviews/{id}", reviews::decide),

@@ -1,6 +1,7 @@
 //! The arguments, and the help that teaches them.
 
 mod bench;
+mod constraint;
 mod exchange;
 mod keep;
 mod key;
@@ -10,6 +11,7 @@ mod record;
 mod review;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
+pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -65,6 +67,7 @@ pub(crate) enum Command {
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
+    Constraint(ConstraintArgs),
     DeadLetters(DeadLettersArgs),
     Review(ReviewArgs),
     Audit(AuditArgs),

@@ -1,6 +1,7 @@
 //! The shapes of what is sent and answered, by name.
 
 mod audit;
+mod charters;
 mod keep;
 mod mailbox;
 mod messages;
@@ -25,6 +26,7 @@ pub(super) fn all() -> Value {
         mailbox::shapes(),
         reviews::shapes(),
         parties::shapes(),
+        charters::shapes(),
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),
