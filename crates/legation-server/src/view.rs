@@ -2,7 +2,7 @@
 
 use crate::constraints::Rule;
 use crate::ws::Presence;
-use legation_engine::Charter;
+use legation_engine::{Charter, Exchange};
 use legation_exchange::{Agent, Key, Tokens, Who};
 use legation_protocol::vcp::{Scope, Transition};
 use serde::Serialize;
@@ -16,6 +16,9 @@ pub(crate) struct View {
     #[serde(flatten)]
     agent: Value,
     state: &'static str,
+    /// What it has escalated and is open, as far as the one who looks may know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    escalations: Option<Vec<String>>,
     /// Whether it has a socket open, and began one by sharing its context.
     #[serde(flatten)]
     presence: Option<Here>,
@@ -59,20 +62,21 @@ struct Here {
 }
 
 impl View {
-    pub(crate) fn of(agent: Agent, who: &Who) -> View {
+    pub(crate) fn of(agent: Agent, exchange: &Exchange, who: &Who) -> View {
         let sees_all = match who {
             Who::Person { .. } => who.sees_all(),
             Who::Agent(id) => *id == agent.id,
             Who::Nobody => false,
         };
-        let state = state(&agent);
+        let state = exchange.standing(&agent.id).as_str();
         let mut agent = Agent { tokens: Tokens::default(), ..agent };
         if !sees_all {
             // An address may be known to those alone who are to use it.
             agent.push = None;
-            if let Some(Value::Object(manifest)) = &mut agent.manifest {
-                manifest.remove("system_prompt");
-            }
+        }
+        let is_its_own = matches!(who, Who::Agent(id) if *id == agent.id);
+        if let (false, Some(Value::Object(manifest))) = (is_its_own || who.is_operator(), &mut agent.manifest) {
+            manifest.remove("system_prompt");
         }
         let keys: Vec<_> = agent.keys.iter().map(KeyView::of).collect();
         let mut agent = serde_json::to_value(&agent).unwrap_or_default();
@@ -80,7 +84,13 @@ impl View {
             members.remove("tokens");
             members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
-        View { agent, state, presence: None, charter: None }
+        View { agent, state, escalations: None, presence: None, charter: None }
+    }
+
+    /// With what it has escalated and is open.
+    pub(crate) fn with_open(mut self, escalations: Vec<String>) -> View {
+        self.escalations = Some(escalations);
+        self
     }
 
     /// With whether it is here.
@@ -115,11 +125,6 @@ impl From<Charter> for Standing {
         });
         Standing { constraints: charter.constraints.into_iter().map(Rule::from).collect(), constitution, context }
     }
-}
-
-/// How an agent is.
-pub(crate) fn state(_: &Agent) -> &'static str {
-    "running"
 }
 
 /// A key as others may see it, in whatever state it is.

@@ -2,6 +2,8 @@
 
 mod bench;
 mod constraint;
+mod demo;
+mod escalation;
 mod exchange;
 mod keep;
 mod key;
@@ -9,9 +11,12 @@ mod lookup;
 mod people;
 mod record;
 mod review;
+mod session;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
+pub(crate) use demo::{DemoArgs, Story};
+pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -24,6 +29,7 @@ pub(crate) use people::{
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 pub(crate) use review::{ReviewArgs, ReviewCommand};
+pub(crate) use session::{SessionArgs, SessionCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -68,8 +74,11 @@ pub(crate) enum Command {
     Message(MessageArgs),
     Explain(ExplainArgs),
     Constraint(ConstraintArgs),
+    Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
+    Escalation(EscalationArgs),
     Review(ReviewArgs),
+    Demo(DemoArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
     Doctor(DoctorArgs),

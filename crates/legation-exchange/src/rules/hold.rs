@@ -242,6 +242,15 @@ impl Holds {
         });
     }
 
+    /// A sender is gone: what was to wait until it may go on does so for ever.
+    pub(crate) fn forget_suspended(&mut self, sender: u64) {
+        let suspended = |hold: &Hold| hold.reasons.iter().any(|own| matches!(own.lifts, Lifter::Resume(_)));
+        let gone = self.held.iter().filter(|(_, hold)| hold.from == sender && suspended(hold));
+        for message in gone.map(|(message, _)| *message).collect::<Vec<_>>() {
+            self.take(message);
+        }
+    }
+
     pub(crate) fn remember(&mut self, message: u64, released: bool, by: &str) {
         self.decided.insert(message, Decided { released, by: by.to_owned() });
         if self.decided.len() > REMEMBERED {

@@ -68,9 +68,10 @@ pub(crate) fn name_in(agent: &Agent, dialect: Format) -> &str {
 /// The entry in which the exchange says something. Nothing if the words make no message.
 pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: Heard) -> Option<Entry> {
     let (position, now) = entry;
-    let Heard { to, words, changes } = heard;
+    let Heard { to, words, mut changes } = heard;
     let origin = origin(policy, now, position)?;
     let id = origin.message_id.to_string();
+    changes.iter_mut().for_each(|change| change.said_as(&id));
     let text = written(&words(origin)?, policy.voice.as_ref())?;
     let received = Received::read(text.into_bytes()).ok()?;
     let message = received.message();

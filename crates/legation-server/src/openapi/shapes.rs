@@ -2,12 +2,15 @@
 
 mod audit;
 mod charters;
+mod escalations;
 mod keep;
 mod mailbox;
 mod messages;
 mod parties;
 mod reviews;
 mod storage;
+mod tasks;
+mod truth;
 
 use super::dialects;
 use super::refusals;
@@ -27,9 +30,12 @@ pub(super) fn all() -> Value {
         reviews::shapes(),
         parties::shapes(),
         charters::shapes(),
+        tasks::shapes(),
+        escalations::shapes(),
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),
+        truth::shapes(),
         upkeep(),
     ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));

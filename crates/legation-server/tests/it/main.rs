@@ -39,6 +39,7 @@ mod stream;
 #[cfg(unix)]
 mod streams;
 mod tls;
+mod truth;
 #[cfg(unix)]
 mod unix;
 mod words;

@@ -31,6 +31,8 @@ pub(crate) enum Facet<'a> {
     /// A position that somebody tried to bring to its agent.
     Tried(u64),
     Word(&'a str),
+    /// The position of a message that this one names.
+    Names(u64),
 }
 
 /// What a facet is about.
@@ -58,13 +60,14 @@ impl<'a> Facet<'a> {
             Facet::Taken(_) => 12,
             Facet::Word(_) => 13,
             Facet::Tried(_) => 14,
+            Facet::Names(_) => 15,
         }
     }
 
     pub(crate) const fn value(self) -> Value<'a> {
         match self {
             Facet::What(what) => Value::Text(what.as_str()),
-            Facet::Taken(position) | Facet::Tried(position) => Value::Number(position),
+            Facet::Taken(position) | Facet::Tried(position) | Facet::Names(position) => Value::Number(position),
             Facet::Sender(text)
             | Facet::Recipient(text)
             | Facet::Party(text)
@@ -179,4 +182,5 @@ fn message(accepted: &Accepted, push: &mut impl FnMut(Facet<'_>)) {
         push(Facet::Thread(thread));
     }
     accepted.ruled.changes.iter().filter_map(Change::concerns).for_each(|message| push(Facet::Taken(message)));
+    accepted.named().for_each(|position| push(Facet::Names(position)));
 }
