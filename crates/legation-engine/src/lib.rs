@@ -83,7 +83,7 @@ pub use stats::{Histogram, Stats, Verdicts};
 pub use tasks::{Part, Sight, Spoken, TaskQuery};
 pub use tokens::Token;
 pub use transport::TRANSPORT;
-pub use truth::{Link, Part, Truth};
+pub use truth::{Bearing, Link, Truth};
 pub use vault::{KeyInUse, Rewriting, Storage};
 
 pub use legation_store::backup::Target;

@@ -29,7 +29,7 @@ pub struct Truth {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     /// Its part.
-    pub part: Part,
+    pub part: Bearing,
     /// The message.
     pub entry: Entry,
     /// What is known of it.
@@ -40,7 +40,7 @@ pub struct Link {
 
 /// What a message is to the original.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Bearing {
     /// The original itself.
     Original,
     /// Something the original names.
@@ -55,25 +55,25 @@ pub enum Part {
     Mention,
 }
 
-impl Part {
+impl Bearing {
     /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Part::Original => "original",
-            Part::Ground => "ground",
-            Part::Correction => "correction",
-            Part::Dispute => "dispute",
-            Part::Evidence => "evidence",
-            Part::Mention => "mention",
+            Bearing::Original => "original",
+            Bearing::Ground => "ground",
+            Bearing::Correction => "correction",
+            Bearing::Dispute => "dispute",
+            Bearing::Evidence => "evidence",
+            Bearing::Mention => "mention",
         }
     }
 
-    fn of(accepted: &Accepted) -> Part {
+    fn of(accepted: &Accepted) -> Bearing {
         match accepted.kind.as_str() {
-            "evidence" => Part::Evidence,
-            "correction" if accepted.amended().next().is_some() => Part::Correction,
-            "correction" => Part::Dispute,
-            _ => Part::Mention,
+            "evidence" => Bearing::Evidence,
+            "correction" if accepted.amended().next().is_some() => Bearing::Correction,
+            "correction" => Bearing::Dispute,
+            _ => Bearing::Mention,
         }
     }
 }
@@ -101,7 +101,7 @@ impl Chain<'_> {
         let original = self.original(start)?;
         let mut chain = BTreeMap::new();
         if let Some(link) = self.link(original)? {
-            chain.insert(original, Link { part: Part::Original, ..link });
+            chain.insert(original, Link { part: Bearing::Original, ..link });
         }
         self.grounds(original, &mut chain)?;
         let more = self.mentions(original, &mut chain)?;
@@ -131,7 +131,7 @@ impl Chain<'_> {
             let Some(link) = self.link(at)? else { continue };
             for named in link.accepted.named() {
                 if let (false, Some(ground)) = (chain.contains_key(&named), self.link(named)?) {
-                    chain.insert(named, Link { part: Part::Ground, ..ground });
+                    chain.insert(named, Link { part: Bearing::Ground, ..ground });
                     ahead.push(named);
                 }
             }
@@ -170,7 +170,7 @@ impl Chain<'_> {
             Scope::Nothing => false,
         };
         let seen = self.scope.has(position, &accepted) && (in_force || is_own);
-        Ok(seen.then(|| Link { part: Part::of(&accepted), entry, accepted, in_force }))
+        Ok(seen.then(|| Link { part: Bearing::of(&accepted), entry, accepted, in_force }))
     }
 
     fn is_in_force(&self, position: u64, accepted: &Accepted) -> Result<bool, Error> {
@@ -190,7 +190,7 @@ fn authoritative(original: u64, chain: &BTreeMap<u64, Link>) -> u64 {
     let mut versions = BTreeSet::from([original]);
     for (position, link) in chain {
         let amends =
-            link.part == Part::Correction && link.accepted.amended().any(|amended| versions.contains(&amended));
+            link.part == Bearing::Correction && link.accepted.amended().any(|amended| versions.contains(&amended));
         if amends && link.in_force {
             versions.insert(*position);
         }

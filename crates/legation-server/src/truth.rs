@@ -16,12 +16,12 @@ use std::sync::Arc;
 struct Told<'t> {
     original: u64,
     authoritative: u64,
-    chain: Vec<Part<'t>>,
+    chain: Vec<Bearing<'t>>,
     more: bool,
 }
 
 #[derive(Serialize)]
-struct Part<'t> {
+struct Bearing<'t> {
     role: &'static str,
     in_force: bool,
     /// The messages it names that were found.
@@ -33,10 +33,10 @@ struct Part<'t> {
     findings: &'t [Finding],
 }
 
-impl<'t> Part<'t> {
-    fn of(link: &'t Link) -> Result<Part<'t>, Error> {
+impl<'t> Bearing<'t> {
+    fn of(link: &'t Link) -> Result<Bearing<'t>, Error> {
         let Link { part, entry, accepted, in_force } = link;
-        Ok(Part {
+        Ok(Bearing {
             role: part.as_str(),
             in_force: *in_force,
             names: accepted.named().collect(),
@@ -52,6 +52,6 @@ impl<'t> Part<'t> {
 pub(crate) async fn get(State(shared): State<Arc<Shared>>, found: Found) -> Result<Response, Refusal> {
     let truth = shared.exchange.truth(&found.entry, &found.caller.0).await?;
     let Truth { original, authoritative, chain, more } = &truth;
-    let chain = chain.iter().map(Part::of).collect::<Result<_, _>>()?;
+    let chain = chain.iter().map(Bearing::of).collect::<Result<_, _>>()?;
     Ok(Json(Told { original: *original, authoritative: *authoritative, chain, more: *more }).into_response())
 }
