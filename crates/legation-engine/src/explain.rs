@@ -26,6 +26,9 @@ impl Exchange {
     pub async fn explain(&self, entry: &Entry, message: &Accepted, who: &Who) -> Result<Vec<Step>, Error> {
         let scope = self.scope(who);
         let mut steps = taken(entry, message);
+        let constrained = self.held_to(entry, message, who);
+        let step = |says| Step { step: "constrained", position: entry.position, at: entry.at, says };
+        steps.extend(constrained.map(step));
         steps.extend(ruled::judged(entry, message));
         let told = |agent: &String| match &scope {
             Scope::All => true,

@@ -8,6 +8,7 @@ mod backup;
 mod body;
 mod caller;
 mod connection;
+mod constraints;
 mod cookie;
 mod dead_letters;
 mod door;

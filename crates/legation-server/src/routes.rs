@@ -10,9 +10,9 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, dead_letters, entries, erase, escalations, health, inbox, keys, leftover, message,
-    messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream, talks, tasks, truth,
-    ws,
+    agents, alerts, backup, constraints, dead_letters, entries, erase, escalations, health, inbox, keys, leftover,
+    message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream, talks, tasks,
+    truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -63,6 +63,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/escalations", escalations::list),
         Door::post("/v1/escalations/{id}/ack", escalations::acknowledge),
         Door::get("/v1/dead-letters", dead_letters::list),
+        Door::get("/v1/constraints", constraints::list),
+        Door::post("/v1/constraints", constraints::set),
         Door::get("/v1/tasks", tasks::list),
         Door::get("/v1/tasks/{id}", tasks::get),
         Door::post("/v1/tasks/{id}/retry", tasks::retry),

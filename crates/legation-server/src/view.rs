@@ -1,10 +1,13 @@
 //! An agent as others may see it.
 
+use crate::constraints::Rule;
 use crate::ws::Presence;
-use legation_engine::Exchange;
+use legation_engine::{Charter, Exchange};
 use legation_exchange::{Agent, Key, Tokens, Who};
+use legation_protocol::vcp::{Scope, Transition};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// An agent, less what is not for the one who looks: its token never, its prompt and where
 /// it takes its messages only for itself and for operators.
@@ -19,6 +22,37 @@ pub(crate) struct View {
     /// Whether it has a socket open, and began one by sharing its context.
     #[serde(flatten)]
     presence: Option<Here>,
+    /// What binds it and how it is.
+    #[serde(flatten)]
+    charter: Option<Standing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Standing {
+    constraints: Vec<Rule>,
+    constitution: Option<Constitution>,
+    context: Option<Situation>,
+}
+
+/// The constitution an agent announced.
+#[derive(Debug, Serialize)]
+struct Constitution {
+    constitution_ref: String,
+    manifest_hash: String,
+    scope: Option<Scope>,
+    position: u64,
+    announced_at: String,
+    clashes_with: BTreeSet<String>,
+}
+
+/// The situation an agent said it is in.
+#[derive(Debug, Serialize)]
+struct Situation {
+    context: String,
+    constitution_ref: String,
+    transition: Transition,
+    position: u64,
+    shared_at: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,7 +84,7 @@ impl View {
             members.remove("tokens");
             members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
-        View { agent, state, escalations: None, presence: None }
+        View { agent, state, escalations: None, presence: None, charter: None }
     }
 
     /// With what it has escalated and is open.
@@ -63,6 +97,33 @@ impl View {
     pub(crate) fn here(mut self, Presence { open, shared }: Presence) -> View {
         self.presence = Some(Here { connected: open > 0, context_shared: shared > 0 });
         self
+    }
+
+    /// With what binds it, for those who may see that.
+    pub(crate) fn under(mut self, charter: Option<Charter>) -> View {
+        self.charter = charter.map(Standing::from);
+        self
+    }
+}
+
+impl From<Charter> for Standing {
+    fn from(charter: Charter) -> Standing {
+        let constitution = charter.constitution.map(|now| Constitution {
+            constitution_ref: now.announced.constitution_ref,
+            manifest_hash: now.announced.manifest_hash,
+            scope: now.announced.scope,
+            position: now.position,
+            announced_at: now.at.to_string(),
+            clashes_with: now.announced.clashes,
+        });
+        let context = charter.context.map(|now| Situation {
+            context: now.shared.context,
+            constitution_ref: now.shared.constitution_ref,
+            transition: now.shared.transition,
+            position: now.position,
+            shared_at: now.at.to_string(),
+        });
+        Standing { constraints: charter.constraints.into_iter().map(Rule::from).collect(), constitution, context }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The arguments, and the help that teaches them.
 
 mod bench;
+mod constraint;
 mod demo;
 mod escalation;
 mod exchange;
@@ -13,6 +14,7 @@ mod review;
 mod session;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
+pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
 pub(crate) use demo::{DemoArgs, Story};
 pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
@@ -71,6 +73,7 @@ pub(crate) enum Command {
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
+    Constraint(ConstraintArgs),
     Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
     Escalation(EscalationArgs),

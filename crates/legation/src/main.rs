@@ -7,6 +7,7 @@ mod bench;
 mod canon;
 mod cli;
 mod config;
+mod constraint;
 mod copy;
 mod dead_letters;
 mod demo;
@@ -88,6 +89,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Messages(args)) => messages::list(&args),
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
+        Some(Command::Constraint(args)) => constraint::run(&args),
         Some(Command::Session(args)) => session::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Escalation(args)) => escalation::run(&args),

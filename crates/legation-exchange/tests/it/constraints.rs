@@ -263,7 +263,7 @@ fn a_blocked_topic_is_refused_however_it_is_spelled() {
     ] {
         match desk.send(&text, by(CHILD)) {
             Verdict::Refused(rejection) => {
-                assert_eq!((rejection.code(), wanted), (Code::ConstraintViolated, false), "{text}")
+                assert_eq!((rejection.code(), wanted), (Code::ConstraintViolated, false), "{text}");
             }
             _ => assert!(wanted, "{text}"),
         }

@@ -1,6 +1,7 @@
 //! The shapes of what is sent and answered, by name.
 
 mod audit;
+mod charters;
 mod escalations;
 mod keep;
 mod mailbox;
@@ -28,6 +29,7 @@ pub(super) fn all() -> Value {
         mailbox::shapes(),
         reviews::shapes(),
         parties::shapes(),
+        charters::shapes(),
         tasks::shapes(),
         escalations::shapes(),
         audit::shapes(),

@@ -9,6 +9,7 @@
 
 mod alerts;
 mod attacks;
+mod charters;
 mod connections;
 mod dead_letters;
 mod door;

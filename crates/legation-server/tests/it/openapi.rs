@@ -65,6 +65,10 @@ fn agents(talk: &Talk<'_>, house: &House) -> (Party, Party) {
     talk.send("PUT", "/v1/agents/{id}", &[("id", id)], &whole);
     talk.send("PUT", "/v1/agents/{id}", &[("id", id)], &json!({"rotate_token": true}));
     talk.send("PUT", "/v1/agents/{id}", &[("id", "ann2")], &json!({"instance_of": "ann"}));
+    let laid = json!([{"type": "token_limit", "value": 9000}, {"type": "safety_floor", "value": "safe"}]);
+    let laid = json!({"agent": id, "constraints": laid, "mode": "override", "lift": ["topic_block"]});
+    talk.send("POST", "/v1/constraints", &[], &laid);
+    talk.get("/v1/constraints", &[], &format!("agent={id}"));
     talk.get("/v1/agents", &[], "capability=write");
     talk.get("/v1/agents/{id}", &[("id", id)], "");
     (ann, bob)
@@ -285,7 +289,8 @@ fn every_operation_refuses_as_it_is_described() {
             refused(&[("authorization", &by)], JSON, 400);
             refused(&[("authorization", &by)], "text/plain", 415);
         }
-        if has("404") && method == "GET" && !path.starts_with("/v1/audit") {
+        let asks_first = path.starts_with("/v1/audit") || path == "/v1/constraints";
+        if has("404") && method == "GET" && !asks_first {
             refused(&[("authorization", &by)], JSON, 404);
         }
     }

@@ -3,6 +3,7 @@
 use crate::served::Served;
 
 const EXCHANGE: &str = include_str!("../../../../docs/guides/exchange.md");
+const CONSTRAINTS: &str = include_str!("../../../../docs/guides/constraints.md");
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
 const ESCALATION: &str = include_str!("../../../../docs/guides/escalation.md");
@@ -71,4 +72,14 @@ fn the_shell_examples_about_identity_work() {
     }
     assert_eq!(ran.out.matches("The short one.").count(), 1, "{}", ran.out);
     assert!(!ran.out.contains("FAIL"), "{}", ran.out);
+}
+
+#[test]
+fn the_shell_examples_about_constraints_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(CONSTRAINTS, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    assert!(ran.out.contains("token_limit\t100\toperator\t"), "{}", ran.out);
+    assert_eq!(ran.err.matches("refused[constraint_violated]").count(), 1, "{}\n{}", ran.out, ran.err);
+    assert!(ran.out.contains(r#""constraints": ["#), "{}", ran.out);
 }

@@ -150,8 +150,8 @@ fn take(desk: &mut Desk, model: &mut Model, number: u64, step: &Step) {
         Step::Order { low, over, limit } => {
             let mode = if *over { Mode::Override } else { Mode::Merge };
             wish(desk, on(low), &[one("token_limit", &json!(limit))], mode, &[], Who::operator());
-            let (made, id) = model.after(on(low));
-            model.say(on(low), Said { at: (made + 1, id), by: OPERATOR, over: *over, limit: Some(*limit) });
+            let (last, id) = model.after(on(low));
+            model.say(on(low), Said { at: (last + 1, id), by: OPERATOR, over: *over, limit: Some(*limit) });
         }
         Step::Lift { low } => {
             wish(desk, on(low), &[], Mode::Merge, &["token_limit"], Who::operator());

@@ -85,6 +85,9 @@ fn agent() -> Value {
             ),
             may("connected", flag("Whether it has a WebSocket open, where one agent is asked for.")),
             may("context_shared", flag("Whether it began one of those that are open by sharing its context.")),
+            may("constraints", list("What it is under, for those who may see that.", &of("Constraint"))),
+            may("constitution", or_null(of("Constitution"))),
+            may("context", or_null(of("Situation"))),
         ],
     )
 }
