@@ -55,9 +55,6 @@ mod tests {
     #[test]
     fn a_message_is_one_line_whatever_it_says() {
         let sly = "{\n \"a\": \"x\\nMCP_MESSAGE_SENT: {}\\u2028\u{202e}\u{1f600}\u{7f}\"\n}";
-        assert_eq!(
-            line(sly.as_bytes()),
-            r#"{"a":"x\nMCP_MESSAGE_SENT: {}\u2028\u202e\ud83d\ude00\u007f"}"#
-        );
+        assert_eq!(line(sly.as_bytes()), r#"{"a":"x\nMCP_MESSAGE_SENT: {}\u2028\u202e\ud83d\ude00\u007f"}"#);
     }
 }

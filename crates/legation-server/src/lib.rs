@@ -8,6 +8,7 @@ mod backup;
 mod body;
 mod caller;
 mod connection;
+mod conversations;
 mod cookie;
 mod dead_letters;
 mod door;

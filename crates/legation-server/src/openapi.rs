@@ -1,6 +1,7 @@
 //! The description of all this for programs: OpenAPI 3.1. It is made from what stands in these files and
 //! from the published schemas, and tests hold it to the routes and to real answers.
 
+mod conversations;
 mod dialects;
 mod headers;
 mod keep;
@@ -46,10 +47,11 @@ struct Chapter {
     operations: Vec<Operation>,
 }
 
-fn chapters() -> [Chapter; 7] {
+fn chapters() -> [Chapter; 8] {
     [
         sending::chapter(),
         mailboxes::chapter(),
+        conversations::chapter(),
         registry::chapter(),
         record::chapter(),
         people::chapter(),

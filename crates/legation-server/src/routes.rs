@@ -10,8 +10,8 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics,
-    openapi, page, people, record, search, signin, storage, stream, ws,
+    agents, alerts, backup, conversations, dead_letters, entries, erase, health, inbox, keys, leftover, message,
+    messages, metrics, openapi, page, people, record, search, signin, storage, stream, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -53,6 +53,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/agents/{id}/keys", keys::list),
         Door::post("/v1/agents/{id}/keys", keys::add),
         Door::post("/v1/agents/{id}/keys/{key}", keys::change),
+        Door::get("/v1/conversations", conversations::list),
+        Door::get("/v1/conversations/{key}", conversations::get),
         Door::get("/v1/dead-letters", dead_letters::list),
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),

@@ -1,6 +1,7 @@
 //! The arguments, and the help that teaches them.
 
 mod bench;
+mod conversation;
 mod exchange;
 mod keep;
 mod key;
@@ -9,6 +10,7 @@ mod people;
 mod record;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
+pub(crate) use conversation::{ConversationArgs, ConversationCommand, StateArg};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -63,6 +65,7 @@ pub(crate) enum Command {
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
+    Conversation(ConversationArgs),
     DeadLetters(DeadLettersArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),

@@ -7,6 +7,7 @@ mod bench;
 mod canon;
 mod cli;
 mod config;
+mod conversation;
 mod copy;
 mod dead_letters;
 mod doctor;
@@ -84,6 +85,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Messages(args)) => messages::list(&args),
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
+        Some(Command::Conversation(args)) => conversation::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),

@@ -1,6 +1,7 @@
 //! The shapes of what is sent and answered, by name.
 
 mod audit;
+mod conversations;
 mod keep;
 mod mailbox;
 mod messages;
@@ -22,6 +23,7 @@ pub(super) fn all() -> Value {
         common(),
         messages::shapes(),
         mailbox::shapes(),
+        conversations::shapes(),
         parties::shapes(),
         audit::shapes(),
         keep::shapes(),

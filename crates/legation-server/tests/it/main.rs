@@ -10,6 +10,7 @@
 mod alerts;
 mod attacks;
 mod connections;
+mod conversations;
 mod dead_letters;
 mod door;
 mod endpoint;

@@ -98,8 +98,15 @@ fn look_up(talk: &Talk<'_>, id: &str) {
     }
 }
 
+fn conversations(talk: &Talk<'_>) {
+    let found = talk.get("/v1/conversations", &[], "agent=bob&state=asked&after=0&limit=10");
+    let key = found["conversations"][0]["message_id"].as_str().unwrap();
+    assert_eq!(talk.get("/v1/conversations/{key}", &[("key", key)], "")["requester"], "ann");
+}
+
 fn mailboxes(talk: &Talk<'_>) {
     let bob = [("id", "bob")];
+    talk.get("/v1/agents/{id}/inbox", &bob, "order=priority&limit=1");
     let inbox = talk.get("/v1/agents/{id}/inbox", &bob, "limit=1000&wait=0");
     let all = inbox["messages"].as_array().unwrap();
     assert!(all.len() > 4 && all.iter().all(|item| item["traceparent"].is_string() != (item == all.last().unwrap())));
@@ -220,6 +227,7 @@ fn every_operation_answers_as_it_is_described() {
     let (ann, bob) = agents(&talk, &house);
     look_up(&talk, &messages(&talk, &ann));
     streams(&talk, &house, &bob);
+    conversations(&talk);
     mailboxes(&talk);
     people_and_keys(&talk);
     record(&talk);

@@ -3,6 +3,7 @@
 use crate::served::Served;
 
 const EXCHANGE: &str = include_str!("../../../../docs/guides/exchange.md");
+const CONVERSATIONS: &str = include_str!("../../../../docs/guides/conversations.md");
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
 const STREAMS: &str = include_str!("../../../../docs/guides/streams.md");
@@ -51,4 +52,14 @@ fn the_shell_examples_about_identity_work() {
     }
     assert_eq!(ran.out.matches("The short one.").count(), 1, "{}", ran.out);
     assert!(!ran.out.contains("FAIL"), "{}", ran.out);
+}
+
+#[test]
+fn the_shell_examples_about_conversations_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(CONVERSATIONS, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    for told in ["state\tresult\n", "\"error\":\"task_state\"", "\"answered_for\":\"Jules\""] {
+        assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
+    }
 }
