@@ -9,6 +9,7 @@ mod body;
 mod caller;
 mod connection;
 mod constraints;
+mod conversations;
 mod cookie;
 mod dead_letters;
 mod door;

@@ -1,6 +1,7 @@
 //! The description of all this for programs: OpenAPI 3.1. It is made from what stands in these files and
 //! from the published schemas, and tests hold it to the routes and to real answers.
 
+mod conversations;
 mod dialects;
 mod escalations;
 mod headers;
@@ -55,6 +56,7 @@ fn chapters() -> Vec<Chapter> {
         sending::chapter(),
         truth::chapter(),
         mailboxes::chapter(),
+        conversations::chapter(),
         reviews::chapter(),
         registry::chapter(),
         tasks::chapter(),

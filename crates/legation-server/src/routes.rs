@@ -10,9 +10,9 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, constraints, dead_letters, entries, erase, escalations, health, inbox, keys, leftover,
-    message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream, talks, tasks,
-    truth, ws,
+    agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, health, inbox, keys,
+    leftover, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream,
+    talks, tasks, truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -58,6 +58,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/agents/{id}/keys", keys::list),
         Door::post("/v1/agents/{id}/keys", keys::add),
         Door::post("/v1/agents/{id}/keys/{key}", keys::change),
+        Door::get("/v1/conversations", conversations::list),
+        Door::get("/v1/conversations/{key}", conversations::get),
         Door::post("/v1/agents/{id}/suspend", escalations::suspend),
         Door::post("/v1/agents/{id}/resume", escalations::resume),
         Door::get("/v1/escalations", escalations::list),

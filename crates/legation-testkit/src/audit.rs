@@ -7,6 +7,7 @@ use legation_engine::{LOOK, Ledger};
 use legation_exchange::record::{
     Committed, Frame, Frontier, Hash, Opening, Seal, chain, leaf, verify_consistency, verify_inclusion,
 };
+use legation_exchange::rules::{Change, acl};
 use legation_exchange::{Accepted, Acked, Effect, Erased, Moment, Policy, Pushed, Route, Why};
 use legation_protocol::Format;
 use legation_protocol::sign::SecretKey;
@@ -66,6 +67,9 @@ struct Audit<'a> {
     erased: BTreeMap<u64, u64>,
     cleared: BTreeSet<u64>,
     gone: BTreeSet<u64>,
+    /// Requests that were given up, and the entries by which that was not told yet.
+    failed: BTreeSet<u64>,
+    untold: BTreeSet<u64>,
 }
 
 impl<'a> Audit<'a> {
@@ -89,6 +93,8 @@ impl<'a> Audit<'a> {
             erased: BTreeMap::new(),
             cleared: BTreeSet::new(),
             gone: BTreeSet::new(),
+            failed: BTreeSet::new(),
+            untold: BTreeSet::new(),
         }
     }
 
@@ -131,9 +137,9 @@ impl<'a> Audit<'a> {
                 Ok(())
             }
             Effect::Pushed(pushed) => self.pushed(position, &pushed),
+            Effect::Changed { changes, .. } => self.gave_up(position, &changes),
             Effect::Tallied { .. }
             | Effect::Released(_)
-            | Effect::Changed { .. }
             | Effect::Keyed { .. }
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
@@ -146,7 +152,33 @@ impl<'a> Audit<'a> {
         }
     }
 
+    /// A request that reaches nobody is given up, once.
+    fn gave_up(&mut self, position: u64, changes: &[Change]) -> Check {
+        let [Change::Acl(acl::Change::Moved(moved))] = changes else {
+            return Err(format!("nobody asked for what changed at {position}"));
+        };
+        let first = moved.to == acl::Stage::Failed && self.failed.insert(moved.talk);
+        ensure(first, || format!("{} was given up twice", moved.talk))?;
+        self.untold.insert(position);
+        Ok(())
+    }
+
+    /// Whoever made it is told, once.
+    fn said(&mut self, position: u64, accepted: &Accepted) -> Check {
+        let because = accepted.ruled.because.is_some_and(|because| self.untold.remove(&because));
+        ensure(because && accepted.kind == "FAILURE", || format!("the exchange spoke unasked at {position}"))?;
+        self.accepted.insert(position, (usize::MAX, self.at));
+        for agent in &accepted.to {
+            let there = self.waiting.get_mut(agent).map(|waiting| waiting.insert(position));
+            ensure(there == Some(true), || format!("{position} went to {agent}, who is not registered"))?;
+        }
+        Ok(())
+    }
+
     fn accept(&mut self, position: u64, accepted: &Accepted, body: Option<&[u8]>) -> Check {
+        if accepted.proof == "exchange" {
+            return self.said(position, accepted);
+        }
         let number = if let Some(body) = body {
             self.asked.by_bytes.get(body).copied()
         } else {

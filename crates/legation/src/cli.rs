@@ -2,6 +2,7 @@
 
 mod bench;
 mod constraint;
+mod conversation;
 mod demo;
 mod escalation;
 mod exchange;
@@ -15,6 +16,7 @@ mod session;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
+pub(crate) use conversation::{ConversationArgs, ConversationCommand, StateArg};
 pub(crate) use demo::{DemoArgs, Story};
 pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
@@ -73,6 +75,7 @@ pub(crate) enum Command {
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
+    Conversation(ConversationArgs),
     Constraint(ConstraintArgs),
     Session(SessionArgs),
     DeadLetters(DeadLettersArgs),

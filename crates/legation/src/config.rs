@@ -42,6 +42,7 @@ pub(crate) struct Config {
     pub(crate) tls: Option<TlsFiles>,
     pub(crate) log_format: LogFormat,
     pub(crate) log_level: Level,
+    pub(crate) log_transport: bool,
     /// What only the next start takes over.
     push: PushTable,
     alerts: AlertsTable,
@@ -130,8 +131,21 @@ impl Config {
         let trusted = proxy.trusted.iter().map(|Trusted(network)| *network).collect();
         let proxy = Proxy { trusted, header: proxy.header.into() };
         let server = legation_server::Settings { hosts, proxy, limits, ..legation_server::Settings::default() };
-        let (log_format, log_level, listen_mode) = (log.format, log.level, listen_mode.0);
-        Ok(Config { data, listen, listen_mode, tls, log_format, log_level, push, alerts, engine, server })
+        let (log_format, log_level, log_transport) = (log.format, log.level, log.acl_transport);
+        let listen_mode = listen_mode.0;
+        Ok(Config {
+            data,
+            listen,
+            listen_mode,
+            tls,
+            log_format,
+            log_level,
+            log_transport,
+            push,
+            alerts,
+            engine,
+            server,
+        })
     }
 }
 

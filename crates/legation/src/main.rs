@@ -8,6 +8,7 @@ mod canon;
 mod cli;
 mod config;
 mod constraint;
+mod conversation;
 mod copy;
 mod dead_letters;
 mod demo;
@@ -89,6 +90,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Messages(args)) => messages::list(&args),
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
+        Some(Command::Conversation(args)) => conversation::run(&args),
         Some(Command::Constraint(args)) => constraint::run(&args),
         Some(Command::Session(args)) => session::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),

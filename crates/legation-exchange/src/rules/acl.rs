@@ -79,10 +79,8 @@ pub(crate) fn order(_: &State, _: &Policy, _: Moment, order: &Order, _: &Who) ->
 
 /// Where a message may lie that another says it did not understand.
 pub(crate) fn puzzling(state: &State, message: &Message) -> Vec<u64> {
-    match (message.performative(), message.refers_to()) {
-        (Performative::NotUnderstood, Some(named)) => state.earlier(&message.receiver.agent_id, &named),
-        _ => Vec::new(),
-    }
+    let named = message.refers_to().filter(|_| message.performative() == Performative::NotUnderstood);
+    named.map(|named| state.earlier(&message.receiver.agent_id, &named)).unwrap_or_default()
 }
 
 impl From<Change> for super::Change {

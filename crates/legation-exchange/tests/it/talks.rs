@@ -607,6 +607,29 @@ fn an_id_opens_one_conversation_of_a_sender() {
     accepted(&story.try_say("TASK_REQUEST", "Mallory", "Jules", &json!({})).1);
 }
 
+#[test]
+fn urgency_orders_between_senders_and_nothing_starves() {
+    // ACL 4.1
+    let mut story = Story::new();
+    let mut ask = |story: &mut Story, from: &str, priority: &str| {
+        let mut task = payload("TASK_REQUEST");
+        task["priority"] = json!(priority);
+        accepted(&story.try_say("TASK_REQUEST", from, "Jules", &json!({"payload": task})).1)
+    };
+    let low = ask(&mut story, "Eddy", "low");
+    story.desk.passes(Duration::from_mins(9));
+    let medium = ask(&mut story, "Mallory", "medium");
+    let order = |story: &Story| {
+        let items = story.desk.state.by_urgency("Jules", story.desk.now);
+        items.into_iter().map(|item| item.position).collect::<Vec<_>>()
+    };
+    assert_eq!(order(&story), [medium, low]);
+    story.desk.passes(Duration::from_mins(1));
+    assert_eq!(order(&story), [low, medium], "what has waited long is as urgent as anything");
+    let high = ask(&mut story, "Mallory", "high");
+    assert_eq!(order(&story), [low, medium, high], "what one sender said first stays first");
+}
+
 /// The same state from the record and from a snapshot.
 #[track_caller]
 pub(crate) fn folds(desk: &Desk) {

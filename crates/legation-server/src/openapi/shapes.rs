@@ -2,6 +2,7 @@
 
 mod audit;
 mod charters;
+mod conversations;
 mod escalations;
 mod keep;
 mod mailbox;
@@ -27,6 +28,7 @@ pub(super) fn all() -> Value {
         common(),
         messages::shapes(),
         mailbox::shapes(),
+        conversations::shapes(),
         reviews::shapes(),
         parties::shapes(),
         charters::shapes(),

@@ -11,6 +11,7 @@ mod alerts;
 mod attacks;
 mod charters;
 mod connections;
+mod conversations;
 mod dead_letters;
 mod door;
 mod endpoint;

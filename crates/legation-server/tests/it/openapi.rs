@@ -104,6 +104,12 @@ fn look_up(talk: &Talk<'_>, id: &str) {
     }
 }
 
+fn conversations(talk: &Talk<'_>) {
+    let found = talk.get("/v1/conversations", &[], "agent=bob&state=asked&after=0&limit=10");
+    let key = found["conversations"][0]["message_id"].as_str().unwrap();
+    assert_eq!(talk.get("/v1/conversations/{key}", &[("key", key)], "")["requester"], "ann");
+}
+
 fn alarms(talk: &Talk<'_>, ann: &Party) {
     talk.send("PUT", "/v1/agents/{id}", &[("id", "ann")], &json!({"parent": "bob"}));
     let id = crate::words::fresh_id();
@@ -113,6 +119,18 @@ fn alarms(talk: &Talk<'_>, ann: &Party) {
     talk.send("POST", "/v1/agents/{id}/suspend", &[("id", "ann")], &json!({"reason": "odd"}));
     talk.send("POST", "/v1/agents/{id}/resume", &[("id", "ann")], &json!({"reason": "fine"}));
     assert_eq!(talk.get("/v1/escalations", &[], "state=all&agent=ann")["escalations"][0]["state"], "closed");
+}
+
+/// What waits for a person, looked at and decided.
+fn reviews(talk: &Talk<'_>, ann: &Party) {
+    talk.says(ann, JSON, &ann.vlp("bob").replace(r#""confidence""#, r#""safety":{"level":"review"},"confidence""#));
+    let found = talk.get("/v1/reviews", &[], "limit=1");
+    let id = found["reviews"][0]["id"].as_str().unwrap();
+    let digest = talk.get("/v1/reviews/{id}", &[("id", id)], "")["digest"].clone();
+    let decision = json!({"decision": "refuse", "digest": digest, "reason": "no source"});
+    talk.send("POST", "/v1/reviews/{id}", &[("id", id)], &decision);
+}
+
 /// A session that is halted, and goes on.
 fn sessions(talk: &Talk<'_>, ann: &Party) {
     let block =
@@ -128,6 +146,7 @@ fn sessions(talk: &Talk<'_>, ann: &Party) {
 
 fn mailboxes(talk: &Talk<'_>) {
     let bob = [("id", "bob")];
+    talk.get("/v1/agents/{id}/inbox", &bob, "order=priority&limit=1");
     let inbox = talk.get("/v1/agents/{id}/inbox", &bob, "limit=1000&wait=0");
     let all = inbox["messages"].as_array().unwrap();
     assert!(all.len() > 4 && all.iter().all(|item| item["traceparent"].is_string() != (item == all.last().unwrap())));
@@ -248,7 +267,9 @@ fn every_operation_answers_as_it_is_described() {
     let (ann, bob) = agents(&talk, &house);
     look_up(&talk, &messages(&talk, &ann));
     sessions(&talk, &ann);
+    reviews(&talk, &ann);
     streams(&talk, &house, &bob);
+    conversations(&talk);
     mailboxes(&talk);
     alarms(&talk, &ann);
     people_and_keys(&talk);

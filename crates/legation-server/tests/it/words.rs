@@ -106,7 +106,7 @@ impl Party {
 
     pub(crate) fn acl(&self, to: &str) -> String {
         format!(
-            r#"{{"mcp_version":"0.1.0","message_id":"{}","performative":"NOT_UNDERSTOOD","sender":{{"agent_id":"{}"}},"receiver":{{"agent_id":"{to}"}},"in_reply_to":"5b1f0c9e-3a77-4c1d-9a46-0f2d8e6b7c10","language":"en","ontology":"elizaos:ontology:code/python/solution_provided","timestamp":"{}","payload":{{"reason_code":"parsing_error"}}}}"#,
+            r#"{{"mcp_version":"0.1.0","message_id":"{}","performative":"QUERY_REF","sender":{{"agent_id":"{}"}},"receiver":{{"agent_id":"{to}"}},"language":"en","ontology":"elizaos:general_query","timestamp":"{}","payload":{{"reference":"latest_commit_hash"}}}}"#,
             fresh_id(),
             self.id,
             time_from_now(0)

@@ -309,12 +309,16 @@ pub(crate) struct InboxArgs {
     #[arg(long, value_name = "SECS", default_value_t = 0)]
     pub(crate) wait: u16,
 
+    /// List the most urgent first: `priority` orders between senders, never one sender's own messages
+    #[arg(long, conflicts_with = "after")]
+    pub(crate) by_priority: bool,
+
     /// Acknowledge what was printed
     #[arg(long)]
     pub(crate) ack: bool,
 
     /// Go on with what comes, each message verified, until Ctrl-C
-    #[arg(long, conflicts_with_all = ["after", "limit", "wait"])]
+    #[arg(long, conflicts_with_all = ["after", "limit", "wait", "by_priority"])]
     pub(crate) follow: bool,
 
     #[command(flatten)]

@@ -152,6 +152,7 @@ fn every_kind() -> BTreeSet<Kind> {
 pub(crate) struct LogTable {
     pub(crate) format: LogFormat,
     pub(crate) level: Level,
+    pub(crate) acl_transport: bool,
 }
 
 /// How much of the log is written.
@@ -196,7 +197,7 @@ impl Default for ConfigFile {
             retention: RetentionTable::default(),
             push: PushTable::default(),
             alerts: AlertsTable::default(),
-            log: LogTable { format: LogFormat::Text, level: Level::Info },
+            log: LogTable { format: LogFormat::Text, level: Level::Info, acl_transport: false },
         }
     }
 }

@@ -3,8 +3,19 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 10] =
-    ["hosts", "registration", "truth", "tls", "proxy", "limits", "mailbox", "dedup", "retention", "log.level"];
+pub(crate) const LIVE: [&str; 11] = [
+    "hosts",
+    "registration",
+    "truth",
+    "tls",
+    "proxy",
+    "limits",
+    "mailbox",
+    "dedup",
+    "retention",
+    "log.level",
+    "log.acl_transport",
+];
 /// Read at the start alone.
 pub(crate) const AT_START: [&str; 8] =
     ["data", "listen", "listen_mode", "realm", "record", "push", "alerts", "log.format"];

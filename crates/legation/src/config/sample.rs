@@ -112,6 +112,9 @@ command = []
 format = "text"
 # "error", "warn", "info", "debug" or "trace"; RUST_LOG comes before it.
 level = "{level}"
+# Whether messages of the ElizaOS agent language are written to the log, what they say included:
+# MCP_MESSAGE_RECEIVED when one is taken, MCP_MESSAGE_SENT each time one is handed out.
+acl_transport = false
 "#,
         connections = limits.connections,
         unproven = limits.unproven_connections,

@@ -4,6 +4,7 @@ use crate::served::Served;
 
 const EXCHANGE: &str = include_str!("../../../../docs/guides/exchange.md");
 const CONSTRAINTS: &str = include_str!("../../../../docs/guides/constraints.md");
+const CONVERSATIONS: &str = include_str!("../../../../docs/guides/conversations.md");
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
 const ESCALATION: &str = include_str!("../../../../docs/guides/escalation.md");
@@ -82,4 +83,14 @@ fn the_shell_examples_about_constraints_work() {
     assert!(ran.out.contains("token_limit\t100\toperator\t"), "{}", ran.out);
     assert_eq!(ran.err.matches("refused[constraint_violated]").count(), 1, "{}\n{}", ran.out, ran.err);
     assert!(ran.out.contains(r#""constraints": ["#), "{}", ran.out);
+}
+
+#[test]
+fn the_shell_examples_about_conversations_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(CONVERSATIONS, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    for told in ["state\tresult\n", "\"error\":\"task_state\"", "\"answered_for\":\"Jules\""] {
+        assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
+    }
 }

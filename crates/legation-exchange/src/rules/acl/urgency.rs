@@ -29,10 +29,11 @@ impl State {
     }
 
     fn priority(&self, item: &Item, now: Moment) -> Priority {
-        let talk = self.rules.acl.get(item.message);
-        match talk {
-            // Alarms, and what the exchange says.
-            _ if item.from == NOBODY => Priority::High,
+        // Alarms, and what the exchange says, are nobody's.
+        if item.from == NOBODY {
+            return Priority::High;
+        }
+        match self.rules.acl.get(item.message) {
             Some(talk) if talk.opened_at.plus(LONG) <= now => Priority::High,
             Some(talk) => talk.opening.priority.unwrap_or(Priority::Medium),
             None => Priority::Medium,

@@ -37,8 +37,8 @@ fn what_the_agent_language_does_not_have_is_refused() {
     let scene = Scene::new();
     let acl = scene.ann.acl("bob");
     for (from, to, code) in [
-        ("NOT_UNDERSTOOD", "OBEY", "unknown_performative"),
-        ("NOT_UNDERSTOOD", "not_understood", "unknown_performative"),
+        ("QUERY_REF", "OBEY", "unknown_performative"),
+        ("QUERY_REF", "query_ref", "unknown_performative"),
         ("\"0.1.0\"", "\"9.9.9\"", "unsupported_version"),
     ] {
         let refused = scene.post(acl.replacen(from, to, 1)).refused(422, code);
