@@ -7,6 +7,8 @@ const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
 const STREAMS: &str = include_str!("../../../../docs/guides/streams.md");
 
+const TRUTH: &str = include_str!("../../../../docs/guides/truth.md");
+
 /// All blocks of one language, in their order.
 fn blocks(guide: &str, language: &str) -> String {
     let fence = format!("```{language}\n");
@@ -51,4 +53,14 @@ fn the_shell_examples_about_identity_work() {
     }
     assert_eq!(ran.out.matches("The short one.").count(), 1, "{}", ran.out);
     assert!(!ran.out.contains("FAIL"), "{}", ran.out);
+}
+
+#[test]
+fn the_shell_examples_about_truth_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(TRUTH, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    assert_eq!(ran.out.matches(r#""status":"accepted""#).count(), 4, "{}", ran.out);
+    assert!(ran.out.contains("* correction\t"), "{}", ran.out);
+    assert!(ran.out.contains("S-2025-12-14-observer-abc123\thalted\tobserver\t4\t"), "{}", ran.out);
 }
