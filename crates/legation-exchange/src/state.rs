@@ -260,6 +260,7 @@ impl State {
             left,
             claimed: None,
         };
+        let which = &which.sorted();
         for message in self.rules.holds.covered(which) {
             self.rules.holds.freeze(message, None, reason, hold(NOBODY, 0));
         }

@@ -162,10 +162,23 @@ pub enum Which {
 }
 
 impl Which {
+    /// The same, in an order that is quick to look through: there may be many, and more that are looked at.
+    pub(crate) fn sorted(&self) -> Which {
+        match self {
+            Which::From(sender) => Which::From(*sender),
+            Which::Messages(messages) => {
+                let mut messages = messages.clone();
+                messages.sort_unstable();
+                Which::Messages(messages)
+            }
+        }
+    }
+
+    /// Whether it is one of them, if they are [`sorted`](Which::sorted).
     pub(crate) fn covers(&self, from: u64, message: u64) -> bool {
         match self {
             Which::From(sender) => *sender == from,
-            Which::Messages(messages) => messages.contains(&message),
+            Which::Messages(messages) => messages.binary_search(&message).is_ok(),
         }
     }
 }

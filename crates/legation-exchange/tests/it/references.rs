@@ -1,10 +1,11 @@
 //! What a message names (VLP III).
 
-use crate::desk::{Desk, accepted, refused};
-use crate::vlp::{held, three};
+use crate::desk::{Desk, accepted, by, refused};
+use crate::vlp::{held, said, three};
 use legation_exchange::rules::Change;
-use legation_exchange::rules::vlp::{self, Target};
-use legation_protocol::Code;
+use legation_exchange::rules::vlp::{self, Target, beyond};
+use legation_exchange::{Earlier, Effect, Entry, Input, SpareId, Verified};
+use legation_protocol::{Code, Message, Received};
 use serde_json::json;
 
 /// What the message in an entry was found to name.
@@ -93,4 +94,55 @@ fn what_was_said_in_anothers_session_is_no_ground_to_stand_on() {
     let position = held(&desk.say("claim", "cat", "MSG-2", &refer));
     assert_eq!(desk.reasons(position), ["capability_denied"]);
     assert_eq!(desk.beside(position).metrics.unwrap().depth(), 3, "intent, constraints, memory");
+}
+
+/// Lets so many messages go by that the state knows none of those before.
+fn let_many_go_by(desk: &mut Desk) {
+    let template = desk.record.last().unwrap().clone();
+    let Effect::Accepted(accepted) = &template.effect else { panic!("no message: {template:?}") };
+    for number in 0..65_536u64 {
+        let mut accepted = accepted.clone();
+        accepted.id = format!("MANY-{number}");
+        accepted.digest = format!("digest of {number}");
+        accepted.ruled = Box::default();
+        let entry = Entry { position: desk.state.next(), effect: Effect::Accepted(accepted), ..template.clone() };
+        desk.state.apply(&entry);
+        desk.record.push(entry);
+    }
+}
+
+#[test]
+fn what_lies_far_back_is_looked_up_and_handed_over() {
+    let mut desk = three();
+    let claim = accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+    let members = json!({"receiver": "ann", "session_id": "S-1", "refers_to": "MSG-1", "provenance": ["log"]});
+    let text = said("evidence", "bob", "EVD-1", &members);
+    let received = Received::read(text.as_bytes()).unwrap();
+    let Message::Vlp(message) = received.message().clone() else { panic!("no VLP") };
+    assert_eq!(beyond(&desk.state, &message), None, "the state knows it");
+    let_many_go_by(&mut desk);
+    let wanted = beyond(&desk.state, &message).unwrap();
+    assert_eq!(
+        (wanted.ids, wanted.sources, wanted.up_to),
+        (vec!["MSG-1".to_owned()], vec!["log".to_owned()], Some(claim))
+    );
+    assert_eq!((wanted.session.as_deref(), wanted.between), (Some("S-1"), Some(["bob".to_owned(), "ann".to_owned()])));
+    let Effect::Accepted(taken) = desk.record[usize::try_from(claim).unwrap()].effect.clone() else {
+        panic!("no message")
+    };
+    let found = vec![Earlier { position: claim, accepted: taken }];
+    let spare_id = SpareId::Fresh("spare".to_owned());
+    let verified = Verified { received, proof: by("bob"), spare_id, trace: None, found };
+    let position = accepted(&desk.ask(Input::Message(Box::new(verified))));
+    assert_eq!(targets(&desk, position), [Target::Found(claim)]);
+}
+
+#[test]
+fn hashes_that_the_state_does_not_know_are_looked_up() {
+    let desk = three();
+    let hash = format!("sha256:{}", "ab".repeat(32));
+    let members = json!({"provenance": [hash, {"ref": "https://h/x", "hash": hash.to_uppercase()}, {"ref": "no", "kind": "hash"}]});
+    let received = Received::read(said("claim", "ann", "MSG-1", &members).as_bytes()).unwrap();
+    let Message::Vlp(message) = received.message() else { panic!("no VLP") };
+    assert_eq!(beyond(&desk.state, message).unwrap().digests, [hash]);
 }

@@ -10,6 +10,8 @@ const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 const ESCALATION: &str = include_str!("../../../../docs/guides/escalation.md");
 const STREAMS: &str = include_str!("../../../../docs/guides/streams.md");
 
+const TRUTH: &str = include_str!("../../../../docs/guides/truth.md");
+
 /// All blocks of one language, in their order.
 fn blocks(guide: &str, language: &str) -> String {
     let fence = format!("```{language}\n");
@@ -93,4 +95,14 @@ fn the_shell_examples_about_conversations_work() {
     for told in ["state\tresult\n", "\"error\":\"task_state\"", "\"answered_for\":\"Jules\""] {
         assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
     }
+}
+
+#[test]
+fn the_shell_examples_about_truth_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(TRUTH, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    assert_eq!(ran.out.matches(r#""status":"accepted""#).count(), 4, "{}", ran.out);
+    assert!(ran.out.contains("* correction\t"), "{}", ran.out);
+    assert!(ran.out.contains("S-2025-12-14-observer-abc123\thalted\tobserver\t4\t"), "{}", ran.out);
 }

@@ -51,6 +51,9 @@ impl Named<'_> {
 
 /// Where messages lie that a message may name.
 pub(crate) fn named_by(state: &State, message: &Message) -> Vec<u64> {
+    if message.refers_to.is_none() && message.provenance.is_none() {
+        return Vec::new();
+    }
     let window = &state.rules.vlp.window;
     let canonical = |name: &str| state.registry.resolve(name).map_or_else(|| name.to_owned(), |agent| agent.id.clone());
     let sender = canonical(message.sender());
