@@ -7,6 +7,7 @@ mod key;
 mod lookup;
 mod people;
 mod record;
+mod task;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use exchange::{
@@ -20,6 +21,7 @@ pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
+pub(crate) use task::{TaskArgs, TaskCommand, TaskOf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -64,6 +66,7 @@ pub(crate) enum Command {
     Message(MessageArgs),
     Explain(ExplainArgs),
     DeadLetters(DeadLettersArgs),
+    Task(TaskArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
     Doctor(DoctorArgs),

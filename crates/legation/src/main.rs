@@ -29,6 +29,7 @@ mod shell;
 mod sign;
 mod signin;
 mod tail;
+mod task;
 mod token;
 mod validate;
 mod verify;
@@ -85,6 +86,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
+        Some(Command::Task(args)) => task::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
         Some(Command::Erase(args)) => erase::run(&args),

@@ -37,6 +37,7 @@ mod signin;
 mod stream;
 #[cfg(unix)]
 mod streams;
+mod tasks;
 mod tls;
 #[cfg(unix)]
 mod unix;
