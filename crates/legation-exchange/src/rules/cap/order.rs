@@ -108,6 +108,13 @@ fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
     }
 }
 
+/// The delegation goes to somebody as it was sent, unless it was erased.
+fn words_again(state: &State, task: &Task, to: &str, ruling: &mut Ruling) {
+    if state.erasures.of(task.notice).is_none() {
+        ruling.again.push((task.notice, to.to_owned()));
+    }
+}
+
 fn retry(
     state: &State,
     policy: &Policy,
@@ -123,7 +130,7 @@ fn retry(
     let mut ruling = Ruling::default();
     let deadline = latest(policy, state, now, task.parent, None);
     ruling.change(Change::Retried { task: number, deadline }.into());
-    ruling.again.push((task.notice, task.assignee.clone()));
+    words_again(state, task, &task.assignee, &mut ruling);
     let text = format!(
         "{} is to be tried again, by {deadline}. {who} asks for it; entry {} says what to do.",
         task.id, task.notice
@@ -153,7 +160,7 @@ fn reassign(
     let mut ruling = Ruling::default();
     let deadline = latest(policy, state, now, task.parent, None);
     ruling.change(Change::Reassigned { task: number, to: to.to_owned(), deadline }.into());
-    ruling.again.push((task.notice, to.to_owned()));
+    words_again(state, task, to, &mut ruling);
     let text = format!(
         "{} is yours from now on, by {deadline}. {who} decided so; entry {} says what to do.",
         task.id, task.notice
