@@ -3,6 +3,7 @@
 
 use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
+use crate::clock::Clock;
 use crate::exchange::Head;
 use crate::ledger::{Batch, Ledger, weight};
 use crate::receipt::{Answered, Notary};
@@ -58,6 +59,7 @@ pub(crate) struct Decider {
     pub(crate) last: usize,
     /// The newest erase after which a new segment was begun: what it is about can be written anew.
     pub(crate) sealed_for: Option<u64>,
+    pub(crate) clock: Clock,
 }
 
 impl Decider {
@@ -92,8 +94,9 @@ impl Decider {
     }
 
     /// How long to wait for something to be asked: until the next deadline, and no longer than a second.
-    fn idle(&self) -> Duration {
-        let until = |first: Moment| Duration::from_micros(first.micros().saturating_sub(now().micros()));
+    fn idle(&mut self) -> Duration {
+        let now = self.clock.tell(now(), instant());
+        let until = |first: Moment| Duration::from_micros(first.micros().saturating_sub(now.micros()));
         self.ledger.state().next_deadline().map_or(IDLE, |first| until(first).clamp(SOON, IDLE))
     }
 
@@ -105,7 +108,8 @@ impl Decider {
         if self.policy.has_changed().unwrap_or(false) {
             self.ledger.retune(self.policy.borrow_and_update().clone());
         }
-        let Batch { verdicts, grown, fresh, reached, changed, alerts } = self.ledger.batch(inputs, now())?;
+        let Batch { verdicts, grown, fresh, reached, changed, alerts } =
+            self.ledger.batch(inputs, self.clock.tell(now(), instant()))?;
         self.publish(grown);
         self.alerts.committed(alerts, self.ledger.size());
         self.arrivals.tell(&reached);
@@ -136,6 +140,7 @@ impl Decider {
                     self.arrivals.tell(&[agent]);
                     self.arrivals.tell_registered();
                 }
+                Party::Stopped(agent) => self.arrivals.tell_stopped(agent),
                 Party::Person => self.arrivals.tell_all(),
             }
         }
@@ -202,6 +207,7 @@ impl Asked {
     fn of(job: Job) -> (Input, Asked) {
         let dialect = match &job.input {
             Input::Message(verified) => Some(verified.received.message().dialect()),
+            Input::Misunderstood(_) => Some(Format::Acl),
             Input::Register { .. }
             | Input::Remove { .. }
             | Input::Key { .. }

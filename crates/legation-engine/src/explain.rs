@@ -1,5 +1,7 @@
 //! What the exchange did with a message, and why, in order.
 
+mod ruled;
+
 use crate::exchange::{Error, Exchange};
 use crate::search::Scope;
 use legation_exchange::{Accepted, Effect, Entry, Fate, Moment, Try, Who, Why};
@@ -24,45 +26,52 @@ impl Exchange {
     pub async fn explain(&self, entry: &Entry, message: &Accepted, who: &Who) -> Result<Vec<Step>, Error> {
         let scope = self.scope(who);
         let mut steps = taken(entry, message);
-        let told = |agent: &&String| match &scope {
+        steps.extend(ruled::judged(entry, message));
+        let told = |agent: &String| match &scope {
             Scope::All => true,
-            Scope::Of { name, .. } => *name == message.sender || name == *agent,
+            Scope::Of { name, .. } => *name == message.sender || name == agent,
             Scope::Nothing => false,
         };
-        let mut agents: Vec<String> = message.to.iter().filter(told).cloned().collect();
-        let mut waiting = Vec::new();
-        agents.retain(|agent| {
-            let step = self.waits(agent, entry);
-            let has_left = step.is_none();
-            waiting.extend(step);
-            has_left
-        });
-        let recipients: Vec<String> = message.to.iter().filter(told).cloned().collect();
-        let (exchange, position) = (self.clone(), entry.position);
         // Only what has left its mailbox is looked up, and only once the index knows how.
         if let Some(last) = self.head().size.checked_sub(1) {
             self.indexed_past(last).await?;
         }
+        let (exchange, position) = (self.clone(), entry.position);
+        let ways: Vec<(u64, String)> = self.asked(move |finder| exchange.ways(finder, position)).await?;
+        let own = message.ruled.held.is_empty().then(|| message.to.iter().map(|agent| (position, agent.clone())));
+        let mut ways: Vec<_> = own.into_iter().flatten().chain(ways).filter(|(_, agent)| told(agent)).collect();
+        let recipients = ways.clone();
+        let mut waiting = Vec::new();
+        ways.retain(|(routed, agent)| {
+            let step = self.waits(agent, *routed, entry);
+            let has_left = step.is_none();
+            waiting.extend(step);
+            has_left
+        });
+        let exchange = self.clone();
         let gone = move |finder: &Finder| {
-            let left = agents.iter().map(|agent| exchange.left(finder, agent, position));
-            let mut steps: Vec<_> = left.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-            for agent in &recipients {
-                steps.extend(exchange.tried(finder, agent, position)?);
+            let mut steps = exchange.words_on(finder, position)?;
+            for (routed, agent) in &ways {
+                steps.extend(exchange.left(finder, agent, *routed)?);
+            }
+            for (routed, agent) in &recipients {
+                steps.extend(exchange.tried(finder, agent, *routed)?);
             }
             Ok(steps)
         };
         steps.extend(self.asked(gone).await?);
         steps.extend(waiting);
+        steps.extend(self.holds(entry));
         steps.sort_by_key(|step| step.position);
         Ok(steps)
     }
 
-    fn waits(&self, agent: &str, entry: &Entry) -> Option<Step> {
+    fn waits(&self, agent: &str, routed: u64, entry: &Entry) -> Option<Step> {
         let state = self.state();
-        let before = entry.position.checked_sub(1);
-        let item = state.mailbox(agent)?.after(before).next().filter(|item| item.position == entry.position)?;
+        let before = routed.checked_sub(1);
+        let item = state.mailbox(agent)?.after(before).next().filter(|item| item.position == routed)?;
         let says = format!("It waits in the mailbox of {agent:?}, until {} at most.", item.expires);
-        Some(Step { step: "waiting", position: entry.position, at: entry.at, says })
+        Some(Step { step: "waiting", position: routed, at: entry.at, says })
     }
 
     /// The entry that took a message out of a mailbox.

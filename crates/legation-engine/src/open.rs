@@ -5,6 +5,7 @@ use crate::alerts::{self, AlertSettings, Desk};
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
 use crate::clearing::Clearer;
+use crate::clock::Clock;
 use crate::crew::{Crew, Ended};
 use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
@@ -121,8 +122,10 @@ impl Exchange {
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
         let (follower, indexed, requests) =
             index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
-        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention, Arc::clone(&desk));
+        let (counted, told_to) = (Arc::clone(&stats), Arc::clone(&desk));
+        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
+        let clock = Clock::new(ledger.state().now(), instant());
         let decider = Decider {
             ledger,
             head,
@@ -135,6 +138,7 @@ impl Exchange {
             alerts: Arc::clone(&desk),
             last: 0,
             sealed_for: None,
+            clock,
         };
         let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));

@@ -89,7 +89,7 @@ impl Exchange {
     pub async fn message(&self, key: &str, sender: Option<&str>, who: &Who) -> Result<Lookup, Error> {
         let scope = self.scope(who);
         if let (Ok(position), None) = (key.parse(), sender) {
-            let found = self.entry(position)?.filter(|entry| is_seen(entry, &scope));
+            let found = self.entry(position)?.filter(|entry| self.is_seen(entry, &scope));
             if let Some(entry) = found {
                 return Ok(Lookup::One(Box::new(entry)));
             }
@@ -176,11 +176,48 @@ impl Exchange {
             }
             let entry = self.entry(*position)?.ok_or(Error::Entry { position: *position })?;
             bytes += entry.body.as_ref().map_or(0, |body| body.len());
-            if *scope == Scope::All || is_seen(&entry, scope) {
+            if *scope == Scope::All || self.is_seen(&entry, scope) {
                 entries.push(entry);
             }
         }
         Ok(Page { entries, next: last.filter(|_| found.len() == query.limit) })
+    }
+
+    /// Whether an entry is a message in this scope. What is held, or was refused while it was, is its sender's
+    /// alone to see.
+    fn is_seen(&self, entry: &Entry, scope: &Scope) -> bool {
+        let own = |message: &Accepted| match scope {
+            Scope::All => true,
+            Scope::Of { name, .. } => message.sender == *name,
+            Scope::Nothing => false,
+        };
+        match &entry.effect {
+            Effect::Accepted(message) if message.ruled.held.is_empty() => scope.has(entry.position, message),
+            Effect::Accepted(message) => {
+                let went_on = self.state().rules().holds.went_on(entry.position);
+                scope.has(entry.position, message) && (went_on || own(message))
+            }
+            Effect::Refused(_)
+            | Effect::Registered { .. }
+            | Effect::Removed { .. }
+            | Effect::Acked(_)
+            | Effect::Pushed(_)
+            | Effect::Died { .. }
+            | Effect::Resent(_)
+            | Effect::Purged { .. }
+            | Effect::Keyed { .. }
+            | Effect::Granted { .. }
+            | Effect::Withdrawn { .. }
+            | Effect::Confirmed { .. }
+            | Effect::Tallied { .. }
+            | Effect::Restored(_)
+            | Effect::Erased(_)
+            | Effect::Cleared { .. }
+            | Effect::Dropped { .. }
+            | Effect::Released(_)
+            | Effect::Changed { .. }
+            | Effect::Rotated { .. } => false,
+        }
     }
 
     /// An entry of the record.
@@ -189,32 +226,5 @@ impl Exchange {
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
         let (at, body) = (Moment::from_micros(frame.at), frame.body.into_here().map(Vec::into_boxed_slice));
         Ok(Some(Entry { position, at, effect, body }))
-    }
-}
-
-/// Whether an entry is a message in this scope.
-fn is_seen(entry: &Entry, scope: &Scope) -> bool {
-    match &entry.effect {
-        Effect::Accepted(message) => scope.has(entry.position, message),
-        Effect::Refused(_)
-        | Effect::Registered { .. }
-        | Effect::Removed { .. }
-        | Effect::Acked(_)
-        | Effect::Pushed(_)
-        | Effect::Died { .. }
-        | Effect::Resent(_)
-        | Effect::Purged { .. }
-        | Effect::Keyed { .. }
-        | Effect::Granted { .. }
-        | Effect::Withdrawn { .. }
-        | Effect::Confirmed { .. }
-        | Effect::Tallied { .. }
-        | Effect::Restored(_)
-        | Effect::Erased(_)
-        | Effect::Cleared { .. }
-        | Effect::Dropped { .. }
-        | Effect::Released(_)
-        | Effect::Changed { .. }
-        | Effect::Rotated { .. } => false,
     }
 }

@@ -23,6 +23,8 @@ pub struct Registry {
     tokens: BTreeMap<TokenHash, String>,
     /// Those that said where they take their messages.
     pushed: BTreeSet<String>,
+    /// Who belongs to a group.
+    groups: BTreeMap<String, BTreeSet<String>>,
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
     /// Names that were an agent's once, and what they look like.
@@ -74,6 +76,16 @@ impl Registry {
     /// Agents that run as copies of this one.
     pub fn instances<'r>(&'r self, id: &'r str) -> impl Iterator<Item = &'r Agent> {
         self.agents.values().filter(move |agent| agent.instance_of.as_deref() == Some(id))
+    }
+
+    /// Those that belong to a group, by id.
+    pub fn members(&self, group: &str) -> impl Iterator<Item = &Agent> {
+        self.groups.get(group).into_iter().flatten().filter_map(|id| self.agents.get(id))
+    }
+
+    /// Whether a name is a group's, and no agent's.
+    pub fn is_group(&self, name: &str) -> bool {
+        !self.names.contains_key(name) && self.groups.contains_key(name)
     }
 
     /// Names that were an agent's once.
@@ -175,6 +187,9 @@ impl Registry {
         if agent.push.is_some() {
             self.pushed.insert(agent.id.clone());
         }
+        for group in &agent.groups {
+            self.groups.entry(group.clone()).or_default().insert(agent.id.clone());
+        }
         self.since.insert(agent.since, agent.id.clone());
         self.agents.insert(agent.id.clone(), agent);
     }
@@ -207,6 +222,14 @@ impl Registry {
         let Some(agent) = self.agents.remove(id) else { return };
         self.pushed.remove(id);
         self.since.remove(&agent.since);
+        for group in &agent.groups {
+            if let Some(members) = self.groups.get_mut(group) {
+                members.remove(id);
+                if members.is_empty() {
+                    self.groups.remove(group);
+                }
+            }
+        }
         for name in agent.names() {
             self.names.remove(name);
             self.looks.remove(&look(name));
@@ -219,7 +242,7 @@ impl Registry {
 
 /// What a person sees of a name: confusable letters, case and trailing dots make no difference. Looks
 /// are taken before and after lowering, since a capital may look like another script's capital only.
-fn look(name: &str) -> String {
+pub(crate) fn look(name: &str) -> String {
     let seen: String = skeleton(name.trim_end_matches(['.', ' '])).collect();
     skeleton(&seen.to_lowercase()).collect()
 }

@@ -22,6 +22,7 @@ pub(crate) use voice::utter;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
+use legation_protocol::vcp::Payload;
 use legation_protocol::{Message, Rejection};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,44 @@ pub enum Change {
     Vlp(vlp::Change),
 }
 
+impl Change {
+    /// The entry whose message it is about, where it is about one that is held.
+    pub fn concerns(&self) -> Option<u64> {
+        match self {
+            Change::Hold(change) => change.message(),
+            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+        }
+    }
+
+    fn of_vlp(&self) -> Option<&vlp::Change> {
+        match self {
+            Change::Vlp(change) => Some(change),
+            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) => None,
+        }
+    }
+
+    /// The messages that were found by a name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = u64> {
+        self.targets().iter().filter_map(vlp::Target::position)
+    }
+
+    fn targets(&self) -> &[vlp::Target] {
+        self.of_vlp().map_or(&[], vlp::Change::targets)
+    }
+
+    /// The messages that another takes the place of.
+    pub(crate) fn amended(&self) -> impl Iterator<Item = u64> {
+        self.of_vlp().map_or(&[][..], vlp::Change::amends).iter().copied()
+    }
+
+    /// Fills in the id of the message of the exchange that it is part of.
+    fn said_as(&mut self, id: &str) {
+        if let Change::Vcp(vcp::Change::Alarm(change)) = self {
+            change.said_as(id);
+        }
+    }
+}
+
 /// The entry a change lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct At {
@@ -73,6 +112,7 @@ impl Kept {
                 self.holds.apply(change);
                 if let hold::Change::Refused { message, .. } = change {
                     self.cap.refused(*message);
+                    self.acl.lose_all(*message, acl::Loss::Refused, at.at);
                 }
             }
             Change::Vcp(change) => self.vcp.apply(at, change),
@@ -101,17 +141,29 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
         Message::Cap(message) => cap::look(case, message, &mut ruling)?,
         Message::Vlp(message) => vlp::look(case, message, &mut ruling)?,
     }
-    vcp::constrain(case, &mut ruling)?;
+    // An alarm is never held up or turned away by what a rule asks of ordinary messages.
+    if !is_alarm(case.received.message()) {
+        vcp::constrain(case, &mut ruling)?;
+    }
     Ok(ruling)
 }
 
+/// Whether a message is an escalation that nothing may hold up, or the acknowledgement of one (VCP 6.1).
+pub(crate) fn is_alarm(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::Escalation(alarm) => alarm.severity.is_grave(),
+        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
+    }
+}
+
 /// The first deadline that has passed, and what follows from it. Applying that takes the deadline away.
-pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
+pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Option<Ruling> {
     if state.rules.earliest().is_none_or(|first| first > now) {
         return None;
     }
     None.or_else(|| hold::due(state, policy, now))
-        .or_else(|| vcp::due(state, policy, now))
+        .or_else(|| vcp::due(state, policy, now, quoted))
         .or_else(|| cap::due(state, policy, now))
         .or_else(|| acl::due(state, policy, now))
         .or_else(|| vlp::due(state, policy, now))

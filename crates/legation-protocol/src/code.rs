@@ -274,7 +274,7 @@ codes! {
 impl Code {
     /// Whether sending the same again later could succeed.
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Code::MailboxFull | Code::StorageFull | Code::Busy | Code::RateLimited)
+        matches!(self, Code::MailboxFull | Code::StorageFull | Code::Busy | Code::RateLimited | Code::DelegationLimit)
     }
 
     /// The code with this name.

@@ -45,6 +45,17 @@ impl Caller {
         }
     }
 
+    /// Lets those through who see what waits for a person.
+    pub(crate) fn may_see_reviews(&self) -> Result<(), Refusal> {
+        match &self.0 {
+            Who::Person { role: Role::Operator | Role::Reviewer | Role::Auditor, .. } => Ok(()),
+            Who::Agent(_) | Who::Person { .. } => {
+                Err(Refusal::because(Code::NotAllowed, "this takes a reviewer's token, or an operator's"))
+            }
+            Who::Nobody => Err(unauthenticated("this takes a reviewer's token, or an operator's")),
+        }
+    }
+
     /// Lets operators through, and says which.
     pub(crate) fn must_be_operator(&self) -> Result<&str, Refusal> {
         match &self.0 {

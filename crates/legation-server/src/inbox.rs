@@ -14,7 +14,9 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Delivery, Error, Feed};
 use legation_exchange::record::Receipt;
+use legation_exchange::rules::Finding;
 use legation_exchange::{Epoch, PRINCIPALS, Verdict};
+use legation_protocol::vlp::{Level, Metrics};
 use legation_protocol::{Code, Rejection};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -94,9 +96,11 @@ pub(crate) struct Item<'d> {
     received_at: String,
     digest: &'d str,
     receipt: &'d Receipt,
-    /// How its safety is judged, and what was found in it: nothing is judged yet.
-    level: Option<&'d str>,
-    findings: [&'d str; 0],
+    /// How its safety is judged, and what rules found.
+    level: Option<Level>,
+    findings: &'d [Finding],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<Metrics>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traceparent: Option<&'d str>,
     #[serde(flatten)]
@@ -106,7 +110,7 @@ pub(crate) struct Item<'d> {
 impl<'d> Item<'d> {
     /// The bytes go out as they came in.
     pub(crate) fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
-        let Delivery { position, bytes, received_at, digest, receipt, trace, epoch, dialect: _ } = delivery;
+        let Delivery { position, bytes, received_at, digest, receipt, trace, epoch, ruled, dialect: _ } = delivery;
         let message = serde_json::from_slice(bytes).map_err(|_| Error::Entry { position: *position })?;
         Ok(Item {
             position: *position,
@@ -114,8 +118,9 @@ impl<'d> Item<'d> {
             received_at: received_at.to_string(),
             digest,
             receipt,
-            level: None,
-            findings: [],
+            level: ruled.level,
+            findings: &ruled.findings,
+            metrics: ruled.metrics,
             traceparent: trace.as_deref(),
             epoch: epoch.into(),
         })

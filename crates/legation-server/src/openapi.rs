@@ -2,6 +2,7 @@
 //! from the published schemas, and tests hold it to the routes and to real answers.
 
 mod dialects;
+mod escalations;
 mod headers;
 mod keep;
 mod mailboxes;
@@ -10,10 +11,12 @@ mod people;
 mod record;
 mod refusals;
 mod registry;
+mod reviews;
 mod schema;
 mod sending;
 mod shapes;
 mod tasks;
+mod truth;
 mod upkeep;
 
 use crate::routes::doors;
@@ -50,9 +53,12 @@ struct Chapter {
 fn chapters() -> [Chapter; 8] {
     [
         sending::chapter(),
+        truth::chapter(),
         mailboxes::chapter(),
+        reviews::chapter(),
         registry::chapter(),
         tasks::chapter(),
+        escalations::chapter(),
         record::chapter(),
         people::chapter(),
         keep::chapter(),

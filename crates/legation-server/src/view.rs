@@ -1,6 +1,7 @@
 //! An agent as others may see it.
 
 use crate::ws::Presence;
+use legation_engine::Exchange;
 use legation_exchange::{Agent, Key, Tokens, Who};
 use serde::Serialize;
 use serde_json::Value;
@@ -12,6 +13,9 @@ pub(crate) struct View {
     #[serde(flatten)]
     agent: Value,
     state: &'static str,
+    /// What it has escalated and is open, as far as the one who looks may know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    escalations: Option<Vec<String>>,
     /// Whether it has a socket open, and began one by sharing its context.
     #[serde(flatten)]
     presence: Option<Here>,
@@ -24,13 +28,13 @@ struct Here {
 }
 
 impl View {
-    pub(crate) fn of(agent: Agent, who: &Who) -> View {
+    pub(crate) fn of(agent: Agent, exchange: &Exchange, who: &Who) -> View {
         let sees_all = match who {
             Who::Person { .. } => who.sees_all(),
             Who::Agent(id) => *id == agent.id,
             Who::Nobody => false,
         };
-        let state = state(&agent);
+        let state = exchange.standing(&agent.id).as_str();
         let mut agent = Agent { tokens: Tokens::default(), ..agent };
         if !sees_all {
             // An address may be known to those alone who are to use it.
@@ -46,7 +50,13 @@ impl View {
             members.remove("tokens");
             members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
-        View { agent, state, presence: None }
+        View { agent, state, escalations: None, presence: None }
+    }
+
+    /// With what it has escalated and is open.
+    pub(crate) fn with_open(mut self, escalations: Vec<String>) -> View {
+        self.escalations = Some(escalations);
+        self
     }
 
     /// With whether it is here.
@@ -54,11 +64,6 @@ impl View {
         self.presence = Some(Here { connected: open > 0, context_shared: shared > 0 });
         self
     }
-}
-
-/// How an agent is.
-pub(crate) fn state(_: &Agent) -> &'static str {
-    "running"
 }
 
 /// A key as others may see it, in whatever state it is.

@@ -26,6 +26,7 @@ pub(crate) fn audit(asked: &Asked, policy: &Policy, ledger: &Ledger, dir: &Path)
     audit.told()?;
     audit.bodies()?;
     audit.mailboxes(ledger)?;
+    audit.given()?;
     audit.statements(ledger)?;
     let ring = Some(Arc::clone(ledger.reader().ring()));
     let options = Options { checkpoint: asked.checkpoints.last().cloned(), ring, ..Options::default() };
@@ -55,8 +56,9 @@ struct Audit<'a> {
     seen: BTreeSet<usize>,
     /// Digests of what was refused: who sends that again cannot expect it to keep its place.
     refused: BTreeSet<String>,
-    /// What waits for whom.
+    /// What waits for whom, and what ever did.
     waiting: BTreeMap<String, BTreeSet<u64>>,
+    routed: BTreeMap<String, BTreeSet<u64>>,
     /// Roots and chains by size, at the sizes that were stated.
     roots: BTreeMap<u64, (Hash, Hash)>,
     leaves: Vec<Hash>,
@@ -81,6 +83,7 @@ impl<'a> Audit<'a> {
             seen: BTreeSet::new(),
             refused: BTreeSet::new(),
             waiting: BTreeMap::new(),
+            routed: BTreeMap::new(),
             roots: BTreeMap::new(),
             leaves: Vec::new(),
             erased: BTreeMap::new(),
@@ -164,6 +167,7 @@ impl<'a> Audit<'a> {
         for agent in &accepted.to {
             let there = self.waiting.get_mut(agent).map(|waiting| waiting.insert(position));
             ensure(there == Some(true), || format!("{position} went to {agent}, who is not registered"))?;
+            self.routed.entry(agent.clone()).or_default().insert(position);
         }
         Ok(())
     }
@@ -291,6 +295,22 @@ impl<'a> Audit<'a> {
             let due = |at: Moment| at.plus(self.policy.time_to_live).plus(LOOK) <= self.at;
             let stale = waiting.iter().find(|at| self.accepted.get(at).is_some_and(|(_, at)| due(*at)));
             ensure(stale.is_none(), || format!("{stale:?} waits beyond its time"))?;
+        }
+        Ok(())
+    }
+
+    /// Whoever takes from a mailbox as it fills is given what the record has for it, once and in order, and
+    /// nothing that still waits was passed over.
+    fn given(&self) -> Check {
+        for (agent, given) in &self.asked.given {
+            ensure(given.is_sorted_by(|one, next| one < next), || format!("{agent} was given {given:?}"))?;
+            let (all, none) = (given.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
+            let unknown = all.difference(self.routed.get(*agent).unwrap_or(&none)).next();
+            ensure(unknown.is_none(), || format!("{agent} was given {unknown:?}, which is not in the record"))?;
+            let Some(last) = given.last() else { continue };
+            let waiting = self.waiting.get(*agent).unwrap_or(&none);
+            let missed = waiting.range(..=last).find(|position| !all.contains(position));
+            ensure(missed.is_none(), || format!("{agent} was never given {missed:?}"))?;
         }
         Ok(())
     }

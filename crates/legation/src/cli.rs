@@ -1,15 +1,21 @@
 //! The arguments, and the help that teaches them.
 
 mod bench;
+mod demo;
+mod escalation;
 mod exchange;
 mod keep;
 mod key;
 mod lookup;
 mod people;
 mod record;
+mod review;
+mod session;
 mod task;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
+pub(crate) use demo::{DemoArgs, Story};
+pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -21,6 +27,8 @@ pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
+pub(crate) use review::{ReviewArgs, ReviewCommand};
+pub(crate) use session::{SessionArgs, SessionCommand};
 pub(crate) use task::{TaskArgs, TaskCommand, TaskOf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -65,8 +73,12 @@ pub(crate) enum Command {
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
     Explain(ExplainArgs),
+    Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
     Task(TaskArgs),
+    Escalation(EscalationArgs),
+    Review(ReviewArgs),
+    Demo(DemoArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
     Doctor(DoctorArgs),

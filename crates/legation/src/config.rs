@@ -1,6 +1,7 @@
 //! What `serve` is told: the file, then the environment and the flags, checked as a whole before
 //! anything starts.
 
+mod at_hand;
 mod file;
 mod listen;
 mod live;
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &ConfigArgs) -> anyhow::Result<Outcome> {
     match &args.command {
         ConfigCommand::Sample => io::stdout().write_all(sample::sample().as_bytes())?,
         ConfigCommand::Check { file } => {
-            let checked = of_file(file);
+            let checked = of_file(file).and_then(|config| config.at_hand());
             if let Err(error) = checked {
                 writeln!(io::stderr(), "{error:#}")?;
                 return Ok(Outcome::Refused);
@@ -151,6 +152,7 @@ impl ConfigFile {
     fn policy(&self) -> Policy {
         Policy {
             open_registration: self.registration == Registration::Open,
+            truth: self.truth,
             past: self.dedup.past.0,
             future: self.dedup.future.0,
             dedup_margin: self.dedup.margin.0,

@@ -9,9 +9,11 @@ mod cli;
 mod config;
 mod copy;
 mod dead_letters;
+mod demo;
 mod doctor;
 mod each;
 mod erase;
+mod escalation;
 mod explain;
 mod inbox;
 mod input;
@@ -23,8 +25,10 @@ mod openapi;
 mod places;
 mod remote;
 mod restore;
+mod review;
 mod send;
 mod serve;
+mod session;
 mod shell;
 mod sign;
 mod signin;
@@ -85,8 +89,12 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Messages(args)) => messages::list(&args),
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
+        Some(Command::Session(args)) => session::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Task(args)) => task::run(&args),
+        Some(Command::Escalation(args)) => escalation::run(&args),
+        Some(Command::Review(args)) => review::run(&args),
+        Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
         Some(Command::Erase(args)) => erase::run(&args),

@@ -6,6 +6,7 @@ use crate::effect::Effect;
 use crate::key::Key;
 use crate::push::Pushing;
 use crate::registration::Registration;
+use crate::rules::vcp;
 use crate::token::{TokenHash, Tokens};
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
@@ -14,6 +15,9 @@ impl Desk<'_> {
     pub(super) fn register(&self, id: String, wanted: Registration, who: &Who, token: TokenHash) -> Decided {
         let old = self.state.registry.agent(&id);
         self.may_register(&id, old, &wanted, who)?;
+        if let (None, Who::Agent(by)) = (old, who) {
+            vcp::may_act(self.state, by)?;
+        }
         let new = old.is_none();
         if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));

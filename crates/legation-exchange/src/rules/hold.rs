@@ -75,6 +75,8 @@ pub struct Holds {
     deadlines: BTreeSet<(Moment, u64)>,
     /// What became of the last few.
     decided: BTreeMap<u64, Decided>,
+    /// All that were refused: nobody but their senders sees them.
+    refused: BTreeSet<u64>,
 }
 
 /// What became of a hold.
@@ -137,6 +139,18 @@ pub enum Change {
     },
 }
 
+impl Change {
+    /// The message it is about.
+    pub fn message(&self) -> Option<u64> {
+        match self {
+            Change::Lifted { message, .. } | Change::Refused { message, .. } | Change::Claimed { message, .. } => {
+                Some(*message)
+            }
+            Change::Frozen { .. } | Change::Thawed { .. } => None,
+        }
+    }
+}
+
 /// Messages on their way.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -170,6 +184,11 @@ impl Holds {
     /// What became of the hold on the message in this entry, if that is not long ago.
     pub fn decided(&self, message: u64) -> Option<&Decided> {
         self.decided.get(&message)
+    }
+
+    /// Whether a message that was held once has gone on.
+    pub fn went_on(&self, message: u64) -> bool {
+        !self.held.contains_key(&message) && !self.refused.contains(&message)
     }
 
     pub(crate) fn earliest(&self) -> Option<Moment> {
@@ -223,6 +242,15 @@ impl Holds {
         });
     }
 
+    /// A sender is gone: what was to wait until it may go on does so for ever.
+    pub(crate) fn forget_suspended(&mut self, sender: u64) {
+        let suspended = |hold: &Hold| hold.reasons.iter().any(|own| matches!(own.lifts, Lifter::Resume(_)));
+        let gone = self.held.iter().filter(|(_, hold)| hold.from == sender && suspended(hold));
+        for message in gone.map(|(message, _)| *message).collect::<Vec<_>>() {
+            self.take(message);
+        }
+    }
+
     pub(crate) fn remember(&mut self, message: u64, released: bool, by: &str) {
         self.decided.insert(message, Decided { released, by: by.to_owned() });
         if self.decided.len() > REMEMBERED {
@@ -240,6 +268,7 @@ impl Holds {
             }
             Change::Refused { message, by, .. } => {
                 self.take(*message);
+                self.refused.insert(*message);
                 self.remember(*message, false, by);
             }
             Change::Claimed { message, by, until } => {
@@ -378,3 +407,6 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
     refuse(state, policy, *message, "the exchange".to_owned(), "nobody decided in time".to_owned(), &mut ruling);
     Some(ruling)
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,9 +68,10 @@ pub(crate) fn name_in(agent: &Agent, dialect: Format) -> &str {
 /// The entry in which the exchange says something. Nothing if the words make no message.
 pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: Heard) -> Option<Entry> {
     let (position, now) = entry;
-    let Heard { to, words, changes } = heard;
+    let Heard { to, words, mut changes } = heard;
     let origin = origin(policy, now, position)?;
     let id = origin.message_id.to_string();
+    changes.iter_mut().for_each(|change| change.said_as(&id));
     let text = written(&words(origin)?, policy.voice.as_ref())?;
     let received = Received::read(text.into_bytes()).ok()?;
     let message = received.message();
@@ -97,7 +98,7 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
 }
 
 /// Who says it and when. The same entry always gets the same id.
-fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Origin> {
+pub(crate) fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Origin> {
     let hash = Sha256::new().chain_update(&policy.realm).chain_update([0]).chain_update(position.to_le_bytes());
     let hash = hash.chain_update(now.micros().to_le_bytes()).finalize();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

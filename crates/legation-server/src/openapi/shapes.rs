@@ -1,12 +1,15 @@
 //! The shapes of what is sent and answered, by name.
 
 mod audit;
+mod escalations;
 mod keep;
 mod mailbox;
 mod messages;
 mod parties;
+mod reviews;
 mod storage;
 mod tasks;
+mod truth;
 
 use super::dialects;
 use super::refusals;
@@ -23,11 +26,14 @@ pub(super) fn all() -> Value {
         common(),
         messages::shapes(),
         mailbox::shapes(),
+        reviews::shapes(),
         parties::shapes(),
         tasks::shapes(),
+        escalations::shapes(),
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),
+        truth::shapes(),
         upkeep(),
     ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));

@@ -39,6 +39,7 @@ mod stream;
 mod streams;
 mod tasks;
 mod tls;
+mod truth;
 #[cfg(unix)]
 mod unix;
 mod words;

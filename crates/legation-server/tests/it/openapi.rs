@@ -93,9 +93,24 @@ fn look_up(talk: &Talk<'_>, id: &str) {
     assert!(!talk.get("/v1/messages", &[], "sender=ann&include=message")["messages"].as_array().unwrap().is_empty());
     assert!(!talk.get("/v1/messages", &[], "verdict=refused")["messages"].as_array().unwrap().is_empty());
     talk.get("/v1/messages", &[], "dialect=cap&order=oldest&limit=1&since=2020-01-01T00:00:00Z&text=outline");
-    for path in ["/v1/messages/{key}", "/v1/messages/{key}/raw", "/v1/messages/{key}/explain"] {
+    for path in
+        ["/v1/messages/{key}", "/v1/messages/{key}/raw", "/v1/messages/{key}/explain", "/v1/messages/{key}/truth"]
+    {
         talk.get(path, &[("key", id)], "sender=ann");
     }
+}
+
+/// A session that is halted, and goes on.
+fn sessions(talk: &Talk<'_>, ann: &Party) {
+    let block =
+        ann.vlp("bob").replace(r#""confidence""#, r#""session_id":"S-1","safety":{"level":"block"},"confidence""#);
+    let sent: Value = serde_json::from_str(&block).unwrap();
+    talk.says(ann, JSON, &block);
+    let truth = talk.get("/v1/messages/{key}/truth", &[("key", sent["id"].as_str().unwrap())], "");
+    assert_eq!(truth["chain"][0]["level"], "block", "{truth}");
+    assert_eq!(talk.get("/v1/sessions", &[], "state=halted&limit=5")["sessions"][0]["id"], "S-1");
+    talk.get("/v1/sessions/{id}", &[("id", "S-1")], "");
+    talk.send("POST", "/v1/sessions/{id}/release", &[("id", "S-1")], &json!({"reason": "looked at it"}));
 }
 
 fn mailboxes(talk: &Talk<'_>) {
@@ -239,6 +254,7 @@ fn every_operation_answers_as_it_is_described() {
     let talk = talk(&house);
     let (ann, bob) = agents(&talk, &house);
     look_up(&talk, &messages(&talk, &ann));
+    sessions(&talk, &ann);
     streams(&talk, &house, &bob);
     tasks(&talk);
     mailboxes(&talk);

@@ -4,6 +4,7 @@ use super::query::What;
 use super::terms::Terms;
 use super::words::words;
 use legation_exchange::record::Frame;
+use legation_exchange::rules::Change;
 use legation_exchange::{Accepted, Acked, Effect, Person};
 use legation_protocol::json::Doc;
 
@@ -30,6 +31,8 @@ pub(crate) enum Facet<'a> {
     /// A position that somebody tried to bring to its agent.
     Tried(u64),
     Word(&'a str),
+    /// The position of a message that this one names.
+    Names(u64),
 }
 
 /// What a facet is about.
@@ -57,13 +60,14 @@ impl<'a> Facet<'a> {
             Facet::Taken(_) => 12,
             Facet::Word(_) => 13,
             Facet::Tried(_) => 14,
+            Facet::Names(_) => 15,
         }
     }
 
     pub(crate) const fn value(self) -> Value<'a> {
         match self {
             Facet::What(what) => Value::Text(what.as_str()),
-            Facet::Taken(position) | Facet::Tried(position) => Value::Number(position),
+            Facet::Taken(position) | Facet::Tried(position) | Facet::Names(position) => Value::Number(position),
             Facet::Sender(text)
             | Facet::Recipient(text)
             | Facet::Party(text)
@@ -148,7 +152,10 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             released.to.iter().for_each(|agent| push(Facet::About(agent)));
             push(Facet::Taken(released.message));
         }
-        Effect::Changed { by, .. } => push(Facet::By(by)),
+        Effect::Changed { by, changes } => {
+            push(Facet::By(by));
+            changes.iter().filter_map(Change::concerns).for_each(|message| push(Facet::Taken(message)));
+        }
         Effect::Rotated { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {
             for tally in refusals {
@@ -174,4 +181,6 @@ fn message(accepted: &Accepted, push: &mut impl FnMut(Facet<'_>)) {
     if let Some(thread) = thread {
         push(Facet::Thread(thread));
     }
+    accepted.ruled.changes.iter().filter_map(Change::concerns).for_each(|message| push(Facet::Taken(message)));
+    accepted.named().for_each(|position| push(Facet::Names(position)));
 }

@@ -160,6 +160,8 @@ pub struct Query {
     pub taken: Option<u64>,
     /// The position they tried to bring to its agent.
     pub tried: Option<u64>,
+    /// The position of a message that they name.
+    pub names: Option<u64>,
     /// A text all of whose words are in the message, in any order. One without words is in none.
     pub text: Option<String>,
     /// Decided then or later, in microseconds since 1970.
@@ -203,6 +205,7 @@ impl Query {
             self.what.map(Facet::What),
             self.taken.map(Facet::Taken),
             self.tried.map(Facet::Tried),
+            self.names.map(Facet::Names),
         ];
         let dialect = self.dialect.map(|dialect| Facet::Dialect(dialect.as_str()));
         let parties = self.parties.iter().map(|party| Facet::Party(party));

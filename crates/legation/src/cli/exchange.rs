@@ -123,6 +123,7 @@ Examples:
   legation agent key list pm-1                              see `agent key --help`
   legation agent token pm-1                                 a new token for the old
   legation agent purge pm-1                                 empties its mailbox
+  legation agent suspend pm-1 --reason \"odd results\"        it says nothing until it is resumed
   legation agent remove pm-1")]
 pub(crate) struct AgentArgs {
     #[command(subcommand)]
@@ -156,6 +157,24 @@ pub(crate) enum AgentCommand {
     Token {
         /// Its id
         id: String,
+    },
+    /// Let an agent and its instances say nothing any more
+    Suspend {
+        /// Its id
+        id: String,
+
+        /// Why; the agent is told
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Let a paused or suspended agent go on, whatever stopped it
+    Resume {
+        /// Its id
+        id: String,
+
+        /// Why; the agent is told
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
     },
     /// Empty an agent's mailbox unread
     Purge {

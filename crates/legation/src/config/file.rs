@@ -4,6 +4,7 @@ use super::values::{Count, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
 use legation_engine::Settings;
 use legation_exchange::rules::cap::{Narrowing, Oversight};
+use legation_exchange::rules::vlp::Strictness;
 use legation_exchange::{Kind, Policy};
 use legation_server::{Limits, ProxyHeader};
 use serde::Deserialize;
@@ -19,6 +20,7 @@ pub(crate) struct ConfigFile {
     pub(crate) realm: String,
     pub(crate) hosts: Vec<String>,
     pub(crate) registration: Registration,
+    pub(crate) truth: Strictness,
     pub(crate) tls: TlsTable,
     pub(crate) proxy: ProxyTable,
     pub(crate) limits: LimitsTable,
@@ -233,6 +235,7 @@ impl Default for ConfigFile {
             realm: "local".to_owned(),
             hosts: Vec::new(),
             registration: Registration::Operator,
+            truth: Policy::default().truth,
             tls: TlsTable::default(),
             proxy: ProxyTable::default(),
             limits: LimitsTable::default(),

@@ -3,8 +3,8 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 10] =
-    ["hosts", "registration", "tls", "proxy", "limits", "mailbox", "dedup", "rules", "retention", "log.level"];
+pub(crate) const LIVE: [&str; 11] =
+    ["hosts", "registration", "truth", "tls", "proxy", "limits", "mailbox", "dedup", "rules", "retention", "log.level"];
 /// Read at the start alone.
 pub(crate) const AT_START: [&str; 8] =
     ["data", "listen", "listen_mode", "realm", "record", "push", "alerts", "log.format"];

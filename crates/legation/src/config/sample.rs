@@ -31,6 +31,10 @@ hosts = []
 # Who may register agents: "operator", or "open" for anybody.
 registration = "operator"
 
+# How much of what VLP's truth rules find waits for a person: "standard", or "strict" for queries, notices and
+# whatever does not pass the gate too.
+truth = "standard"
+
 [tls]
 # The certificate, with those that lead to a root, and its key: PEM files, read again when they change. With
 # them every address speaks TLS, and sockets in the file system do not.

@@ -5,6 +5,7 @@ use super::change::{Change, Escalation};
 use super::delegate::{latest, may_hand_to, no_cycle};
 use super::task::{Stage, Task};
 use super::words;
+use crate::erased::covers;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::Ruling;
@@ -108,9 +109,11 @@ fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
     }
 }
 
-/// The delegation goes to somebody as it was sent, unless it was erased.
+/// The delegation goes to somebody as it was sent, if its text is still there.
 fn words_again(state: &State, task: &Task, to: &str, ruling: &mut Ruling) {
-    if state.erasures.of(task.notice).is_none() {
+    let dropped = &state.dropped;
+    let is_kept = task.notice >= dropped.before || covers(&dropped.kept, task.notice);
+    if is_kept && state.erasures.of(task.notice).is_none() {
         ruling.again.push((task.notice, to.to_owned()));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::openapi::schema::{
-    Member, as_a, closed, list, may, must, number, object, of, one_of, or_null, text, texts, time, with,
+    Member, as_a, closed, list, may, must, number, object, of, one_of, or_null, text, time, with,
 };
 use serde_json::{Value, json};
 
@@ -51,7 +51,8 @@ fn inbox() -> Value {
             must("digest", as_a("Hash", "SHA-256 of its canonical form without its signature.")),
             must("receipt", of("Receipt")),
             must("level", or_null(text("How its safety is judged, where it is."))),
-            must("findings", texts("What was found in it.")),
+            must("findings", list("What rules found in it.", &of("Finding"))),
+            may("metrics", of("Metrics")),
             may("traceparent", text("The trace it was sent in.")),
         ]
         .into_iter()

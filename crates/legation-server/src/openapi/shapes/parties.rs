@@ -76,7 +76,13 @@ fn agent() -> Value {
                 "since",
                 number("The position of the entry that registered it. What was said before under its id is another's."),
             ),
-            must("state", one_of("Whether it may go on.", &["running"])),
+            must("state", one_of("Whether it may go on.", &["running", "paused", "suspended"])),
+            may(
+                "escalations",
+                texts(
+                    "Ids of what it has escalated and is open, where one agent is asked for; for parties to it and those who see all.",
+                ),
+            ),
             may("connected", flag("Whether it has a WebSocket open, where one agent is asked for.")),
             may("context_shared", flag("Whether it began one of those that are open by sharing its context.")),
         ],

@@ -87,6 +87,26 @@ fn paths_and_pickles_are_carried_and_never_opened() {
 }
 
 #[test]
+fn addresses_are_carried_and_nothing_is_fetched_from_them() {
+    let scene = Scene::new();
+    let trap = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    trap.set_nonblocking(true).unwrap();
+    let port = trap.local_addr().unwrap().port();
+    let hosts = ["127.0.0.1", "[::1]", "localhost", "0x7f000001", "2130706433"];
+    let sent: Vec<_> = hosts
+        .iter()
+        .map(|host| carrying(&scene, &format!(r#"{{"type":"file","url":"http://{host}:{port}/canary"}}"#)))
+        .collect();
+    for message in &sent {
+        scene.post(message).ok();
+    }
+    let answer = scene.house.ask("GET", "/v1/agents/bob/inbox").by(&scene.bob.token).get();
+    assert!(sent.iter().all(|message| answer.text.contains(message)), "{}", answer.text);
+    scene.house.ask("GET", "/v1/messages?text=attached").by(&scene.bob.token).get().ok();
+    assert_eq!(trap.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn an_object_that_is_too_large_is_refused() {
     let scene = Scene::new();
     let object = format!(r#"{{"type":"python_object","object":"{}"}}"#, "A".repeat(64 * 1024));

@@ -1,0 +1,123 @@
+//! What the rules made of a message: what they found, why it was held, who lifted that.
+
+use super::Step;
+use crate::exchange::{Error, Exchange};
+use legation_exchange::rules::hold::{self, Lifter};
+use legation_exchange::rules::{Change, Finding};
+use legation_exchange::{Accepted, Effect, Entry, Released, Resent};
+use legation_protocol::Format;
+use legation_store::index::{Finder, Order, Query};
+
+/// How many entries about one message are told.
+const WORDS: usize = 100;
+
+/// What the rules said when it came in.
+pub(super) fn judged(entry: &Entry, message: &Accepted) -> Vec<Step> {
+    let step = |step, says| Step { step, position: entry.position, at: entry.at, says };
+    let ruled = &message.ruled;
+    let looked = match message.dialect {
+        Format::Vcp => "Who may speak, escalation, constraints and constitutions",
+        Format::Acl => "Who may speak, conversation and constraints",
+        Format::Cap => "Who may speak, delegation, tools, oversight and constraints",
+        Format::Vlp => "Who may speak, truth, session and constraints",
+        Format::Hello | Format::Manifest => "Who may speak",
+    };
+    let level = ruled.level.map(|level| format!(" Its level is {level}.")).unwrap_or_default();
+    let metrics = ruled.metrics.as_ref().and_then(|metrics| serde_json::to_value(metrics).ok());
+    let figure = |name: &str| metrics.as_ref().and_then(|metrics| metrics.get(name)).map(ToString::to_string);
+    let gate = figure("context_integrity").zip(figure("gate"));
+    let gate = gate.map(|(integrity, gate)| format!(" Integrity {integrity}, gate {gate}.")).unwrap_or_default();
+    let said = if ruled.findings.is_empty() && ruled.held.is_empty() { " and had nothing to say" } else { "" };
+    let mut steps = vec![step("judged", format!("{looked}: these rules looked at it{said}.{level}{gate}"))];
+    if let Some(because) = ruled.because {
+        steps.push(step("because", format!("The exchange said this because of entry {because}.")));
+    }
+    let found = ruled.findings.iter().map(|Finding { rule, code, says }| format!("{rule} found {code}: {says}"));
+    steps.extend(found.map(|says| step("found", says)));
+    let held = ruled
+        .held
+        .iter()
+        .map(|reason| format!("It was held ({}): {} {}", reason.code, reason.says, lifts(&reason.lifts)));
+    steps.extend(held.map(|says| step("held", says)));
+    steps
+}
+
+fn lifts(lifter: &Lifter) -> String {
+    match lifter {
+        Lifter::Person => "A reviewer or an operator can lift that.".to_owned(),
+        Lifter::Overseer(agent) => format!("The overseer {agent:?} can lift that."),
+        Lifter::Resume(agent) => format!("It goes on when {agent:?} may."),
+        Lifter::Session(session) => format!("It goes on when the session {session:?} may."),
+    }
+}
+
+impl Exchange {
+    /// Where it was routed later than it was taken, and to whom.
+    pub(super) fn ways(&self, finder: &Finder, position: u64) -> Result<Vec<(u64, String)>, Error> {
+        let mut ways = Vec::new();
+        for entry in self.about(finder, position)? {
+            if let Effect::Released(Released { message, to, .. }) = &entry.effect
+                && *message == position
+            {
+                ways.extend(to.iter().map(|agent| (entry.position, agent.clone())));
+            }
+            if let Effect::Resent(Resent { message, agent, .. }) = &entry.effect
+                && *message == position
+            {
+                ways.push((entry.position, agent.clone()));
+            }
+        }
+        Ok(ways)
+    }
+
+    /// What was said about holding it.
+    pub(super) fn words_on(&self, finder: &Finder, position: u64) -> Result<Vec<Step>, Error> {
+        let mut steps = Vec::new();
+        for entry in self.about(finder, position)? {
+            if let Effect::Released(Released { message, to, .. }) = &entry.effect
+                && *message == position
+            {
+                let to = to.iter().map(|agent| format!("{agent:?}")).collect::<Vec<_>>().join(", ");
+                let says = format!("Nothing held it any more: it went to {to}.");
+                steps.push(Step { step: "released", position: entry.position, at: entry.at, says });
+            }
+            let changes = entry.effect.made();
+            let own = changes.iter().filter(|change| change.concerns() == Some(position));
+            let told = own.filter_map(|change| match change {
+                Change::Hold(change) => word(change),
+                Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+            });
+            steps.extend(told.map(|(step, says)| Step { step, position: entry.position, at: entry.at, says }));
+        }
+        Ok(steps)
+    }
+
+    /// Why it is held now.
+    pub(super) fn holds(&self, entry: &Entry) -> Option<Step> {
+        let state = self.state();
+        let hold = state.rules().holds.get(entry.position)?;
+        let why: Vec<_> =
+            hold.reasons.iter().map(|reason| format!("{} {}", reason.says, lifts(&reason.lifts))).collect();
+        let says = format!("It is held now. {}", why.join(" "));
+        Some(Step { step: "waits_for_a_word", position: entry.position, at: hold.since, says })
+    }
+
+    fn about(&self, finder: &Finder, position: u64) -> Result<Vec<Entry>, Error> {
+        let query = Query { taken: Some(position), order: Order::Oldest, limit: WORDS, ..Query::default() };
+        let found = finder.find(&query).map_err(Error::Index)?;
+        let entries = found.into_iter().map(|position| self.entry(position));
+        entries.filter_map(Result::transpose).collect()
+    }
+}
+
+fn word(change: &hold::Change) -> Option<(&'static str, String)> {
+    match change {
+        hold::Change::Lifted { by, why, .. } => {
+            let why = why.as_deref().filter(|why| !why.is_empty()).map(|why| format!(": {why}")).unwrap_or_default();
+            Some(("lifted", format!("{by} lifted a reason{why}.")))
+        }
+        hold::Change::Refused { by, why, .. } => Some(("refused", format!("{by} refused it: {why}."))),
+        hold::Change::Claimed { by, until, .. } => Some(("claimed", format!("{by} looked at it until {until}."))),
+        hold::Change::Frozen { .. } | hold::Change::Thawed { .. } => None,
+    }
+}

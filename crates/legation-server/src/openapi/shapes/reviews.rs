@@ -1,0 +1,90 @@
+//! What waits for a person, and what stands beside messages.
+
+use super::Shape;
+use crate::openapi::schema::{as_a, closed, list, may, must, object, of, one_of, or_null, text, texts, time};
+use serde_json::Value;
+
+pub(super) fn shapes() -> Vec<Shape> {
+    vec![
+        ("Review", review()),
+        (
+            "Reviews",
+            object(
+                "What waits for a person.",
+                [
+                    must("reviews", list("Oldest first.", &of("Review"))),
+                    must("next", or_null(text("What to ask for next, as `after`."))),
+                ],
+            ),
+        ),
+        (
+            "ReviewDecision",
+            closed(
+                "What becomes of a held message.",
+                [
+                    must("decision", one_of("What.", &["approve", "refuse", "claim"])),
+                    must("digest", as_a("Hash", "The digest that was shown.")),
+                    may("reason", text("Why. A refusal needs it: the sender is told.")),
+                ],
+            ),
+        ),
+        ("Finding", finding()),
+        ("Metrics", metrics()),
+    ]
+}
+
+fn finding() -> Value {
+    object(
+        "Something a rule found.",
+        [
+            must("rule", text("Which rule.")),
+            must("code", text("What, for programs.")),
+            must("says", text("What, in words.")),
+        ],
+    )
+}
+
+fn metrics() -> Value {
+    let number = |about: &str| serde_json::json!({"type": "number", "description": about});
+    object(
+        "How much of what the message rests on was verified (VLP VII).",
+        [
+            must("context_depth", number("Layers verified, of six.")),
+            must("context_integrity", number("Checked references that hold, of all that could be checked.")),
+            must("context_debt", number("One less that.")),
+            must("gate", one_of("What that lets it do.", &["pass", "review", "fail"])),
+        ],
+    )
+}
+
+fn review() -> Value {
+    let reason = object(
+        "A reason to hold it.",
+        [
+            must("code", text("What, for programs.")),
+            must("says", text("What, in words.")),
+            must("lifts", one_of("Who can lift it.", &["person", "overseer", "resume", "session"])),
+        ],
+    );
+    object(
+        "A message that waits for a person.",
+        [
+            must("id", text("Its id.")),
+            must("digest", or_null(as_a("Hash", "What a decision has to name."))),
+            must("message", or_null(of("Message"))),
+            must("reasons", list("Why it waits. All must be lifted.", &reason)),
+            must("dialect", of("Dialect")),
+            must("kind", text("Its kind within the dialect.")),
+            must("message_id", text("Its id, as its sender gave it.")),
+            must("sender", text("Who sent it.")),
+            must("to", texts("Where it goes once released.")),
+            must("thread", or_null(text("The task or session it belongs to."))),
+            must("received_at", time("When it came.")),
+            must("decide_until", or_null(time("When it is refused if nobody decides."))),
+            must("claimed_by", or_null(text("Who is looking at it."))),
+            must("level", or_null(text("How its safety is judged."))),
+            must("findings", list("What rules found.", &of("Finding"))),
+            must("metrics", or_null(of("Metrics"))),
+        ],
+    )
+}

@@ -1,0 +1,196 @@
+//! What waits for a person: listed with all that is known of it, and decided for exactly what was shown.
+
+use crate::agents::in_path;
+use crate::body;
+use crate::caller::Caller;
+use crate::inbox::{MOST, done, query};
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Uri};
+use axum::response::{IntoResponse, Response};
+use legation_engine::{Error, Reviewed};
+use legation_exchange::rules::Finding;
+use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
+use legation_protocol::Code;
+use legation_protocol::vlp::{Level, Metrics};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A review's id in the path.
+pub(crate) struct ReviewPath(String);
+
+impl ReviewPath {
+    fn position(&self) -> Result<u64, Refusal> {
+        self.0.parse().map_err(|_| unknown())
+    }
+}
+
+impl FromRequestParts<Arc<Shared>> for ReviewPath {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
+        in_path(parts, shared).await.map(ReviewPath)
+    }
+}
+
+fn unknown() -> Refusal {
+    Refusal::because(Code::UnknownReview, "nothing with this id waits for a person")
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Wanted {
+    after: Option<u64>,
+    limit: usize,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Wanted { after: None, limit: 100 }
+    }
+}
+
+#[derive(Serialize)]
+struct Listing<'r> {
+    reviews: Vec<Item<'r>>,
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Item<'r> {
+    id: String,
+    digest: Option<&'r str>,
+    message: Option<&'r RawValue>,
+    reasons: Vec<Why<'r>>,
+    dialect: &'static str,
+    kind: &'r str,
+    message_id: &'r str,
+    sender: &'r str,
+    to: &'r BTreeSet<String>,
+    thread: Option<&'r str>,
+    received_at: String,
+    decide_until: Option<String>,
+    claimed_by: Option<&'r str>,
+    level: Option<Level>,
+    findings: &'r [Finding],
+    metrics: Option<Metrics>,
+}
+
+#[derive(Serialize)]
+struct Why<'r> {
+    code: &'r str,
+    says: &'r str,
+    /// Who can lift it.
+    lifts: &'static str,
+}
+
+impl<'r> From<&'r Reason> for Why<'r> {
+    fn from(reason: &'r Reason) -> Self {
+        let lifts = match &reason.lifts {
+            Lifter::Person => "person",
+            Lifter::Overseer(_) => "overseer",
+            Lifter::Resume(_) => "resume",
+            Lifter::Session(_) => "session",
+        };
+        Why { code: &reason.code, says: &reason.says, lifts }
+    }
+}
+
+impl<'r> Item<'r> {
+    /// The bytes go out as they came in.
+    fn of(waiting: &'r Reviewed) -> Result<Item<'r>, Error> {
+        let Reviewed { id, hold, accepted, received_at, bytes } = waiting;
+        let message = bytes.as_deref().map(serde_json::from_slice).transpose();
+        Ok(Item {
+            id: id.to_string(),
+            digest: hold.digest.as_deref(),
+            message: message.map_err(|_| Error::Entry { position: *id })?,
+            reasons: hold.reasons.iter().map(Why::from).collect(),
+            dialect: accepted.dialect.as_str(),
+            kind: &accepted.kind,
+            message_id: &accepted.id,
+            sender: &accepted.sender,
+            to: &hold.to,
+            thread: accepted.thread.as_deref(),
+            received_at: received_at.to_string(),
+            decide_until: hold.until.map(|until| until.to_string()),
+            claimed_by: hold.claimed.as_ref().map(|(by, _)| by.as_str()),
+            level: accepted.ruled.level,
+            findings: &accepted.ruled.findings,
+            metrics: accepted.ruled.metrics,
+        })
+    }
+}
+
+/// `GET /v1/reviews`
+pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
+    caller.may_see_reviews()?;
+    let Wanted { after, limit } = query(&uri)?;
+    if limit == 0 || limit > MOST {
+        return Err(Refusal::because(Code::OutOfRange, format!("limit is 1 to {MOST}")));
+    }
+    let waiting = shared.exchange.reviews(after, limit)?;
+    let next = waiting.last().filter(|_| waiting.len() == limit).map(|last| last.id.to_string());
+    let reviews = waiting.iter().map(Item::of).collect::<Result<_, _>>()?;
+    json(&Listing { reviews, next })
+}
+
+/// `GET /v1/reviews/{id}`
+pub(crate) async fn get(
+    State(shared): State<Arc<Shared>>,
+    id: ReviewPath,
+    caller: Caller,
+) -> Result<Response, Refusal> {
+    caller.may_see_reviews()?;
+    let waiting = shared.exchange.review_at(id.position()?)?.ok_or_else(unknown)?;
+    json(&Item::of(&waiting)?)
+}
+
+fn json(value: &impl Serialize) -> Result<Response, Refusal> {
+    let text = serde_json::to_vec(value).map_err(|_| Error::Entry { position: 0 })?;
+    Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decision {
+    decision: Decide,
+    digest: String,
+    #[serde(default)]
+    reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Decide {
+    Approve,
+    Refuse,
+    Claim,
+}
+
+/// `POST /v1/reviews/{id}`
+pub(crate) async fn decide(
+    State(shared): State<Arc<Shared>>,
+    id: ReviewPath,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    caller.must_be_somebody()?;
+    let message = id.position()?;
+    let Decision { decision, digest, reason: why } = body::object(&headers, body).await?;
+    let says = match decision {
+        Decide::Approve => Says::Approve,
+        Decide::Refuse => Says::Refuse,
+        Decide::Claim => Says::Claim,
+    };
+    let exchange = shared.exchange.clone();
+    let review = Review { message, says, digest, why };
+    done(shared.apart(async move { exchange.review(review, caller.0).await }).await?)
+}
