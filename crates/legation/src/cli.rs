@@ -13,6 +13,7 @@ mod people;
 mod record;
 mod review;
 mod session;
+mod task;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
@@ -32,6 +33,7 @@ pub(crate) use people::{
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 pub(crate) use review::{ReviewArgs, ReviewCommand};
 pub(crate) use session::{SessionArgs, SessionCommand};
+pub(crate) use task::{TaskArgs, TaskCommand, TaskOf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -79,6 +81,7 @@ pub(crate) enum Command {
     Constraint(ConstraintArgs),
     Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
+    Task(TaskArgs),
     Escalation(EscalationArgs),
     Review(ReviewArgs),
     Demo(DemoArgs),

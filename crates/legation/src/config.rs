@@ -173,6 +173,9 @@ impl ConfigFile {
             dedup_window: self.dedup.window.0,
             mailbox_limit: self.mailbox.limit,
             time_to_live: self.mailbox.time_to_live.0,
+            oversight: self.rules.oversight.into(),
+            narrowing: self.rules.narrowing.into(),
+            task_deadline: self.rules.task_deadline.0,
             ..Policy::default()
         }
     }

@@ -35,6 +35,7 @@ mod shell;
 mod sign;
 mod signin;
 mod tail;
+mod task;
 mod token;
 mod validate;
 mod verify;
@@ -94,6 +95,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Constraint(args)) => constraint::run(&args),
         Some(Command::Session(args)) => session::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
+        Some(Command::Task(args)) => task::run(&args),
         Some(Command::Escalation(args)) => escalation::run(&args),
         Some(Command::Review(args)) => review::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),

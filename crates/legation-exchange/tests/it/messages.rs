@@ -143,7 +143,7 @@ fn a_clock_that_is_set_back_forgets_no_id() {
     match desk.send(&text, Proof::Signature(key(1).public())) {
         Verdict::Duplicate { position: first, .. } => assert_eq!(first, position),
         Verdict::Refused(rejection) => assert_eq!(rejection.code(), Code::Stale),
-        Verdict::Accepted { .. } => panic!("taken twice"),
+        Verdict::Accepted { .. } | Verdict::Held { .. } => panic!("taken twice"),
     }
 }
 

@@ -40,6 +40,7 @@ mod signin;
 mod stream;
 #[cfg(unix)]
 mod streams;
+mod tasks;
 mod tls;
 mod truth;
 #[cfg(unix)]

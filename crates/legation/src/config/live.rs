@@ -3,7 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 11] = [
+pub(crate) const LIVE: [&str; 12] = [
     "hosts",
     "registration",
     "truth",
@@ -12,6 +12,7 @@ pub(crate) const LIVE: [&str; 11] = [
     "limits",
     "mailbox",
     "dedup",
+    "rules",
     "retention",
     "log.level",
     "log.acl_transport",

@@ -5,7 +5,8 @@ use super::file::ConfigFile;
 /// A configuration that says in full what holds without one.
 #[expect(clippy::too_many_lines, reason = "it is one text")]
 pub(crate) fn sample() -> String {
-    let ConfigFile { listen, listen_mode, realm, limits, mailbox, dedup, record, log, .. } = ConfigFile::default();
+    let ConfigFile { listen, listen_mode, realm, limits, mailbox, dedup, rules, record, log, .. } =
+        ConfigFile::default();
     let (level, listen) = (log.level.as_str(), listen.0.join("\", \""));
     format!(
         r#"# What `legation serve --config FILE` reads. Every key may be left out; it then has the value shown
@@ -80,6 +81,16 @@ future = "{future}"
 margin = "{margin}"
 window = "{window}"
 
+[rules]
+# When a result goes past an overseer: "marked", by a decision that says so; "implied", also by a plain message of
+# the overseer to the delegator; "strict", as marked, and everything with attachments waits too.
+oversight = "marked"
+# What a task leaves of its holder's tools: "grants", its own as far as every grant above lets them through; "strict",
+# only those that everybody above has too.
+narrowing = "grants"
+# How long a task may take whose delegation has no deadline.
+task_deadline = "{task_deadline}"
+
 [record]
 # The largest file of the record.
 segment = "{segment}"
@@ -133,6 +144,7 @@ acl_transport = false
         future = dedup.future,
         margin = dedup.margin,
         window = dedup.window,
+        task_deadline = rules.task_deadline,
         segment = record.segment,
         snapshot_every = record.snapshot_every,
     )
@@ -160,6 +172,7 @@ mod tests {
             "[limits]\n",
             "[mailbox]\n",
             "[dedup]\n",
+            "[rules]\n",
             "[record]\n",
             "[retention]\n",
             "[push]\n",

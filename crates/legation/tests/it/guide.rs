@@ -8,6 +8,8 @@ const CONVERSATIONS: &str = include_str!("../../../../docs/guides/conversations.
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
 const ESCALATION: &str = include_str!("../../../../docs/guides/escalation.md");
+const TASKS: &str = include_str!("../../../../docs/guides/tasks.md");
+
 const STREAMS: &str = include_str!("../../../../docs/guides/streams.md");
 
 const TRUTH: &str = include_str!("../../../../docs/guides/truth.md");
@@ -105,4 +107,25 @@ fn the_shell_examples_about_truth_work() {
     assert_eq!(ran.out.matches(r#""status":"accepted""#).count(), 4, "{}", ran.out);
     assert!(ran.out.contains("* correction\t"), "{}", ran.out);
     assert!(ran.out.contains("S-2025-12-14-observer-abc123\thalted\tobserver\t4\t"), "{}", ran.out);
+}
+
+#[test]
+fn the_shell_examples_about_tasks_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(TASKS, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    for told in [
+        "lineage\tT1 > T1.1\n",
+        "tools\tData\tquery\n",
+        "T1.1\tin_review\tpm\tanalyst\t",
+        "state\tdone\n",
+        "T1.2\tfailed\tpm\tanalyst\t",
+    ] {
+        assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
+    }
+    assert!(ran.err.contains("T1.2 goes to analyst-b\n"), "{}", ran.err);
+    let shown = served.run(&["task", "show", "T1.2", "--json"], "");
+    assert!(shown.out.contains(r#""former":["analyst"]"#), "{}", shown.out);
+    let none = served.run(&["task", "show", "T9"], "");
+    assert!(none.code == 1 && none.err.starts_with("refused[unknown_task]: "), "{}", none.err);
 }

@@ -15,7 +15,7 @@ use legation_protocol::cap::{Body, ErrorCode, Message};
 
 /// An error response. From whoever works on the task to whom it is for, it ends the task.
 pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
-    let place = Place::of(case, &message.task_id)?;
+    let place = Place::of_talk(case, &message.task_id);
     let number = place.task().map(|(number, _)| number);
     tools::look(case, message, number, number, ruling)?;
     let (Some((task, known)), Body::ErrorResponse { error_code, .. }) = (place.task(), &message.body) else {

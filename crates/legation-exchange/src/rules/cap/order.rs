@@ -5,6 +5,7 @@ use super::change::{Change, Escalation};
 use super::delegate::{latest, may_hand_to, no_cycle};
 use super::task::{Stage, Task};
 use super::words;
+use crate::erased::covers;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::Ruling;
@@ -108,6 +109,15 @@ fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
     }
 }
 
+/// The delegation goes to somebody as it was sent, if its text is still there.
+fn words_again(state: &State, task: &Task, to: &str, ruling: &mut Ruling) {
+    let dropped = &state.dropped;
+    let is_kept = task.notice >= dropped.before || covers(&dropped.kept, task.notice);
+    if is_kept && state.erasures.of(task.notice).is_none() {
+        ruling.again.push((task.notice, to.to_owned()));
+    }
+}
+
 fn retry(
     state: &State,
     policy: &Policy,
@@ -123,7 +133,7 @@ fn retry(
     let mut ruling = Ruling::default();
     let deadline = latest(policy, state, now, task.parent, None);
     ruling.change(Change::Retried { task: number, deadline }.into());
-    ruling.again.push((task.notice, task.assignee.clone()));
+    words_again(state, task, &task.assignee, &mut ruling);
     let text = format!(
         "{} is to be tried again, by {deadline}. {who} asks for it; entry {} says what to do.",
         task.id, task.notice
@@ -153,7 +163,7 @@ fn reassign(
     let mut ruling = Ruling::default();
     let deadline = latest(policy, state, now, task.parent, None);
     ruling.change(Change::Reassigned { task: number, to: to.to_owned(), deadline }.into());
-    ruling.again.push((task.notice, to.to_owned()));
+    words_again(state, task, to, &mut ruling);
     let text = format!(
         "{} is yours from now on, by {deadline}. {who} decided so; entry {} says what to do.",
         task.id, task.notice

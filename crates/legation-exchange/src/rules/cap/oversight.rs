@@ -21,13 +21,13 @@ const WAITING: usize = 16;
 
 /// Plain talk: a result, a decision, or neither.
 pub(super) fn talk(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
-    let place = Place::of(case, &message.task_id)?;
     if message.is_final == Some(true) {
-        let (number, task) = place.own(&message.task_id)?;
+        let (number, task) = Place::of(case, &message.task_id)?.own(&message.task_id)?;
         tools::look(case, message, Some(number), Some(number), ruling)?;
         note(case, Some((number, task)), ruling);
         return result(case, message, number, task, ruling);
     }
+    let place = Place::of_talk(case, &message.task_id);
     let task = place.task();
     tools::look(case, message, task.map(|(number, _)| number), task.map(|(number, _)| number), ruling)?;
     note(case, task, ruling);
@@ -138,7 +138,7 @@ fn flow(case: &Case<'_>, message: &Message, task: Option<(u64, &Task)>, ruling: 
 /// A question, from the overseer to the agent it oversees.
 pub(super) fn inquiry(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
     let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
-    let place = Place::of(case, &message.task_id)?;
+    let place = Place::of_talk(case, &message.task_id);
     let asked = case.to.first().and_then(|to| registry.agent(to));
     let is_overseer = case.speaker.agent().zip(asked).is_some_and(|(agent, asked)| {
         let named = kept.rights(asked).and_then(|rights| rights.overseer.clone());

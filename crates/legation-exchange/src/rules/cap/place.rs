@@ -35,6 +35,11 @@ impl<'k> Place<'k> {
         }
     }
 
+    /// The same for talk, which flows whatever it names: what could be several tasks is none of them.
+    pub(super) fn of_talk(case: &Case<'k>, id: &str) -> Place<'k> {
+        Place::of(case, id).unwrap_or(Place::Foreign)
+    }
+
     /// The task, if its sender handed it over or works on it.
     pub(super) fn own(self, id: &str) -> Result<(u64, &'k Task), Rejection> {
         match self {
