@@ -5,6 +5,7 @@ mod dialects;
 mod headers;
 mod keep;
 mod mailboxes;
+mod memory;
 mod operation;
 mod people;
 mod record;
@@ -47,10 +48,11 @@ struct Chapter {
     operations: Vec<Operation>,
 }
 
-fn chapters() -> [Chapter; 8] {
+fn chapters() -> [Chapter; 9] {
     [
         sending::chapter(),
         mailboxes::chapter(),
+        memory::chapter(),
         reviews::chapter(),
         registry::chapter(),
         record::chapter(),

@@ -10,8 +10,8 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, message, messages, metrics,
-    openapi, page, people, record, reviews, search, signin, storage, stream, ws,
+    agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, memory, message, messages,
+    metrics, openapi, page, people, record, reviews, search, signin, storage, stream, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -41,6 +41,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/messages/{key}", message::get),
         Door::get("/v1/messages/{key}/raw", message::raw),
         Door::get("/v1/messages/{key}/explain", message::explain),
+        Door::get("/v1/memory", memory::list),
         Door::get("/v1/agents", agents::list),
         Door::put("/v1/agents/{id}", agents::put),
         Door::get("/v1/agents/{id}", agents::get),

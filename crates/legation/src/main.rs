@@ -17,6 +17,7 @@ mod inbox;
 mod input;
 mod key;
 mod keygen;
+mod memory;
 mod messages;
 mod open_files;
 mod openapi;
@@ -84,6 +85,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::Messages(args)) => messages::list(&args),
         Some(Command::Message(args)) => messages::one(&args),
+        Some(Command::Memory(args)) => memory::run(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Review(args)) => review::run(&args),

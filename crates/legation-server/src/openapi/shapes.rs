@@ -3,6 +3,7 @@
 mod audit;
 mod keep;
 mod mailbox;
+mod memory;
 mod messages;
 mod parties;
 mod reviews;
@@ -23,6 +24,7 @@ pub(super) fn all() -> Value {
         common(),
         messages::shapes(),
         mailbox::shapes(),
+        memory::shapes(),
         reviews::shapes(),
         parties::shapes(),
         audit::shapes(),
