@@ -49,6 +49,19 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
+    /// Narrows a question to what is in it; false where nothing is.
+    pub(crate) fn narrow(&self, query: &mut Query) -> bool {
+        match self {
+            Scope::All => true,
+            Scope::Of { name, after } => {
+                query.parties.push(name.clone());
+                query.after = query.after.max(*after);
+                true
+            }
+            Scope::Nothing => false,
+        }
+    }
+
     /// Whether this message is among it.
     pub(crate) fn has(&self, position: u64, message: &Accepted) -> bool {
         match self {
@@ -65,20 +78,13 @@ impl Exchange {
     /// Messages, or other entries, that fit a query and that this one may see: an agent finds only what it
     /// sent or got. What is indexed is found, at least up to a position if that is named.
     pub async fn search(&self, mut query: Query, who: &Who, at_least: Option<u64>) -> Result<Page, Error> {
-        match (at_least, self.head().size.checked_sub(1)) {
-            (Some(position), _) => self.indexed_past(position).await?,
-            // Who names no position gets what is there once the index had its time to follow.
-            (None, Some(last)) => drop(tokio::time::timeout(COURTESY, self.indexed_past(last)).await),
-            (None, None) => {}
+        match at_least {
+            Some(position) => self.indexed_past(position).await?,
+            None => self.index_follows().await,
         }
         let scope = self.scope(who);
-        match &scope {
-            Scope::All => {}
-            Scope::Of { name, after } => {
-                query.parties.push(name.clone());
-                query.after = query.after.max(*after);
-            }
-            Scope::Nothing => return Ok(Page { entries: Vec::new(), next: None }),
+        if !scope.narrow(&mut query) {
+            return Ok(Page { entries: Vec::new(), next: None });
         }
         let exchange = self.clone();
         self.asked(move |finder| exchange.page(finder, &query, &scope)).await
@@ -110,6 +116,13 @@ impl Exchange {
                 Lookup::Several(found)
             }
         })
+    }
+
+    /// Gives the index its time to follow, for those who name no position.
+    pub(crate) async fn index_follows(&self) {
+        if let Some(last) = self.head().size.checked_sub(1) {
+            drop(tokio::time::timeout(COURTESY, self.indexed_past(last)).await);
+        }
     }
 
     /// Waits until entries up to a position can be found.
@@ -171,7 +184,7 @@ impl Exchange {
             }
             last = Some(*position);
             // Its words may still be on their way out of the index.
-            if query.text.is_some() && self.is_erased(*position) {
+            if query.is_about_bodies() && self.is_erased(*position) {
                 continue;
             }
             let entry = self.entry(*position)?.ok_or(Error::Entry { position: *position })?;
@@ -185,7 +198,7 @@ impl Exchange {
 
     /// Whether an entry is a message in this scope. What is held, or was refused while it was, is its sender's
     /// alone to see.
-    fn is_seen(&self, entry: &Entry, scope: &Scope) -> bool {
+    pub(crate) fn is_seen(&self, entry: &Entry, scope: &Scope) -> bool {
         let own = |message: &Accepted| match scope {
             Scope::All => true,
             Scope::Of { name, .. } => message.sender == *name,

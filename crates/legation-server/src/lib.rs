@@ -29,6 +29,7 @@ mod limits;
 mod lines;
 mod listen;
 mod media;
+mod memory;
 mod message;
 mod messages;
 mod metrics;

@@ -46,7 +46,7 @@ pub(crate) struct MessageFacts<'e> {
 
 /// What became of a message's text.
 #[derive(Serialize)]
-struct Gone {
+pub(crate) struct Gone {
     why: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<String>,

@@ -7,6 +7,7 @@ mod escalations;
 mod headers;
 mod keep;
 mod mailboxes;
+mod memory;
 mod operation;
 mod people;
 mod record;
@@ -56,6 +57,7 @@ fn chapters() -> Vec<Chapter> {
         sending::chapter(),
         truth::chapter(),
         mailboxes::chapter(),
+        memory::chapter(),
         conversations::chapter(),
         reviews::chapter(),
         registry::chapter(),

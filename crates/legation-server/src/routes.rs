@@ -11,8 +11,8 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, health, inbox, keys,
-    leftover, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage, stream,
-    talks, tasks, truth, ws,
+    leftover, memory, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage,
+    stream, talks, tasks, truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -42,6 +42,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/messages/{key}", message::get),
         Door::get("/v1/messages/{key}/raw", message::raw),
         Door::get("/v1/messages/{key}/explain", message::explain),
+        Door::get("/v1/memory", memory::list),
         Door::get("/v1/messages/{key}/truth", truth::get),
         Door::get("/v1/sessions", talks::list),
         Door::get("/v1/sessions/{id}", talks::get),

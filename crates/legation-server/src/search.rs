@@ -133,7 +133,7 @@ impl Wanted {
     }
 }
 
-fn refuse(code: Code, message: String, name: &str) -> Refusal {
+pub(crate) fn refuse(code: Code, message: String, name: &str) -> Refusal {
     Rejection::because(code, message).at(format!("/{name}")).into()
 }
 

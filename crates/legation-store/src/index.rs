@@ -11,12 +11,16 @@ mod erase;
 mod error;
 mod facet;
 mod find;
+mod fit;
+mod keyword;
 mod query;
 mod terms;
 mod words;
 
 pub use error::Error;
 pub use find::Finder;
+pub use fit::Fit;
+pub use keyword::{BEGINNING, FOUND_BY, Keyword};
 pub use query::{MOST_WORDS, Order, Query, What};
 pub use words::words_in;
 

@@ -9,6 +9,7 @@ mod exchange;
 mod keep;
 mod key;
 mod lookup;
+mod memory;
 mod people;
 mod record;
 mod review;
@@ -27,6 +28,7 @@ pub(crate) use exchange::{
 pub(crate) use keep::{BackupArgs, EraseArgs, RestoreArgs};
 pub(crate) use key::{RecordKeyArgs, RecordKeyCommand, RotateArgs};
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
+pub(crate) use memory::{Best, MemoryArgs};
 pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
 };
@@ -44,8 +46,8 @@ use std::path::PathBuf;
 /// Checks, canonicalises, signs and verifies agent messages in four dialects: VCP messaging 1.2
 /// (`vcp`), the ElizaOS agent language 0.1 (`acl`), CAP (`cap`) and VLP 1.1 (`vlp`), with the VCP
 /// 3.1 handshake (`hello`) and CAP agent manifests (`manifest`). `serve` runs the exchange that
-/// agents send them through; `agent`, `send`, `inbox`, `messages`, `message`, `explain`, `tail` and
-/// `audit` speak to it.
+/// agents send them through; `agent`, `send`, `inbox`, `messages`, `message`, `memory`, `explain`,
+/// `tail` and `audit` speak to it.
 ///
 /// Data goes to stdout, everything else to stderr.
 /// Exit codes: 0 fine, 1 invalid or refused, 2 wrong usage or unreadable input, 3 exchange not reached.
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     Inbox(InboxArgs),
     Messages(Box<MessagesArgs>),
     Message(MessageArgs),
+    Memory(Box<MemoryArgs>),
     Explain(ExplainArgs),
     Conversation(ConversationArgs),
     Constraint(ConstraintArgs),

@@ -21,6 +21,7 @@ mod inbox;
 mod input;
 mod key;
 mod keygen;
+mod memory;
 mod messages;
 mod open_files;
 mod openapi;
@@ -90,6 +91,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Inbox(args)) => inbox::run(&args),
         Some(Command::Messages(args)) => messages::list(&args),
         Some(Command::Message(args)) => messages::one(&args),
+        Some(Command::Memory(args)) => memory::run(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
         Some(Command::Conversation(args)) => conversation::run(&args),
         Some(Command::Constraint(args)) => constraint::run(&args),

@@ -6,6 +6,7 @@ mod conversations;
 mod escalations;
 mod keep;
 mod mailbox;
+mod memory;
 mod messages;
 mod parties;
 mod reviews;
@@ -28,6 +29,7 @@ pub(super) fn all() -> Value {
         common(),
         messages::shapes(),
         mailbox::shapes(),
+        memory::shapes(),
         conversations::shapes(),
         reviews::shapes(),
         parties::shapes(),

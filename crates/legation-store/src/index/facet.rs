@@ -1,11 +1,13 @@
 //! What an entry can be found by.
 
+use super::keyword;
 use super::query::What;
 use super::terms::Terms;
 use super::words::words;
 use legation_exchange::record::Frame;
 use legation_exchange::rules::Change;
 use legation_exchange::{Accepted, Acked, Effect, Person};
+use legation_protocol::Format;
 use legation_protocol::json::Doc;
 
 /// One thing an entry can be found by.
@@ -33,6 +35,14 @@ pub(crate) enum Facet<'a> {
     Word(&'a str),
     /// The position of a message that this one names.
     Names(u64),
+    /// A keyword of a VLP message.
+    Keyword(&'a str),
+    /// What one of its keywords begins with.
+    Beginning(&'a str),
+    /// Its topic.
+    Topic(&'a str),
+    /// A word of its keywords or its topic.
+    Subject(&'a str),
 }
 
 /// What a facet is about.
@@ -61,6 +71,10 @@ impl<'a> Facet<'a> {
             Facet::Word(_) => 13,
             Facet::Tried(_) => 14,
             Facet::Names(_) => 15,
+            Facet::Keyword(_) => 16,
+            Facet::Beginning(_) => 17,
+            Facet::Topic(_) => 18,
+            Facet::Subject(_) => 19,
         }
     }
 
@@ -79,7 +93,11 @@ impl<'a> Facet<'a> {
             | Facet::Id(text)
             | Facet::Digest(text)
             | Facet::Code(text)
-            | Facet::Word(text) => Value::Text(text),
+            | Facet::Word(text)
+            | Facet::Keyword(text)
+            | Facet::Beginning(text)
+            | Facet::Topic(text)
+            | Facet::Subject(text) => Value::Text(text),
         }
     }
 }
@@ -94,6 +112,9 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             message(accepted, &mut push);
             if let Some(doc) = frame.body.here().and_then(|body| Doc::parse(body).ok()) {
                 words(doc.root()).each(|word| push(Facet::Word(word)));
+                if accepted.dialect == Format::Vlp {
+                    keyword::facets(doc.root(), &mut push);
+                }
             }
         }
         Effect::Refused(refused) => {

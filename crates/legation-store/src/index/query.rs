@@ -1,10 +1,13 @@
 //! What can be asked of the index.
 
 use super::facet::Facet;
+use super::fit::{self, Fit};
+use super::keyword::Keyword;
 use super::terms::Terms;
 use super::words::words_in;
 use legation_exchange::Effect;
 use legation_protocol::Format;
+use legation_protocol::vlp::normalise;
 use std::fmt;
 
 /// The most words a text may have that is searched for.
@@ -164,6 +167,12 @@ pub struct Query {
     pub names: Option<u64>,
     /// A text all of whose words are in the message, in any order. One without words is in none.
     pub text: Option<String>,
+    /// Keywords that they all have.
+    pub keywords: Vec<Keyword>,
+    /// Their topic, in whatever case.
+    pub topic: Option<String>,
+    /// How closely they fit the keywords and the text.
+    pub fit: Option<Fit>,
     /// Decided then or later, in microseconds since 1970.
     pub since: Option<u64>,
     /// Decided before.
@@ -179,16 +188,27 @@ pub struct Query {
 }
 
 impl Query {
-    /// All terms that must be there, as the database asks for them: each in quotes, so that none is
-    /// ever read as anything but a term. Nothing if no entry can fit.
+    /// Whether it asks for something that only a message's body has.
+    pub fn is_about_bodies(&self) -> bool {
+        self.text.is_some() || !self.keywords.is_empty() || self.topic.is_some()
+    }
+
+    /// What must be there, as the database asks for it: each term in quotes, so that none is ever read as
+    /// anything but a term. Nothing if no entry can fit.
     pub(super) fn matching(&self, terms: &Terms) -> Option<String> {
         let words = self.text.as_deref().map(words_in);
         if words.as_ref().is_some_and(|words| words.is_empty() || words.len() > MOST_WORDS) {
             return None;
         }
-        let facets = self.facets().chain(words.iter().flatten().map(|word| Facet::Word(word)));
-        let all: Vec<_> = facets.map(|facet| format!("\"{}\"", terms.term(facet))).collect();
-        Some(all.join(" AND "))
+        let topic = self.topic.as_deref().map(normalise);
+        let words = words.unwrap_or_default();
+        let said = words.iter().map(|word| Facet::Word(word)).chain(topic.as_deref().map(Facet::Topic));
+        let all: Vec<_> = self.facets().chain(said).map(|facet| terms.quoted(facet)).collect();
+        let all = all.join(" AND ");
+        match self.fit {
+            None => Some(all),
+            Some(fit) => fit::matching(&all, fit, &self.keywords, &words, terms),
+        }
     }
 
     fn facets(&self) -> impl Iterator<Item = Facet<'_>> {
@@ -209,6 +229,7 @@ impl Query {
         ];
         let dialect = self.dialect.map(|dialect| Facet::Dialect(dialect.as_str()));
         let parties = self.parties.iter().map(|party| Facet::Party(party));
-        named.into_iter().flatten().chain(dialect).chain(parties)
+        let keywords = self.keywords.iter().map(Keyword::facet);
+        named.into_iter().flatten().chain(dialect).chain(parties).chain(keywords)
     }
 }

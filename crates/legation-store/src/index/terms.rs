@@ -57,4 +57,9 @@ impl Terms {
         term.pop();
         term
     }
+
+    /// The term of a facet as questions have it.
+    pub(crate) fn quoted(&self, facet: Facet<'_>) -> String {
+        format!("\"{}\"", self.term(facet))
+    }
 }

@@ -1,5 +1,6 @@
 //! The index: what it finds, and what it makes of damage.
 
+mod memory;
 mod recover;
 mod search;
 

@@ -60,7 +60,7 @@ pub(super) fn bytes() -> Member {
     may("message", as_a("Message", "The message as it was sent, where it was asked for and is still here."))
 }
 
-fn gone() -> Member {
+pub(super) fn gone() -> Member {
     let gone = object(
         "Why the message is not here any more.",
         [

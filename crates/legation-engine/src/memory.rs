@@ -1,0 +1,144 @@
+//! Memory (VLP XI): what agents said in earlier sessions, found by its keywords, its topic and its words.
+//! Whoever asks finds what they may see, and how many others there are is not told.
+
+use crate::exchange::{Error, Exchange};
+use crate::search::Scope;
+use legation_exchange::{Entry, Who};
+use legation_protocol::Format;
+use legation_store::index::{Finder, Fit, Order, Query};
+
+/// How many bytes of messages make an answer that is large enough.
+const ENOUGH: usize = 8 << 20;
+/// How many times as many as asked for are looked at, for those that somebody may see.
+const LOOKS: usize = 8;
+
+/// Which memories come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rank {
+    /// The last ones.
+    #[default]
+    Newest,
+    /// Those that fit best, and of these the last ones.
+    Best,
+}
+
+/// Where a page ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Among those that fit so; among all where the last ones come first.
+    pub fit: Option<Fit>,
+    /// Before this position.
+    pub before: u64,
+}
+
+/// What was remembered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recalled {
+    /// In the order asked for, with how each fits where that was asked.
+    pub memories: Vec<(Entry, Option<Fit>)>,
+    /// Where to go on, if there may be more.
+    pub next: Option<Place>,
+}
+
+/// A page in the making.
+struct Recall<'r> {
+    exchange: &'r Exchange,
+    scope: &'r Scope,
+    query: &'r Query,
+    found: Recalled,
+    bytes: usize,
+    looks: usize,
+}
+
+impl Exchange {
+    /// VLP messages that fit a query and that this one may see, from a place on.
+    pub async fn recall(
+        &self,
+        mut query: Query,
+        rank: Rank,
+        from: Option<Place>,
+        who: &Who,
+    ) -> Result<Recalled, Error> {
+        self.index_follows().await;
+        let scope = self.scope(who);
+        if !scope.narrow(&mut query) {
+            return Ok(Recalled::default());
+        }
+        // Only VLP messages have these, and a term that most entries have is dear to look for.
+        let is_vlp = !query.keywords.is_empty() || query.topic.is_some();
+        query.dialect = (!is_vlp).then_some(Format::Vlp);
+        query.sender = query.sender.map(|name| self.canonical(name));
+        query.order = Order::Newest;
+        let exchange = self.clone();
+        self.asked(move |finder| {
+            let found = Recalled::default();
+            let mut recall = Recall { exchange: &exchange, scope: &scope, query: &query, found, bytes: 0, looks: 0 };
+            recall.all(finder, rank, from)?;
+            Ok(recall.found)
+        })
+        .await
+    }
+
+    /// An agent's id, whichever of its names this is.
+    fn canonical(&self, name: String) -> String {
+        self.state().registry().resolve(&name).map_or(name, |agent| agent.id.clone())
+    }
+}
+
+impl Recall<'_> {
+    fn all(&mut self, finder: &Finder, rank: Rank, from: Option<Place>) -> Result<(), Error> {
+        let fits = match rank {
+            Rank::Newest => vec![None],
+            Rank::Best => Fit::ALL.map(Some).to_vec(),
+        };
+        let begun = from.and_then(|place| place.fit);
+        for fit in fits.into_iter().skip_while(|fit| begun.is_some() && *fit != begun) {
+            let before = from.filter(|place| place.fit == fit).map(|place| place.before);
+            if self.those(finder, fit, before)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in those that fit so; true once there are enough.
+    fn those(&mut self, finder: &Finder, fit: Option<Fit>, before: Option<u64>) -> Result<bool, Error> {
+        let limit = self.query.limit;
+        let mut query = Query { fit, ..self.query.clone() };
+        query.before = before.into_iter().chain(query.before).min();
+        loop {
+            query.limit = limit - self.found.memories.len();
+            let positions = finder.find(&query).map_err(Error::Index)?;
+            for position in &positions {
+                self.take(*position, fit)?;
+                if self.is_enough() {
+                    self.found.next = Some(Place { fit, before: *position });
+                    return Ok(true);
+                }
+            }
+            if positions.len() < query.limit {
+                return Ok(false);
+            }
+            query.before = positions.last().copied();
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        let limit = self.query.limit;
+        self.found.memories.len() >= limit || self.bytes >= ENOUGH || self.looks >= LOOKS * limit
+    }
+
+    fn take(&mut self, position: u64, fit: Option<Fit>) -> Result<(), Error> {
+        self.looks += 1;
+        // Its words may still be on their way out of the index.
+        if self.query.is_about_bodies() && self.exchange.is_erased(position) {
+            return Ok(());
+        }
+        let entry = self.exchange.entry(position)?.ok_or(Error::Entry { position })?;
+        if self.exchange.is_seen(&entry, self.scope) {
+            self.bytes += entry.body.as_ref().map_or(0, |body| body.len());
+            self.found.memories.push((entry, fit));
+        }
+        Ok(())
+    }
+}
