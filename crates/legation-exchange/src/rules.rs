@@ -7,6 +7,7 @@ pub mod cap;
 mod case;
 pub mod hold;
 mod ruling;
+pub mod translate;
 pub mod vcp;
 pub mod vlp;
 mod voice;
@@ -39,6 +40,8 @@ pub struct Kept {
     pub acl: acl::Kept,
     /// Sessions.
     pub vlp: vlp::Kept,
+    /// What the exchange said for whom.
+    pub translations: translate::Links,
 }
 
 /// Something the rules keep has changed.
@@ -55,14 +58,25 @@ pub enum Change {
     Acl(acl::Change),
     /// What the rules of VLP keep.
     Vlp(vlp::Change),
+    /// The exchange said a message in another dialect.
+    Translated(Box<translate::Translation>),
 }
 
 impl Change {
-    /// The entry whose message it is about, where it is about one that is held.
+    /// The entry whose message it is about, where it is about one that is held or translated.
     pub fn concerns(&self) -> Option<u64> {
         match self {
             Change::Hold(change) => change.message(),
+            Change::Translated(translation) => Some(translation.original),
             Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+        }
+    }
+
+    /// The translation, if it is one.
+    pub fn translation(&self) -> Option<&translate::Translation> {
+        match self {
+            Change::Translated(translation) => Some(translation),
+            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
         }
     }
 }
@@ -79,12 +93,25 @@ pub struct At {
 impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
-            Change::Hold(change) => self.holds.apply(change),
+            Change::Hold(change) => {
+                self.holds.apply(change);
+                if let hold::Change::Refused { message, .. } = change {
+                    self.translations.said_for(*message).for_each(|said| self.holds.refuse(said));
+                    self.translations.refused(*message);
+                }
+            }
             Change::Vcp(change) => self.vcp.apply(at, change),
             Change::Cap(change) => self.cap.apply(at, change),
             Change::Acl(change) => self.acl.apply(at, change),
             Change::Vlp(change) => self.vlp.apply(at, change),
+            Change::Translated(translation) => self.translations.apply(at, translation),
         }
+    }
+
+    /// A held message goes on, and what the exchange said for it.
+    pub(crate) fn released(&mut self, message: u64) {
+        self.holds.take(message);
+        self.translations.said_for(message).for_each(|said| self.holds.lift(said, &hold::Lifter::Original(message)));
     }
 
     /// When the next deadline falls due.
@@ -107,6 +134,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
         Message::Vlp(message) => vlp::look(case, message, &mut ruling)?,
     }
     vcp::constrain(case, &mut ruling)?;
+    translate::look(case, &mut ruling)?;
     Ok(ruling)
 }
 

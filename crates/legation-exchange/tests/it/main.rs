@@ -10,3 +10,4 @@ mod people;
 mod registration;
 mod route;
 mod tokens;
+mod translate;
