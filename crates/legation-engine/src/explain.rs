@@ -158,7 +158,10 @@ fn taken(entry: &Entry, message: &Accepted) -> Vec<Step> {
         ),
         None => format!("It brought no id, so it is {:?} here, and a copy would be a message of its own.", message.id),
     };
-    let routed = if message.to.is_empty() {
+    let is_translated = message.ruled.findings.iter().any(|finding| finding.code == "translated");
+    let routed = if is_translated {
+        "It is in the record and in nobody's mailbox: whom it is for does not speak its dialect.".to_owned()
+    } else if message.to.is_empty() {
         "It is in the record and in nobody's mailbox: it names no recipient that has one here.".to_owned()
     } else {
         format!("It went to {}.", message.to.iter().map(|agent| format!("{agent:?}")).collect::<Vec<_>>().join(", "))

@@ -7,6 +7,7 @@ pub mod cap;
 mod case;
 pub mod hold;
 mod ruling;
+pub mod translate;
 pub mod vcp;
 pub mod vlp;
 mod voice;
@@ -40,6 +41,8 @@ pub struct Kept {
     pub acl: acl::Kept,
     /// Sessions.
     pub vlp: vlp::Kept,
+    /// What the exchange said for whom.
+    pub translations: translate::Links,
 }
 
 /// Something the rules keep has changed.
@@ -56,13 +59,16 @@ pub enum Change {
     Acl(acl::Change),
     /// What the rules of VLP keep.
     Vlp(vlp::Change),
+    /// The exchange said a message in another dialect.
+    Translated(Box<translate::Translation>),
 }
 
 impl Change {
-    /// The entry whose message it is about, where it is about one that is held.
+    /// The entry whose message it is about, where it is about one that is held or translated.
     pub fn concerns(&self) -> Option<u64> {
         match self {
             Change::Hold(change) => change.message(),
+            Change::Translated(translation) => Some(translation.original),
             Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
         }
     }
@@ -70,7 +76,7 @@ impl Change {
     fn of_vlp(&self) -> Option<&vlp::Change> {
         match self {
             Change::Vlp(change) => Some(change),
-            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) => None,
+            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Translated(_) => None,
         }
     }
 
@@ -94,6 +100,14 @@ impl Change {
             change.said_as(id);
         }
     }
+
+    /// The translation, if it is one.
+    pub fn translation(&self) -> Option<&translate::Translation> {
+        match self {
+            Change::Translated(translation) => Some(translation),
+            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+        }
+    }
 }
 
 /// The entry a change lies in.
@@ -113,13 +127,22 @@ impl Kept {
                 if let hold::Change::Refused { message, .. } = change {
                     self.cap.refused(*message);
                     self.acl.lose_all(*message, acl::Loss::Refused, at.at);
+                    self.translations.said_for(*message).for_each(|said| self.holds.refuse(said));
+                    self.translations.refused(*message);
                 }
             }
             Change::Vcp(change) => self.vcp.apply(at, change),
             Change::Cap(change) => self.cap.apply(at, change),
             Change::Acl(change) => self.acl.apply(at, change),
             Change::Vlp(change) => self.vlp.apply(at, change),
+            Change::Translated(translation) => self.translations.apply(at, translation),
         }
+    }
+
+    /// A held message goes on, and what the exchange said for it.
+    pub(crate) fn released(&mut self, message: u64) {
+        self.holds.take(message);
+        self.translations.said_for(message).for_each(|said| self.holds.lift(said, &hold::Lifter::Original(message)));
     }
 
     /// When the next deadline falls due.
@@ -145,6 +168,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     if !is_alarm(case.received.message()) {
         vcp::constrain(case, &mut ruling)?;
     }
+    translate::look(case, &mut ruling)?;
     Ok(ruling)
 }
 

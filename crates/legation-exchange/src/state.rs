@@ -221,7 +221,10 @@ impl State {
         if accepted.is_alarm {
             return NOBODY;
         }
-        self.registry.agent(&accepted.sender).map_or(NOBODY, |agent| agent.since)
+        // What the exchange says for somebody is theirs.
+        let translation = accepted.ruled.changes.iter().find_map(Change::translation);
+        let sender = translation.map_or(&accepted.sender, |translation| &translation.from);
+        self.registry.agent(sender).map_or(NOBODY, |agent| agent.since)
     }
 
     fn hold(&mut self, entry: &Entry, accepted: &Accepted) {
@@ -274,7 +277,7 @@ impl State {
 
     fn release(&mut self, at: At, released: &Released) {
         let position = at.position;
-        self.rules.holds.take(released.message);
+        self.rules.released(released.message);
         self.rules.cap.released(at, released.message);
         let Released { message, to, from, expires } = released;
         for agent in to {

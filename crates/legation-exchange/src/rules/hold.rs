@@ -35,6 +35,8 @@ pub enum Lifter {
     Resume(String),
     /// Whoever lets this session go on.
     Session(String),
+    /// Whoever lets the message in this entry go on, which it translates.
+    Original(u64),
 }
 
 /// A message that waits.
@@ -280,8 +282,7 @@ impl Holds {
                 }
             }
             Change::Refused { message, by, .. } => {
-                self.take(*message);
-                self.refused.insert(*message);
+                self.refuse(*message);
                 self.remember(*message, false, by);
             }
             Change::Claimed { message, by, until } => {
@@ -300,7 +301,13 @@ impl Holds {
         }
     }
 
-    fn lift(&mut self, message: u64, lifts: &Lifter) {
+    /// It does not go on.
+    pub(crate) fn refuse(&mut self, message: u64) {
+        self.take(message);
+        self.refused.insert(message);
+    }
+
+    pub(crate) fn lift(&mut self, message: u64, lifts: &Lifter) {
         let Some(hold) = self.held.get_mut(&message) else { return };
         hold.reasons.retain(|reason| reason.lifts != *lifts);
         if hold.reasons.is_empty() {

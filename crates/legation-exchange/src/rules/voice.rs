@@ -2,6 +2,7 @@
 //! in CAP, whose names are plain, by `legation`. VCP messages carry its signature.
 
 use super::ruling::{Heard, Ruling, dialect_for};
+use super::translate;
 use crate::agent::Agent;
 use crate::effect::{Accepted, Effect, Entry};
 use crate::moment::Moment;
@@ -93,6 +94,7 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
         is_alarm: true,
         ruled: Box::default(),
     };
+    translate::dress(&mut accepted, &changes);
     (accepted.ruled.changes, accepted.ruled.because) = (changes, Some(because));
     Some(Entry { position, at: now, effect: Effect::Accepted(accepted), body: Some(received.into_bytes()) })
 }
@@ -119,6 +121,11 @@ pub(crate) fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Orig
 /// A moment as messages write it.
 pub(crate) fn stamp(now: Moment) -> Option<Timestamp> {
     Timestamp::zulu(&now.to_string()).ok()
+}
+
+/// Whether these words make a message.
+pub(super) fn can_say(message: &Message) -> bool {
+    written(message, None).is_some_and(|text| Received::read(text.into_bytes()).is_ok())
 }
 
 fn written(message: &Message, voice: Option<&Voice>) -> Option<String> {

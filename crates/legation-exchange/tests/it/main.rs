@@ -22,5 +22,6 @@ mod talks;
 mod talks_model;
 mod tasks;
 mod tokens;
+mod translate;
 mod truth;
 mod vlp;
