@@ -160,6 +160,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     vcp::may_speak(case)?;
     match case.received.message() {
         Message::Vcp(envelope) => vcp::look(case, envelope, &mut ruling)?,
+        Message::Acl(_) if translate::goes_on(case) => {}
         Message::Acl(message) => acl::look(case, message, &mut ruling)?,
         Message::Cap(message) => cap::look(case, message, &mut ruling)?,
         Message::Vlp(message) => vlp::look(case, message, &mut ruling)?,

@@ -1,6 +1,7 @@
 //! The rules of the ElizaOS agent language: conversations, and what the exchange says in them. A message
 //! that asks opens one; a message that answers moves it, if it comes from the right agent at the right time.
 
+mod across;
 mod answer;
 mod directory;
 mod due;
@@ -16,6 +17,7 @@ pub use kept::Kept;
 pub use machine::{Act, Stage, Step};
 pub use talk::{Change, Due, Loss, Moved, Opening, Talk, What};
 
+pub(crate) use across::answers;
 pub(crate) use due::due;
 
 use super::{Case, Ruling};

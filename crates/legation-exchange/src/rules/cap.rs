@@ -1,6 +1,7 @@
 //! The rules of CAP: who hands tasks to whom, with which rights, who reviews what comes of them, and what
 //! happens when nothing comes. Plain talk is free (Messaging); a handoff, a result and a decision are not.
 
+mod across;
 mod change;
 mod delegate;
 mod failure;
@@ -19,6 +20,7 @@ pub use rights::{Binding, Grant, Rights};
 pub use task::{Failure, Review, Stage, Task};
 pub use tasks::Kept;
 
+pub(crate) use across::{Answer, answers, asks};
 pub(crate) use failure::due;
 pub(crate) use order::order;
 

@@ -6,7 +6,7 @@ use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
 use crate::who::Who;
-use legation_protocol::Received;
+use legation_protocol::{Received, Recipients};
 
 /// Who speaks: a registered agent, or a person as one of the principals of CAP.
 #[derive(Clone, Copy, Debug)]
@@ -63,4 +63,18 @@ pub(crate) struct Case<'c> {
     pub(crate) to: &'c [String],
     /// Messages of the record that it may name.
     pub(crate) earlier: &'c [Earlier],
+}
+
+impl Case<'_> {
+    /// Whether the message is for this party; the exchange itself is one where it speaks for another.
+    pub(crate) fn goes_to(&self, party: &str) -> bool {
+        match self.to.first() {
+            Some(to) => to == party,
+            None => {
+                let name = self.received.message().recipients();
+                let to_us = matches!(name, Recipients::One(name) if self.policy.is_exchange(name));
+                to_us && self.policy.is_exchange(party)
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@
 mod acl;
 mod cap;
 mod conversation;
+mod follow;
 mod links;
 mod said;
 mod table;
@@ -43,6 +44,9 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
         Some(spoken) => {
             has_room(case, &talk, said.act)?;
             may_ask(case, &talk, &spoken)?;
+            if let Some(first) = spoken.first() {
+                follow::follow(case, &talk, &said, first.translation.said_in, ruling);
+            }
             ruling.instead = Some(Vec::new());
             for Spoken { translation, .. } in &spoken {
                 let Translation { said, said_in, to, .. } = translation;
@@ -63,6 +67,11 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
         }
         None => Err(no_words(case)),
     }
+}
+
+/// Whether a message goes on with what the exchange translated: the rules of its own dialect know nothing of that.
+pub(super) fn goes_on(case: &Case<'_>) -> bool {
+    case.to.is_empty() && matches!(Conversation::of(case), Ok(Some(_)))
 }
 
 fn no_words(case: &Case<'_>) -> Rejection {

@@ -22,7 +22,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         return Ok(());
     };
     let me = case.speaker.id();
-    let fails = known.assignee == me && case.to.first() == Some(&known.delegator) && known.is_open();
+    let fails = known.assignee == me && case.goes_to(&known.delegator) && known.is_open();
     ruling.change(Change::Said { task, user: None }.into());
     ruling.change(Change::Erred { task, code: error_code.number(), by: me.to_owned(), fails }.into());
     Ok(())

@@ -61,7 +61,7 @@ fn result(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: 
     if !task.is_open() {
         return refuse(format!("{} is {} already", task.id, task.state()));
     }
-    if case.to.first() != Some(&task.delegator) {
+    if !case.goes_to(&task.delegator) {
         return refuse(format!("the result of {} goes to {:?}", task.id, task.delegator));
     }
     if let Some(part) = waiting_below(case, number, task) {
@@ -124,7 +124,7 @@ fn flow(case: &Case<'_>, message: &Message, task: Option<(u64, &Task)>, ruling: 
     let Some((number, task)) = task.filter(|(_, task)| task.is_open() && task.assignee == case.speaker.id()) else {
         return Ok(());
     };
-    if case.to.first() != Some(&task.delegator) || overseer(case, task).is_none() {
+    if !case.goes_to(&task.delegator) || overseer(case, task).is_none() {
         return Ok(());
     }
     let has_more = message.attachments.as_ref().is_some_and(|attachments| !attachments.is_empty());

@@ -25,7 +25,7 @@ pub(super) fn read(message: &Message) -> Option<Said> {
 }
 
 pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legation_protocol::Message> {
-    let task = scene.thread.clone().unwrap_or_else(|| format!("legation-{}", scene.entry));
+    let task = scene.thread.clone().unwrap_or_else(|| task_of(scene.entry));
     let (task, from, to) = (TaskId::parse(&task).ok()?, AgentId::cap(IN_CAP).ok()?, AgentId::cap(&scene.to).ok()?);
     let text = |otherwise| filled(&said.text, otherwise);
     let mut message = match said.act {
@@ -50,8 +50,13 @@ pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legat
     Some(legation_protocol::Message::Cap(Box::new(message)))
 }
 
+/// The task that the exchange opens for what is asked in this entry.
+pub(super) fn task_of(entry: u64) -> String {
+    format!("legation-{entry}")
+}
+
 /// What a refusal asks of whoever handed the task on: wait, ask for a right, or give it to somebody else.
-fn refusal(code: Option<&str>) -> ErrorCode {
+pub(super) fn refusal(code: Option<&str>) -> ErrorCode {
     match code {
         Some("busy") => ErrorCode::Unavailable,
         Some("unauthorized") => ErrorCode::Forbidden,

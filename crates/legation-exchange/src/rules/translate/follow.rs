@@ -1,0 +1,41 @@
+//! What the rules of the dialects keep of what is translated: a task that the exchange hands over for somebody is
+//! one, and an answer in another dialect answers.
+
+use super::conversation::Conversation;
+use super::said::{Act, Said};
+use crate::rules::cap::Answer;
+use crate::rules::{Case, Ruling, acl, cap};
+use legation_protocol::Format;
+
+pub(super) fn follow(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, said_in: Format, ruling: &mut Ruling) {
+    if said.act == Act::Ask && said_in == Format::Cap {
+        cap::asks(case, super::cap::task_of(case.state.next), talk.hearer.id(), ruling);
+    }
+    let Some(ask) = talk.ask.filter(|_| talk.is_asked()) else { return };
+    let asked = ask.translation.original;
+    match (ask.translation.dialect, said.act) {
+        (Format::Acl, act) => {
+            let step = match act {
+                Act::Accept => acl::Step::Accept,
+                Act::Reject => acl::Step::Reject,
+                Act::Result => acl::Step::Result,
+                Act::Failure => acl::Step::Failure,
+                Act::Puzzled => acl::Step::NotUnderstood,
+                Act::Ask | Act::Question | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules => return,
+            };
+            acl::answers(case, asked, step, said.code(), ruling);
+        }
+        (Format::Cap, act) => {
+            let answer = match act {
+                Act::Result => Answer::Result,
+                Act::Reject => Answer::Error(super::cap::refusal(said.code()).number()),
+                Act::Failure => Answer::Error(500),
+                Act::Puzzled => Answer::Error(400),
+                Act::Accept | Act::Talk => Answer::Talk,
+                Act::Ask | Act::Question | Act::Alarm(_) | Act::Ack | Act::Rules => return,
+            };
+            cap::answers(case, asked, answer, ruling);
+        }
+        (Format::Vcp | Format::Vlp | Format::Hello | Format::Manifest, _) => {}
+    }
+}
