@@ -297,6 +297,18 @@ fn alarms_pass_full_mailboxes_and_what_is_kept_is_bounded() {
         assert!(desk.waiting(PARENT).contains(&position));
     }
     assert_eq!(desk.open().len(), 1024);
+    accepted(&saying(OTHER, PARENT, 1).alarms(&mut desk, "emergency"));
+    accepted(&saying(CHILD, PARENT, 4000).alarms(&mut desk, "emergency"));
+    assert_eq!(desk.standing(CHILD), Standing::Suspended, "an emergency is always one");
+    let mut desk = line();
+    for minute in 0..3 {
+        for n in 0..60 {
+            accepted(&saying(CHILD, PARENT, minute * 100 + n).escalates(&mut desk, "info", "hm", false));
+        }
+        desk.seconds(60);
+    }
+    assert_eq!(desk.open().len(), 64);
+    desk.policy.mailbox_limit = 0;
     assert_eq!(refused(&saying(CHILD, PARENT, 5000).escalates(&mut desk, "info", "hm", false)), Code::MailboxFull);
 }
 

@@ -12,8 +12,10 @@ use std::time::Duration;
 pub(super) const MILD: u32 = 60;
 /// See [`MILD`].
 const WINDOW: Duration = Duration::from_mins(1);
-/// How many open escalations of an agent are kept, mild ones that wait for nothing apart from those.
+/// How many open critical ones of an agent have a clock.
 pub(super) const MOST: usize = 1024;
+/// How many mild ones of an agent are kept that wait for nothing.
+const IDLE: usize = 64;
 /// How many closed ones are remembered.
 const REMEMBERED: usize = 4096;
 
@@ -79,11 +81,6 @@ impl Alarms {
     pub(super) fn mild_of(&self, agent: &str, now: Moment) -> u32 {
         let recent = self.mild.get(agent).filter(|(since, _)| since.plus(WINDOW) > now);
         recent.map_or(0, |(_, count)| *count)
-    }
-
-    /// How many of an agent's are open.
-    pub(super) fn count_of(&self, agent: &str) -> usize {
-        self.by.get(agent).map_or(0, BTreeSet::len)
     }
 
     /// When somebody must be told next, and of which.
@@ -164,10 +161,9 @@ impl Alarms {
 
     /// Mild ones that wait for nothing go once there are too many of them.
     fn forget_mild(&mut self, agent: &str) {
-        let Some(own) = self.by.get(agent).filter(|own| own.len() > MOST) else { return };
-        let idle = |alarm: &Alarm| !alarm.severity.is_grave() && alarm.due.is_none();
-        let oldest = own.iter().find(|position| self.open.get(position).is_some_and(idle)).copied();
-        if let Some(oldest) = oldest {
+        let idle = |(_, alarm): &(u64, &Alarm)| !alarm.severity.is_grave() && alarm.due.is_none();
+        let mut waiting = self.of(agent).filter(idle).map(|(position, _)| position);
+        if let (Some(oldest), true) = (waiting.next(), waiting.count() >= IDLE) {
             self.take(oldest);
         }
     }

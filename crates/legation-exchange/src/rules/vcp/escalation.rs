@@ -87,8 +87,9 @@ fn pass(case: &Case<'_>, agent: &Agent, severity: Severity, alarm: u64, ruling: 
 fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation, ruling: &mut Ruling) {
     let Case { state, policy, now, .. } = *case;
     let severity = said.severity;
-    if severity.is_grave() && state.rules.vcp.alarms.count_of(&agent.id) >= MOST {
-        // It reaches whom it is for; but nobody answers a thousand of them one by one.
+    let stopped_by = state.rules.vcp.standing.stop(family(agent)).map_or(0, |stop| stop.alarms.len());
+    if severity == Severity::Critical && stopped_by >= MOST {
+        // Its sender is paused, and it reaches whom it is for; but nobody answers a thousand of them one by one.
         let text = format!("its sender has {MOST} open escalations already: this one has no clock of its own");
         ruling.find("escalation", "uncounted", text);
         return;
