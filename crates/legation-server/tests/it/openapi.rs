@@ -134,7 +134,7 @@ fn reviews(talk: &Talk<'_>, ann: &Party) {
 /// A session that is halted, and goes on.
 fn sessions(talk: &Talk<'_>, ann: &Party) {
     let block =
-        ann.vlp("bob").replace(r#""confidence""#, r#""session_id":"S-1","safety":{"level":"block"},"confidence""#);
+        ann.vlp("ann2").replace(r#""confidence""#, r#""session_id":"S-1","safety":{"level":"block"},"confidence""#);
     let sent: Value = serde_json::from_str(&block).unwrap();
     talk.says(ann, JSON, &block);
     let truth = talk.get("/v1/messages/{key}/truth", &[("key", sent["id"].as_str().unwrap())], "");

@@ -22,7 +22,9 @@ pub(super) fn look(case: &Case<'_>, message: &Message, named: &[Named<'_>], weig
         weighed.layers.remove(&Layer::Capability);
         weighed.refuted();
     }
-    amends.iter().for_each(|_| weighed.verified());
+    for _ in &amends {
+        weighed.verified();
+    }
     amends.into_iter().map(|found| found.position).collect()
 }
 

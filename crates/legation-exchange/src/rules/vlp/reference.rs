@@ -7,7 +7,7 @@ use super::window::{Key, Window};
 use crate::decide::Earlier;
 use crate::rules::Case;
 use crate::state::State;
-use legation_protocol::vlp::{Layer, Message};
+use legation_protocol::vlp::{Layer, Message, Provenance};
 use legation_protocol::{Code, Format, Rejection};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ pub(crate) fn named_by(state: &State, message: &Message) -> Vec<u64> {
     let canonical = |name: &str| state.registry.resolve(name).map_or_else(|| name.to_owned(), |agent| agent.id.clone());
     let sender = canonical(message.sender());
     let receiver = message.recipient().map(|name| canonical(name));
-    let sources = message.provenance.iter().flatten().take(MOST).map(|source| source.target());
+    let sources = message.provenance.iter().flatten().take(MOST).map(Provenance::target);
     let mut found = BTreeSet::new();
     for id in message.references().take(MOST).chain(sources) {
         if let Some(session) = message.thread() {

@@ -71,7 +71,7 @@ fn named(case: &Case<'_>, message: &Message, target: &str, hash: Option<&str>) -
     let digest = hash.map(digest);
     // One of several messages of that name is as good as a name.
     match (resolve(case, message, target), digest) {
-        (Ok(Some(_)), Some(None)) | (Ok(None) | Err(_), Some(None)) => Found::NoHash,
+        (_, Some(None)) => Found::NoHash,
         (Ok(Some(found)), Some(Some(digest))) if found.accepted.digest != digest => Found::Refuted,
         (Ok(Some(_)), _) => Found::Verified,
         (Ok(None) | Err(_), Some(Some(digest))) if is_held(case, &digest) => Found::Verified,

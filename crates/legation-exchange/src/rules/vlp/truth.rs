@@ -37,13 +37,17 @@ pub(super) fn look(case: &Case<'_>, message: &Message, weighed: Weighed, ruling:
             hold("declared_review", "Its sender asks that a person look at it.", ruling);
         }
         if message.kind.asserts() || strict {
-            issues.iter().filter(|issue| issue.grave).for_each(|issue| hold(issue.code, &issue.says, ruling));
+            for issue in issues.iter().filter(|issue| issue.grave) {
+                hold(issue.code, &issue.says, ruling);
+            }
         }
         if strict {
             hold_by(metrics.gate(), ruling);
         }
     }
-    issues.into_iter().for_each(|issue| ruling.find(issue.rule, issue.code, issue.says));
+    for issue in issues {
+        ruling.find(issue.rule, issue.code, issue.says);
+    }
     level
 }
 
