@@ -19,6 +19,7 @@ mod guide;
 mod keys;
 #[cfg(unix)]
 mod listening;
+mod memory;
 mod messages;
 mod operations;
 mod people;
