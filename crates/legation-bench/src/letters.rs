@@ -40,9 +40,9 @@ pub(crate) fn signed(number: u64, key: &SecretKey, signer: u8, recipient: &str) 
     let millis = now.micros() / 1000;
     let id = format!("{:08x}-{:04x}-7000-8000-{number:012x}", millis >> 16, millis & 0xffff);
     let sender = signer_name(signer);
-    let text = padded(SIZE - SIGNATURE, |reason| {
+    let text = padded(SIZE - SIGNATURE, |purpose| {
         format!(
-            r#"{{"vcp_message":"1.2","type":"escalation","message_id":"{id}","sender":"{sender}","recipient":"{recipient}","timestamp":"{now}","payload":{{"severity":"info","reason":"{reason}","context":"⏰🌅|📍🏡","requires_ack":false}}}}"#
+            r#"{{"vcp_message":"1.2","type":"constitution_announce","message_id":"{id}","sender":"{sender}","recipient":"{recipient}","timestamp":"{now}","payload":{{"constitution_ref":"creed://bench/plain@1.0.0","manifest_hash":"sha256:7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069","scope":{{"purposes":["{purpose}"]}}}}}}"#
         )
     });
     let body = key.sign_in_place(&Doc::parse(text.as_bytes())?)?;

@@ -4,6 +4,7 @@
 
 mod accept;
 mod bare;
+mod broker;
 mod child;
 mod clock;
 mod crowd;
@@ -44,7 +45,7 @@ pub enum Scenario {
     Scale,
     /// From senders through the exchange to endpoints of the recipients.
     Push,
-    /// Messages over one `WebSocket`, and from one to another.
+    /// Messages over one `WebSocket`, against requests and NATS `JetStream`, and from one to another.
     Ws,
     /// Many idle sockets: what they cost in memory.
     Sockets,

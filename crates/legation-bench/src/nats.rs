@@ -1,6 +1,7 @@
 //! Durable accept of messages by token, with many under way at once, against NATS `JetStream` that syncs
 //! each message, and against it as it comes, which acknowledges before anything is on disk.
 
+use crate::broker::{Broker, Sync};
 use crate::child::Served;
 use crate::clock::instant;
 use crate::crowd::{self, Agent};
@@ -10,10 +11,7 @@ use crate::lines;
 use crate::load::rate;
 use crate::rounds::{ROUNDS, Rounds};
 use crate::{Amount, Plan, Row, Scenario, Watch};
-use anyhow::{Context as _, bail};
-use async_nats::jetstream::{self, Context, stream};
-use std::collections::VecDeque;
-use std::fs;
+use anyhow::Context as _;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -21,15 +19,14 @@ use std::time::Duration;
 const RECIPIENTS: usize = 64;
 /// Streams of the figure that stands alone.
 const STREAMS: usize = 4;
-const SUBJECT: &str = "bench.message";
 
 pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyhow::Result<Vec<Row>> {
-    let Some(program) = &plan.nats_server else {
-        bail!("no nats-server is here: `cargo xtask nats` installs one, or name yours by --nats-server");
-    };
+    let program = plan.nats_server.as_deref();
+    let program =
+        program.context("no nats-server is here: `cargo xtask nats` installs one, or name yours by --nats-server")?;
     let exchange = Served::exchange(&plan.program, &place.join("exchange"))?;
-    let always = broker(program, place, "always", "sync_interval: always").await?;
-    let lazy = broker(program, place, "lazy", "").await?;
+    let always = Broker::start(program, place, Sync::Always).await?;
+    let lazy = Broker::start(program, place, Sync::Lazy).await?;
     let agents = crowd::register(&exchange, "recipient", RECIPIENTS).await?;
     let senders = crowd::register(&exchange, "sender", STREAMS).await?;
     let mut letters: Vec<_> = senders.iter().map(|sender| written_by(sender, &agents)).collect();
@@ -41,9 +38,9 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyh
         let one = letters.get_mut(..1).unwrap_or_default();
         let ours = pour(exchange.address, &senders, one, plan.in_flight, time).await?;
         step("JetStream, sync always");
-        by_always.add(ours, publish(&always.1, &agents, plan.in_flight, time).await?);
+        by_always.add(ours, always.take(&agents, plan.in_flight, time).await?);
         step("JetStream, lazy");
-        by_lazy.add(ours, publish(&lazy.1, &agents, plan.in_flight, time).await?);
+        by_lazy.add(ours, lazy.take(&agents, plan.in_flight, time).await?);
         step("exchange, many streams");
         many.push(pour(exchange.address, &senders, &mut letters, plan.in_flight / STREAMS, time).await?);
     }
@@ -92,52 +89,4 @@ async fn pour(
         *letters = sent.1;
     }
     Ok(rate(accepted, start.elapsed()))
-}
-
-/// A NATS server with a stream on disk, and a client of it.
-async fn broker(program: &Path, place: &Path, name: &str, sync: &str) -> anyhow::Result<(Served, Context)> {
-    let config = place.join(format!("{name}.conf"));
-    let store = place.join(name);
-    // Its strings are JSON's.
-    let store = serde_json::to_string(&store.to_string_lossy())?;
-    let text =
-        format!("listen: \"127.0.0.1:-1\"\njetstream {{\n  store_dir: {store}\n  max_file_store: 64GB\n  {sync}\n}}\n");
-    fs::write(&config, text).with_context(|| format!("cannot write {}", config.display()))?;
-    let served = Served::nats(program, &config)?;
-    let client = async_nats::connect(served.address.to_string()).await.context("cannot connect to NATS")?;
-    let context = jetstream::new(client);
-    let stream = stream::Config {
-        name: "bench".to_owned(),
-        subjects: vec![SUBJECT.to_owned()],
-        storage: stream::StorageType::File,
-        num_replicas: 1,
-        ..stream::Config::default()
-    };
-    context.create_stream(stream).await.context("NATS makes no stream")?;
-    Ok((served, context))
-}
-
-/// Publishes for so long with so many unacknowledged, and gives back how many were acknowledged a
-/// second.
-async fn publish(context: &Context, recipients: &[Agent], window: usize, time: Duration) -> anyhow::Result<f64> {
-    let mut letters = Letters::new("sender", recipients.iter().map(|agent| agent.name.as_str()), 0);
-    let (mut unanswered, mut acknowledged) = (VecDeque::with_capacity(window), 0);
-    let start = instant();
-    while start.elapsed() < time {
-        let mut letter = Vec::with_capacity(1024);
-        letters.write(&mut letter);
-        unanswered.push_back(context.publish(SUBJECT, letter.into()).await.context("NATS takes no message")?);
-        if unanswered.len() < window {
-            continue;
-        }
-        if let Some(oldest) = unanswered.pop_front() {
-            oldest.await.context("NATS acknowledges nothing")?;
-            acknowledged += 1;
-        }
-    }
-    for last in unanswered {
-        last.await.context("NATS acknowledges nothing")?;
-        acknowledged += 1;
-    }
-    Ok(rate(acknowledged, start.elapsed()))
 }

@@ -1,6 +1,7 @@
-//! Messages by token over one WebSocket, next to the same in one request of lines and in a request each; and
-//! from a send on one socket to the item on another.
+//! Messages by token over one WebSocket, next to the same in one request of lines, in a request each, and to
+//! NATS `JetStream` that syncs each; and from a send on one socket to the item on another.
 
+use crate::broker::{Broker, Sync};
 use crate::child::Served;
 use crate::clock::instant;
 use crate::crowd::{self, Agent};
@@ -38,7 +39,11 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyh
     let exchange = Served::exchange(&plan.program, &place.join("exchange"))?;
     let recipients = crowd::register(&exchange, "recipient", RECIPIENTS).await?;
     let sender = crowd::register(&exchange, "sender", 1).await?.into_iter().next().context("nobody sends")?;
-    let mut rows = accepted(plan, exchange.address, &sender, &recipients, watch).await?;
+    let broker = match &plan.nats_server {
+        Some(program) => Some(Broker::start(program, place, Sync::Always).await?),
+        None => None,
+    };
+    let mut rows = accepted(plan, exchange.address, &sender, &recipients, broker, watch).await?;
     watch("ws: delivery", 0, 0);
     let readers = crowd::register(&exchange, "reader", RECIPIENTS).await?;
     let mut times = delivered(plan, exchange.address, &sender, readers).await?;
@@ -55,12 +60,13 @@ async fn accepted(
     address: SocketAddr,
     sender: &Agent,
     recipients: &[Agent],
+    broker: Option<Broker>,
     watch: Watch<'_>,
 ) -> anyhow::Result<Vec<Row>> {
     let time = plan.time / ROUNDS;
     let (mut ours, mut lined) = (letters(sender, recipients, 0), letters(sender, recipients, KIND));
     let mut single = letters(sender, recipients, 2 * KIND);
-    let (mut by_lines, mut by_single) = (Rounds::default(), Rounds::default());
+    let (mut by_lines, mut by_single, mut by_broker) = (Rounds::default(), Rounds::default(), Rounds::default());
     for round in 1..=u64::from(ROUNDS) {
         let step = |what: &str| watch(&format!("ws: {what}"), round - 1, u64::from(ROUNDS));
         step("socket");
@@ -69,12 +75,19 @@ async fn accepted(
         by_lines.add(socket, in_lines(address, sender, &mut lined, plan.in_flight, time).await?);
         step("single requests");
         by_single.add(socket, one_by_one(address, sender, &mut single, plan).await?);
+        if let Some(broker) = &broker {
+            step("JetStream, sync always");
+            by_broker.add(socket, broker.take(recipients, plan.in_flight, time).await?);
+        }
     }
     let measured = format!("VLP by token, 1 KiB, durable, {} in flight on one WebSocket", plan.in_flight);
-    Ok(vec![
+    let against_broker = broker.map(|_| by_broker.row(Scenario::Ws, &measured, "JetStream, sync always", 10.0));
+    let mut rows = vec![
         by_lines.row(Scenario::Ws, &measured, "NDJSON, one request", 0.7),
         by_single.row(Scenario::Ws, &measured, "single requests", 1.0),
-    ])
+    ];
+    rows.extend(against_broker);
+    Ok(rows)
 }
 
 /// Sends on one socket for so long with so many unanswered, and gives back how many were accepted a second.

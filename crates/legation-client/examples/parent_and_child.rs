@@ -36,11 +36,17 @@ pub(crate) async fn run(url: &str, operator: &str) -> Outcome<String> {
     let alarm = Escalation::critical("asked for what it must not do", Context::parse("📍🏡|👥👶")?);
     child.send(Envelope::to(AgentId::vcp(PARENT)?, child.origin()?, alarm)).await?;
     let mut answers = child.inbox().deliveries().await?;
-    let answer = answers.next().await.ok_or("the mailbox ended")??;
-    answers.ack(&answer).await?;
+    // The exchange says that the child is paused; the parent's answer follows.
+    let acknowledged = loop {
+        let item = answers.next().await.ok_or("the mailbox ended")??;
+        answers.ack(&item).await?;
+        if let [acknowledged] = item.message().refers_to().as_slice() {
+            break acknowledged.clone();
+        }
+    };
     answers.close().await?;
     watching.abort();
-    Ok(answer.message().refers_to().concat())
+    Ok(acknowledged)
 }
 
 async fn admit(url: &str, operator: &str, registration: Registration) -> Outcome<Client> {

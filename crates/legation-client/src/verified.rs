@@ -5,7 +5,7 @@ use crate::error::{Error, ReceiptFault};
 use crate::registry::{Agent, AgentKey};
 use crate::trust::stated;
 use legation_exchange::record::{Receipt, Stated};
-use legation_exchange::{KeyState, Moment};
+use legation_exchange::{KeyState, Moment, Policy};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Message, Received, Rejection, Timestamp};
 use serde::Deserialize;
@@ -112,7 +112,8 @@ impl Verifier {
             return Ok(Verified::Unverified(Doubt::OtherSender));
         };
         // The exchange speaks too, under its own keys.
-        if sender == format!("agent://{}/exchange", stated.realm) {
+        let policy = Policy { realm: stated.realm.clone(), ..Policy::default() };
+        if policy.is_exchange(&sender) {
             return Ok(by_exchange(received, client.exchange_keys().await?));
         }
         if let Some(known) = self.senders.get(&sender) {
@@ -151,7 +152,12 @@ fn unregistered(sender: &str, received: &Received) -> Verified {
 }
 
 fn by_exchange(received: &Received, keys: &[PublicKey]) -> Verified {
-    let Some(signature) = received.signature() else { return Verified::Unverified(Doubt::Unsigned) };
+    let Some(signature) = received.signature() else {
+        return match received.message() {
+            Message::Vcp(_) => Verified::Unverified(Doubt::Unsigned),
+            Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => Verified::Vouched,
+        };
+    };
     let signed = keys.iter().find(|key| key.verifies(received.signed_bytes(), signature));
     signed.map_or(Verified::Unverified(Doubt::BadSignature), |key| Verified::Signed(key.clone()))
 }

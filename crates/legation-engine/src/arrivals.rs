@@ -5,15 +5,27 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, broadcast};
 
 /// Those who wait, by agent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Arrivals {
     posts: Mutex<BTreeMap<String, Post>>,
     /// Rung when agents are registered, changed or removed.
     registered: Notify,
+    /// Who may go on no longer, or again: told to everybody, since that is rare.
+    stopped: broadcast::Sender<String>,
+}
+
+/// How many of those may be told before somebody slow has heard of the first.
+const UNHEARD: usize = 256;
+
+impl Default for Arrivals {
+    fn default() -> Self {
+        let (posts, registered) = (Mutex::default(), Notify::default());
+        Arrivals { posts, registered, stopped: broadcast::Sender::new(UNHEARD) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -71,6 +83,17 @@ impl Arrivals {
         for post in agents.iter().filter_map(|agent| posts.get(agent)) {
             post.bell.notify.notify_waiters();
         }
+    }
+
+    /// Hears who may go on no longer, or again.
+    pub(crate) fn stopped(&self) -> broadcast::Receiver<String> {
+        self.stopped.subscribe()
+    }
+
+    /// An agent may go on no longer, or again.
+    pub(crate) fn tell_stopped(&self, agent: String) {
+        // Nobody may be there to hear it.
+        let _ = self.stopped.send(agent);
     }
 
     /// The next time that agents are registered, changed or removed.

@@ -10,6 +10,7 @@ use crate::forgetting::Requests;
 use crate::index::step_back;
 use crate::ledger::Ledger;
 use crate::retention::{Drop, Retaining, Retention};
+use crate::stats::Stats;
 use legation_exchange::record::Body;
 use legation_exchange::{Input, Span, State, Verdict, spans};
 use legation_store::{Reader, Rewrite, Rewriter};
@@ -49,6 +50,7 @@ pub(crate) struct Clearer {
     pub(crate) retaining: Retaining,
     /// What is being dropped, and the segments where that is done: a later attempt leaves them alone.
     dropping: (Rewrite, BTreeSet<u64>),
+    stats: Arc<Stats>,
     complaint: Complaint,
 }
 
@@ -60,6 +62,7 @@ impl Clearer {
         jobs: mpsc::WeakSender<Job>,
         index: Requests,
         retention: Retention,
+        stats: Arc<Stats>,
         alerts: Arc<Desk>,
     ) -> Clearer {
         Clearer {
@@ -72,6 +75,7 @@ impl Clearer {
             progress: Arc::default(),
             retaining: Retaining::new(retention),
             dropping: (Rewrite::default(), BTreeSet::new()),
+            stats,
             complaint: Complaint::new("what is to go stays on disk for now", alerts),
         }
     }
@@ -133,21 +137,20 @@ impl Clearer {
     }
 
     fn retain(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
-        if !self.retaining.is_time() {
+        if !self.retaining.is_time(self.stats.is_full()) {
             return Ok(());
         }
         let due = self.retaining.due(&self.committed, &self.rewriter, &self.reader)?;
-        let left = due.as_ref().and_then(|drop| drop.left);
         if let Some(drop) = due {
             self.drop_bodies(drop, runtime)?;
         }
-        self.retaining.done(left);
+        self.retaining.done();
         Ok(())
     }
 
     /// Drops bodies that were kept long enough, and then says so: what is interrupted is due again.
     fn drop_bodies(&mut self, drop: Drop, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
-        let Drop { before, keep, segments, .. } = drop;
+        let Drop { before, keep, segments, left } = drop;
         let kept = spans(keep.iter().copied());
         let rewrite = Rewrite { erase: BTreeSet::new(), drop_bodies_before: Some(before), keep };
         let of = segments.len();
@@ -166,6 +169,7 @@ impl Clearer {
             self.rewriter.segment(segment.first, &rewrite).map_err(Error::Record)?;
             self.dropping.1.insert(segment.first);
         }
+        self.retaining.count(left);
         tracing::info!(before, segments = of, "bodies that were kept long enough are off the disk");
         runtime.block_on(self.note(Input::Drop { before, kept }))
     }

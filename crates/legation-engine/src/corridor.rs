@@ -4,7 +4,8 @@ use crate::decider::instant;
 use crate::exchange::{Error, Exchange, Pending};
 use crate::refusals::Source;
 use crate::tokens::{fresh_id, keyed_id};
-use legation_exchange::{Input, Proof, SpareId, Verdict, Verified, Who};
+use legation_exchange::{Input, Misunderstood, Proof, SpareId, Verdict, Verified, Who};
+use legation_protocol::acl::{Glimpse, Performative};
 use legation_protocol::json::Digest;
 use legation_protocol::sign::Signature;
 use legation_protocol::vcp::{Payload, Severity};
@@ -74,7 +75,7 @@ fn taken_here(dialect: Format, only: Option<Format>) -> Result<(), Rejection> {
 }
 
 impl Exchange {
-    /// Takes a submission through the corridor: limit, parse, validate, verify, decide, commit.
+    /// Takes a submission through the corridor: limit, parse, validate, verify, look up, decide, commit.
     /// The answer comes after the commit, so what is called accepted is on disk.
     pub async fn receive(&self, submission: Submission) -> Result<Verdict, Error> {
         self.submit(submission).await?.answer().await
@@ -90,7 +91,11 @@ impl Exchange {
         let received = match Received::read_or_back(bytes) {
             Ok(received) => received,
             Err((rejection, bytes)) => {
-                return Ok(self.refuse(None, &who, source, &Digest::of_bytes(&bytes), rejection));
+                let digest = Digest::of_bytes(&bytes);
+                return match self.puzzling(&who, only, &bytes) {
+                    Some(glimpse) => self.misunderstand(glimpse, digest, rejection, since).await,
+                    None => Ok(self.refuse(None, &who, source, &digest, rejection)),
+                };
             }
         };
         let dialect = received.message().dialect();
@@ -107,12 +112,42 @@ impl Exchange {
             None if received.message().has_id() => SpareId::Fresh(String::new()),
             None => SpareId::Fresh(fresh_id()?),
         };
-        let input = Input::Message(Box::new(Verified { received, proof, spare_id, trace }));
+        // look up: what it names that lies further back than the state knows.
+        let found = match stranger {
+            Some(_) => Vec::new(),
+            None => self.look_up(received.message()).await?,
+        };
+        let input = Input::Message(Box::new(Verified { received, proof, spare_id, trace, found }));
         let pending = self.enqueue_since(input, since).await?;
         Ok(match stranger {
             Some(digest) => pending.counted(self, source, digest),
             None => pending,
         })
+    }
+
+    /// What can be made out of an agent's message that cannot be read. Nothing if it is not its own, or says
+    /// itself that something was not understood: that is never answered so.
+    fn puzzling(&self, who: &Who, only: Option<Format>, bytes: &[u8]) -> Option<Glimpse> {
+        let Who::Agent(id) = who else { return None };
+        taken_here(Format::Acl, only).ok()?;
+        let glimpse = Glimpse::of(bytes)?;
+        let is_own = self.state().registry().resolve(&glimpse.sender).is_some_and(|agent| agent.id == *id);
+        let is_answer = glimpse.performative.as_deref() == Some(Performative::NotUnderstood.as_str());
+        let in_pace = || self.pace.take(id, tokio::time::Instant::now()).is_ok();
+        (is_own && !is_answer && in_pace()).then(|| Glimpse { sender: id.clone(), ..glimpse })
+    }
+
+    /// Refuses a message, and tells its sender in words of its own language.
+    async fn misunderstand(
+        &self,
+        glimpse: Glimpse,
+        digest: Digest,
+        rejection: Rejection,
+        since: std::time::Instant,
+    ) -> Result<Pending, Error> {
+        let Glimpse { id, sender: agent, .. } = glimpse;
+        let misunderstood = Misunderstood { agent, id, digest: digest.to_string(), rejection };
+        self.enqueue_since(Input::Misunderstood(Box::new(misunderstood)), since).await
     }
 
     /// Refuses what does not reach the decider.

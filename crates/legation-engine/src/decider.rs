@@ -140,6 +140,7 @@ impl Decider {
                     self.arrivals.tell(&[agent]);
                     self.arrivals.tell_registered();
                 }
+                Party::Stopped(agent) => self.arrivals.tell_stopped(agent),
                 Party::Person => self.arrivals.tell_all(),
             }
         }
@@ -206,6 +207,7 @@ impl Asked {
     fn of(job: Job) -> (Input, Asked) {
         let dialect = match &job.input {
             Input::Message(verified) => Some(verified.received.message().dialect()),
+            Input::Misunderstood(_) => Some(Format::Acl),
             Input::Register { .. }
             | Input::Remove { .. }
             | Input::Key { .. }

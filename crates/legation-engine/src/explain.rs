@@ -26,6 +26,9 @@ impl Exchange {
     pub async fn explain(&self, entry: &Entry, message: &Accepted, who: &Who) -> Result<Vec<Step>, Error> {
         let scope = self.scope(who);
         let mut steps = taken(entry, message);
+        let constrained = self.held_to(entry, message, who);
+        let step = |says| Step { step: "constrained", position: entry.position, at: entry.at, says };
+        steps.extend(constrained.map(step));
         steps.extend(ruled::judged(entry, message));
         let told = |agent: &String| match &scope {
             Scope::All => true,
@@ -155,7 +158,10 @@ fn taken(entry: &Entry, message: &Accepted) -> Vec<Step> {
         ),
         None => format!("It brought no id, so it is {:?} here, and a copy would be a message of its own.", message.id),
     };
-    let routed = if message.to.is_empty() {
+    let is_translated = message.ruled.findings.iter().any(|finding| finding.code == "translated");
+    let routed = if is_translated {
+        "It is in the record and in nobody's mailbox: whom it is for does not speak its dialect.".to_owned()
+    } else if message.to.is_empty() {
         "It is in the record and in nobody's mailbox: it names no recipient that has one here.".to_owned()
     } else {
         format!("It went to {}.", message.to.iter().map(|agent| format!("{agent:?}")).collect::<Vec<_>>().join(", "))

@@ -49,6 +49,14 @@ impl Requests {
 }
 
 impl Asked {
+    /// Tells whoever waits why nothing can be done for them now.
+    pub(crate) fn refuse(&self, error: index::Error) {
+        if let Ok(Request::Erase(_, done) | Request::Settle { done, .. }) = self.0.try_recv() {
+            // Whoever asked may have gone with the exchange.
+            let _ = done.send(Err(error));
+        }
+    }
+
     /// Does what was asked for. True if something was.
     pub(crate) fn answer(&self, index: &mut Index) -> Result<bool, index::Error> {
         let Ok(request) = self.0.try_recv() else { return Ok(false) };

@@ -101,6 +101,7 @@ impl Follower {
                     if !std::mem::replace(&mut complained, true) {
                         tracing::warn!(error = &error as &dyn std::error::Error, "the index stands still for now");
                     }
+                    self.asked.refuse(error);
                     runtime.block_on(self.pause());
                 }
             }

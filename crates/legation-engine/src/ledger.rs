@@ -4,10 +4,11 @@
 use crate::draft::{self, Draft, Salts};
 use crate::exchange::Error;
 use crate::receipt::Fresh;
+use crate::transport;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
     Alert, Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than,
-    tick,
+    quoted_by, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};
@@ -123,7 +124,8 @@ impl Ledger {
         }
         self.look = now.plus(LOOK);
         for _ in 0..DUE {
-            let mut due = tick(&self.state, &self.policy, now);
+            let quoted = self.quoted(now, &draft.entries)?;
+            let mut due = tick(&self.state, &self.policy, now, quoted.as_deref());
             if due.is_empty() {
                 self.state.look_ahead();
                 return Ok(());
@@ -135,6 +137,15 @@ impl Ledger {
             self.take_in(due, frames, draft);
         }
         Ok(())
+    }
+
+    /// The message that is quoted in what falls due first; nothing once it is erased.
+    fn quoted(&self, now: Moment, batch: &[Entry]) -> Result<Option<Box<[u8]>>, legation_store::Error> {
+        let Some(position) = quoted_by(&self.state, now) else { return Ok(None) };
+        match position.checked_sub(self.log.next()).and_then(|at| usize::try_from(at).ok()) {
+            Some(at) => Ok(batch.get(at).and_then(|entry| entry.body.clone())),
+            None => Ok(self.log.read(position)?.and_then(|frame| frame.body.into_here()).map(Into::into)),
+        }
     }
 
     /// The messages an input may be a copy of: from the record, or from this batch.
@@ -169,6 +180,7 @@ impl Ledger {
                 committed.apply(entry);
             }
             drop(committed);
+            transport::taken(&entries);
             told.fresh = Fresh::of(frames, appended);
             told.alerts.extend(entries.iter().filter_map(Alert::raised_by));
             told.changed.extend(entries.iter().filter_map(|entry| entry.effect.changes()));
@@ -273,6 +285,7 @@ pub(crate) fn weight(input: &Input) -> usize {
     let json = |value: &Option<serde_json::Value>| value.as_ref().map_or(0, |value| value.to_string().len());
     4096 + match input {
         Input::Message(verified) => verified.received.bytes().len() * 2,
+        Input::Misunderstood(_) => 4096,
         Input::Register { registration, .. } => json(&registration.capabilities) + json(&registration.manifest),
         Input::Acknowledge { positions, .. } => positions.len() * 24,
         Input::Pushed(pushed) => pushed.len() * 32,

@@ -1,7 +1,9 @@
 //! Reading a mailbox.
 
+use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::receipt::Notary;
+use crate::transport;
 use legation_exchange::record::Receipt;
 use legation_exchange::rules::Ruled;
 use legation_exchange::{Accepted, Agent, Effect, Epoch, Mailbox, Moment, PRINCIPALS};
@@ -49,6 +51,13 @@ impl Exchange {
         self.first_of(agent, after, limit, usize::MAX)
     }
 
+    /// The same with the most urgent first, until it comes to so many bytes. There is nothing beyond: what
+    /// comes next is known once these are acknowledged.
+    pub fn urgent(&self, agent: &str, limit: usize, enough: usize) -> Result<Vec<Delivery>, Error> {
+        let items = self.state().by_urgency(agent, now());
+        self.fetched(items.into_iter().take(limit).map(|item| (item.position, item.message)), enough)
+    }
+
     /// The same, until it comes to so many bytes.
     pub(crate) fn first_of(
         &self,
@@ -57,8 +66,12 @@ impl Exchange {
         limit: usize,
         enough: usize,
     ) -> Result<Vec<Delivery>, Error> {
+        self.fetched(self.listed(agent, after, limit).into_iter(), enough)
+    }
+
+    fn fetched(&self, listed: impl Iterator<Item = (u64, u64)>, enough: usize) -> Result<Vec<Delivery>, Error> {
         let (mut page, mut bytes) = (Vec::new(), 0);
-        for (position, message) in self.listed(agent, after, limit) {
+        for (position, message) in listed {
             if bytes >= enough {
                 break;
             }
@@ -117,6 +130,7 @@ pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: 
     };
     let received_at = Moment::from_micros(frame.at);
     let Accepted { dialect, digest, trace, ruled, .. } = accepted;
+    transport::sent(dialect, &body);
     let (bytes, epoch) = (body.into(), notary.epoch());
     Ok(Delivery { position, dialect, bytes, received_at, digest, receipt, trace, epoch, ruled })
 }

@@ -122,7 +122,8 @@ impl Exchange {
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
         let (follower, indexed, requests) =
             index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
-        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention, Arc::clone(&desk));
+        let (counted, told_to) = (Arc::clone(&stats), Arc::clone(&desk));
+        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
         let clock = Clock::new(ledger.state().now(), instant());
         let decider = Decider {

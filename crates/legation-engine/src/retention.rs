@@ -41,6 +41,8 @@ pub(crate) struct Drop {
 
 /// How often is looked for what is old enough.
 const EVERY: Duration = Duration::from_hours(1);
+/// The same while the record has no room.
+const PRESSED: Duration = Duration::from_secs(5);
 
 /// The setting, and what was counted.
 #[derive(Debug, Default)]
@@ -81,17 +83,22 @@ impl Retaining {
     }
 
     /// Whether it is time to look. It stays so until what was due is done.
-    pub(crate) fn is_time(&mut self) -> bool {
+    pub(crate) fn is_time(&mut self, full: bool) -> bool {
         let fresh = std::mem::take(&mut self.shelf().fresh);
-        if fresh || self.looked.is_some_and(|looked| looked.elapsed() >= EVERY) {
+        let every = if full { PRESSED } else { EVERY };
+        if fresh || self.looked.is_some_and(|looked| looked.elapsed() >= every) {
             self.looked = None;
         }
         self.looked.is_none()
     }
 
-    /// What was due is done, and so many bytes are left, where they were counted.
-    pub(crate) fn done(&mut self, left: Option<u64>) {
+    /// What was due is done.
+    pub(crate) fn done(&mut self) {
         self.looked = Some(instant());
+    }
+
+    /// So many bytes are left, where they were counted.
+    pub(crate) fn count(&self, left: Option<u64>) {
         if left.is_some() {
             self.shelf().bytes = left;
         }

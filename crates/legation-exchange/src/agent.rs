@@ -44,6 +44,8 @@ pub struct Agent {
     pub environment: Option<String>,
     /// Its CAP manifest.
     pub manifest: Option<Value>,
+    /// How often a manifest was written for it.
+    pub manifest_version: u64,
     /// Where its messages are brought to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push: Option<Push>,
@@ -76,6 +78,11 @@ impl Agent {
             }
         }
         forget_oldest(&mut self.keys);
+    }
+
+    /// Who reviews its work, by the name its manifest has.
+    pub fn overseer(&self) -> Option<&str> {
+        self.manifest.as_ref()?.get("overseer")?.as_str()
     }
 
     /// All names it goes by.

@@ -4,8 +4,12 @@
 use crate::effect::{Effect, Entry};
 use crate::key::KeyState;
 use crate::moment::Moment;
-use crate::rules::hold::Lifter;
+use crate::rules::hold::{self, Lifter};
+use crate::rules::vcp::{self, Alerting};
+use crate::rules::{Change, cap};
 use legation_protocol::Code;
+use legation_protocol::vcp::Transition;
+use legation_protocol::vlp::Level;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -18,6 +22,8 @@ pub enum Kind {
     Emergency,
     /// Something waits for a person's decision.
     ReviewWaiting,
+    /// A session is halted until a person lets it go on.
+    Halted,
     /// A message reached nobody.
     DeadLetter,
     /// The disk is nearly full, or something on it was damaged.
@@ -26,22 +32,46 @@ pub enum Kind {
     KeyRevoked,
     /// A sender used an id for two messages.
     Conflict,
+    /// An agent that has nobody above it escalates.
+    Escalation,
+    /// Nobody above an agent answered what it escalated, or dealt with it.
+    EscalationUnanswered,
+    /// Somebody acknowledged an escalation that is not theirs, or not open.
+    AckUnmatched,
+    /// An agent goes on sending what is refused.
+    Flood,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Emergency, Kind::ReviewWaiting, Kind::DeadLetter, Kind::Storage, Kind::KeyRevoked, Kind::Conflict];
+    pub const ALL: [Kind; 11] = [
+        Kind::Emergency,
+        Kind::ReviewWaiting,
+        Kind::Halted,
+        Kind::DeadLetter,
+        Kind::Storage,
+        Kind::KeyRevoked,
+        Kind::Conflict,
+        Kind::Escalation,
+        Kind::EscalationUnanswered,
+        Kind::AckUnmatched,
+        Kind::Flood,
+    ];
 
     /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Kind::Emergency => "emergency",
             Kind::ReviewWaiting => "review_waiting",
+            Kind::Halted => "halted",
             Kind::DeadLetter => "dead_letter",
             Kind::Storage => "storage",
             Kind::KeyRevoked => "key_revoked",
             Kind::Conflict => "conflict",
+            Kind::Escalation => "escalation",
+            Kind::EscalationUnanswered => "escalation_unanswered",
+            Kind::AckUnmatched => "ack_unmatched",
+            Kind::Flood => "flood",
         }
     }
 }
@@ -78,6 +108,40 @@ fn party(by: &str) -> String {
     by.strip_prefix("agent ").unwrap_or(by).to_owned()
 }
 
+/// What a change of the rules is to be told as.
+fn alerting(changes: &[Change]) -> Option<Alerting<'_>> {
+    changes.iter().find_map(|change| match change {
+        Change::Vcp(change) => change.alert(),
+        Change::Hold(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => None,
+    })
+}
+
+fn told(alerting: Alerting<'_>) -> (Kind, String, usize, String) {
+    let (kind, about, text) = match alerting {
+        Alerting::Told(agent) => (Kind::Escalation, agent, "an agent escalates, and only the operator is above it"),
+        Alerting::Unanswered(agent) => {
+            (Kind::EscalationUnanswered, agent, "nobody above answered an escalation in time, or dealt with it")
+        }
+        Alerting::Flood(agent) => (Kind::Flood, agent, "an agent escalates as often as it may: more are refused"),
+    };
+    (kind, about.to_owned(), 1, text.to_owned())
+}
+
+/// What people are asked by a change of what the rules keep.
+fn asks_a_person(change: &Change) -> Option<&'static str> {
+    match change {
+        Change::Hold(hold::Change::Frozen { reason, .. }) if reason.lifts == Lifter::Person => {
+            Some("held messages wait for a person now")
+        }
+        Change::Cap(cap::Change::Escalated { to: cap::Escalation::Operator, .. }) => {
+            Some("a task was taken to the operators")
+        }
+        Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => {
+            None
+        }
+    }
+}
+
 impl Alert {
     /// The alert an entry raises. A rule whose entries people must hear of has its arm here.
     pub fn raised_by(entry: &Entry) -> Option<Alert> {
@@ -89,6 +153,9 @@ impl Alert {
             Effect::Accepted(accepted) if accepted.emergency => {
                 (Kind::Emergency, accepted.sender.clone(), 1, "an agent raised an emergency".to_owned())
             }
+            Effect::Accepted(accepted) if accepted.ruled.changes.iter().any(is_emergency) => {
+                (Kind::Emergency, accepted.sender.clone(), 1, "an agent's context became an emergency".to_owned())
+            }
             Effect::Removed { agent, left, .. } if *left > 0 => {
                 let left = usize::try_from(*left).unwrap_or(usize::MAX);
                 (Kind::DeadLetter, agent.clone(), left, "messages reached nobody: removed".to_owned())
@@ -96,12 +163,24 @@ impl Alert {
             Effect::Accepted(accepted) if accepted.ruled.held.iter().any(|reason| reason.lifts == Lifter::Person) => {
                 (Kind::ReviewWaiting, accepted.sender.clone(), 1, "a message waits for a person".to_owned())
             }
+            Effect::Accepted(accepted) if accepted.ruled.level == Some(Level::Block) => {
+                (Kind::Halted, accepted.sender.clone(), 1, "a session is halted".to_owned())
+            }
+            Effect::Accepted(accepted) if alerting(&accepted.ruled.changes).is_some() => {
+                told(alerting(&accepted.ruled.changes)?)
+            }
             Effect::Accepted(accepted) => {
                 let about = accepted.missed.first()?.clone();
                 (Kind::DeadLetter, about, accepted.missed.len(), "messages reached nobody: mailbox_full".to_owned())
             }
             Effect::Refused(refused) if refused.code == Code::MessageIdConflict.as_str() => {
                 (Kind::Conflict, party(&refused.by), 1, "an id was used for a second message".to_owned())
+            }
+            Effect::Refused(refused) if refused.code == Code::AckUnmatched.as_str() => {
+                (Kind::AckUnmatched, party(&refused.by), 1, "an acknowledgement matched no open escalation".to_owned())
+            }
+            Effect::Refused(refused) if refused.code == Code::AgentSuspended.as_str() => {
+                (Kind::Flood, party(&refused.by), 1, "a suspended agent goes on sending".to_owned())
             }
             Effect::Refused(refused) if refused.code == Code::KeyRevoked.as_str() => {
                 (Kind::KeyRevoked, party(&refused.by), 1, "a key that is out of use was used".to_owned())
@@ -111,6 +190,10 @@ impl Alert {
                 let key = keys.iter().find(|key| ended(key.state))?;
                 (Kind::KeyRevoked, agent.clone(), 1, format!("a key became {}", key.state.as_str()))
             }
+            Effect::Changed { changes, by } => match alerting(changes) {
+                Some(alerting) => told(alerting),
+                None => (Kind::ReviewWaiting, party(by), 1, changes.iter().find_map(asks_a_person)?.to_owned()),
+            },
             Effect::Refused(_)
             | Effect::Tallied { .. }
             | Effect::Registered { .. }
@@ -127,7 +210,6 @@ impl Alert {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Changed { .. }
             | Effect::Rotated { .. } => return None,
         };
         let (position, count) = (Some(entry.position), count as u64);
@@ -150,6 +232,11 @@ impl Alert {
         }
         self.position = self.position.or(later.position);
     }
+}
+
+/// Whether an agent's situation became an emergency.
+fn is_emergency(change: &Change) -> bool {
+    matches!(change, Change::Vcp(vcp::Change::ContextShared(shared)) if shared.transition == Transition::Emergency)
 }
 
 /// How close alerts of a kind come together to be one.

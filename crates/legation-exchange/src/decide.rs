@@ -6,6 +6,7 @@ mod dead_letters;
 mod erase;
 mod keys;
 mod message;
+mod misunderstood;
 mod order;
 mod people;
 mod push;
@@ -26,10 +27,11 @@ use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
 use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
-use legation_protocol::{Received, Rejection};
+use legation_protocol::{Message, Received, Rejection};
 
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use keys::key_statement;
+pub use misunderstood::Misunderstood;
 pub use upkeep::Restore;
 
 /// How the sender of a message proved to be it.
@@ -54,6 +56,8 @@ pub struct Verified {
     pub spare_id: SpareId,
     /// The trace it was sent in, as a W3C `traceparent`.
     pub trace: Option<String>,
+    /// Messages that it may name and that lie too far back for the state to know.
+    pub found: Vec<Earlier>,
 }
 
 /// An id for a message whose sender gave it none.
@@ -65,7 +69,7 @@ pub enum SpareId {
     Keyed(String),
 }
 
-/// An earlier message with the same sender and id, as the record has it.
+/// An earlier message that a new one may be a copy of, or may name, as the record has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
     /// Where.
@@ -79,6 +83,8 @@ pub struct Earlier {
 pub enum Input {
     /// To take a message.
     Message(Box<Verified>),
+    /// To tell an agent that what it sent was not understood.
+    Misunderstood(Box<Misunderstood>),
     /// To register or change an agent.
     Register {
         /// Its id.
@@ -292,6 +298,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
     let asked = desk.asked(&input);
     let decided = match input {
         Input::Message(verified) => desk.message(*verified),
+        Input::Misunderstood(misunderstood) => Ok(desk.misunderstood(*misunderstood)),
         Input::Register { id, registration, who, token } => desk.register(id, *registration, &who, token),
         Input::Remove { id, who } => desk.remove(id, &who),
         Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
@@ -324,22 +331,34 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
 pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     let Input::Message(verified) = input else { return Vec::new() };
     let message = verified.received.message();
-    match (message.id(), &verified.spare_id) {
+    let mut earlier = match (message.id(), &verified.spare_id) {
         (Some(id), _) => {
             let id = remembered_as(message.dialect(), &id, message.thread());
             state.earlier(message.sender(), &id)
         }
         (None, SpareId::Keyed(id)) => state.earlier(message.sender(), id),
         (None, SpareId::Fresh(_)) => Vec::new(),
+    };
+    if let Message::Vlp(message) = message {
+        earlier.extend(vlp::named_by(state, message));
     }
+    if let Message::Acl(message) = message {
+        earlier.extend(acl::puzzling(state, message));
+    }
+    earlier
+}
+
+/// Where a message lies that is quoted in what falls due first.
+pub fn quoted_by(state: &State, now: Moment) -> Option<u64> {
+    vcp::quotes(state, now.max(state.now))
 }
 
 /// How many of a mailbox's messages expire by one entry. The rest are due again at once.
 const EXPIRED: usize = 100_000;
 
 /// What has fallen due first: messages that waited too long, or a deadline of the rules. Ask again once this
-/// is applied, until nothing is due.
-pub fn tick(state: &State, policy: &Policy, now: Moment) -> Vec<Entry> {
+/// is applied, until nothing is due. `quoted` is the message at the position that [`quoted_by`] named.
+pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Vec<Entry> {
     let now = now.max(state.now);
     let due = state.mailboxes.iter().filter(|(_, mailbox)| mailbox.earliest().is_some_and(|first| first <= now));
     let died = due.filter_map(|(agent, mailbox)| {
@@ -353,7 +372,9 @@ pub fn tick(state: &State, policy: &Policy, now: Moment) -> Vec<Entry> {
         return died;
     }
     let desk = Desk { state, policy, earlier: &[], now };
-    rules::due(state, policy, now).map(|ruling| desk.follow(ruling, "the exchange".to_owned())).unwrap_or_default()
+    rules::due(state, policy, now, quoted)
+        .map(|ruling| desk.follow(ruling, "the exchange".to_owned()))
+        .unwrap_or_default()
 }
 
 /// Where decisions are made: everything they may look at.
@@ -392,6 +413,7 @@ impl Desk<'_> {
             | Input::Order { who, .. }
             | Input::Erase { who, .. } => who,
             Input::Confirm(_)
+            | Input::Misunderstood(_)
             | Input::Pushed(_)
             | Input::Refusal(_)
             | Input::Tally(_)

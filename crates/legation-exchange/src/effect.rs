@@ -211,8 +211,9 @@ impl Effect {
             Effect::Granted { .. } | Effect::Withdrawn { .. } | Effect::Confirmed { agent: None, .. } => {
                 Some(Party::Person)
             }
-            Effect::Accepted(_)
-            | Effect::Refused(_)
+            Effect::Accepted(accepted) => stopped_by(&accepted.ruled.changes),
+            Effect::Changed { changes, .. } => stopped_by(changes),
+            Effect::Refused(_)
             | Effect::Tallied { .. }
             | Effect::Acked(_)
             | Effect::Died { .. }
@@ -224,10 +225,17 @@ impl Effect {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Changed { .. }
             | Effect::Rotated { .. } => None,
         }
     }
+}
+
+/// Who may go on no longer, or again.
+fn stopped_by(changes: &[Change]) -> Option<Party> {
+    changes.iter().find_map(|change| match change {
+        Change::Vcp(change) => change.stops().map(|agent| Party::Stopped(agent.to_owned())),
+        Change::Hold(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => None,
+    })
 }
 
 /// Somebody whose standing has changed.
@@ -235,6 +243,8 @@ impl Effect {
 pub enum Party {
     /// An agent, by id.
     Agent(String),
+    /// An agent that may go on no longer, or again, and its instances with it.
+    Stopped(String),
     /// A person. They may read any mailbox.
     Person,
 }
@@ -280,6 +290,18 @@ pub struct Accepted {
     /// What the rules made of it.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub ruled: Box<Ruled>,
+}
+
+impl Accepted {
+    /// Where the messages lie that it names, as far as they were found.
+    pub fn named(&self) -> impl Iterator<Item = u64> {
+        self.ruled.changes.iter().flat_map(Change::named)
+    }
+
+    /// Where those lie that it takes the place of.
+    pub fn amended(&self) -> impl Iterator<Item = u64> {
+        self.ruled.changes.iter().flat_map(Change::amended)
+    }
 }
 
 fn is_plain(ruled: &Ruled) -> bool {

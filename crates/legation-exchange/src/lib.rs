@@ -32,8 +32,8 @@ pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind};
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Proof, Restore, SpareId, Verdict,
-    Verified, decide, earlier_than, key_statement, tick,
+    Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId,
+    Verdict, Verified, decide, earlier_than, key_statement, quoted_by, tick,
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};

@@ -1,6 +1,9 @@
 //! What an operator may set. Everything has a value that works.
 
 use crate::rules::Voice;
+use crate::rules::acl;
+use crate::rules::cap::{Narrowing, Oversight};
+use crate::rules::vlp::Strictness;
 use std::time::Duration;
 
 /// The settings the rules ask for.
@@ -32,6 +35,16 @@ pub struct Policy {
     pub agents_limit: usize,
     /// How long a person has to decide on what is held.
     pub review_time: Duration,
+    /// How much of what VLP's truth rules find waits for a person.
+    pub truth: Strictness,
+    /// How far an overseer's word is asked for.
+    pub oversight: Oversight,
+    /// What a handed-on task leaves of its holder's rights.
+    pub narrowing: Narrowing,
+    /// How long a task may take whose delegation does not say.
+    pub task_deadline: Duration,
+    /// How long things take in conversations.
+    pub talks: acl::Times,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
 }
@@ -52,6 +65,11 @@ impl Default for Policy {
             child_key_life: Duration::from_hours(720),
             agents_limit: 100_000,
             review_time: Duration::from_hours(24),
+            truth: Strictness::Standard,
+            oversight: Oversight::default(),
+            narrowing: Narrowing::default(),
+            task_deadline: Duration::from_hours(168),
+            talks: acl::Times::default(),
             voice: None,
         }
     }

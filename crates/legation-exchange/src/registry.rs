@@ -23,6 +23,8 @@ pub struct Registry {
     tokens: BTreeMap<TokenHash, String>,
     /// Those that said where they take their messages.
     pushed: BTreeSet<String>,
+    /// Who belongs to a group.
+    groups: BTreeMap<String, BTreeSet<String>>,
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
     /// Names that were an agent's once, and what they look like.
@@ -76,6 +78,16 @@ impl Registry {
         self.agents.values().filter(move |agent| agent.instance_of.as_deref() == Some(id))
     }
 
+    /// Those that belong to a group, by id.
+    pub fn members(&self, group: &str) -> impl Iterator<Item = &Agent> {
+        self.groups.get(group).into_iter().flatten().filter_map(|id| self.agents.get(id))
+    }
+
+    /// Whether a name is a group's, and no agent's.
+    pub fn is_group(&self, name: &str) -> bool {
+        !self.names.contains_key(name) && self.groups.contains_key(name)
+    }
+
     /// Names that were an agent's once.
     pub fn gone(&self) -> impl Iterator<Item = &str> {
         self.gone.values().map(String::as_str)
@@ -110,7 +122,23 @@ impl Registry {
             }
         }
         self.check_base(agent)?;
+        self.check_overseer(agent)?;
         self.check_parent(agent)
+    }
+
+    /// Nobody's work comes back to itself for review.
+    fn check_overseer(&self, agent: &Agent) -> Result<(), Rejection> {
+        let (mut name, mut seen) = (agent.overseer(), BTreeSet::new());
+        while let Some(overseer) = name {
+            if agent.names().any(|own| own == overseer) {
+                let message = "the agent would review its own work, or those who review it theirs in a circle";
+                return Err(Rejection::because(Code::OverseerSelf, message).at("/manifest/overseer"));
+            }
+            // One who is not here reviews nothing yet; a circle of others was refused to them.
+            let Some(next) = self.resolve(overseer).filter(|next| seen.insert(&next.id)) else { return Ok(()) };
+            name = next.overseer();
+        }
+        Ok(())
     }
 
     /// A copy is one of an agent that is none itself, and of the same one for good.
@@ -159,6 +187,9 @@ impl Registry {
         if agent.push.is_some() {
             self.pushed.insert(agent.id.clone());
         }
+        for group in &agent.groups {
+            self.groups.entry(group.clone()).or_default().insert(agent.id.clone());
+        }
         self.since.insert(agent.since, agent.id.clone());
         self.agents.insert(agent.id.clone(), agent);
     }
@@ -191,6 +222,14 @@ impl Registry {
         let Some(agent) = self.agents.remove(id) else { return };
         self.pushed.remove(id);
         self.since.remove(&agent.since);
+        for group in &agent.groups {
+            if let Some(members) = self.groups.get_mut(group) {
+                members.remove(id);
+                if members.is_empty() {
+                    self.groups.remove(group);
+                }
+            }
+        }
         for name in agent.names() {
             self.names.remove(name);
             self.looks.remove(&look(name));
@@ -203,7 +242,7 @@ impl Registry {
 
 /// What a person sees of a name: confusable letters, case and trailing dots make no difference. Looks
 /// are taken before and after lowering, since a capital may look like another script's capital only.
-fn look(name: &str) -> String {
+pub(crate) fn look(name: &str) -> String {
     let seen: String = skeleton(name.trim_end_matches(['.', ' '])).collect();
     skeleton(&seen.to_lowercase()).collect()
 }

@@ -7,6 +7,7 @@ pub mod cap;
 mod case;
 pub mod hold;
 mod ruling;
+pub mod translate;
 pub mod vcp;
 pub mod vlp;
 mod voice;
@@ -22,6 +23,7 @@ pub(crate) use voice::utter;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
+use legation_protocol::vcp::Payload;
 use legation_protocol::{Message, Rejection};
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +41,8 @@ pub struct Kept {
     pub acl: acl::Kept,
     /// Sessions.
     pub vlp: vlp::Kept,
+    /// What the exchange said for whom.
+    pub translations: translate::Links,
 }
 
 /// Something the rules keep has changed.
@@ -55,14 +59,53 @@ pub enum Change {
     Acl(acl::Change),
     /// What the rules of VLP keep.
     Vlp(vlp::Change),
+    /// The exchange said a message in another dialect.
+    Translated(Box<translate::Translation>),
 }
 
 impl Change {
-    /// The entry whose message it is about, where it is about one that is held.
+    /// The entry whose message it is about, where it is about one that is held or translated.
     pub fn concerns(&self) -> Option<u64> {
         match self {
             Change::Hold(change) => change.message(),
+            Change::Translated(translation) => Some(translation.original),
             Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+        }
+    }
+
+    fn of_vlp(&self) -> Option<&vlp::Change> {
+        match self {
+            Change::Vlp(change) => Some(change),
+            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Translated(_) => None,
+        }
+    }
+
+    /// The messages that were found by a name.
+    pub(crate) fn named(&self) -> impl Iterator<Item = u64> {
+        self.targets().iter().filter_map(vlp::Target::position)
+    }
+
+    fn targets(&self) -> &[vlp::Target] {
+        self.of_vlp().map_or(&[], vlp::Change::targets)
+    }
+
+    /// The messages that another takes the place of.
+    pub(crate) fn amended(&self) -> impl Iterator<Item = u64> {
+        self.of_vlp().map_or(&[][..], vlp::Change::amends).iter().copied()
+    }
+
+    /// Fills in the id of the message of the exchange that it is part of.
+    fn said_as(&mut self, id: &str) {
+        if let Change::Vcp(vcp::Change::Alarm(change)) = self {
+            change.said_as(id);
+        }
+    }
+
+    /// The translation, if it is one.
+    pub fn translation(&self) -> Option<&translate::Translation> {
+        match self {
+            Change::Translated(translation) => Some(translation),
+            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
         }
     }
 }
@@ -79,12 +122,27 @@ pub struct At {
 impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
-            Change::Hold(change) => self.holds.apply(change),
+            Change::Hold(change) => {
+                self.holds.apply(change);
+                if let hold::Change::Refused { message, .. } = change {
+                    self.cap.refused(*message);
+                    self.acl.lose_all(*message, acl::Loss::Refused, at.at);
+                    self.translations.said_for(*message).for_each(|said| self.holds.refuse(said));
+                    self.translations.refused(*message);
+                }
+            }
             Change::Vcp(change) => self.vcp.apply(at, change),
             Change::Cap(change) => self.cap.apply(at, change),
             Change::Acl(change) => self.acl.apply(at, change),
             Change::Vlp(change) => self.vlp.apply(at, change),
+            Change::Translated(translation) => self.translations.apply(at, translation),
         }
+    }
+
+    /// A held message goes on, and what the exchange said for it.
+    pub(crate) fn released(&mut self, message: u64) {
+        self.holds.take(message);
+        self.translations.said_for(message).for_each(|said| self.holds.lift(said, &hold::Lifter::Original(message)));
     }
 
     /// When the next deadline falls due.
@@ -106,17 +164,30 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
         Message::Cap(message) => cap::look(case, message, &mut ruling)?,
         Message::Vlp(message) => vlp::look(case, message, &mut ruling)?,
     }
-    vcp::constrain(case, &mut ruling)?;
+    // An alarm is never held up or turned away by what a rule asks of ordinary messages.
+    if !is_alarm(case.received.message()) {
+        vcp::constrain(case, &mut ruling)?;
+    }
+    translate::look(case, &mut ruling)?;
     Ok(ruling)
 }
 
+/// Whether a message is an escalation that nothing may hold up, or the acknowledgement of one (VCP 6.1).
+pub(crate) fn is_alarm(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::Escalation(alarm) => alarm.severity.is_grave(),
+        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
+    }
+}
+
 /// The first deadline that has passed, and what follows from it. Applying that takes the deadline away.
-pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
+pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Option<Ruling> {
     if state.rules.earliest().is_none_or(|first| first > now) {
         return None;
     }
     None.or_else(|| hold::due(state, policy, now))
-        .or_else(|| vcp::due(state, policy, now))
+        .or_else(|| vcp::due(state, policy, now, quoted))
         .or_else(|| cap::due(state, policy, now))
         .or_else(|| acl::due(state, policy, now))
         .or_else(|| vlp::due(state, policy, now))

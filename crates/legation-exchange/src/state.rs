@@ -10,6 +10,7 @@ use crate::moment::Moment;
 use crate::person::People;
 use crate::push::Pushed;
 use crate::registry::Registry;
+use crate::rules::acl::Loss;
 use crate::rules::hold::{self, Hold, Reason, Which};
 use crate::rules::{At, Change, Kept};
 use legation_protocol::Format;
@@ -166,6 +167,7 @@ impl State {
             Effect::Registered { agent, .. } => {
                 self.mailboxes.entry(agent.id.clone()).or_default();
                 self.registry.put((**agent).clone());
+                self.rules.cap.registered(&self.registry, agent);
             }
             Effect::Removed { agent, .. } => self.remove(agent, entry.at),
             Effect::Keyed { agent, keys, .. } => self.registry.change(agent, |agent| agent.put_keys(keys)),
@@ -176,18 +178,16 @@ impl State {
             Effect::Pushed(pushed) => self.pushed(pushed),
             Effect::Died { agent, positions, why } => self.bury(agent, positions, *why, entry.at),
             Effect::Resent(resent) => self.resend(entry.position, resent),
-            Effect::Purged { agent, up_to, .. } => {
-                if let Some(mailbox) = self.mailboxes.get_mut(agent) {
-                    mailbox.take_up_to(*up_to);
-                }
-            }
+            Effect::Purged { agent, up_to, .. } => self.purge(agent, *up_to, entry.at),
             Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
-            Effect::Erased(erased) => self.erase(entry.position, erased),
+            Effect::Erased(erased) => self.erase(entry, erased),
             Effect::Cleared { up_to } => self.erasures.clear(*up_to),
             Effect::Dropped { before, kept } => {
                 self.dropped = Dropped { before: *before, kept: kept.clone(), entry: entry.position };
             }
-            Effect::Released(released) => self.release(entry.position, released),
+            Effect::Released(released) => {
+                self.release(At { position: entry.position, at: entry.at }, released);
+            }
             Effect::Changed { changes, .. } => self.change(entry, changes),
             Effect::Refused(_) | Effect::Tallied { .. } | Effect::Rotated { .. } => {}
         }
@@ -197,6 +197,7 @@ impl State {
         // What the message changes comes first: an emergency freezes what its sender said, not itself.
         self.change(entry, &accepted.ruled.changes);
         let position = entry.position;
+        self.rules.vlp.took(position, accepted);
         if accepted.ruled.held.is_empty() {
             let (expires, from) = (accepted.expires, self.sender_of(accepted));
             for agent in &accepted.to {
@@ -208,6 +209,7 @@ impl State {
         for agent in &accepted.missed {
             let letter = DeadLetter { message: position, why: Why::MailboxFull, at: entry.at };
             self.dead.put(position, agent, letter);
+            self.rules.acl.lose(position, agent, Loss::MailboxFull, entry.at);
         }
         if let (Some(until), Some(dedup)) = (accepted.remembered, &mut self.dedup) {
             let id = remembered_as(accepted.dialect, &accepted.id, accepted.thread.as_deref());
@@ -219,7 +221,10 @@ impl State {
         if accepted.is_alarm {
             return NOBODY;
         }
-        self.registry.agent(&accepted.sender).map_or(NOBODY, |agent| agent.since)
+        // What the exchange says for somebody is theirs.
+        let translation = accepted.ruled.changes.iter().find_map(Change::translation);
+        let sender = translation.map_or(&accepted.sender, |translation| &translation.from);
+        self.registry.agent(sender).map_or(NOBODY, |agent| agent.since)
     }
 
     fn hold(&mut self, entry: &Entry, accepted: &Accepted) {
@@ -258,6 +263,7 @@ impl State {
             left,
             claimed: None,
         };
+        let which = &which.sorted();
         for message in self.rules.holds.covered(which) {
             self.rules.holds.freeze(message, None, reason, hold(NOBODY, 0));
         }
@@ -269,8 +275,10 @@ impl State {
         }
     }
 
-    fn release(&mut self, position: u64, released: &Released) {
-        self.rules.holds.take(released.message);
+    fn release(&mut self, at: At, released: &Released) {
+        let position = at.position;
+        self.rules.released(released.message);
+        self.rules.cap.released(at, released.message);
         let Released { message, to, from, expires } = released;
         for agent in to {
             self.put(agent, Item { position, message: *message, expires: *expires, from: *from });
@@ -278,12 +286,22 @@ impl State {
     }
 
     /// What is erased waits for nobody any more.
-    fn erase(&mut self, entry: u64, erased: &Erased) {
+    fn erase(&mut self, entry: &Entry, erased: &Erased) {
         let is_erased = |message: u64| covers(&erased.positions, message);
         self.mailboxes.values_mut().for_each(|mailbox| mailbox.take_messages(&is_erased));
         self.dead.take_messages(&is_erased);
         self.rules.holds.take_messages(&is_erased);
-        self.erasures.add(entry, &erased.positions);
+        self.rules.cap.erased(&is_erased);
+        self.rules.acl.erase(&is_erased, entry.at);
+        self.erasures.add(entry.position, &erased.positions);
+    }
+
+    fn purge(&mut self, agent: &str, up_to: u64, at: Moment) {
+        let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
+        for item in mailbox.after(None).take_while(|item| item.position <= up_to) {
+            self.rules.acl.lose(item.message, agent, Loss::Purged, at);
+        }
+        mailbox.take_up_to(up_to);
     }
 
     fn put(&mut self, agent: &str, item: Item) {
@@ -319,6 +337,12 @@ impl State {
             self.dead.put(item.position, agent, DeadLetter { message: item.message, why: Why::Removed, at });
         }
         self.rules.holds.forget_recipient(agent);
+        if let Some(sender) = self.registry.agent(agent) {
+            self.rules.holds.forget_suspended(sender.since);
+        }
+        self.rules.vcp.forget(agent, at);
+        self.rules.cap.removed(agent);
+        self.rules.acl.gone(agent, at);
         self.registry.remove_for_good(agent);
     }
 
@@ -337,6 +361,7 @@ impl State {
         for position in positions {
             if let Some(item) = mailbox.take(*position) {
                 self.dead.put(*position, agent, DeadLetter { message: item.message, why, at });
+                self.rules.acl.lose(item.message, agent, Loss::Expired, at);
             }
         }
         mailbox.look_again();

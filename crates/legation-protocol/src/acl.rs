@@ -31,6 +31,7 @@
 mod capabilities;
 mod content;
 mod estimate;
+mod glimpse;
 mod head;
 mod language;
 mod message;
@@ -47,6 +48,7 @@ pub use capabilities::{
 };
 pub use content::{Answering, Content, Opening};
 pub use estimate::{BadDuration, Estimate, IsoDuration};
+pub use glimpse::Glimpse;
 pub use head::{Head, NoTerm};
 pub use language::{BadLanguage, Language};
 pub use message::{BadMessageId, Message, MessageId, Party, Version};

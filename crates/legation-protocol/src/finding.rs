@@ -106,6 +106,13 @@ impl Findings {
         self.0.iter().any(|v| v.severity == Severity::Error)
     }
 
+    /// Makes warnings of the errors with this code.
+    pub(crate) fn forgive(&mut self, code: Code) {
+        for violation in self.0.iter_mut().filter(|violation| violation.code == code) {
+            violation.severity = Severity::Warning;
+        }
+    }
+
     /// The refusal they add up to; without an error among them, `node` is called unreadable.
     pub fn into_rejection(mut self, node: Node<'_>) -> Rejection {
         if !self.has_errors() {

@@ -1,6 +1,6 @@
 //! The common view: what a message of any dialect is, who says it to whom, and what it belongs to.
 
-use crate::check::{Content, check_doc};
+use crate::check::{Content, check_sent};
 use crate::code::Code;
 use crate::finding::{Findings, Rejection, Severity, Violation};
 use crate::format::Format;
@@ -136,7 +136,8 @@ pub struct Received {
 }
 
 impl Received {
-    /// Reads a message of any dialect.
+    /// Reads a message of any dialect. A VLP message that does not earn its confidence is read too, with a
+    /// warning: it is for a person to look at.
     ///
     /// ```
     /// use legation_protocol::{Received, Recipients};
@@ -165,7 +166,7 @@ impl Received {
     #[expect(clippy::type_complexity, reason = "the parts of a message, once")]
     fn parts(bytes: &[u8]) -> Result<(Message, Box<[u8]>, Option<Signature>, Vec<Violation>), Rejection> {
         let doc = Doc::parse(bytes)?;
-        let checked = check_doc(&doc, None);
+        let checked = check_sent(&doc);
         let inside = crate::check::unwrapped(doc.root(), &mut Findings::new());
         let mut out = Findings::from(checked.violations);
         let what = match checked.content {

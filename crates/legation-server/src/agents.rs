@@ -12,6 +12,7 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use legation_engine::Escalations;
 use legation_exchange::{Registration, Verdict, Who};
 use legation_protocol::Code;
 use serde::de::DeserializeOwned;
@@ -64,9 +65,12 @@ pub(crate) async fn put(
     };
     // A removal may have come between.
     let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
-    let agent = View::of(agent, &who);
+    let agent = View::of(agent, &shared.exchange, &who);
     Ok((status, Json(Registered { agent, token: token.map(|token| token.reveal().to_owned()) })).into_response())
 }
+
+/// How many open escalations of an agent are shown with it.
+const OPEN: usize = 100;
 
 /// `GET /v1/agents/{id}`
 pub(crate) async fn get(
@@ -76,7 +80,11 @@ pub(crate) async fn get(
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
     let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
-    Ok(Json(View::of(agent, &caller.0).here(shared.sockets.of(&id))).into_response())
+    let open = Escalations { agent: Some(&id), closed: false, after: None, limit: OPEN };
+    let open = shared.exchange.escalations(&caller.0, &open).into_iter().map(|(_, alarm)| alarm.id).collect();
+    let view = View::of(agent, &shared.exchange, &caller.0).with_open(open);
+    let charter = shared.exchange.charter(&id, &caller.0);
+    Ok(Json(view.here(shared.sockets.of(&id)).under(charter)).into_response())
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -96,7 +104,7 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
     let Wanted { capability } = query(&uri)?;
     let agents = shared.exchange.agents().into_iter();
     let fitting = agents.filter(|agent| capability.as_ref().is_none_or(|name| can(agent, name)));
-    let agents = fitting.map(|agent| View::of(agent, &caller.0)).collect();
+    let agents = fitting.map(|agent| View::of(agent, &shared.exchange, &caller.0)).collect();
     Ok(Json(Directory { agents }).into_response())
 }
 

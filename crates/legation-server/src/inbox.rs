@@ -38,11 +38,23 @@ struct Wanted {
     after: Option<u64>,
     limit: usize,
     wait: u64,
+    order: Order,
+}
+
+/// In which order a mailbox is listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    /// As it came.
+    #[default]
+    Position,
+    /// The most urgent first, between senders.
+    Priority,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Wanted { after: None, limit: 100, wait: 0 }
+        Wanted { after: None, limit: 100, wait: 0, order: Order::Position }
     }
 }
 
@@ -55,6 +67,9 @@ impl Wanted {
         }
         if wanted.wait > LONGEST {
             return refuse(format!("wait is at most {LONGEST} seconds"));
+        }
+        if wanted.order == Order::Priority && wanted.after.is_some() {
+            return refuse("what is listed by priority has nothing after it: acknowledge it, and ask again".to_owned());
         }
         Ok(wanted)
     }
@@ -135,7 +150,7 @@ pub(crate) async fn list(
     brought: Brought,
     uri: Uri,
 ) -> Result<Response, Refusal> {
-    let Wanted { after, limit, wait } = Wanted::of(&uri)?;
+    let Wanted { after, limit, wait, order } = Wanted::of(&uri)?;
     caller.may_read(&id)?;
     if shared.exchange.agent(&id).is_none() && !PRINCIPALS.contains(&id.as_str()) {
         return Err(unknown());
@@ -151,8 +166,14 @@ pub(crate) async fn list(
             }
         }
     };
-    let found = fetch(&shared, &id, first, limit)?;
-    let next = found.last().map(|last| last.position).or(after).unwrap_or_default();
+    let (found, next) = match order {
+        Order::Position => {
+            let found = fetch(&shared, &id, first, limit)?;
+            let next = found.last().map(|last| last.position).or(after).unwrap_or_default();
+            (found, next)
+        }
+        Order::Priority => (shared.exchange.urgent(&id, limit, ENOUGH)?, 0),
+    };
     let messages = found.iter().map(Item::of).collect::<Result<_, _>>()?;
     let epoch = shared.exchange.epoch();
     let listing = Listing { messages, next, epoch: (&epoch).into() };

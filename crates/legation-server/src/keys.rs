@@ -123,7 +123,7 @@ async fn changed(
     };
     // A removal may have come between.
     let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
-    Ok((status, Json(Told { agent: View::of(agent, &caller.0), position })).into_response())
+    Ok((status, Json(Told { agent: View::of(agent, &shared.exchange, &caller.0), position })).into_response())
 }
 
 /// What has to happen to a key so that it gets into a state.

@@ -118,7 +118,7 @@ impl<'e> Facts<'e> {
 }
 
 impl<'e> MessageFacts<'e> {
-    fn of(entry: &'e Entry, accepted: &'e Accepted, with_message: bool) -> Result<MessageFacts<'e>, Error> {
+    pub(crate) fn of(entry: &'e Entry, accepted: &'e Accepted, with_message: bool) -> Result<MessageFacts<'e>, Error> {
         let Accepted { dialect, kind, id, sender, to, thread, digest, .. } = accepted;
         let position = entry.position;
         let body = entry.body.as_deref().filter(|_| with_message);
@@ -142,8 +142,8 @@ impl<'e> MessageFacts<'e> {
 
 /// The message a path names, for somebody who may see it.
 pub(crate) struct Found {
-    caller: Caller,
-    entry: Entry,
+    pub(crate) caller: Caller,
+    pub(crate) entry: Entry,
     accepted: Accepted,
 }
 

@@ -2,7 +2,6 @@
 //! more than the doors of the API do.
 
 use crate::html::Html;
-use crate::view;
 use legation_engine::{Error, Exchange};
 use legation_exchange::record::{Disclosed, SignedCheckpoint};
 use legation_exchange::{Agent, Moment, Who};
@@ -46,7 +45,7 @@ fn agents(page: Html, exchange: &Exchange, who: &Who) -> Html {
     let page = page.raw("<div class=\"wide\"><table><thead><tr><th>Agent</th><th>Also known as</th><th>State</th>");
     let page = if who.sees_all() { page.raw("<th class=\"number\">Waiting</th>") } else { page };
     let page = page.raw("</tr></thead><tbody>").each(&agents, |page, (agent, waiting)| {
-        let page = row(page, agent);
+        let page = row(page, agent, exchange.standing(&agent.id).as_str());
         let page = if who.sees_all() { page.raw("<td class=\"number\">").text(waiting).raw("</td>") } else { page };
         page.raw("</tr>")
     });
@@ -58,7 +57,7 @@ fn agents(page: Html, exchange: &Exchange, who: &Who) -> Html {
     page.raw("</section>")
 }
 
-fn row(page: Html, agent: &Agent) -> Html {
+fn row(page: Html, agent: &Agent, state: &str) -> Html {
     page.raw("<tr><td><bdi>")
         .text(&agent.id)
         .raw("</bdi></td><td>")
@@ -66,7 +65,7 @@ fn row(page: Html, agent: &Agent) -> Html {
             page.raw("<bdi>").text(alias).raw("</bdi> (").text(dialect).raw(") ")
         })
         .raw("</td><td>")
-        .text(view::state(agent))
+        .text(state)
         .raw("</td>")
 }
 

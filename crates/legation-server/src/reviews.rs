@@ -97,6 +97,7 @@ impl<'r> From<&'r Reason> for Why<'r> {
             Lifter::Overseer(_) => "overseer",
             Lifter::Resume(_) => "resume",
             Lifter::Session(_) => "session",
+            Lifter::Original(_) => "original",
         };
         Why { code: &reason.code, says: &reason.says, lifts }
     }

@@ -10,8 +10,9 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, dead_letters, entries, erase, health, inbox, keys, leftover, memory, message, messages,
-    metrics, openapi, page, people, record, reviews, search, signin, storage, stream, ws,
+    agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, health, inbox, keys,
+    leftover, memory, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage,
+    stream, talks, tasks, truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -42,6 +43,10 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/messages/{key}/raw", message::raw),
         Door::get("/v1/messages/{key}/explain", message::explain),
         Door::get("/v1/memory", memory::list),
+        Door::get("/v1/messages/{key}/truth", truth::get),
+        Door::get("/v1/sessions", talks::list),
+        Door::get("/v1/sessions/{id}", talks::get),
+        Door::post("/v1/sessions/{id}/release", talks::release),
         Door::get("/v1/agents", agents::list),
         Door::put("/v1/agents/{id}", agents::put),
         Door::get("/v1/agents/{id}", agents::get),
@@ -54,7 +59,20 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/agents/{id}/keys", keys::list),
         Door::post("/v1/agents/{id}/keys", keys::add),
         Door::post("/v1/agents/{id}/keys/{key}", keys::change),
+        Door::get("/v1/conversations", conversations::list),
+        Door::get("/v1/conversations/{key}", conversations::get),
+        Door::post("/v1/agents/{id}/suspend", escalations::suspend),
+        Door::post("/v1/agents/{id}/resume", escalations::resume),
+        Door::get("/v1/escalations", escalations::list),
+        Door::post("/v1/escalations/{id}/ack", escalations::acknowledge),
         Door::get("/v1/dead-letters", dead_letters::list),
+        Door::get("/v1/constraints", constraints::list),
+        Door::post("/v1/constraints", constraints::set),
+        Door::get("/v1/tasks", tasks::list),
+        Door::get("/v1/tasks/{id}", tasks::get),
+        Door::post("/v1/tasks/{id}/retry", tasks::retry),
+        Door::post("/v1/tasks/{id}/reassign", tasks::reassign),
+        Door::post("/v1/tasks/{id}/escalate", tasks::escalate),
         Door::get("/v1/reviews", reviews::list),
         Door::get("/v1/reviews/{id}", reviews::get),
         Door::post("/v1/reviews/{id}", reviews::decide),

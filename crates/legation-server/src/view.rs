@@ -1,9 +1,13 @@
 //! An agent as others may see it.
 
+use crate::constraints::Rule;
 use crate::ws::Presence;
+use legation_engine::{Charter, Exchange};
 use legation_exchange::{Agent, Key, Tokens, Who};
+use legation_protocol::vcp::{Scope, Transition};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// An agent, less what is not for the one who looks: its token never, its prompt and where
 /// it takes its messages only for itself and for operators.
@@ -12,9 +16,43 @@ pub(crate) struct View {
     #[serde(flatten)]
     agent: Value,
     state: &'static str,
+    /// What it has escalated and is open, as far as the one who looks may know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    escalations: Option<Vec<String>>,
     /// Whether it has a socket open, and began one by sharing its context.
     #[serde(flatten)]
     presence: Option<Here>,
+    /// What binds it and how it is.
+    #[serde(flatten)]
+    charter: Option<Standing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Standing {
+    constraints: Vec<Rule>,
+    constitution: Option<Constitution>,
+    context: Option<Situation>,
+}
+
+/// The constitution an agent announced.
+#[derive(Debug, Serialize)]
+struct Constitution {
+    constitution_ref: String,
+    manifest_hash: String,
+    scope: Option<Scope>,
+    position: u64,
+    announced_at: String,
+    clashes_with: BTreeSet<String>,
+}
+
+/// The situation an agent said it is in.
+#[derive(Debug, Serialize)]
+struct Situation {
+    context: String,
+    constitution_ref: String,
+    transition: Transition,
+    position: u64,
+    shared_at: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -24,20 +62,21 @@ struct Here {
 }
 
 impl View {
-    pub(crate) fn of(agent: Agent, who: &Who) -> View {
+    pub(crate) fn of(agent: Agent, exchange: &Exchange, who: &Who) -> View {
         let sees_all = match who {
             Who::Person { .. } => who.sees_all(),
             Who::Agent(id) => *id == agent.id,
             Who::Nobody => false,
         };
-        let state = state(&agent);
+        let state = exchange.standing(&agent.id).as_str();
         let mut agent = Agent { tokens: Tokens::default(), ..agent };
         if !sees_all {
             // An address may be known to those alone who are to use it.
             agent.push = None;
-            if let Some(Value::Object(manifest)) = &mut agent.manifest {
-                manifest.remove("system_prompt");
-            }
+        }
+        let is_its_own = matches!(who, Who::Agent(id) if *id == agent.id);
+        if let (false, Some(Value::Object(manifest))) = (is_its_own || who.is_operator(), &mut agent.manifest) {
+            manifest.remove("system_prompt");
         }
         let keys: Vec<_> = agent.keys.iter().map(KeyView::of).collect();
         let mut agent = serde_json::to_value(&agent).unwrap_or_default();
@@ -45,7 +84,13 @@ impl View {
             members.remove("tokens");
             members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
-        View { agent, state, presence: None }
+        View { agent, state, escalations: None, presence: None, charter: None }
+    }
+
+    /// With what it has escalated and is open.
+    pub(crate) fn with_open(mut self, escalations: Vec<String>) -> View {
+        self.escalations = Some(escalations);
+        self
     }
 
     /// With whether it is here.
@@ -53,11 +98,33 @@ impl View {
         self.presence = Some(Here { connected: open > 0, context_shared: shared > 0 });
         self
     }
+
+    /// With what binds it, for those who may see that.
+    pub(crate) fn under(mut self, charter: Option<Charter>) -> View {
+        self.charter = charter.map(Standing::from);
+        self
+    }
 }
 
-/// How an agent is.
-pub(crate) fn state(_: &Agent) -> &'static str {
-    "running"
+impl From<Charter> for Standing {
+    fn from(charter: Charter) -> Standing {
+        let constitution = charter.constitution.map(|now| Constitution {
+            constitution_ref: now.announced.constitution_ref,
+            manifest_hash: now.announced.manifest_hash,
+            scope: now.announced.scope,
+            position: now.position,
+            announced_at: now.at.to_string(),
+            clashes_with: now.announced.clashes,
+        });
+        let context = charter.context.map(|now| Situation {
+            context: now.shared.context,
+            constitution_ref: now.shared.constitution_ref,
+            transition: now.shared.transition,
+            position: now.position,
+            shared_at: now.at.to_string(),
+        });
+        Standing { constraints: charter.constraints.into_iter().map(Rule::from).collect(), constitution, context }
+    }
 }
 
 /// A key as others may see it, in whatever state it is.

@@ -9,6 +9,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::files;
 use crate::format::log_dir;
+use crate::key::Key;
 use crate::log::random_id;
 use crate::reader::Shared;
 use crate::segment::Segment;
@@ -111,7 +112,7 @@ impl Rewriter {
         let _turn = self.shared.rewriting.lock().unwrap_or_else(PoisonError::into_inner);
         let old = self.sealed(first)?;
         let before = self.bytes(first)?;
-        self.check_room(room_for(&old, before, rewrite))?;
+        self.check_room_for(&old, before, rewrite)?;
         let tmp = unfinished(&self.dir);
         let done = self.write(&tmp, &old, rewrite).and_then(|(new, copied)| {
             old.hold()?;
@@ -151,13 +152,33 @@ impl Rewriter {
         Ok(())
     }
 
+    /// That there is room to write a segment of so many bytes anew. Where bodies go it ends with more room
+    /// than it began with, and asks for the copy alone, as large as it will be. Sealing what lay open makes
+    /// it larger; and a change of keys can wait rather than take the last room from the log.
+    fn check_room_for(&self, old: &Segment, bytes: u64, rewrite: &Rewrite) -> Result<(), Error> {
+        let once = matches!(old.head.form, Form::Sealed { .. }) && *rewrite != Rewrite::default();
+        if !once {
+            return self.check_room(bytes.saturating_mul(2));
+        }
+        match self.check_room(bytes) {
+            Err(Error::Full { .. }) => self.check_room(self.measure(old, rewrite)?),
+            enough => enough,
+        }
+    }
+
+    /// How many bytes a segment will have. That takes as long as writing it, so it is asked where room is scarce.
+    fn measure(&self, old: &Segment, rewrite: &Rewrite) -> Result<u64, Error> {
+        let key = self.shared.ring.newest()?;
+        let new = successor(old, &key)?;
+        copy(old, &new, (&self.shared.ring, &key), rewrite, &mut |_, _| Ok(())).map(|copied| copied.end)
+    }
+
     fn write(&self, tmp: &Path, old: &Segment, rewrite: &Rewrite) -> Result<(Segment, Copied), Error> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(tmp);
         let file = file.map_err(Error::room("make", tmp))?;
         let key = self.shared.ring.newest()?;
-        let head = SegmentHead { form: Form::Sealed { key: key.id() }, id: random_id(tmp)?, ..old.head };
-        let new = Segment::fresh(old.path.clone(), head);
+        let new = successor(old, &key)?;
         let mut out =
             |bytes: &[u8], offset| self.disk.write_at(&file, bytes, offset).map_err(Error::room("write", tmp));
         let copied = copy(old, &new, (&self.shared.ring, &key), rewrite, &mut out)?;
@@ -174,12 +195,10 @@ impl Rewriter {
     }
 }
 
-/// The room that writing a segment of so many bytes anew asks for. Where bodies go it ends with more room
-/// than it began with, and asks for the copy alone. Sealing what lay open makes it larger; and a change
-/// of keys can wait rather than take the last room from the log.
-fn room_for(old: &Segment, bytes: u64, rewrite: &Rewrite) -> u64 {
-    let once = matches!(old.head.form, Form::Sealed { .. }) && *rewrite != Rewrite::default();
-    if once { bytes } else { bytes.saturating_mul(2) }
+/// The segment that comes in the place of another, without anything in it.
+fn successor(old: &Segment, key: &Key) -> Result<Segment, Error> {
+    let head = SegmentHead { form: Form::Sealed { key: key.id() }, id: random_id(&old.path)?, ..old.head };
+    Ok(Segment::fresh(old.path.clone(), head))
 }
 
 fn unfinished(dir: &Path) -> PathBuf {

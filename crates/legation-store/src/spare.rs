@@ -104,7 +104,7 @@ impl Drop for Spare {
 
 fn zeros(path: PathBuf, size: u64, disk: &dyn Disk, stop: &AtomicBool) -> io::Result<Zeros> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-    let filled = fill(&file, size, disk, stop);
+    let filled = check_room(&path, size, disk).and_then(|()| fill(&file, size, disk, stop));
     if let Err(error) = filled {
         drop(file);
         // The room it took is wanted back at once.
@@ -112,6 +112,13 @@ fn zeros(path: PathBuf, size: u64, disk: &dyn Disk, stop: &AtomicBool) -> io::Re
         return Err(error);
     }
     Ok(Zeros { file, path, size })
+}
+
+/// Room is looked for first: to find out by filling the disk, batch after batch, would leave none to
+/// anybody else.
+fn check_room(path: &Path, size: u64, disk: &dyn Disk) -> io::Result<()> {
+    let room = path.parent().map_or(Ok(u64::MAX), |dir| disk.room(dir));
+    if room.is_ok_and(|room| room < size) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
 }
 
 fn fill(file: &File, size: u64, disk: &dyn Disk, stop: &AtomicBool) -> io::Result<()> {

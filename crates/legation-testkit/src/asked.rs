@@ -18,6 +18,8 @@ pub(crate) struct Asked {
     pub(crate) acked: BTreeMap<u64, Ack>,
     /// Positions of messages that an endpoint took.
     pub(crate) took: BTreeSet<u64>,
+    /// What agents were given as it came: positions, in that order.
+    pub(crate) given: BTreeMap<&'static str, Vec<u64>>,
     /// Agents that somebody entitled wanted removed.
     pub(crate) removals: BTreeSet<&'static str>,
     /// Where letters lie that somebody entitled wanted erased, and where that was told to be done.

@@ -7,6 +7,7 @@ use legation_engine::{LOOK, Ledger};
 use legation_exchange::record::{
     Committed, Frame, Frontier, Hash, Opening, Seal, chain, leaf, verify_consistency, verify_inclusion,
 };
+use legation_exchange::rules::{Change, acl};
 use legation_exchange::{Accepted, Acked, Effect, Erased, Moment, Policy, Pushed, Route, Why};
 use legation_protocol::Format;
 use legation_protocol::sign::SecretKey;
@@ -26,6 +27,7 @@ pub(crate) fn audit(asked: &Asked, policy: &Policy, ledger: &Ledger, dir: &Path)
     audit.told()?;
     audit.bodies()?;
     audit.mailboxes(ledger)?;
+    audit.given()?;
     audit.statements(ledger)?;
     let ring = Some(Arc::clone(ledger.reader().ring()));
     let options = Options { checkpoint: asked.checkpoints.last().cloned(), ring, ..Options::default() };
@@ -55,8 +57,9 @@ struct Audit<'a> {
     seen: BTreeSet<usize>,
     /// Digests of what was refused: who sends that again cannot expect it to keep its place.
     refused: BTreeSet<String>,
-    /// What waits for whom.
+    /// What waits for whom, and what ever did.
     waiting: BTreeMap<String, BTreeSet<u64>>,
+    routed: BTreeMap<String, BTreeSet<u64>>,
     /// Roots and chains by size, at the sizes that were stated.
     roots: BTreeMap<u64, (Hash, Hash)>,
     leaves: Vec<Hash>,
@@ -64,6 +67,9 @@ struct Audit<'a> {
     erased: BTreeMap<u64, u64>,
     cleared: BTreeSet<u64>,
     gone: BTreeSet<u64>,
+    /// Requests that were given up, and the entries by which that was not told yet.
+    failed: BTreeSet<u64>,
+    untold: BTreeSet<u64>,
 }
 
 impl<'a> Audit<'a> {
@@ -81,11 +87,14 @@ impl<'a> Audit<'a> {
             seen: BTreeSet::new(),
             refused: BTreeSet::new(),
             waiting: BTreeMap::new(),
+            routed: BTreeMap::new(),
             roots: BTreeMap::new(),
             leaves: Vec::new(),
             erased: BTreeMap::new(),
             cleared: BTreeSet::new(),
             gone: BTreeSet::new(),
+            failed: BTreeSet::new(),
+            untold: BTreeSet::new(),
         }
     }
 
@@ -128,9 +137,9 @@ impl<'a> Audit<'a> {
                 Ok(())
             }
             Effect::Pushed(pushed) => self.pushed(position, &pushed),
+            Effect::Changed { changes, .. } => self.gave_up(position, &changes),
             Effect::Tallied { .. }
             | Effect::Released(_)
-            | Effect::Changed { .. }
             | Effect::Keyed { .. }
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
@@ -143,7 +152,33 @@ impl<'a> Audit<'a> {
         }
     }
 
+    /// A request that reaches nobody is given up, once.
+    fn gave_up(&mut self, position: u64, changes: &[Change]) -> Check {
+        let [Change::Acl(acl::Change::Moved(moved))] = changes else {
+            return Err(format!("nobody asked for what changed at {position}"));
+        };
+        let first = moved.to == acl::Stage::Failed && self.failed.insert(moved.talk);
+        ensure(first, || format!("{} was given up twice", moved.talk))?;
+        self.untold.insert(position);
+        Ok(())
+    }
+
+    /// Whoever made it is told, once.
+    fn said(&mut self, position: u64, accepted: &Accepted) -> Check {
+        let because = accepted.ruled.because.is_some_and(|because| self.untold.remove(&because));
+        ensure(because && accepted.kind == "FAILURE", || format!("the exchange spoke unasked at {position}"))?;
+        self.accepted.insert(position, (usize::MAX, self.at));
+        for agent in &accepted.to {
+            let there = self.waiting.get_mut(agent).map(|waiting| waiting.insert(position));
+            ensure(there == Some(true), || format!("{position} went to {agent}, who is not registered"))?;
+        }
+        Ok(())
+    }
+
     fn accept(&mut self, position: u64, accepted: &Accepted, body: Option<&[u8]>) -> Check {
+        if accepted.proof == "exchange" {
+            return self.said(position, accepted);
+        }
         let number = if let Some(body) = body {
             self.asked.by_bytes.get(body).copied()
         } else {
@@ -164,6 +199,7 @@ impl<'a> Audit<'a> {
         for agent in &accepted.to {
             let there = self.waiting.get_mut(agent).map(|waiting| waiting.insert(position));
             ensure(there == Some(true), || format!("{position} went to {agent}, who is not registered"))?;
+            self.routed.entry(agent.clone()).or_default().insert(position);
         }
         Ok(())
     }
@@ -291,6 +327,22 @@ impl<'a> Audit<'a> {
             let due = |at: Moment| at.plus(self.policy.time_to_live).plus(LOOK) <= self.at;
             let stale = waiting.iter().find(|at| self.accepted.get(at).is_some_and(|(_, at)| due(*at)));
             ensure(stale.is_none(), || format!("{stale:?} waits beyond its time"))?;
+        }
+        Ok(())
+    }
+
+    /// Whoever takes from a mailbox as it fills is given what the record has for it, once and in order, and
+    /// nothing that still waits was passed over.
+    fn given(&self) -> Check {
+        for (agent, given) in &self.asked.given {
+            ensure(given.is_sorted_by(|one, next| one < next), || format!("{agent} was given {given:?}"))?;
+            let (all, none) = (given.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
+            let unknown = all.difference(self.routed.get(*agent).unwrap_or(&none)).next();
+            ensure(unknown.is_none(), || format!("{agent} was given {unknown:?}, which is not in the record"))?;
+            let Some(last) = given.last() else { continue };
+            let waiting = self.waiting.get(*agent).unwrap_or(&none);
+            let missed = waiting.range(..=last).find(|position| !all.contains(position));
+            ensure(missed.is_none(), || format!("{agent} was never given {missed:?}"))?;
         }
         Ok(())
     }

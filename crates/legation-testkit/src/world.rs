@@ -2,6 +2,7 @@
 
 mod asking;
 mod erasing;
+mod feeding;
 mod pushing;
 mod rewriting;
 mod starting;
@@ -41,6 +42,8 @@ pub struct Summary {
     pub full: u64,
     /// Messages that an endpoint took.
     pub pushed: u64,
+    /// Messages that agents were given as they came.
+    pub given: u64,
     /// Answers that got lost.
     pub lost: u64,
     /// Times the machine or the process stopped in the middle.
@@ -57,13 +60,26 @@ pub struct Summary {
 
 impl Summary {
     pub(crate) fn add(&mut self, more: &Summary) {
-        let Summary { accepted, duplicates, refused, full, pushed, lost, crashes, starts, rewritten, erased, cleared } =
-            more;
+        let Summary {
+            accepted,
+            duplicates,
+            refused,
+            full,
+            pushed,
+            given,
+            lost,
+            crashes,
+            starts,
+            rewritten,
+            erased,
+            cleared,
+        } = more;
         self.accepted += accepted;
         self.duplicates += duplicates;
         self.refused += refused;
         self.full += full;
         self.pushed += pushed;
+        self.given += given;
         self.lost += lost;
         self.crashes += crashes;
         self.starts += starts;
@@ -153,7 +169,9 @@ impl World {
         if round > 1 {
             self.plan_faults();
         }
+        let committed = self.ledger()?.committed();
         self.batch(&asks)?;
+        self.feed(&committed);
         if self.ledger.is_none() {
             return self.start();
         }

@@ -31,6 +31,8 @@ pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
         }
         AgentCommand::Key(key) => key::run(&remote, &key.command),
         AgentCommand::Token { id } => rotate(&remote, id),
+        AgentCommand::Suspend { id, reason } => order(&remote, id, "suspend", reason),
+        AgentCommand::Resume { id, reason } => order(&remote, id, "resume", reason),
         AgentCommand::Purge { id, up_to } => purge(&remote, id, *up_to),
     }
 }
@@ -112,6 +114,12 @@ fn rotate(remote: &Remote, id: &str) -> anyhow::Result<Outcome> {
         writeln!(io::stderr(), "the new token follows and is not shown again; the old one counts until it is used")?;
         writeln!(out, "{}", text(made, "token"))
     })
+}
+
+fn order(remote: &Remote, id: &str, what: &str, reason: &str) -> anyhow::Result<Outcome> {
+    let body = serde_json::to_vec(&serde_json::json!({ "reason": reason }))?;
+    let reply = remote.ask("POST", &format!("{}/{what}", path(id)), &Parcel::json(&body))?;
+    remote.report(&reply, |_, _| writeln!(io::stderr(), "{id} and those above it are told", id = shown(id)))
 }
 
 fn purge(remote: &Remote, id: &str, up_to: Option<u64>) -> anyhow::Result<Outcome> {

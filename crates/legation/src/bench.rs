@@ -22,8 +22,11 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         Some(BenchCommand::Ws) => vec![Scenario::Ws],
         Some(BenchCommand::Sockets) => vec![Scenario::Sockets],
         Some(BenchCommand::Push) => vec![Scenario::Push],
-        Some(BenchCommand::All) | None => all(&plan)?,
+        Some(BenchCommand::All) | None => all(&plan),
     };
+    if plan.nats_server.is_none() && scenarios.contains(&Scenario::Ws) {
+        writeln!(io::stderr(), "legation: nats is left out: `cargo xtask nats` installs a server")?;
+    }
     let bar = progress();
     let report = legation_bench::run(&plan, &scenarios, &|what, done, of| {
         bar.set_message(what.to_owned());
@@ -55,13 +58,10 @@ fn plan(args: &BenchArgs) -> anyhow::Result<Plan> {
     })
 }
 
-/// Everything that can be measured here, and a word about what cannot.
-fn all(plan: &Plan) -> anyhow::Result<Vec<Scenario>> {
+/// Everything that can be measured here.
+fn all(plan: &Plan) -> Vec<Scenario> {
     let possible = |scenario: &Scenario| *scenario != Scenario::Nats || plan.nats_server.is_some();
-    if plan.nats_server.is_none() {
-        writeln!(io::stderr(), "legation: nats is left out: `cargo xtask nats` installs a server")?;
-    }
-    Ok(Scenario::ALL.into_iter().filter(possible).collect())
+    Scenario::ALL.into_iter().filter(possible).collect()
 }
 
 /// The server that was installed into the build directory, or else the one in the path.

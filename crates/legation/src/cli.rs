@@ -1,6 +1,10 @@
 //! The arguments, and the help that teaches them.
 
 mod bench;
+mod constraint;
+mod conversation;
+mod demo;
+mod escalation;
 mod exchange;
 mod keep;
 mod key;
@@ -9,8 +13,14 @@ mod memory;
 mod people;
 mod record;
 mod review;
+mod session;
+mod task;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
+pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
+pub(crate) use conversation::{ConversationArgs, ConversationCommand, StateArg};
+pub(crate) use demo::{DemoArgs, Story};
+pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
@@ -24,6 +34,8 @@ pub(crate) use people::{
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 pub(crate) use review::{ReviewArgs, ReviewCommand};
+pub(crate) use session::{SessionArgs, SessionCommand};
+pub(crate) use task::{TaskArgs, TaskCommand, TaskOf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -68,8 +80,14 @@ pub(crate) enum Command {
     Message(MessageArgs),
     Memory(Box<MemoryArgs>),
     Explain(ExplainArgs),
+    Conversation(ConversationArgs),
+    Constraint(ConstraintArgs),
+    Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
+    Task(TaskArgs),
+    Escalation(EscalationArgs),
     Review(ReviewArgs),
+    Demo(DemoArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
     Doctor(DoctorArgs),

@@ -1,6 +1,7 @@
 //! What `serve` is told: the file, then the environment and the flags, checked as a whole before
 //! anything starts.
 
+mod at_hand;
 mod file;
 mod listen;
 mod live;
@@ -41,6 +42,7 @@ pub(crate) struct Config {
     pub(crate) tls: Option<TlsFiles>,
     pub(crate) log_format: LogFormat,
     pub(crate) log_level: Level,
+    pub(crate) log_transport: bool,
     /// What only the next start takes over.
     push: PushTable,
     alerts: AlertsTable,
@@ -53,7 +55,7 @@ pub(crate) fn run(args: &ConfigArgs) -> anyhow::Result<Outcome> {
     match &args.command {
         ConfigCommand::Sample => io::stdout().write_all(sample::sample().as_bytes())?,
         ConfigCommand::Check { file } => {
-            let checked = of_file(file);
+            let checked = of_file(file).and_then(|config| config.at_hand());
             if let Err(error) = checked {
                 writeln!(io::stderr(), "{error:#}")?;
                 return Ok(Outcome::Refused);
@@ -129,8 +131,21 @@ impl Config {
         let trusted = proxy.trusted.iter().map(|Trusted(network)| *network).collect();
         let proxy = Proxy { trusted, header: proxy.header.into() };
         let server = legation_server::Settings { hosts, proxy, limits, ..legation_server::Settings::default() };
-        let (log_format, log_level, listen_mode) = (log.format, log.level, listen_mode.0);
-        Ok(Config { data, listen, listen_mode, tls, log_format, log_level, push, alerts, engine, server })
+        let (log_format, log_level, log_transport) = (log.format, log.level, log.acl_transport);
+        let listen_mode = listen_mode.0;
+        Ok(Config {
+            data,
+            listen,
+            listen_mode,
+            tls,
+            log_format,
+            log_level,
+            log_transport,
+            push,
+            alerts,
+            engine,
+            server,
+        })
     }
 }
 
@@ -151,12 +166,16 @@ impl ConfigFile {
     fn policy(&self) -> Policy {
         Policy {
             open_registration: self.registration == Registration::Open,
+            truth: self.truth,
             past: self.dedup.past.0,
             future: self.dedup.future.0,
             dedup_margin: self.dedup.margin.0,
             dedup_window: self.dedup.window.0,
             mailbox_limit: self.mailbox.limit,
             time_to_live: self.mailbox.time_to_live.0,
+            oversight: self.rules.oversight.into(),
+            narrowing: self.rules.narrowing.into(),
+            task_deadline: self.rules.task_deadline.0,
             ..Policy::default()
         }
     }

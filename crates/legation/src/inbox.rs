@@ -33,7 +33,8 @@ pub(crate) fn run(args: &InboxArgs) -> anyhow::Result<Outcome> {
     let agent = format!("/v1/agents/{}", encoded(&args.agent));
     let InboxArgs { after, limit, wait, .. } = args;
     let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
-    let path = format!("{agent}/inbox?limit={limit}&wait={wait}{after}");
+    let order = if args.by_priority { "&order=priority" } else { "" };
+    let path = format!("{agent}/inbox?limit={limit}&wait={wait}{after}{order}");
     let reply = remote.ask("GET", &path, &Parcel::default())?;
     if remote.json || !reply.is_accepted() {
         remote.report(&reply, |_, _| Ok(()))?;

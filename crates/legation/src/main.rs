@@ -7,11 +7,15 @@ mod bench;
 mod canon;
 mod cli;
 mod config;
+mod constraint;
+mod conversation;
 mod copy;
 mod dead_letters;
+mod demo;
 mod doctor;
 mod each;
 mod erase;
+mod escalation;
 mod explain;
 mod inbox;
 mod input;
@@ -27,10 +31,12 @@ mod restore;
 mod review;
 mod send;
 mod serve;
+mod session;
 mod shell;
 mod sign;
 mod signin;
 mod tail;
+mod task;
 mod token;
 mod validate;
 mod verify;
@@ -87,8 +93,14 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Message(args)) => messages::one(&args),
         Some(Command::Memory(args)) => memory::run(&args),
         Some(Command::Explain(args)) => messages::explain(&args),
+        Some(Command::Conversation(args)) => conversation::run(&args),
+        Some(Command::Constraint(args)) => constraint::run(&args),
+        Some(Command::Session(args)) => session::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
+        Some(Command::Task(args)) => task::run(&args),
+        Some(Command::Escalation(args)) => escalation::run(&args),
         Some(Command::Review(args)) => review::run(&args),
+        Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
         Some(Command::Erase(args)) => erase::run(&args),

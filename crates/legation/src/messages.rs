@@ -63,9 +63,12 @@ fn line(message: &Value) -> String {
 }
 
 pub(crate) fn one(args: &MessageArgs) -> anyhow::Result<Outcome> {
-    let MessageArgs { key, sender, raw, explain, remote } = args;
+    let MessageArgs { key, sender, raw, explain, truth, remote } = args;
     if *explain {
         return told(remote, key, sender.as_deref());
+    }
+    if *truth {
+        return counted(remote, key, sender.as_deref());
     }
     let remote = Remote::new(remote)?;
     let end = if *raw { "/raw" } else { "" };
@@ -98,6 +101,21 @@ fn told(remote: &RemoteArgs, key: &str, sender: Option<&str>) -> anyhow::Result<
         steps.into_iter().try_for_each(|step| {
             writeln!(out, "  {}  {:13} {}", text(step, "at"), text(step, "step"), text(step, "says"))
         })
+    })
+}
+
+/// What counts of a claim, a line a message. A star stands before the one that counts.
+fn counted(remote: &RemoteArgs, key: &str, sender: Option<&str>) -> anyhow::Result<Outcome> {
+    let remote = Remote::new(remote)?;
+    let reply = remote.ask("GET", &path(key, "/truth", sender), &Parcel::default())?;
+    remote.report(&reply, |truth, out| {
+        let counts = text(truth, "authoritative");
+        for part in truth.get("chain").and_then(Value::as_array).into_iter().flatten() {
+            let star = if text(part, "position") == counts { "*" } else { " " };
+            let waits = if part.get("in_force").and_then(Value::as_bool) == Some(false) { " (held)" } else { "" };
+            writeln!(out, "{star} {}{waits}\t{}", text(part, "role"), line(part))?;
+        }
+        Ok(())
     })
 }
 

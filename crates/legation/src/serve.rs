@@ -58,7 +58,8 @@ async fn serve(args: ServeArgs, config: Config, log: Log) -> anyhow::Result<()> 
     let code = io::stdout().is_terminal().then(Token::fresh).transpose().context("cannot make a sign-in link")?;
     let (realm, data, recovery) = (&config.engine.realm, &config.data, recovery.as_deref());
     let (places, operator_token, code_shown) = (&bound.places, &operator_token, code.as_ref());
-    Banner { realm, places, data, operator_token, recovery, code: code_shown }.announce()?;
+    let (hosts, open_registration) = (&config.server.hosts, config.engine.policy.open_registration);
+    Banner { realm, places, hosts, open_registration, data, operator_token, recovery, code: code_shown }.announce()?;
     let first = legation_server::Settings { drain: DRAIN, code, ..config.server.clone() };
     let (settings, reloaded) = Reloaded::starting_with(first);
     let (stop, stopped) = oneshot::channel::<()>();

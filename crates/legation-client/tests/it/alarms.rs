@@ -30,7 +30,11 @@ async fn a_parent_acknowledges_what_its_handler_took() {
         parent.inbox().handle(handler).await
     });
     assert_eq!(taken.recv().await, Some(sent.position));
-    let answer = child.inbox().deliveries().await.unwrap().next().await.unwrap().unwrap();
+    let mut items = child.inbox().deliveries().await.unwrap();
+    let notice = items.next().await.unwrap().unwrap();
+    assert!(matches!(notice.verified, Verified::Signed(_)), "the exchange says that the child is paused: {notice:?}");
+    assert!(notice.message().refers_to().is_empty(), "{notice:?}");
+    let answer = items.next().await.unwrap().unwrap();
     let Message::Vcp(envelope) = answer.message() else { panic!("{answer:?}") };
     let Payload::Escalation(ack) = &envelope.payload else { panic!("{answer:?}") };
     assert_eq!(

@@ -3,7 +3,7 @@
 use crate::house::{House, fresh_key};
 use legation_client::protocol::Format;
 use legation_client::protocol::id::AgentId;
-use legation_client::protocol::vcp::{Context, Envelope, Escalation};
+use legation_client::protocol::vcp::{Context, ContextShare, CreedUri, Envelope};
 use legation_client::{Client, Error, KeyState, Registration};
 
 #[tokio::test]
@@ -48,7 +48,8 @@ async fn a_key_is_rotated_and_the_next_one_signs() {
     let keys = ann.find("ann").await.unwrap().keys;
     assert_eq!(keys.iter().find(|key| key.public == first).unwrap().state, KeyState::Rotating);
     let context = Context::parse("⏰🌅|📍🏡").unwrap();
-    let quiet = Envelope::to(AgentId::vcp("bob").unwrap(), ann.origin().unwrap(), Escalation::info("x", context));
+    let share = ContextShare::new(context, CreedUri::parse("creed://creed.space/family.safe.guide@1.2.0").unwrap());
+    let quiet = Envelope::to(AgentId::vcp("bob").unwrap(), ann.origin().unwrap(), share);
     ann.send(quiet).await.unwrap();
     let after = ann.revoke_key(&first).await.unwrap();
     assert_eq!(after.keys.iter().find(|key| key.public == first).unwrap().state, KeyState::Revoked);

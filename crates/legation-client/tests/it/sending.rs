@@ -2,19 +2,20 @@
 
 use crate::house::{House, cap, fresh_key};
 use legation_client::protocol::id::AgentId;
-use legation_client::protocol::vcp::{Context, Envelope, Escalation};
+use legation_client::protocol::vcp::{Context, ContextShare, CreedUri, Envelope};
 use legation_client::{Client, Error, ReceiptFault, Registration, Status};
 
-fn alarm(from: &Client, to: &str) -> Envelope {
+fn share(from: &Client, to: &str) -> Envelope {
     let context = Context::parse("⏰🌅|📍🏡").unwrap();
-    Envelope::to(AgentId::vcp(to).unwrap(), from.origin().unwrap(), Escalation::info("all quiet", context))
+    let share = ContextShare::new(context, CreedUri::parse("creed://creed.space/family.safe.guide@1.2.0").unwrap());
+    Envelope::to(AgentId::vcp(to).unwrap(), from.origin().unwrap(), share)
 }
 
 #[tokio::test]
 async fn a_message_is_on_the_record_once_and_its_receipt_verified() {
     let house = House::open().await;
     let (ann, _bob) = (house.admit("ann").await, house.admit("bob").await);
-    for message in [cap("ann", "bob", "Go on."), serde_json::to_string(&alarm(&ann, "bob")).unwrap()] {
+    for message in [cap("ann", "bob", "Go on."), serde_json::to_string(&share(&ann, "bob")).unwrap()] {
         let first = ann.send(&message).await.unwrap();
         assert_eq!(first.status, Status::Accepted);
         assert_eq!((first.stated.position, &first.stated.message_id), (first.position, &first.message_id));
@@ -31,7 +32,7 @@ async fn without_a_token_a_key_is_enough_to_send_in_every_dialect() {
     stranger.register(&Registration::new("ann").key(&key.public())).await.unwrap();
     house.admit("bob").await;
     let ann = Client::builder(house.url()).key(key).agent("ann").build().unwrap();
-    ann.send(alarm(&ann, "bob")).await.unwrap();
+    ann.send(share(&ann, "bob")).await.unwrap();
     ann.send(cap("ann", "bob", "Go on.")).await.unwrap();
     // Nobody else's key will do.
     let eve = Client::builder(house.url()).key(fresh_key()).agent("ann").build().unwrap();

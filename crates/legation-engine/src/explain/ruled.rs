@@ -3,6 +3,7 @@
 use super::Step;
 use crate::exchange::{Error, Exchange};
 use legation_exchange::rules::hold::{self, Lifter};
+use legation_exchange::rules::translate::Translation;
 use legation_exchange::rules::{Change, Finding};
 use legation_exchange::{Accepted, Effect, Entry, Released, Resent};
 use legation_protocol::Format;
@@ -32,6 +33,8 @@ pub(super) fn judged(entry: &Entry, message: &Accepted) -> Vec<Step> {
     if let Some(because) = ruled.because {
         steps.push(step("because", format!("The exchange said this because of entry {because}.")));
     }
+    let of = ruled.changes.iter().filter_map(Change::translation);
+    steps.extend(of.map(|translation| step("translated", says_for(translation))));
     let found = ruled.findings.iter().map(|Finding { rule, code, says }| format!("{rule} found {code}: {says}"));
     steps.extend(found.map(|says| step("found", says)));
     let held = ruled
@@ -42,12 +45,23 @@ pub(super) fn judged(entry: &Entry, message: &Accepted) -> Vec<Step> {
     steps
 }
 
+/// What a message of the exchange says for another.
+fn says_for(Translation { original, from, id, dialect, said_in, .. }: &Translation) -> String {
+    format!("It says in {said_in} what {from:?} said in {dialect}: the message {id:?} in entry {original}.")
+}
+
+/// Where the exchange said it in another dialect.
+fn said_as(Translation { to, said, said_in, .. }: &Translation, position: u64) -> String {
+    format!("The exchange said it to {to:?} in {said_in}: the message {said:?} in entry {position}.")
+}
+
 fn lifts(lifter: &Lifter) -> String {
     match lifter {
         Lifter::Person => "A reviewer or an operator can lift that.".to_owned(),
         Lifter::Overseer(agent) => format!("The overseer {agent:?} can lift that."),
         Lifter::Resume(agent) => format!("It goes on when {agent:?} may."),
         Lifter::Session(session) => format!("It goes on when the session {session:?} may."),
+        Lifter::Original(original) => format!("It goes on when the message in entry {original} does."),
     }
 }
 
@@ -85,7 +99,8 @@ impl Exchange {
             let own = changes.iter().filter(|change| change.concerns() == Some(position));
             let told = own.filter_map(|change| match change {
                 Change::Hold(change) => word(change),
-                Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+                Change::Translated(translation) => Some(("translated", said_as(translation, entry.position))),
+                Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => None,
             });
             steps.extend(told.map(|(step, says)| Step { step, position: entry.position, at: entry.at, says }));
         }

@@ -5,14 +5,16 @@ use super::{Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified}
 use crate::effect::{Accepted, Effect};
 use crate::moment::Moment;
 use crate::rules::hold::Lifter;
-use crate::rules::{Case, Ruled, Ruling, Speaker, judge};
+use crate::rules::vcp::AlarmChange;
+use crate::rules::{Case, Change, Ruled, Ruling, Speaker, is_alarm, judge, vcp};
 use crate::who::{PRINCIPALS, Who};
-use legation_protocol::vcp::{Payload, Severity};
+use legation_protocol::vcp::Severity;
 use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
+use std::borrow::Cow;
 
 impl Desk<'_> {
     pub(super) fn message(&self, verified: Verified) -> Decided {
-        let Verified { received, proof, spare_id, trace } = verified;
+        let Verified { received, proof, spare_id, trace, found } = verified;
         let message = received.message();
         let sender = self.proven_sender(message, &proof)?;
         let (id, kept) = match (message.id(), spare_id) {
@@ -28,13 +30,26 @@ impl Desk<'_> {
             return Err(Rejection::because(found.code, found.message.clone()).at("/payload/personal_state"));
         }
         let addressed = self.addressees(sender, message)?;
-        let (state, policy, now, earlier) = (self.state, self.policy, self.now, self.earlier);
-        let case = Case { state, policy, now, received: &received, speaker: sender, id: &id, to: &addressed, earlier };
-        let Ruling { changes, reasons, findings, level, metrics, instead, heard, released } = judge(&case)?;
+        let (state, policy, now) = (self.state, self.policy, self.now);
+        let earlier: Cow<'_, [Earlier]> =
+            if found.is_empty() { self.earlier.into() } else { [self.earlier, &found].concat().into() };
+        let case = Case {
+            state,
+            policy,
+            now,
+            received: &received,
+            speaker: sender,
+            id: &id,
+            to: &addressed,
+            earlier: &earlier,
+        };
+        let Ruling { changes, reasons, findings, level, metrics, instead, heard, released, .. } = judge(&case)?;
         let is_alarm = is_alarm(message);
+        let reasons = if is_alarm { Vec::new() } else { reasons };
         let Routes { to, missed } = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;
         let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
         let is_held = !reasons.is_empty();
+        let emergency = changes.iter().any(raises_emergency);
         let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, because: None };
         let effect = Effect::Accepted(Accepted {
             dialect: message.dialect(),
@@ -50,7 +65,7 @@ impl Desk<'_> {
             expires: self.now.plus(self.policy.time_to_live),
             remembered: kept.then_some(remembered),
             trace,
-            emergency: is_emergency(message),
+            emergency,
             is_alarm,
             ruled: Box::new(ruled),
         });
@@ -147,12 +162,21 @@ impl Desk<'_> {
     fn addressees(&self, sender: Speaker<'_>, message: &Message) -> Result<Vec<String>, Rejection> {
         match (message.recipients(), sender) {
             (Recipients::One(name), _) if self.policy.is_exchange(name) => Ok(Vec::new()),
+            (Recipients::One(name), _) if self.is_group(name, message) => {
+                let members = self.state.registry.members(name).filter(|agent| agent.id != sender.id());
+                Ok(members.map(|agent| agent.id.clone()).collect())
+            }
             (Recipients::One(name), _) => Ok(vec![self.addressed(name)?]),
             (Recipients::Peers, Speaker::Agent(sender)) => {
                 Ok(self.state.registry.peers(sender).map(|agent| agent.id.clone()).collect())
             }
             (Recipients::Peers, Speaker::Principal { .. }) | (Recipients::Thread, _) => Ok(Vec::new()),
         }
+    }
+
+    /// Only the ElizaOS agent language speaks to groups (section 6).
+    fn is_group(&self, name: &str, message: &Message) -> bool {
+        message.dialect() == Format::Acl && !PRINCIPALS.contains(&name) && self.state.registry.is_group(name)
     }
 
     /// The mailboxes the message goes to. An alarm always finds room.
@@ -213,20 +237,8 @@ const fn name_of(proof: &Proof) -> &'static str {
     }
 }
 
-/// Whether a message is an escalation that nothing may hold up, or the acknowledgement of one (VCP 6.1).
-fn is_alarm(message: &Message) -> bool {
-    let Message::Vcp(envelope) = message else { return false };
-    match &envelope.payload {
-        Payload::Escalation(alarm) => alarm.severity >= Severity::Critical,
-        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
-    }
-}
-
-/// Whether a message raises an emergency: an acknowledgement of one does not.
-fn is_emergency(message: &Message) -> bool {
-    let Message::Vcp(envelope) = message else { return false };
-    match &envelope.payload {
-        Payload::Escalation(alarm) => alarm.requires_ack && alarm.severity == Severity::Emergency,
-        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
-    }
+/// Whether this is an emergency that begins: one that is acknowledged or passed on does not.
+fn raises_emergency(change: &Change) -> bool {
+    let Change::Vcp(vcp::Change::Alarm(AlarmChange::Raised { severity, .. })) = change else { return false };
+    *severity == Severity::Emergency
 }

@@ -1,7 +1,7 @@
 //! What people decide, and agents beside messages; and what follows from a ruling.
 
 use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
-use crate::effect::{Effect, Entry, Released};
+use crate::effect::{Effect, Entry, Released, Resent};
 use crate::rules::{acl, cap, hold, utter, vcp, vlp};
 use crate::who::Who;
 use std::time::Duration;
@@ -22,10 +22,16 @@ impl Desk<'_> {
 
     /// The entries a ruling without a message makes.
     pub(super) fn follow(&self, ruling: Ruling, by: String) -> Vec<Entry> {
-        let Ruling { changes, released, heard, .. } = ruling;
+        let Ruling { changes, released, heard, again, .. } = ruling;
         let mut entries = Vec::new();
         if !changes.is_empty() {
-            entries.push(self.entry(Effect::Changed { changes, by }, None));
+            entries.push(self.entry(Effect::Changed { changes, by: by.clone() }, None));
+        }
+        for (message, agent) in again {
+            let expires = self.now.plus(self.policy.time_to_live);
+            let effect = Effect::Resent(Resent { agent, routed: message, message, expires, by: by.clone() });
+            let position = self.state.next + entries.len() as u64;
+            entries.push(Entry { position, at: self.now, effect, body: None });
         }
         self.consequences(self.state.next, released, heard, &mut entries);
         entries

@@ -6,6 +6,7 @@ use crate::effect::Effect;
 use crate::key::Key;
 use crate::push::Pushing;
 use crate::registration::Registration;
+use crate::rules::vcp;
 use crate::token::{TokenHash, Tokens};
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
@@ -14,6 +15,9 @@ impl Desk<'_> {
     pub(super) fn register(&self, id: String, wanted: Registration, who: &Who, token: TokenHash) -> Decided {
         let old = self.state.registry.agent(&id);
         self.may_register(&id, old, &wanted, who)?;
+        if let (None, Who::Agent(by)) = (old, who) {
+            vcp::may_act(self.state, by)?;
+        }
         let new = old.is_none();
         if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
@@ -21,6 +25,9 @@ impl Desk<'_> {
         let rotate = wanted.rotate_token;
         let blank = Agent { id: id.clone(), since: self.state.next, tokens: Tokens::first(token), ..Agent::default() };
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
+        if agent.manifest.as_ref() != old.and_then(|old| old.manifest.as_ref()) {
+            agent.manifest_version += 1;
+        }
         if !who.is_operator() {
             self.may_take_names(old, &agent)?;
         }

@@ -1,8 +1,9 @@
 //! Whether an agent goes, and what goes with it: its instances. What waited for them reached nobody,
 //! and those below it go to whom it stood below.
 
-use super::{Decided, Desk};
-use crate::effect::Effect;
+use super::{Decided, Decision, Desk, Verdict};
+use crate::effect::{Effect, Entry};
+use crate::rules::vcp;
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
 
@@ -11,20 +12,29 @@ impl Desk<'_> {
         let agent = self.state.registry.agent(&id);
         match who {
             _ if who.is_operator() => {}
-            Who::Agent(by) if agent.is_some_and(|agent| agent.parent.as_ref() == Some(by)) => {}
+            Who::Agent(by) if agent.is_some_and(|agent| agent.parent.as_ref() == Some(by)) => {
+                vcp::may_act(self.state, by)?;
+            }
             Who::Agent(_) | Who::Person { .. } => {
                 let message = "only an operator, or the agent above, removes an agent";
                 return Err(Rejection::because(Code::NotAllowed, message));
             }
             Who::Nobody => return Err(Rejection::because(Code::Unauthenticated, "this takes an operator's token")),
         }
-        if agent.is_none() {
+        let Some(agent) = agent else {
             return Err(Rejection::because(Code::UnknownAgent, "there is no such agent"));
-        }
+        };
         let left = |id: &str| self.state.mailbox(id).map_or(0, |mailbox| mailbox.len() as u64);
         let removed = |id: &str| Effect::Removed { agent: id.to_owned(), by: who.to_string(), left: left(id) };
-        let instances = self.state.registry.instances(&id).map(|instance| removed(&instance.id));
-        let effects = instances.chain([removed(&id)]).collect();
-        Ok(self.all(id, effects))
+        let gone: Vec<_> = self.state.registry.instances(&id).chain([agent]).collect();
+        let ruling = vcp::leave(self.state, self.policy, &gone, &who.to_string());
+        let mut entries = self.follow(ruling, who.to_string());
+        for agent in gone {
+            let position = self.state.next + entries.len() as u64;
+            entries.push(Entry { position, at: self.now, effect: removed(&agent.id), body: None });
+        }
+        let position = entries.iter().find(|entry| matches!(entry.effect, Effect::Removed { .. }));
+        let position = position.map_or(self.state.next, |entry| entry.position);
+        Ok(Decision { verdict: Verdict::Accepted { position, id, new: false }, entries })
     }
 }

@@ -1,48 +1,64 @@
-//! The rules of CAP.
+//! The rules of CAP: who hands tasks to whom, with which rights, who reviews what comes of them, and what
+//! happens when nothing comes. Plain talk is free (Messaging); a handoff, a result and a decision are not.
+
+mod change;
+mod delegate;
+mod failure;
+mod order;
+mod oversight;
+mod place;
+mod rights;
+mod task;
+mod tasks;
+mod tools;
+mod words;
+
+pub use change::{Change, Escalation};
+pub use order::{Order, Step};
+pub use rights::{Binding, Grant, Rights};
+pub use task::{Failure, Review, Stage, Task};
+pub use tasks::Kept;
+
+pub(crate) use failure::due;
+pub(crate) use order::order;
 
 use super::{At, Case, Ruling};
-use crate::moment::Moment;
-use crate::policy::Policy;
-use crate::state::State;
-use crate::who::Who;
 use legation_protocol::Rejection;
-use legation_protocol::cap::Message;
-use serde::{Deserialize, Serialize};
+use legation_protocol::cap::{Kind, Message};
 
-/// What these rules keep.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Kept {}
+/// How far an overseer's word is asked for (Oversight).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Oversight {
+    /// An overseer's plain message to the delegator approves too, as in the spec's own story.
+    Implied,
+    /// A result waits for a decision that says so.
+    #[default]
+    Marked,
+    /// So does everything with attachments.
+    Strict,
+}
 
-/// What changes it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "change", rename_all = "snake_case")]
-pub enum Change {}
+/// What a handed-on task leaves of its holder's rights (Delegation).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Narrowing {
+    /// Its own bindings, as far as every grant above lets them through.
+    #[default]
+    Grants,
+    /// And as far as everybody above is bound to the same.
+    Strict,
+}
 
-/// What can be ordered by people and agents beside messages.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Order {}
-
-impl Kept {
-    #[expect(clippy::needless_pass_by_ref_mut, clippy::unused_self, reason = "filled by the rules")]
-    pub(crate) fn apply(&mut self, _: At, change: &Change) {
-        match *change {}
+pub(crate) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
+    match message.kind() {
+        Kind::DelegationNotice => delegate::look(case, message, ruling),
+        Kind::Message => oversight::talk(case, message, ruling),
+        Kind::OversightInquiry => oversight::inquiry(case, message, ruling),
+        Kind::ErrorResponse => failure::look(case, message, ruling),
     }
+}
 
-    #[expect(clippy::unused_self, reason = "filled by the rules")]
-    pub(crate) fn earliest(&self) -> Option<Moment> {
-        None
+impl From<Change> for super::Change {
+    fn from(change: Change) -> Self {
+        super::Change::Cap(change)
     }
-}
-
-pub(crate) fn look(_: &Case<'_>, _: &Message, _: &mut Ruling) -> Result<(), Rejection> {
-    Ok(())
-}
-
-pub(crate) fn order(_: &State, _: &Policy, _: Moment, order: &Order, _: &Who) -> Result<Ruling, Rejection> {
-    match *order {}
-}
-
-pub(crate) fn due(_: &State, _: &Policy, _: Moment) -> Option<Ruling> {
-    None
 }

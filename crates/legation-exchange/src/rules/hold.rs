@@ -35,6 +35,8 @@ pub enum Lifter {
     Resume(String),
     /// Whoever lets this session go on.
     Session(String),
+    /// Whoever lets the message in this entry go on, which it translates.
+    Original(u64),
 }
 
 /// A message that waits.
@@ -162,10 +164,23 @@ pub enum Which {
 }
 
 impl Which {
+    /// The same, in an order that is quick to look through: there may be many, and more that are looked at.
+    pub(crate) fn sorted(&self) -> Which {
+        match self {
+            Which::From(sender) => Which::From(*sender),
+            Which::Messages(messages) => {
+                let mut messages = messages.clone();
+                messages.sort_unstable();
+                Which::Messages(messages)
+            }
+        }
+    }
+
+    /// Whether it is one of them, if they are [`sorted`](Which::sorted).
     pub(crate) fn covers(&self, from: u64, message: u64) -> bool {
         match self {
             Which::From(sender) => *sender == from,
-            Which::Messages(messages) => messages.contains(&message),
+            Which::Messages(messages) => messages.binary_search(&message).is_ok(),
         }
     }
 }
@@ -242,6 +257,15 @@ impl Holds {
         });
     }
 
+    /// A sender is gone: what was to wait until it may go on does so for ever.
+    pub(crate) fn forget_suspended(&mut self, sender: u64) {
+        let suspended = |hold: &Hold| hold.reasons.iter().any(|own| matches!(own.lifts, Lifter::Resume(_)));
+        let gone = self.held.iter().filter(|(_, hold)| hold.from == sender && suspended(hold));
+        for message in gone.map(|(message, _)| *message).collect::<Vec<_>>() {
+            self.take(message);
+        }
+    }
+
     pub(crate) fn remember(&mut self, message: u64, released: bool, by: &str) {
         self.decided.insert(message, Decided { released, by: by.to_owned() });
         if self.decided.len() > REMEMBERED {
@@ -258,8 +282,7 @@ impl Holds {
                 }
             }
             Change::Refused { message, by, .. } => {
-                self.take(*message);
-                self.refused.insert(*message);
+                self.refuse(*message);
                 self.remember(*message, false, by);
             }
             Change::Claimed { message, by, until } => {
@@ -278,7 +301,13 @@ impl Holds {
         }
     }
 
-    fn lift(&mut self, message: u64, lifts: &Lifter) {
+    /// It does not go on.
+    pub(crate) fn refuse(&mut self, message: u64) {
+        self.take(message);
+        self.refused.insert(message);
+    }
+
+    pub(crate) fn lift(&mut self, message: u64, lifts: &Lifter) {
         let Some(hold) = self.held.get_mut(&message) else { return };
         hold.reasons.retain(|reason| reason.lifts != *lifts);
         if hold.reasons.is_empty() {

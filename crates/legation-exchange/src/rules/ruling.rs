@@ -27,6 +27,8 @@ pub(crate) struct Ruling {
     pub(crate) heard: Vec<Heard>,
     /// Held messages that go on.
     pub(crate) released: Vec<u64>,
+    /// Messages of the record that go to somebody again, or to somebody else.
+    pub(crate) again: Vec<(u64, String)>,
 }
 
 /// Something the exchange says.

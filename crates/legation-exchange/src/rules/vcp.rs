@@ -1,58 +1,219 @@
 //! The rules of VCP (messaging 1.2).
 
+mod ack;
+mod alarm;
+mod alarms;
+mod clock;
+mod escalation;
+mod pause;
+mod resume;
+mod standing;
+
+pub(crate) use alarm::Alerting;
+pub use alarm::{Alarm, Change as AlarmChange, Stage, Telling};
+pub use alarms::Alarms;
+pub use pause::{Does, table as pause_table};
+pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop};
+
+pub(crate) use standing::{leave, may_act};
+pub mod constitution;
+pub mod constraints;
+pub mod context;
+mod place;
+
+pub use place::Place;
+
 use super::{At, Case, Ruling};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
 use crate::who::Who;
 use legation_protocol::Rejection;
-use legation_protocol::vcp::Envelope;
+use legation_protocol::vcp::{Envelope, Payload};
 use serde::{Deserialize, Serialize};
 
 /// What these rules keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Kept {}
+pub struct Kept {
+    /// Escalations.
+    pub alarms: Alarms,
+    /// Who may not go on.
+    pub standing: Standings,
+    /// The constraints agents are under.
+    pub constraints: constraints::Constraints,
+    /// The constitutions agents announced.
+    pub constitutions: constitution::Constitutions,
+    /// The situations agents are in.
+    pub contexts: context::Contexts,
+}
 
 /// What changes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
-pub enum Change {}
+pub enum Change {
+    /// An escalation.
+    Alarm(AlarmChange),
+    /// Whether an agent may go on.
+    Standing(StandingChange),
+    /// Constraints were laid on an agent.
+    ConstraintsLaid(constraints::Laying),
+    /// Constraints were lifted from an agent.
+    ConstraintsLifted(constraints::Lifting),
+    /// An agent announced its constitution.
+    ConstitutionAnnounced(constitution::Announcing),
+    /// An agent shared its context.
+    ContextShared(context::Sharing),
+}
+
+impl Change {
+    /// Whom it stops, or lets go on.
+    pub(crate) fn stops(&self) -> Option<&str> {
+        match self {
+            Change::Alarm(AlarmChange::Raised { stops, .. } | AlarmChange::Closed { frees: stops, .. }) => {
+                stops.as_deref()
+            }
+            Change::Standing(StandingChange::Suspended { agent, .. } | StandingChange::Resumed { agent, .. }) => {
+                Some(agent)
+            }
+            Change::Alarm(_)
+            | Change::ConstraintsLaid(_)
+            | Change::ConstraintsLifted(_)
+            | Change::ConstitutionAnnounced(_)
+            | Change::ContextShared(_) => None,
+        }
+    }
+
+    /// What people are to be told of it: of whom, and what.
+    pub(crate) fn alert(&self) -> Option<Alerting<'_>> {
+        match self {
+            Change::Alarm(change) => change.alert(),
+            Change::Standing(_)
+            | Change::ConstraintsLaid(_)
+            | Change::ConstraintsLifted(_)
+            | Change::ConstitutionAnnounced(_)
+            | Change::ContextShared(_) => None,
+        }
+    }
+}
 
 /// What can be ordered by people and agents beside messages.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Order {}
+pub enum Order {
+    /// To acknowledge an escalation.
+    Acknowledge {
+        /// Its message id, or the entry that holds it.
+        escalation: String,
+    },
+    /// To let an agent say nothing any more.
+    Suspend {
+        /// Which.
+        agent: String,
+        /// Why.
+        why: String,
+    },
+    /// To let it go on.
+    Resume {
+        /// Which.
+        agent: String,
+        /// Why.
+        why: String,
+    },
+    /// To lay constraints on an agent, or lift some.
+    Constrain(constraints::Wish),
+}
 
 impl Kept {
-    #[expect(clippy::needless_pass_by_ref_mut, clippy::unused_self, reason = "filled by the rules")]
-    pub(crate) fn apply(&mut self, _: At, change: &Change) {
-        match *change {}
+    pub(crate) fn apply(&mut self, at: At, change: &Change) {
+        match change {
+            Change::Alarm(change) => {
+                if let Some(stopping) = self.alarms.apply(at, change) {
+                    self.standing.stopping(stopping);
+                }
+            }
+            Change::Standing(change) => self.standing.apply(at, change),
+            Change::ConstraintsLaid(laying) => self.constraints.lay(at, laying),
+            Change::ConstraintsLifted(lifting) => self.constraints.lift(lifting),
+            Change::ConstitutionAnnounced(announcing) => self.constitutions.announce(at, announcing),
+            Change::ContextShared(sharing) => self.contexts.share(at, sharing),
+        }
     }
 
-    #[expect(clippy::unused_self, reason = "filled by the rules")]
     pub(crate) fn earliest(&self) -> Option<Moment> {
-        None
+        self.alarms.first_due().map(|(due, _)| due)
+    }
+
+    /// An agent is gone.
+    pub(crate) fn forget(&mut self, agent: &str, at: Moment) {
+        self.alarms.forget(agent, at);
+        self.standing.forget(agent);
+        self.constraints.forget(agent);
+        self.constitutions.forget(agent);
+        self.contexts.forget(agent);
     }
 }
 
-pub(crate) fn look(_: &Case<'_>, _: &Envelope, _: &mut Ruling) -> Result<(), Rejection> {
+impl From<Change> for super::Change {
+    fn from(change: Change) -> Self {
+        super::Change::Vcp(change)
+    }
+}
+
+pub(crate) fn look(case: &Case<'_>, envelope: &Envelope, ruling: &mut Ruling) -> Result<(), Rejection> {
+    match &envelope.payload {
+        Payload::ContextShare(share) => context::look(case, envelope, share, ruling),
+        Payload::ConstitutionAnnounce(announced) => constitution::look(case, envelope, announced, ruling),
+        Payload::ConstraintPropagate(laid) => {
+            resume::look(case, laid, ruling)?;
+            constraints::look(case, envelope, laid, ruling)?;
+        }
+        Payload::Escalation(said) => escalation::look(case, envelope, said, ruling)?,
+    }
     Ok(())
 }
 
-pub(crate) fn order(_: &State, _: &Policy, _: Moment, order: &Order, _: &Who) -> Result<Ruling, Rejection> {
-    match *order {}
+pub(crate) fn order(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    order: &Order,
+    who: &Who,
+) -> Result<Ruling, Rejection> {
+    match order {
+        Order::Acknowledge { escalation } => ack::order(state, now, escalation, who),
+        Order::Suspend { agent, why } => resume::suspend(state, policy, agent, why, who),
+        Order::Resume { agent, why } => resume::order(state, policy, agent, why, who),
+        Order::Constrain(wish) => constraints::order(state, policy, now, wish, who),
+    }
 }
 
-pub(crate) fn due(_: &State, _: &Policy, _: Moment) -> Option<Ruling> {
-    None
+/// The entry whose message is to be quoted by what falls due first.
+pub(crate) fn quotes(state: &State, now: Moment) -> Option<u64> {
+    clock::quotes(state, now)
+}
+
+pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Option<Ruling> {
+    clock::due(state, policy, now, quoted)
 }
 
 /// Whether the sender may speak at all now.
-pub(crate) fn may_speak(_: &Case<'_>) -> Result<(), Rejection> {
-    Ok(())
+pub(crate) fn may_speak(case: &Case<'_>) -> Result<(), Rejection> {
+    standing::may_speak(case)
 }
 
 /// Holds a message against the constraints its sender is under, whatever its dialect.
-pub(crate) fn constrain(_: &Case<'_>, _: &mut Ruling) -> Result<(), Rejection> {
-    Ok(())
+pub(crate) fn constrain(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection> {
+    constraints::enforce(case, ruling)
+}
+
+impl From<AlarmChange> for super::Change {
+    fn from(change: AlarmChange) -> Self {
+        super::Change::Vcp(Change::Alarm(change))
+    }
+}
+
+impl From<StandingChange> for super::Change {
+    fn from(change: StandingChange) -> Self {
+        super::Change::Vcp(Change::Standing(change))
+    }
 }

@@ -1,46 +1,159 @@
-//! The rules of VLP.
+//! The rules of VLP: sessions, references, sources, truth, corrections and what a block halts.
+
+mod beyond;
+mod correction;
+mod halt;
+mod reference;
+mod session;
+mod sources;
+mod speaking;
+mod truth;
+mod weighed;
+mod window;
+
+pub use beyond::{Beyond, beyond};
+pub use reference::Target;
+pub use session::{Halt, MOST_PARTIES, Party, Session, Sessions};
+pub use truth::Strictness;
+pub use window::Window;
+
+pub(crate) use reference::named_by;
 
 use super::{At, Case, Ruling};
+use crate::effect::Accepted;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
 use crate::who::Who;
-use legation_protocol::Rejection;
-use legation_protocol::vlp::Message;
+use legation_protocol::vlp::{Level, Message};
+use legation_protocol::{Format, Rejection};
 use serde::{Deserialize, Serialize};
+use weighed::Weighed;
 
 /// What these rules keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Kept {}
+pub struct Kept {
+    /// The sessions there are.
+    pub sessions: Sessions,
+    /// The newest messages.
+    pub window: Window,
+}
 
 /// What changes it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
-pub enum Change {}
+pub enum Change {
+    /// Somebody spoke in a session.
+    Spoke(session::Spoke),
+    /// A message named others.
+    Refers {
+        /// Which, in the order named.
+        to: Vec<Target>,
+        /// Those that it takes the place of.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        amends: Vec<u64>,
+    },
+    /// A session must not go on.
+    Halted {
+        /// Which.
+        session: String,
+        /// The messages outside it that nobody may go on from either.
+        messages: Vec<u64>,
+    },
+    /// A session goes on.
+    Released {
+        /// Which.
+        session: String,
+        /// Why, as whoever released it said.
+        why: String,
+    },
+}
 
 /// What can be ordered by people and agents beside messages.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Order {}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// To let a halted session go on.
+    Release {
+        /// Which.
+        session: String,
+        /// Why.
+        why: String,
+    },
+}
 
-impl Kept {
-    #[expect(clippy::needless_pass_by_ref_mut, clippy::unused_self, reason = "filled by the rules")]
-    pub(crate) fn apply(&mut self, _: At, change: &Change) {
-        match *change {}
+impl From<Change> for super::Change {
+    fn from(change: Change) -> Self {
+        super::Change::Vlp(change)
+    }
+}
+
+impl Change {
+    pub(super) fn targets(&self) -> &[Target] {
+        match self {
+            Change::Refers { to, .. } => to,
+            Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. } => &[],
+        }
     }
 
-    #[expect(clippy::unused_self, reason = "filled by the rules")]
+    pub(super) fn amends(&self) -> &[u64] {
+        match self {
+            Change::Refers { amends, .. } => amends,
+            Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. } => &[],
+        }
+    }
+}
+
+impl Kept {
+    pub(crate) fn apply(&mut self, at: At, change: &Change) {
+        match change {
+            Change::Spoke(spoke) => self.sessions.speak(at, spoke),
+            Change::Halted { session, messages } => self.sessions.halt(at, session, messages),
+            Change::Released { session, .. } => self.sessions.release(session),
+            // The window takes it in with the message.
+            Change::Refers { .. } => {}
+        }
+    }
+
+    /// A message was taken.
+    pub(crate) fn took(&mut self, position: u64, accepted: &Accepted) {
+        if accepted.dialect != Format::Vlp {
+            return;
+        }
+        if let Some(gone) = self.window.put(position, accepted) {
+            self.sessions.forget(gone);
+        }
+    }
+
+    #[expect(clippy::unused_self, reason = "nothing of VLP has a deadline, and every rule is asked")]
     pub(crate) fn earliest(&self) -> Option<Moment> {
         None
     }
 }
 
-pub(crate) fn look(_: &Case<'_>, _: &Message, _: &mut Ruling) -> Result<(), Rejection> {
+/// Judges a message. Whether its sender may say this here comes first, then what it rests on, then what
+/// follows from its level.
+pub(crate) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let mut weighed = Weighed::default();
+    speaking::look(case, message, &mut weighed, ruling)?;
+    let named = reference::look(case, message, &mut weighed)?;
+    halt::may_go_on_from(case, &named)?;
+    let amends = correction::look(case, message, &named, &mut weighed);
+    sources::look(case, message, &mut weighed);
+    if !named.is_empty() {
+        let to = named.iter().map(reference::Named::target).collect();
+        ruling.change(Change::Refers { to, amends }.into());
+    }
+    if truth::look(case, message, weighed, ruling) == Level::Block {
+        halt::look(case, message, &named, ruling)?;
+    }
     Ok(())
 }
 
-pub(crate) fn order(_: &State, _: &Policy, _: Moment, order: &Order, _: &Who) -> Result<Ruling, Rejection> {
-    match *order {}
+pub(crate) fn order(state: &State, policy: &Policy, _: Moment, order: &Order, who: &Who) -> Result<Ruling, Rejection> {
+    match order {
+        Order::Release { session, why } => halt::release(state, policy, session, why, who),
+    }
 }
 
 pub(crate) fn due(_: &State, _: &Policy, _: Moment) -> Option<Ruling> {

@@ -2,6 +2,7 @@
 //! in CAP, whose names are plain, by `legation`. VCP messages carry its signature.
 
 use super::ruling::{Heard, Ruling, dialect_for};
+use super::translate;
 use crate::agent::Agent;
 use crate::effect::{Accepted, Effect, Entry};
 use crate::moment::Moment;
@@ -68,9 +69,10 @@ pub(crate) fn name_in(agent: &Agent, dialect: Format) -> &str {
 /// The entry in which the exchange says something. Nothing if the words make no message.
 pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: Heard) -> Option<Entry> {
     let (position, now) = entry;
-    let Heard { to, words, changes } = heard;
+    let Heard { to, words, mut changes } = heard;
     let origin = origin(policy, now, position)?;
     let id = origin.message_id.to_string();
+    changes.iter_mut().for_each(|change| change.said_as(&id));
     let text = written(&words(origin)?, policy.voice.as_ref())?;
     let received = Received::read(text.into_bytes()).ok()?;
     let message = received.message();
@@ -92,12 +94,13 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
         is_alarm: true,
         ruled: Box::default(),
     };
+    translate::dress(&mut accepted, &changes);
     (accepted.ruled.changes, accepted.ruled.because) = (changes, Some(because));
     Some(Entry { position, at: now, effect: Effect::Accepted(accepted), body: Some(received.into_bytes()) })
 }
 
 /// Who says it and when. The same entry always gets the same id.
-fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Origin> {
+pub(crate) fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Origin> {
     let hash = Sha256::new().chain_update(&policy.realm).chain_update([0]).chain_update(position.to_le_bytes());
     let hash = hash.chain_update(now.micros().to_le_bytes()).finalize();
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -118,6 +121,11 @@ fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Origin> {
 /// A moment as messages write it.
 pub(crate) fn stamp(now: Moment) -> Option<Timestamp> {
     Timestamp::zulu(&now.to_string()).ok()
+}
+
+/// Whether these words make a message.
+pub(super) fn can_say(message: &Message) -> bool {
+    written(message, None).is_some_and(|text| Received::read(text.into_bytes()).is_ok())
 }
 
 fn written(message: &Message, voice: Option<&Voice>) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use legation_exchange::{
     Decision, Earlier, Effect, Entry, Input, Moment, Policy, Proof, Registration, Role, SpareId, State, TokenHash,
-    Verdict, Verified, Who, decide, earlier_than, tick,
+    Verdict, Verified, Who, decide, earlier_than, quoted_by, tick,
 };
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Code, Received, Timestamp};
@@ -57,7 +57,9 @@ impl Desk {
     pub(crate) fn passes(&mut self, time: Duration) {
         self.now = self.now.plus(time);
         loop {
-            let due = tick(&self.state, &self.policy, self.now);
+            let quoted = quoted_by(&self.state, self.now).and_then(|position| usize::try_from(position).ok());
+            let quoted = quoted.and_then(|position| self.record[position].body.as_deref());
+            let due = tick(&self.state, &self.policy, self.now, quoted);
             if due.is_empty() {
                 return;
             }
@@ -88,7 +90,7 @@ impl Desk {
     pub(crate) fn send(&mut self, text: &str, proof: Proof) -> Verdict {
         let received = Received::read(text.as_bytes()).unwrap();
         let spare_id = SpareId::Fresh("spare".to_owned());
-        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id, trace: None })))
+        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id, trace: None, found: Vec::new() })))
     }
 
     pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {

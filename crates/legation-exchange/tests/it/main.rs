@@ -1,12 +1,27 @@
 //! The rules, asked one question at a time.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
+mod alarm_model;
+mod alarms;
+mod charters;
+mod constraints;
+mod corrections;
 mod dead;
 mod desk;
 mod fold;
 mod keys;
+mod line;
 mod messages;
 mod people;
+mod references;
 mod registration;
 mod route;
+mod sessions;
+mod standing;
+mod talks;
+mod talks_model;
+mod tasks;
 mod tokens;
+mod translate;
+mod truth;
+mod vlp;

@@ -129,6 +129,25 @@ fn no_copy_comes_in_after_its_id_is_forgotten() {
 }
 
 #[test]
+fn a_clock_that_is_set_back_forgets_no_id() {
+    let mut desk = Desk::new();
+    desk.signing_agent("agent://h/a", 1);
+    desk.agent("agent://h/b");
+    let text = share("agent://h/a", "agent://h/b", "2026-02-15T10:30:30Z");
+    let position = accepted(&desk.send(&text, Proof::Signature(key(1).public())));
+    let before = desk.now;
+    // So long that the id has been forgotten, and then back to when the message was new.
+    desk.passes(Duration::from_hours(48));
+    accepted(&desk.send(&claim("agent://h/a", "agent://h/b", "MSG-late", "x"), by("agent://h/a")));
+    desk.now = before;
+    match desk.send(&text, Proof::Signature(key(1).public())) {
+        Verdict::Duplicate { position: first, .. } => assert_eq!(first, position),
+        Verdict::Refused(rejection) => assert_eq!(rejection.code(), Code::Stale),
+        Verdict::Accepted { .. } | Verdict::Held { .. } => panic!("taken twice"),
+    }
+}
+
+#[test]
 fn a_broadcast_reaches_every_peer_once_and_nobody_else() {
     let mut desk = Desk::new();
     desk.signing_agent("agent://h/root", 9);

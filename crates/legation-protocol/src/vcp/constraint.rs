@@ -3,8 +3,9 @@
 
 use super::{CreedUri, creed_uri};
 use crate::code::Code;
+use crate::finding::{Findings, Rejection};
 use crate::id::Uuid7;
-use crate::json::{Json, Kind, Node};
+use crate::json::{Doc, Json, Kind, Node};
 use crate::names::names;
 use crate::read::{At, Extra, text};
 use crate::vlp::Level;
@@ -105,6 +106,20 @@ impl ConstraintPropagate {
 }
 
 impl Constraint {
+    /// Reads one that travels without a message.
+    ///
+    /// ```
+    /// use legation_protocol::vcp::Constraint;
+    /// let text = r#"{"type":"token_limit","value":9,"source_constitution_ref":"creed://creed.space/a.b.c"}"#;
+    /// assert_eq!(Constraint::parse(text)?.rule.name(), "token_limit");
+    /// # Ok::<(), legation_protocol::Rejection>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Constraint, Rejection> {
+        let (doc, mut out) = (Doc::parse(text.as_bytes())?, Findings::new());
+        let read = Constraint::read(At { node: doc.root(), spec: "VCP 4.3.2", out: &mut out });
+        read.filter(|_| !out.has_errors()).ok_or_else(|| out.into_rejection(doc.root()))
+    }
+
     fn read(at: At<'_, '_>) -> Option<Constraint> {
         let mut o = At { spec: "VCP 4.3.2", ..at }.object()?;
         let name = o.required("type", type_name);

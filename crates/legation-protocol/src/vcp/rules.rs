@@ -75,26 +75,26 @@ impl Rules {
                 if self.is_late(change, &name) {
                     late.insert(name);
                 } else {
-                    self.make_room(change, name);
+                    self.make_room(&change.setter, change.order, name);
                 }
             }
         }
         for constraint in &change.constraints {
             if !late.contains(constraint.rule.name()) {
-                self.lay(change, constraint);
+                self.lay(&change.setter, change.order, constraint);
             }
         }
         late
     }
 
-    fn lay(&mut self, change: &Change, constraint: &Constraint) {
+    fn lay(&mut self, setter: &Setter, order: Order, constraint: &Constraint) {
         if matches!(constraint.rule, Rule::Resume(_)) {
             return;
         }
         let text = serde_json::to_string(constraint).unwrap_or_default();
-        let new = Standing { order: change.order, constraint: constraint.clone() };
-        let standing = self.standing.entry((change.setter.clone(), text)).or_insert(new);
-        standing.order = standing.order.max(change.order);
+        let new = Standing { order, constraint: constraint.clone() };
+        let standing = self.standing.entry((setter.clone(), text)).or_insert(new);
+        standing.order = standing.order.max(order);
     }
 
     /// Whether a newer override of this type has been applied, by the same setter or an operator.
@@ -104,18 +104,46 @@ impl Rules {
         })
     }
 
-    fn make_room(&mut self, change: &Change, name: String) {
+    fn make_room(&mut self, by: &Setter, order: Order, name: String) {
         self.standing.retain(|(setter, _), standing| {
-            let own = change.setter == Setter::Operator || *setter == change.setter;
+            let own = *by == Setter::Operator || setter == by;
             // What was merged after this override was sent stays.
-            standing.constraint.rule.name() != name || !own || standing.order > change.order
+            standing.constraint.rule.name() != name || !own || standing.order > order
         });
-        self.newest.insert((change.setter.clone(), name), change.order);
+        self.newest.insert((by.clone(), name), order);
     }
 
     /// The constraints in force, with who set them.
     pub fn standing(&self) -> impl Iterator<Item = (&Setter, &Constraint)> {
         self.standing.iter().map(|((setter, _), standing)| (setter, &standing.constraint))
+    }
+
+    /// The same with the place in time each was last laid at.
+    pub fn laid(&self) -> impl Iterator<Item = (&Setter, Order, &Constraint)> {
+        self.standing.iter().map(|((setter, _), standing)| (setter, standing.order, &standing.constraint))
+    }
+
+    /// The newest override of each setter and type.
+    pub fn overrides(&self) -> impl Iterator<Item = (&Setter, &str, Order)> {
+        self.newest.iter().map(|((setter, name), order)| (setter, name.as_str(), *order))
+    }
+
+    /// The rules that [`laid`](Rules::laid) and [`overrides`](Rules::overrides) told of.
+    pub fn restored(
+        laid: impl IntoIterator<Item = (Setter, Order, Constraint)>,
+        overrides: impl IntoIterator<Item = (Setter, String, Order)>,
+    ) -> Rules {
+        let newest = overrides.into_iter().map(|(setter, name, order)| ((setter, name), order)).collect();
+        let mut rules = Rules { standing: BTreeMap::new(), newest };
+        for (setter, order, constraint) in laid {
+            rules.lay(&setter, order, &constraint);
+        }
+        rules
+    }
+
+    /// Takes all rules of a type away, as an operator may. Overrides that are older stay out.
+    pub fn lift(&mut self, order: Order, name: &str) {
+        self.make_room(&Setter::Operator, order, name.to_owned());
     }
 
     /// What they add up to.
@@ -292,6 +320,27 @@ mod tests {
             rules.apply(&change);
             assert_eq!(rules, once);
         }
+    }
+
+    #[test]
+    fn what_is_told_of_rules_restores_them() {
+        let mut rules = Rules::default();
+        rules.apply(&change("p", 1, Mode::Override, &[topics(&["a"]), Rule::TokenLimit(3)]));
+        rules.apply(&change("operator", 2, Mode::Merge, &[Rule::TokenLimit(2)]));
+        let laid = rules.laid().map(|(setter, order, constraint)| (setter.clone(), order, constraint.clone()));
+        let overrides = rules.overrides().map(|(setter, name, order)| (setter.clone(), name.to_owned(), order));
+        assert_eq!(Rules::restored(laid, overrides), rules);
+    }
+
+    #[test]
+    fn an_operator_lifts_rules_of_a_type() {
+        let mut rules = Rules::default();
+        rules.apply(&change("p", 1, Mode::Merge, &[topics(&["a"]), Rule::TokenLimit(3)]));
+        rules.lift(at(2), "token_limit");
+        assert_eq!((rules.effective().token_limit, rules.effective().blocked_topics), (None, set(&["a"])));
+        assert_eq!(rules.apply(&change("p", 1, Mode::Override, &[Rule::TokenLimit(9)])), set(&["token_limit"]));
+        rules.apply(&change("p", 3, Mode::Merge, &[Rule::TokenLimit(4)]));
+        assert_eq!(rules.effective().token_limit, Some(4));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::code::Code;
 use crate::names::names;
 use crate::read::{At, text};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A kind of deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,8 @@ names!(Environment {
 });
 
 /// Limits to where a constitution applies. A list that is absent or empty does not limit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Scope {
     /// Patterns of model names, in which `*` stands for any text.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 
 use super::Chapter;
 use super::operation::{Operation, Proof};
-use super::schema::{number, text, within};
+use super::schema::{number, one_of, text, within};
 use axum::http::Method;
 use serde_json::json;
 
@@ -39,6 +39,7 @@ fn inbox() -> Operation {
         .query("after", number("Only what lies beyond this position: `next` of the answer before"))
         .query("limit", within("How many at most", 1, 1000, 100))
         .query("wait", within("Seconds to wait for something where there is nothing", 0, 60, 0))
+        .query("order", one_of("By position, or the most urgent first: not with `after`", &["position", "priority"]))
         .answers(200, "What waits, oldest first", "Inbox")
         .about(
             "Whoever waits takes from the mailbox: who waited before is answered with 409 `fenced`. \

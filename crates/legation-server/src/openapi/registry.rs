@@ -23,6 +23,8 @@ pub(super) fn chapter() -> Chapter {
             people(),
             grant(),
             withdraw(),
+            constraints(),
+            constrain(),
         ],
     }
 }
@@ -117,5 +119,23 @@ fn withdraw() -> Operation {
         .by(Proof::Token)
         .in_path("name", PERSON)
         .answers(200, "Withdrawn", "Withdrawn")
+        .refuses(&[404, 507])
+}
+
+fn constraints() -> Operation {
+    Operation::new(Method::GET, "/v1/constraints", "listConstraints", "List the constraints an agent is under")
+        .about("For the agent itself, those above it, operators and auditors.")
+        .by(Proof::Token)
+        .query("agent", text("Whose; an agent's own when left out"))
+        .answers(200, "Its own constraints first, then those of everyone above it", "Constraints")
+        .refuses(&[404])
+}
+
+fn constrain() -> Operation {
+    Operation::new(Method::POST, "/v1/constraints", "setConstraints", "Lay constraints on an agent, or lift some")
+        .about("For operators, who may loosen what others set. The agent is told.")
+        .by(Proof::Token)
+        .takes("ConstraintsWanted")
+        .answers(200, "Laid, and in the record", "Done")
         .refuses(&[404, 507])
 }

@@ -10,7 +10,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "messages",
         about: "Sending messages, and looking them up. Whoever asks finds what they may see, and nothing of the rest.",
-        operations: vec![vcp(), socket(), any(), search(), get(), raw(), explain()],
+        operations: vec![vcp(), socket(), any(), search(), get(), raw(), explain(), truth()],
     }
 }
 
@@ -124,4 +124,10 @@ fn explain() -> Operation {
         "What became of it",
         "Explanation",
     )
+}
+
+fn truth() -> Operation {
+    of_one("/v1/messages/{key}/truth", "getTruth", "What counts of a claim today, with its chain of evidence")
+        .about("Begins at the message that a correction corrects. Corrections by others than the author or its overseer are disputes.")
+        .answers(200, "The chain", "Truth")
 }

@@ -1,6 +1,9 @@
 //! The shapes of what is sent and answered, by name.
 
 mod audit;
+mod charters;
+mod conversations;
+mod escalations;
 mod keep;
 mod mailbox;
 mod memory;
@@ -8,6 +11,8 @@ mod messages;
 mod parties;
 mod reviews;
 mod storage;
+mod tasks;
+mod truth;
 
 use super::dialects;
 use super::refusals;
@@ -25,11 +30,16 @@ pub(super) fn all() -> Value {
         messages::shapes(),
         mailbox::shapes(),
         memory::shapes(),
+        conversations::shapes(),
         reviews::shapes(),
         parties::shapes(),
+        charters::shapes(),
+        tasks::shapes(),
+        escalations::shapes(),
         audit::shapes(),
         keep::shapes(),
         storage::shapes(),
+        truth::shapes(),
         upkeep(),
     ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));

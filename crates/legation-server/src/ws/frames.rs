@@ -145,6 +145,11 @@ pub(crate) enum Told<'t> {
         done: Done,
         entry: u64,
     },
+    Standing {
+        agent: &'t str,
+        state: &'static str,
+        escalations: &'t [String],
+    },
     Notice {
         code: &'static str,
         message: &'static str,

@@ -15,13 +15,14 @@ use crate::shared::Shared;
 use futures_util::StreamExt as _;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::FuturesOrdered;
-use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission};
+use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission, Turned, Turns};
 use legation_exchange::Verdict;
+use legation_exchange::rules::vcp::Standing;
 use legation_protocol::Format;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
@@ -54,6 +55,9 @@ pub(crate) struct Session {
     feed: Option<Feed>,
     answers: FuturesOrdered<BoxFuture<'static, Answer>>,
     pulse: Pulse,
+    /// Who may go on no longer, or again, and how those stand that the client was told of.
+    turns: Turns,
+    standing: BTreeMap<String, Standing>,
     /// Whether a message has come.
     began: bool,
     /// What a plain client was given and has not taken yet, and the position its next pong is for.
@@ -90,7 +94,23 @@ impl Session {
         let pulse = Pulse::new(shared.settings().limits.socket_ping, shared.settings().limits.socket_silence);
         let answers = FuturesOrdered::new();
         let (given, asked) = (VecDeque::new(), None);
-        Session { shared, guest, wire, bound, speech, seat, feed, answers, pulse, began: false, given, asked }
+        let (turns, standing) = (shared.exchange.turns(), BTreeMap::new());
+        Session {
+            shared,
+            guest,
+            wire,
+            bound,
+            speech,
+            seat,
+            feed,
+            answers,
+            pulse,
+            turns,
+            standing,
+            began: false,
+            given,
+            asked,
+        }
     }
 
     /// Takes from the mailbox what lies beyond a position, in place of whoever did.
@@ -122,6 +142,10 @@ impl Session {
     async fn live(&mut self) -> Close {
         let stopping = self.shared.stopping.clone();
         let mut stopped = std::pin::pin!(stopping.cancelled());
+        // Who comes back may have been stopped meanwhile.
+        if let (Speech::Framed, Err(close)) = (self.speech, self.turned(None)) {
+            return close;
+        }
         loop {
             let reading = self.answers.len() < WINDOW;
             let telling = self.wire.backlog() < BACKLOG && !self.answers.is_empty();
@@ -129,6 +153,7 @@ impl Session {
             let step = tokio::select! {
                 biased;
                 () = &mut stopped => Err(Close::Stopping),
+                turned = self.turns.next(), if self.speech == Speech::Framed => self.turned(turned.as_deref()),
                 Some(answer) = self.answers.next(), if telling => self.tell(answer),
                 page = next_of(&mut self.feed), if delivering => page.map_err(Close::from).and_then(|page| self.deliver(&page)),
                 heard = self.wire.next(reading) => match heard {
@@ -141,6 +166,24 @@ impl Session {
                 return close;
             }
         }
+    }
+
+    /// Says how an agent stands, if that is news and the client's concern.
+    fn turned(&mut self, family: Option<&str>) -> Result<(), Close> {
+        let (exchange, agent) = (&self.shared.exchange, &self.bound.agent);
+        let turned = match family {
+            Some(family) => exchange.turned(agent, family),
+            None => exchange.own_turn(agent),
+        };
+        let Some(Turned { agent, standing, escalations }) = turned else { return Ok(()) };
+        let before = match standing {
+            Standing::Running => self.standing.remove(&agent),
+            Standing::Paused | Standing::Suspended => self.standing.insert(agent.clone(), standing),
+        };
+        if before.unwrap_or_default() == standing {
+            return Ok(());
+        }
+        self.wire.put_json(&Told::Standing { agent: &agent, state: standing.as_str(), escalations: &escalations })
     }
 
     /// What was asked is answered before goodbye.
@@ -178,8 +221,9 @@ impl Session {
             Speech::Framed => Asked::read(text),
             Speech::Plain => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),
         };
+        self.still_stands()?;
         match asked {
-            Ok(Asked::Send(sent)) => self.send(sent).await?,
+            Ok(Asked::Send(sent)) => self.send(sent).await,
             Ok(Asked::Acknowledge(done)) => self.acknowledge(done),
             Ok(Asked::Resume(after)) => match self.shared.exchange.must_have(after) {
                 Ok(()) => self.deliver_after(after),
@@ -194,11 +238,15 @@ impl Session {
         self.answers.push_back(std::future::ready(Answer::Refused(name, refusal)).boxed());
     }
 
-    async fn send(&mut self, Sent { name, bytes, signature }: Sent) -> Result<(), Close> {
-        let Bound { agent, who, standing } = &self.bound;
-        // A token may have ended since the last message.
+    /// What the socket rests on may have ended since it was last used.
+    fn still_stands(&self) -> Result<(), Close> {
+        let Bound { agent, standing, .. } = &self.bound;
         let may = self.shared.exchange.may_still_take(agent, standing);
-        may.map_err(|rejection| Close::Policy(rejection.code()))?;
+        may.map_err(|rejection| Close::Policy(rejection.code()))
+    }
+
+    async fn send(&mut self, Sent { name, bytes, signature }: Sent) {
+        let who = &self.bound.who;
         let credential = match signature {
             Some(signature) => Credential::Detached(signature, who.clone()),
             None => Credential::Bearer(who.clone()),
@@ -214,7 +262,6 @@ impl Session {
             Err(error) => std::future::ready(Answer::Refused(name, error.into())).boxed(),
         };
         self.answers.push_back(answer);
-        Ok(())
     }
 
     /// An agent should begin by sharing its context (VCP 8.3), and shares none that is refused.
@@ -296,6 +343,7 @@ impl Session {
     }
 
     fn taken(&mut self) -> Result<(), Close> {
+        self.still_stands()?;
         let Some(up_to) = self.asked.take() else { return Ok(()) };
         let positions = self.given.drain(..self.given.partition_point(|position| *position <= up_to)).collect();
         let (exchange, Bound { agent, who, .. }) = (self.shared.exchange.clone(), self.bound.clone());
@@ -306,9 +354,7 @@ impl Session {
 
     fn beat(&mut self) -> Result<(), Close> {
         self.pulse.again()?;
-        let Bound { agent, standing, .. } = &self.bound;
-        let may = self.shared.exchange.may_still_take(agent, standing);
-        may.map_err(|rejection| Close::Policy(rejection.code()))?;
+        self.still_stands()?;
         self.wire.put(Message::Ping(Bytes::new()))
     }
 }

@@ -19,16 +19,18 @@ fn told(house: &House, kind: &str) -> Value {
 fn an_emergency_is_told_and_so_is_what_a_removal_leaves_behind() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
-    let alarm = ann.unsigned_vcp("bob", "the reactor", &crate::words::fresh_id(), 0);
-    let alarm =
-        alarm.replace(r#""info""#, r#""emergency""#).replace(r#""requires_ack":false"#, r#""requires_ack":true"#);
-    let taken = house.send(&ann, &ann.signed(&alarm)).ok();
+    house.ask("PUT", "/v1/agents/ann").by(&house.operator).json(r#"{"parent":"bob"}"#).ok();
+    let taken = house.send(&ann, &ann.alarm("bob", "emergency", &crate::words::fresh_id())).ok();
     let alert = told(&house, "emergency");
     assert_eq!((&alert["about"], &alert["position"]), (&"ann".into(), &taken["position"]));
     assert!(!alert.to_string().contains("reactor"), "nothing that was sent is told: {alert}");
     house.ask("DELETE", "/v1/agents/bob").by(&house.operator).get().ok();
     let alert = told(&house, "dead_letter");
-    assert_eq!((&alert["about"], &alert["count"]), (&bob.id.as_str().into(), &1.into()));
+    assert_eq!(
+        (&alert["about"], &alert["count"]),
+        (&bob.id.as_str().into(), &2.into()),
+        "the alarm, and that its child is stopped"
+    );
 }
 
 #[test]

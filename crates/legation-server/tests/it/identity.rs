@@ -63,7 +63,7 @@ fn a_vcp_message_changed_anywhere_is_refused() {
     let house = House::open();
     let (ann, bob, _) = (house.admit("ann"), house.admit("bob"), house.admit("bill"));
     let message = ann.vcp("bob", "all quiet");
-    for (from, to) in [("quiet", "loud!"), ("\"bob\"", "\"bill\""), ("Z\",", ".0Z\","), ("info", "warning")] {
+    for (from, to) in [("quiet", "loud!"), ("\"bob\"", "\"bill\""), ("Z\",", ".0Z\","), ("7f83", "7f84")] {
         let changed = message.replacen(from, to, 1);
         assert_ne!(changed, message, "{from}");
         house.ask("POST", "/.well-known/vcp/messages").json(changed).refused(401, "signature_invalid");

@@ -2,6 +2,7 @@
 
 use crate::house::House;
 use crate::words::fresh_id;
+use crate::ws::Socket;
 use legation_engine::{Rate, Settings};
 use legation_exchange::Policy;
 use legation_server::{Limits, Network, Proxy};
@@ -96,9 +97,12 @@ fn an_agent_sends_no_more_than_it_may_but_alarms_go_through() {
     // Signed or not, it is the same agent; others have a pace of their own.
     house.ask("POST", "/v1/messages").json(ann.vcp("bob", "more")).refused(429, "rate_limited");
     house.send(&bob, &bob.cap("ann", "fine here")).ok();
+    let mut socket = Socket::framed(&house, &ann.token, "?deliver=off");
+    socket.say(ann.cap("bob", "by another way"));
+    let told = socket.json();
+    assert_eq!((&told["error"], &told["retryable"]), (&"rate_limited".into(), &true.into()));
+    house.ask("PUT", "/v1/agents/ann").by(&house.operator).json(r#"{"parent":"bob"}"#).ok();
     for severity in ["critical", "emergency"] {
-        let alarm = ann.unsigned_vcp("bob", "fire", &fresh_id(), 0).replace("\"info\"", &format!("\"{severity}\""));
-        let alarm = ann.signed(&alarm.replace("\"requires_ack\":false", "\"requires_ack\":true"));
-        house.ask("POST", "/v1/messages").json(alarm).ok();
+        house.ask("POST", "/v1/messages").json(ann.alarm("bob", severity, &fresh_id())).ok();
     }
 }

@@ -9,11 +9,14 @@
 
 mod alerts;
 mod attacks;
+mod charters;
 mod connections;
+mod conversations;
 mod dead_letters;
 mod door;
 mod endpoint;
 mod erase;
+mod escalations;
 mod house;
 mod identity;
 mod keys;
@@ -38,7 +41,9 @@ mod signin;
 mod stream;
 #[cfg(unix)]
 mod streams;
+mod tasks;
 mod tls;
+mod truth;
 #[cfg(unix)]
 mod unix;
 mod words;

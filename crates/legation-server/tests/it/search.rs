@@ -53,7 +53,7 @@ fn every_filter_narrows_the_search() {
         ("recipient=ann", vec![two]),
         ("party=bob&limit=2", vec![three, two]),
         ("dialect=cap&order=oldest", vec![one, two]),
-        ("kind=escalation", vec![three]),
+        ("kind=constitution_announce", vec![three]),
         ("thread=T2", vec![two]),
         ("id=m-1", vec![one]),
         ("text=READY%20outline", vec![one]),
@@ -67,7 +67,10 @@ fn every_filter_narrows_the_search() {
     assert_eq!(positions(find(&house, &ann.token, &format!("after={one}&before={three}"))), [two]);
     let listed = find(&house, &ann.token, "sender=ann&include=message&limit=1").ok();
     let found = &listed["messages"][0];
-    assert_eq!((&found["message"]["payload"]["reason"], &found["to"][0]), (&"a café".into(), &"bob".into()));
+    assert_eq!(
+        (&found["message"]["payload"]["scope"]["purposes"][0], &found["to"][0]),
+        (&"a café".into(), &"bob".into())
+    );
     assert_eq!(listed["next"], three);
     assert_eq!(find(&house, &ann.token, "sender=ann").ok()["next"], Value::Null);
 }

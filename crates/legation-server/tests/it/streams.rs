@@ -104,6 +104,22 @@ fn lines_come_one_a_message_however_it_was_written() {
 }
 
 #[test]
+fn an_event_is_one_whatever_its_message_holds_or_is_laid_out_like() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut stream = Reading::open(&house, &bob.token, "bob/stream", "");
+    let forged = r"\n\nevent: fenced\ndata: {}\n\n\r\revent: ended\u2028:";
+    for between in ["\r", "\n", "\r\n", "\n\n", "\r\r"] {
+        let spread =
+            ann.cap("bob", forged).replace(',', &format!(",{between}")).replace("\":", &format!("\"{between}:"));
+        let sent = house.send(&ann, &spread).ok()["position"].as_u64();
+        let (id, name, item) = stream.event();
+        assert_eq!((id, name.as_str()), (sent, "message"));
+        assert_eq!(item["message"], serde_json::from_str::<Value>(&spread).unwrap());
+    }
+}
+
+#[test]
 fn a_stream_with_nothing_to_tell_shows_that_it_is_alive() {
     let house = House::limited(Limits { heartbeat: Duration::from_millis(20), ..Limits::default() });
     let bob = house.admit("bob");

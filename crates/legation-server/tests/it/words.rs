@@ -52,10 +52,38 @@ impl Party {
     /// A VCP message made so many seconds from now.
     pub(crate) fn unsigned_vcp(&self, to: &str, says: &str, id: &str, seconds: i64) -> String {
         format!(
-            r#"{{"vcp_message":"1.2","type":"escalation","message_id":"{id}","sender":"{}","recipient":"{to}","timestamp":"{}","payload":{{"severity":"info","reason":"{says}","context":"⏰🌅|📍🏡","requires_ack":false}}}}"#,
+            r#"{{"vcp_message":"1.2","type":"constitution_announce","message_id":"{id}","sender":"{}","recipient":"{to}","timestamp":"{}","payload":{{"constitution_ref":"creed://creed.space/family.safe.guide@1.2.0","manifest_hash":"sha256:7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069","scope":{{"purposes":["{says}"]}}}}}}"#,
             self.id,
             time_from_now(seconds)
         )
+    }
+
+    /// A signed escalation that asks for an acknowledgement.
+    pub(crate) fn alarm(&self, to: &str, severity: &str, id: &str) -> String {
+        self.escalation(to, severity, "the reactor", id, true)
+    }
+
+    /// A signed acknowledgement of an escalation.
+    pub(crate) fn acks(&self, to: &str, severity: &str, of: &str) -> String {
+        self.escalation(to, severity, &format!("ACK:{of}"), &fresh_id(), false)
+    }
+
+    fn escalation(&self, to: &str, severity: &str, reason: &str, id: &str, ack: bool) -> String {
+        self.signed(&format!(
+            r#"{{"vcp_message":"1.2","type":"escalation","message_id":"{id}","sender":"{}","recipient":"{to}","timestamp":"{}","payload":{{"severity":"{severity}","reason":"{reason}","context":"⏰🌅|📍🏡","requires_ack":{ack}}}}}"#,
+            self.id,
+            time_from_now(0)
+        ))
+    }
+
+    /// A signed word that lets a child go on.
+    pub(crate) fn resume(&self, child: &str, of: &str) -> String {
+        self.signed(&format!(
+            r#"{{"vcp_message":"1.2","type":"constraint_propagate","message_id":"{}","sender":"{}","recipient":"{child}","timestamp":"{}","payload":{{"constraints":[{{"type":"resume","value":{{"escalation_id":"{of}"}},"source_constitution_ref":"creed://creed.space/family.safe.guide@1.2.0"}}],"propagation_mode":"merge"}}}}"#,
+            fresh_id(),
+            self.id,
+            time_from_now(0)
+        ))
     }
 
     /// A signed VCP message to all peers.
@@ -78,7 +106,7 @@ impl Party {
 
     pub(crate) fn acl(&self, to: &str) -> String {
         format!(
-            r#"{{"mcp_version":"0.1.0","message_id":"{}","performative":"NOT_UNDERSTOOD","sender":{{"agent_id":"{}"}},"receiver":{{"agent_id":"{to}"}},"in_reply_to":"5b1f0c9e-3a77-4c1d-9a46-0f2d8e6b7c10","language":"en","ontology":"elizaos:ontology:code/python/solution_provided","timestamp":"{}","payload":{{"reason_code":"parsing_error"}}}}"#,
+            r#"{{"mcp_version":"0.1.0","message_id":"{}","performative":"QUERY_REF","sender":{{"agent_id":"{}"}},"receiver":{{"agent_id":"{to}"}},"language":"en","ontology":"elizaos:general_query","timestamp":"{}","payload":{{"reference":"latest_commit_hash"}}}}"#,
             fresh_id(),
             self.id,
             time_from_now(0)

@@ -33,6 +33,8 @@ pub(crate) enum Facet<'a> {
     /// A position that somebody tried to bring to its agent.
     Tried(u64),
     Word(&'a str),
+    /// The position of a message that this one names.
+    Names(u64),
     /// A keyword of a VLP message.
     Keyword(&'a str),
     /// What one of its keywords begins with.
@@ -68,6 +70,7 @@ impl<'a> Facet<'a> {
             Facet::Taken(_) => 12,
             Facet::Word(_) => 13,
             Facet::Tried(_) => 14,
+            Facet::Names(_) => 15,
             Facet::Keyword(_) => 16,
             Facet::Beginning(_) => 17,
             Facet::Topic(_) => 18,
@@ -78,7 +81,7 @@ impl<'a> Facet<'a> {
     pub(crate) const fn value(self) -> Value<'a> {
         match self {
             Facet::What(what) => Value::Text(what.as_str()),
-            Facet::Taken(position) | Facet::Tried(position) => Value::Number(position),
+            Facet::Taken(position) | Facet::Tried(position) | Facet::Names(position) => Value::Number(position),
             Facet::Sender(text)
             | Facet::Recipient(text)
             | Facet::Party(text)
@@ -200,4 +203,5 @@ fn message(accepted: &Accepted, push: &mut impl FnMut(Facet<'_>)) {
         push(Facet::Thread(thread));
     }
     accepted.ruled.changes.iter().filter_map(Change::concerns).for_each(|message| push(Facet::Taken(message)));
+    accepted.named().for_each(|position| push(Facet::Names(position)));
 }

@@ -163,6 +163,8 @@ pub struct Query {
     pub taken: Option<u64>,
     /// The position they tried to bring to its agent.
     pub tried: Option<u64>,
+    /// The position of a message that they name.
+    pub names: Option<u64>,
     /// A text all of whose words are in the message, in any order. One without words is in none.
     pub text: Option<String>,
     /// Keywords that they all have.
@@ -223,6 +225,7 @@ impl Query {
             self.what.map(Facet::What),
             self.taken.map(Facet::Taken),
             self.tried.map(Facet::Tried),
+            self.names.map(Facet::Names),
         ];
         let dialect = self.dialect.map(|dialect| Facet::Dialect(dialect.as_str()));
         let parties = self.parties.iter().map(|party| Facet::Party(party));

@@ -70,7 +70,7 @@ impl Log {
             return Err(Error::Broken);
         }
         if !self.active.is_sealed_with(self.options.ring.newest()?.as_ref()) {
-            return match self.ready(bytes) {
+            return match self.spare.ensure(segment_for(bytes), self.small()) {
                 Err(Error::Full { .. }) if self.older_key(bytes).is_some() => Ok(()),
                 done => done,
             };
@@ -134,20 +134,8 @@ impl Log {
 
     /// Goes on with this key in a segment that nobody foresaw.
     fn begin_with(&mut self, bytes: u64, key: &Key) -> Result<(), Error> {
-        self.ready(bytes)?;
         let zeros = self.spare.take(segment_for(bytes), self.small())?;
         self.roll(zeros, key)
-    }
-
-    /// Makes the next segment ready, with room for this many bytes. Room is looked for first: to find out
-    /// by filling the disk, batch after batch, would leave none to anybody else.
-    fn ready(&mut self, bytes: u64) -> Result<(), Error> {
-        let (size, dir) = (segment_for(bytes), log_dir(&self.dir));
-        let wanted = size.max(self.small());
-        if self.spare.is_none() && self.options.disk.room(&dir).is_ok_and(|room| room < wanted) {
-            return Err(Error::Full { dir, source: io::ErrorKind::StorageFull.into() });
-        }
-        self.spare.ensure(size, self.small())
     }
 
     /// The key of the active segment, if this many bytes still fit there.

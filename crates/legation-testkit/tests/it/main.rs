@@ -7,10 +7,11 @@ fn a_thousand_seeds_keep_every_promise() {
     let summary = many(0, 1000, &|_| ()).unwrap_or_else(|failure| panic!("{failure}"));
     // What did not happen was not tested.
     assert!(summary.accepted > 10_000, "{summary:?}");
-    let Summary { duplicates, refused, full, pushed, lost, crashes, rewritten, erased, cleared, .. } = summary;
-    for seldom in [duplicates, refused, full, pushed, lost, crashes, rewritten, erased] {
+    let Summary { duplicates, refused, full, pushed, given, lost, crashes, rewritten, erased, cleared, .. } = summary;
+    for seldom in [duplicates, refused, full, pushed, given, lost, crashes, rewritten, erased] {
         assert!(seldom > 1000, "{summary:?}");
     }
+    assert!(given > 10_000, "{summary:?}");
     assert!(cleared > 500, "{summary:?}");
 }
 

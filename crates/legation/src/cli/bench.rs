@@ -70,7 +70,7 @@ pub(crate) enum BenchCommand {
     Latency,
     /// A long record against a short one; its start and its memory
     Scale,
-    /// Messages over one WebSocket next to the same over HTTP, and from one socket to another
+    /// Messages over one WebSocket, against the same over HTTP and NATS `JetStream`; and from one socket to another
     Ws,
     /// Idle sockets beside agents that work: what they cost in memory
     Sockets,

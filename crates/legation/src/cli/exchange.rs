@@ -123,6 +123,7 @@ Examples:
   legation agent key list pm-1                              see `agent key --help`
   legation agent token pm-1                                 a new token for the old
   legation agent purge pm-1                                 empties its mailbox
+  legation agent suspend pm-1 --reason \"odd results\"        it says nothing until it is resumed
   legation agent remove pm-1")]
 pub(crate) struct AgentArgs {
     #[command(subcommand)]
@@ -156,6 +157,24 @@ pub(crate) enum AgentCommand {
     Token {
         /// Its id
         id: String,
+    },
+    /// Let an agent and its instances say nothing any more
+    Suspend {
+        /// Its id
+        id: String,
+
+        /// Why; the agent is told
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Let a paused or suspended agent go on, whatever stopped it
+    Resume {
+        /// Its id
+        id: String,
+
+        /// Why; the agent is told
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
     },
     /// Empty an agent's mailbox unread
     Purge {
@@ -290,12 +309,16 @@ pub(crate) struct InboxArgs {
     #[arg(long, value_name = "SECS", default_value_t = 0)]
     pub(crate) wait: u16,
 
+    /// List the most urgent first: `priority` orders between senders, never one sender's own messages
+    #[arg(long, conflicts_with = "after")]
+    pub(crate) by_priority: bool,
+
     /// Acknowledge what was printed
     #[arg(long)]
     pub(crate) ack: bool,
 
     /// Go on with what comes, each message verified, until Ctrl-C
-    #[arg(long, conflicts_with_all = ["after", "limit", "wait"])]
+    #[arg(long, conflicts_with_all = ["after", "limit", "wait", "by_priority"])]
     pub(crate) follow: bool,
 
     #[command(flatten)]

@@ -101,6 +101,7 @@ pub(crate) enum First {
 Examples:
   legation message 17                       by its position in the record
   legation message m-1 --sender planner     by its id
+  legation message 17 --truth               what counts of a claim today
   legation message 17 --raw | legation verify --key planner.pub")]
 pub(crate) struct MessageArgs {
     /// Its position, or its id
@@ -118,6 +119,10 @@ pub(crate) struct MessageArgs {
     /// Tell what the exchange did with it, in order
     #[arg(long)]
     pub(crate) explain: bool,
+
+    /// Tell what counts of it today: what it rests on, corrections, disputes and evidence, in order
+    #[arg(long, conflicts_with_all = ["explain", "raw"])]
+    pub(crate) truth: bool,
 
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,

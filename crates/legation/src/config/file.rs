@@ -3,6 +3,8 @@
 use super::values::{Count, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
 use legation_engine::Settings;
+use legation_exchange::rules::cap::{Narrowing, Oversight};
+use legation_exchange::rules::vlp::Strictness;
 use legation_exchange::{Kind, Policy};
 use legation_server::{Limits, ProxyHeader};
 use serde::Deserialize;
@@ -18,11 +20,13 @@ pub(crate) struct ConfigFile {
     pub(crate) realm: String,
     pub(crate) hosts: Vec<String>,
     pub(crate) registration: Registration,
+    pub(crate) truth: Strictness,
     pub(crate) tls: TlsTable,
     pub(crate) proxy: ProxyTable,
     pub(crate) limits: LimitsTable,
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
+    pub(crate) rules: RulesTable,
     pub(crate) record: RecordTable,
     pub(crate) retention: RetentionTable,
     pub(crate) push: PushTable,
@@ -102,6 +106,53 @@ pub(crate) struct DedupTable {
     pub(crate) window: Span,
 }
 
+/// How strictly the protocols' rules are kept.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RulesTable {
+    pub(crate) oversight: OversightMode,
+    pub(crate) narrowing: NarrowingMode,
+    pub(crate) task_deadline: Span,
+}
+
+/// How far an overseer's word is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OversightMode {
+    Implied,
+    #[default]
+    Marked,
+    Strict,
+}
+
+impl From<OversightMode> for Oversight {
+    fn from(mode: OversightMode) -> Self {
+        match mode {
+            OversightMode::Implied => Oversight::Implied,
+            OversightMode::Marked => Oversight::Marked,
+            OversightMode::Strict => Oversight::Strict,
+        }
+    }
+}
+
+/// What a handed-on task leaves of its holder's rights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum NarrowingMode {
+    #[default]
+    Grants,
+    Strict,
+}
+
+impl From<NarrowingMode> for Narrowing {
+    fn from(mode: NarrowingMode) -> Self {
+        match mode {
+            NarrowingMode::Grants => Narrowing::Grants,
+            NarrowingMode::Strict => Narrowing::Strict,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct RecordTable {
@@ -150,6 +201,7 @@ fn every_kind() -> BTreeSet<Kind> {
 pub(crate) struct LogTable {
     pub(crate) format: LogFormat,
     pub(crate) level: Level,
+    pub(crate) acl_transport: bool,
 }
 
 /// How much of the log is written.
@@ -184,16 +236,18 @@ impl Default for ConfigFile {
             realm: "local".to_owned(),
             hosts: Vec::new(),
             registration: Registration::Operator,
+            truth: Policy::default().truth,
             tls: TlsTable::default(),
             proxy: ProxyTable::default(),
             limits: LimitsTable::default(),
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
+            rules: RulesTable::default(),
             record: RecordTable::default(),
             retention: RetentionTable::default(),
             push: PushTable::default(),
             alerts: AlertsTable::default(),
-            log: LogTable { format: LogFormat::Text, level: Level::Info },
+            log: LogTable { format: LogFormat::Text, level: Level::Info, acl_transport: false },
         }
     }
 }
@@ -229,6 +283,13 @@ impl Default for DedupTable {
     fn default() -> Self {
         let Policy { past, future, dedup_margin, dedup_window, .. } = Policy::default();
         DedupTable { past: Span(past), future: Span(future), margin: Span(dedup_margin), window: Span(dedup_window) }
+    }
+}
+
+impl Default for RulesTable {
+    fn default() -> Self {
+        let task_deadline = Span(Policy::default().task_deadline);
+        RulesTable { oversight: OversightMode::default(), narrowing: NarrowingMode::default(), task_deadline }
     }
 }
 

@@ -3,8 +3,20 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 9] =
-    ["hosts", "registration", "tls", "proxy", "limits", "mailbox", "dedup", "retention", "log.level"];
+pub(crate) const LIVE: [&str; 12] = [
+    "hosts",
+    "registration",
+    "truth",
+    "tls",
+    "proxy",
+    "limits",
+    "mailbox",
+    "dedup",
+    "rules",
+    "retention",
+    "log.level",
+    "log.acl_transport",
+];
 /// Read at the start alone.
 pub(crate) const AT_START: [&str; 8] =
     ["data", "listen", "listen_mode", "realm", "record", "push", "alerts", "log.format"];

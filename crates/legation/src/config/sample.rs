@@ -5,7 +5,8 @@ use super::file::ConfigFile;
 /// A configuration that says in full what holds without one.
 #[expect(clippy::too_many_lines, reason = "it is one text")]
 pub(crate) fn sample() -> String {
-    let ConfigFile { listen, listen_mode, realm, limits, mailbox, dedup, record, log, .. } = ConfigFile::default();
+    let ConfigFile { listen, listen_mode, realm, limits, mailbox, dedup, rules, record, log, .. } =
+        ConfigFile::default();
     let (level, listen) = (log.level.as_str(), listen.0.join("\", \""));
     format!(
         r#"# What `legation serve --config FILE` reads. Every key may be left out; it then has the value shown
@@ -29,6 +30,10 @@ hosts = []
 
 # Who may register agents: "operator", or "open" for anybody.
 registration = "operator"
+
+# How much of what VLP's truth rules find waits for a person: "standard", or "strict" for queries, notices and
+# whatever does not pass the gate too.
+truth = "standard"
 
 [tls]
 # The certificate, with those that lead to a root, and its key: PEM files, read again when they change. With
@@ -76,6 +81,16 @@ future = "{future}"
 margin = "{margin}"
 window = "{window}"
 
+[rules]
+# When a result goes past an overseer: "marked", by a decision that says so; "implied", also by a plain message of
+# the overseer to the delegator; "strict", as marked, and everything with attachments waits too.
+oversight = "marked"
+# What a task leaves of its holder's tools: "grants", its own as far as every grant above lets them through; "strict",
+# only those that everybody above has too.
+narrowing = "grants"
+# How long a task may take whose delegation has no deadline.
+task_deadline = "{task_deadline}"
+
 [record]
 # The largest file of the record.
 segment = "{segment}"
@@ -108,6 +123,9 @@ command = []
 format = "text"
 # "error", "warn", "info", "debug" or "trace"; RUST_LOG comes before it.
 level = "{level}"
+# Whether messages of the ElizaOS agent language are written to the log, what they say included:
+# MCP_MESSAGE_RECEIVED when one is taken, MCP_MESSAGE_SENT each time one is handed out.
+acl_transport = false
 "#,
         connections = limits.connections,
         unproven = limits.unproven_connections,
@@ -126,6 +144,7 @@ level = "{level}"
         future = dedup.future,
         margin = dedup.margin,
         window = dedup.window,
+        task_deadline = rules.task_deadline,
         segment = record.segment,
         snapshot_every = record.snapshot_every,
     )
@@ -153,6 +172,7 @@ mod tests {
             "[limits]\n",
             "[mailbox]\n",
             "[dedup]\n",
+            "[rules]\n",
             "[record]\n",
             "[retention]\n",
             "[push]\n",

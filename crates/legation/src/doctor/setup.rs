@@ -1,4 +1,4 @@
-//! What an exchange is told: its configuration, and the certificate named there.
+//! What an exchange is told: its configuration, and the certificate and the program named there.
 
 use super::{Check, certificate};
 use crate::config;
@@ -11,9 +11,11 @@ pub(super) fn checks(path: &Path) -> Vec<Check> {
         Err(error) => return vec![Check::fail("config", format!("{error:#}"), "see `legation config check`")],
     };
     let fine = Check::ok("config", format!("{} is fine", path.display()));
+    let lacks = |error| Check::fail("alerts", format!("{error:#}"), "put it there, or name another and start again");
+    let alerts = config.alert_command_at_hand().err().map(lacks);
     let tls = config.tls.map(|files| match Tls::load(files) {
         Ok(tls) => certificate(tls.expires()),
         Err(error) => Check::fail("tls", format!("{:#}", anyhow::Error::new(error)), "put it right, then send SIGHUP"),
     });
-    [fine].into_iter().chain(tls).collect()
+    [fine].into_iter().chain(alerts).chain(tls).collect()
 }

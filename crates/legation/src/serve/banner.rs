@@ -10,6 +10,10 @@ use std::path::Path;
 pub(super) struct Banner<'b> {
     pub(super) realm: &'b str,
     pub(super) places: &'b [Place],
+    /// The names it answers to besides those of this machine itself.
+    pub(super) hosts: &'b [String],
+    /// Whether anybody may register.
+    pub(super) open_registration: bool,
     pub(super) data: &'b Path,
     pub(super) operator_token: &'b Path,
     pub(super) recovery: Option<&'b str>,
@@ -31,11 +35,18 @@ impl Banner<'_> {
         writeln!(out, "  realm           {}", self.realm.escape_debug())?;
         writeln!(out, "  data            {}", self.data.display())?;
         writeln!(out, "  operator token  {token}\n")?;
-        let (there, token) = (there(first), quoted(&token.to_string()));
+        if self.hosts.is_empty() && self.places.iter().any(is_far) {
+            writeln!(
+                out,
+                "Only requests to localhost, 127.0.0.1 and [::1] are answered: name other hosts in `hosts`.\n"
+            )?;
+        }
+        let (there, bearer) = (self.there(first), bearer(&token.to_string()));
+        let proof = if self.open_registration { String::new() } else { format!(" {bearer}") };
         writeln!(out, "Try in another terminal:\n")?;
-        writeln!(out, "  curl -X PUT {there}/v1/agents/ann -H 'Content-Type: application/json' -d '{{}}'")?;
-        writeln!(out, "  curl {there}/v1/agents -H \"Authorization: Bearer $(cat {token})\"\n")?;
-        if let Some((url, code)) = self.places.iter().find_map(page).zip(self.code) {
+        writeln!(out, "  curl -X PUT {there}/v1/agents/ann{proof} -H 'Content-Type: application/json' -d '{{}}'")?;
+        writeln!(out, "  curl {there}/v1/agents {bearer}\n")?;
+        if let Some((url, code)) = self.places.iter().find_map(|place| self.url(place)).zip(self.code) {
             let code = code.reveal();
             writeln!(
                 out,
@@ -46,25 +57,48 @@ impl Banner<'_> {
         writeln!(out, "Ctrl-C stops it.")?;
         Ok(out.flush()?)
     }
-}
 
-/// What leads curl there.
-fn there(place: &Place) -> String {
-    match place {
-        Place::Http(_) | Place::Https(_) => place.to_string(),
-        Place::Unix(path) => format!("--unix-socket {} http://localhost", quoted(&path.display().to_string())),
+    /// What leads curl there.
+    fn there(&self, place: &Place) -> String {
+        match (place, self.url(place)) {
+            (_, Some(url)) => url,
+            (Place::Http(_) | Place::Https(_), None) => format!("-H 'Host: localhost' {place}"),
+            (Place::Unix(path), None) => {
+                format!("--unix-socket {} http://localhost", quoted(&path.display().to_string()))
+            }
+        }
+    }
+
+    /// Where somebody on this machine finds it, under a name it answers to and has a certificate for.
+    fn url(&self, place: &Place) -> Option<String> {
+        let (scheme, address, named) = match place {
+            Place::Http(address) => ("http", address, None),
+            Place::Https(address) => ("https", address, self.hosts.first().filter(|_| is_far(place))),
+            Place::Unix(_) => return None,
+        };
+        let own = near(*address);
+        if let Some(host) = named {
+            return Some(format!("{scheme}://{host}:{}", own.port()));
+        }
+        let is_known = |host: &String| host.trim_matches(['[', ']']) == own.ip().to_string();
+        (own.ip().is_loopback() || self.hosts.iter().any(is_known)).then(|| format!("{scheme}://{own}"))
     }
 }
 
-/// Where a browser on this machine finds the page.
-fn page(place: &Place) -> Option<String> {
+/// Whether others than this machine reach it.
+fn is_far(place: &Place) -> bool {
     match place {
-        Place::Http(address) => Some(format!("http://{}", near(*address))),
-        Place::Https(address) => Some(format!("https://{}", near(*address))),
-        Place::Unix(_) => None,
+        Place::Http(address) | Place::Https(address) => !address.ip().is_loopback(),
+        Place::Unix(_) => false,
     }
 }
 
+/// What proves to be the operator, to curl.
+fn bearer(token: &str) -> String {
+    format!("-H \"Authorization: Bearer $(cat {})\"", quoted(token))
+}
+
+/// An address by which this machine reaches itself.
 fn near(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -78,4 +112,46 @@ fn near(address: SocketAddr) -> SocketAddr {
 fn quoted(path: &str) -> String {
     let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
     if plain { path.to_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Banner, Place};
+    use std::path::Path;
+
+    /// What leads curl to a place of an exchange with these names.
+    #[track_caller]
+    fn check(place: &Place, hosts: &[&str], want: &str) {
+        let hosts: Vec<_> = hosts.iter().map(|host| (*host).to_owned()).collect();
+        let (path, places) = (Path::new("x"), [place.clone()]);
+        let banner = Banner {
+            realm: "local",
+            places: &places,
+            hosts: &hosts,
+            open_registration: true,
+            data: path,
+            operator_token: path,
+            recovery: None,
+            code: None,
+        };
+        assert_eq!(banner.there(place), want);
+    }
+
+    #[test]
+    fn what_to_try_leads_to_a_name_that_is_answered() {
+        let http = |address: &str| Place::Http(address.parse().unwrap());
+        let https = |address: &str| Place::Https(address.parse().unwrap());
+        check(&http("127.0.0.1:7400"), &[], "http://127.0.0.1:7400");
+        check(&http("[::1]:7400"), &["exchange.example"], "http://[::1]:7400");
+        check(&http("0.0.0.0:7400"), &["exchange.example"], "http://127.0.0.1:7400");
+        check(&https("127.0.0.1:7400"), &["exchange.example"], "https://127.0.0.1:7400");
+        check(&https("0.0.0.0:7400"), &[], "https://127.0.0.1:7400");
+        check(&https("[::]:7400"), &[], "https://[::1]:7400");
+        check(&https("0.0.0.0:7400"), &["exchange.example"], "https://exchange.example:7400");
+        check(&https("192.0.2.1:7400"), &["exchange.example"], "https://exchange.example:7400");
+        check(&https("192.0.2.1:7400"), &[], "-H 'Host: localhost' https://192.0.2.1:7400");
+        check(&http("192.0.2.1:7400"), &["192.0.2.1"], "http://192.0.2.1:7400");
+        check(&http("[2001:db8::1]:7400"), &["[2001:db8::1]"], "http://[2001:db8::1]:7400");
+        check(&Place::Unix("/run/a b".into()), &[], "--unix-socket '/run/a b' http://localhost");
+    }
 }

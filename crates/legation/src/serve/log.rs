@@ -1,7 +1,8 @@
 //! The log on stderr, and how much of it is written.
 
 use crate::cli::LogFormat;
-use crate::config::{Config, Level};
+use crate::config::Config;
+use legation_engine::TRANSPORT;
 use std::fmt;
 use std::io::{self, IsTerminal as _};
 use tracing_subscriber::EnvFilter;
@@ -13,7 +14,7 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn to_stderr(config: &Config) -> Log {
-        let filter = environment().unwrap_or_else(|| filter(config.log_level));
+        let filter = filter(config);
         let log = tracing_subscriber::fmt().with_writer(io::stderr).with_env_filter(filter);
         // What cannot be changed any more has ended.
         match config.log_format {
@@ -32,11 +33,9 @@ impl Log {
         }
     }
 
-    /// Writes as much as this from now on, unless the environment says how much.
-    pub(super) fn set(&self, level: Level) {
-        if environment().is_none() {
-            (self.filter)(filter(level));
-        }
+    /// Writes as much as this from now on.
+    pub(super) fn set(&self, config: &Config) {
+        (self.filter)(filter(config));
     }
 }
 
@@ -46,10 +45,13 @@ impl fmt::Debug for Log {
     }
 }
 
-fn environment() -> Option<EnvFilter> {
-    EnvFilter::try_from_default_env().ok()
-}
-
-fn filter(level: Level) -> EnvFilter {
-    EnvFilter::new(level.as_str())
+/// As much as the environment says, or else the configuration. What agents say is only ever in it where
+/// the configuration asks for that.
+fn filter(config: &Config) -> EnvFilter {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(config.log_level.as_str()));
+    let transport = if config.log_transport { "trace" } else { "off" };
+    match format!("{TRANSPORT}={transport}").parse() {
+        Ok(directive) => filter.add_directive(directive),
+        Err(_) => filter,
+    }
 }

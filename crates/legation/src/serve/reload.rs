@@ -34,7 +34,7 @@ impl Live {
             tracing::warn!(settings = waiting.join(", "), "these have changed, and wait for the next start");
         }
         self.reload_certificate(config.tls.clone());
-        self.log.set(config.log_level);
+        self.log.set(&config);
         self.exchange.retune(config.engine.policy, config.engine.pace);
         self.exchange.set_retention(config.engine.retention);
         self.settings.send_modify(|settings| {

@@ -32,6 +32,10 @@ fn bench(args: &[&str]) -> Ran {
 fn measured(scenario: &str) -> Vec<Value> {
     let ran = bench(&["--json", scenario]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{}", ran.out);
+    rows_of(&ran, scenario)
+}
+
+fn rows_of(ran: &Ran, scenario: &str) -> Vec<Value> {
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     let rows = report["rows"].as_array().unwrap().clone();
     assert!(rows.iter().all(|row| row["scenario"] == scenario), "{rows:?}");
@@ -72,11 +76,19 @@ fn a_long_record_is_compared_with_a_short_one() {
 }
 
 #[test]
-fn a_socket_is_compared_with_requests_and_timed() {
-    let rows = measured("ws");
-    assert_eq!(rows.len(), 4);
-    rows.iter().take(2).for_each(check_compared);
-    assert!(rows[2]["against"]["amount"]["seconds"].is_number() && rows[3]["bound"]["held"].is_boolean(), "{rows:?}");
+fn a_socket_is_compared_with_requests_and_with_nats_and_timed() {
+    let ran = bench(&["--json", "--in-flight", "16", "ws"]);
+    let with_nats = ran.err.is_empty();
+    let left_out = "legation: nats is left out: `cargo xtask nats` installs a server\n";
+    assert!(ran.code == 0 && (with_nats || ran.err == left_out), "{}{}", ran.out, ran.err);
+    let rows = rows_of(&ran, "ws");
+    let (compared, timed) = rows.split_at(rows.len() - 2);
+    compared.iter().for_each(check_compared);
+    let against: Vec<_> = compared.iter().map(|row| row["against"]["name"].as_str().unwrap()).collect();
+    let nats = with_nats.then_some("JetStream, sync always");
+    assert_eq!(against, ["NDJSON, one request", "single requests"].into_iter().chain(nats).collect::<Vec<_>>());
+    assert!(compared.iter().skip(2).all(|row| row["bound"]["asked"] == "≥ 10.00"), "{rows:?}");
+    assert!(timed[0]["against"]["amount"]["seconds"].is_number() && timed[1]["bound"]["held"].is_boolean(), "{rows:?}");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! `kill -9` under load, again and again: what was answered is there afterwards, once.
 
+mod readers;
+mod ways;
+
 use crate::served::Served;
 use legation_store::verify::{Options, verify};
 use serde_json::Value;
@@ -16,25 +19,36 @@ const READER: &str = "zoe";
 #[derive(Default)]
 struct Sender {
     token: String,
+    /// To whom, in turn.
+    readers: &'static [&'static str],
     /// Numbers of messages that were answered, by position.
     answered: BTreeMap<u64, u64>,
     /// The next number. The message before it may be in doubt: it is sent again first.
     next: u64,
 }
 
-fn claim(sender: &str, number: u64) -> String {
+fn claim(sender: &str, reader: &str, number: u64) -> String {
     format!(
-        r#"{{"id":"MSG-{sender}-{number:06}","protocol":"VLP/1.1","type":"claim","timestamp":"2026-02-15T10:30:00Z","sender":"{sender}","receiver":"{READER}","content":"{number}","confidence":0.5}}"#
+        r#"{{"id":"MSG-{sender}-{number:06}","protocol":"VLP/1.1","type":"claim","timestamp":"2026-02-15T10:30:00Z","sender":"{sender}","receiver":"{reader}","content":"{number}","confidence":0.5}}"#
     )
 }
 
 impl Sender {
+    fn admit(served: &Served, name: &str, readers: &'static [&'static str]) -> Sender {
+        Sender { token: served.admit(&[name]), readers, ..Sender::default() }
+    }
+
+    fn next_claim(&self, name: &str) -> String {
+        let turn = usize::try_from(self.next).unwrap() % self.readers.len();
+        claim(name, self.readers[turn], self.next)
+    }
+
     /// Sends until nobody answers any more. Each answer is told to whoever counts them.
     fn send(&mut self, name: &str, url: &str, heard: &mpsc::Sender<()>) {
         let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
         loop {
             let request = agent.post(format!("{url}/v1/messages")).content_type("application/json");
-            let sent = request.header("authorization", format!("Bearer {}", self.token)).send(claim(name, self.next));
+            let sent = request.header("authorization", format!("Bearer {}", self.token)).send(self.next_claim(name));
             let Ok(Ok(text)) = sent.map(|mut answer| answer.body_mut().read_to_string()) else { return };
             let answer: Value = serde_json::from_str(&text).unwrap();
             let status = answer["status"].as_str().unwrap_or_else(|| panic!("{text}"));
@@ -121,7 +135,7 @@ fn what_was_answered_survives_being_killed_under_load() {
     let mut served = Served::start();
     let reader = served.admit(&[READER]);
     let mut senders: BTreeMap<_, _> =
-        SENDERS.map(|name| (name, Sender { token: served.admit(&[name]), ..Sender::default() })).into_iter().collect();
+        SENDERS.map(|name| (name, Sender::admit(&served, name, &[READER]))).into_iter().collect();
     for number in 0..cycles {
         cycle(&mut served, &mut senders, answers(number));
         if number % 10 == 9 {

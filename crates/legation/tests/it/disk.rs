@@ -1,8 +1,10 @@
 //! Bad disks under the real program: full, failing, and with other bytes than were written.
 
+mod clearing;
 mod damaged;
 mod failing;
 mod full;
+mod small;
 
 use crate::served::Served;
 use serde_json::Value;

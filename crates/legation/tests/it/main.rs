@@ -7,6 +7,7 @@
     reason = "tests stop at the first surprise"
 )]
 
+mod alarms;
 mod audit;
 mod backup;
 mod bench;

@@ -54,6 +54,36 @@ fn a_wrong_configuration_is_told_with_its_line_and_starts_nothing() {
 }
 
 #[test]
+fn what_a_configuration_names_is_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |text: &str| {
+        fs::write(folder.path().join("some.toml"), text).unwrap();
+        let ran = run(program(folder.path()).args(["config", "check", "some.toml"]), b"");
+        (ran.code, ran.err)
+    };
+    fs::write(folder.path().join("plain"), "").unwrap();
+    for (text, told) in [
+        ("[tls]\ncert = \"a.crt\"\nkey = \"a.key\"\n", "tls: cannot read a.crt: No such file"),
+        ("[tls]\ncert = \"plain\"\nkey = \"a.key\"\n", "tls: plain holds no certificate"),
+        ("[alerts]\ncommand = [\"/nowhere/page-me\"]\n", "alerts.command: cannot find /nowhere/page-me: No such file"),
+        ("[alerts]\ncommand = [\"./plain\"]\n", "alerts.command: ./plain is no program"),
+        ("[alerts]\ncommand = [\"page-me-not\"]\n", "alerts.command: there is no program \"page-me-not\" in PATH"),
+    ] {
+        let (code, err) = check(text);
+        assert!(code == 1 && err.contains(told) && err.lines().count() == 1, "{told}: {err}");
+    }
+    for command in ["/bin/sh", "sh"] {
+        assert_eq!(check(&format!("[alerts]\ncommand = [\"{command}\", \"-c\", \"cat\"]\n")).0, 0, "{command}");
+    }
+    let doctor = |text: &str| {
+        fs::write(folder.path().join("some.toml"), text).unwrap();
+        run(program(folder.path()).args(["doctor", "--config", "some.toml"]), b"").out
+    };
+    assert!(doctor("[alerts]\ncommand = [\"page-me-not\"]\n").contains("FAIL  alerts     alerts.command: there is no"));
+    assert!(!doctor("[alerts]\ncommand = [\"sh\"]\n").contains("alerts"));
+}
+
+#[test]
 fn a_proxy_in_front_opens_the_address_and_closes_registration() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::with(&["--behind-proxy=127.0.0.1,10.0.0.2"], |command| {
@@ -112,10 +142,25 @@ fn nothing_secret_and_nothing_hostile_reaches_log_metrics_or_errors() {
         ask $LEGATION_URL/v1/messages -H 'Legation-Signature: base64:signature-canary' -d '{}'
         BOB=$(python3 -c 'import json; print(json.load(open("bob.json"))["token"])')
         ask $LEGATION_URL/v1/agents/ann -H "Authorization: Bearer $BOB"
+        ask $LEGATION_URL/v1/agents -H "Authorization: Bearer $BOB"
+        ask -X PUT $LEGATION_URL/v1/agents/bob -H "Authorization: Bearer $BOB" \
+            -d '{"push":{"url":"http://127.0.0.1:9/in?key=push-canary"}}'
+        at=${LEGATION_URL#http://}
+        socket() {
+            exec 3<>/dev/tcp/${at%:*}/${at##*:}
+            printf 'GET /vcp/ws%s HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' "$1" >&3
+            printf 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n' >&3
+            printf 'Sec-WebSocket-Protocol: legation.v1, legation.token.%s\r\n\r\n' "$2" >&3
+            head -n 5 <&3
+            exec 3>&-
+        }
+        socket '?agent=query-canary' lgt_token-canary
+        socket '' $BOB
+        ask $LEGATION_URL/v1/audit/entries -H "Authorization: Bearer $(cat share/legation/operator.token)"
         curl -sS $LEGATION_URL/metrics
     "#;
     let told = served.beside("bash", script).out;
-    assert!(told.contains("legation_verdicts_total"), "{told}");
+    assert!(told.contains("legation_verdicts_total") && told.contains("101 Switching Protocols"), "{told}");
     let bob: Value = serde_json::from_str(&fs::read_to_string(served.folder().join("bob.json")).unwrap()).unwrap();
     let bob = bob["token"].as_str().unwrap().to_owned();
     let operator = fs::read_to_string(served.data().join("operator.token")).unwrap();

@@ -150,6 +150,19 @@ fn a_ring_that_others_can_read_or_that_is_gone_keeps_the_exchange_from_starting(
     let refused = refuses_to_start(served.folder(), &data);
     assert!(refused.code == 2 && refused.err.contains("keys/ring lacks key 1"), "{}", refused.err);
     assert!(!ring.exists(), "no new ring is made over a sealed record");
+    // One of another exchange has a key of that number, and opens nothing.
+    let (other, others) = said();
+    fs::copy(others, &ring).unwrap();
+    drop(other);
+    let refused = refuses_to_start(served.folder(), &data);
+    assert!(
+        refused.code == 2 && refused.err.contains("entry 0 does not open") && refused.err.contains("another key 1"),
+        "{}",
+        refused.err
+    );
+    let (code, report) = verified(&served, &[]);
+    assert_eq!((code, &report["sound"]), (1, &false.into()), "{report}");
+    fs::remove_file(&ring).unwrap();
     let (code, report) = verified(&served, &[]);
     assert_eq!((code, &report["sound"], &report["contents"]), (0, &true.into(), &false.into()), "{report}");
     let told = served.run(&["audit", "verify", "--data", data.to_str().unwrap()], "").out;

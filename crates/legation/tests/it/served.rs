@@ -11,6 +11,8 @@ pub(crate) struct Served {
     /// What it said when it started.
     pub(crate) banner: String,
     folder: tempfile::TempDir,
+    /// A program that becomes the exchange, and its arguments; mostly none.
+    through: Vec<String>,
     args: Vec<String>,
     child: Child,
 }
@@ -41,6 +43,16 @@ fn isolate(command: &mut Command, folder: &Path) {
     ] {
         command.env_remove(name);
     }
+}
+
+/// The program as an exchange, started through another where one is named.
+fn serve(folder: &Path, through: &[String], args: &[String]) -> Command {
+    let own = [env!("CARGO_BIN_EXE_legation"), "serve", "--listen", "127.0.0.1:0"];
+    let mut words = through.iter().map(String::as_str).chain(own);
+    let mut command = Command::new(words.next().unwrap());
+    command.args(words).args(args);
+    isolate(&mut command, folder);
+    command
 }
 
 /// Starts an exchange, and waits until it has said where it is.
@@ -74,13 +86,31 @@ impl Served {
     }
 
     pub(crate) fn with(args: &[&str], prepare: impl FnOnce(&mut Command)) -> Served {
+        Served::launched(&[], args, prepare)
+    }
+
+    /// Starts one through another program, which becomes it.
+    pub(crate) fn through(outer: &[&str], args: &[&str]) -> Served {
+        Served::launched(outer, args, |_| {})
+    }
+
+    fn launched(outer: &[&str], args: &[&str], prepare: impl FnOnce(&mut Command)) -> Served {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = program(folder.path());
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args);
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let (through, args) = (owned(outer), owned(args));
+        let mut command = serve(folder.path(), &through, &args);
         prepare(&mut command);
         let (child, banner, url) = launch(&mut command);
+        Served { url, banner, folder, through, args, child }
+    }
+
+    /// Where its configuration says.
+    pub(crate) fn far(args: &[&str]) -> Served {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = program(folder.path());
+        let (child, banner, url) = launch(command.arg("serve").args(args));
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Served { url, banner, folder, args, child }
+        Served { url, banner, folder, through: Vec::new(), args, child }
     }
 
     /// Kills it without a word, and starts it again on the same data.
@@ -92,8 +122,7 @@ impl Served {
 
     /// Starts it again on the same data, once it has ended.
     pub(crate) fn again(&mut self) {
-        let mut command = program(self.folder());
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(&self.args);
+        let mut command = serve(self.folder(), &self.through, &self.args);
         (self.child, self.banner, self.url) = launch(&mut command);
     }
 

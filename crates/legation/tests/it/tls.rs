@@ -36,10 +36,35 @@ fn with_a_certificate_it_speaks_tls_to_everybody_and_knows_when_that_ends() {
     assert!(curl("$LEGATION_URL/metrics").out.contains("\nlegation_tls_expires_seconds 4070908800\n"));
     assert!(curl("${LEGATION_URL/https/http}/healthz").out.contains("say https"));
     assert_ne!(curl("--tls-max 1.1 --ciphers DEFAULT:@SECLEVEL=0 $LEGATION_URL/healthz").code, 0);
+    // What it names to try works, also where it listens at all addresses.
+    let lines: Vec<_> = served.banner.lines().filter(|line| line.trim().starts_with("curl")).collect();
+    let strict = format!("curl -sS --fail-with-body --cacert {}", cert.display());
+    let tried = served.beside("bash", &format!("set -e\n{}", lines.join("\n").replace("curl", &strict)));
+    assert!(tried.code == 0 && tried.out.contains(r#"{"agents":[{"#), "{}{}", served.banner, tried.err);
     // A certificate is more than nothing configured.
     let put = curl("$LEGATION_URL/v1/agents/eve -X PUT -H 'Content-Type: application/json' -d '{}'");
     assert!(put.out.contains("\"error\":"), "{}", put.out);
     assert_eq!(served.stop().0, 0);
+}
+
+#[test]
+fn what_to_try_is_told_for_every_address_and_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = issue(folder.path(), "one", 2099);
+    let config = folder.path().join("legation.toml");
+    let start = |hosts: &str| {
+        let text = format!("listen = \"0.0.0.0:0\"\nhosts = {hosts}\n[tls]\ncert = {cert:?}\nkey = {key:?}\n");
+        fs::write(&config, text).unwrap();
+        Served::far(&["--config", config.to_str().unwrap()])
+    };
+    for (hosts, name, warned) in [("[]", "127.0.0.1", true), ("[\"localhost\"]", "localhost", false)] {
+        let mut served = start(hosts);
+        let port = served.url.rsplit(':').next().unwrap().to_owned();
+        assert_eq!(served.url, format!("https://0.0.0.0:{port}"));
+        assert!(served.banner.contains(&format!("curl https://{name}:{port}/v1/agents -H")), "{}", served.banner);
+        assert_eq!(served.banner.contains("name other hosts in `hosts`"), warned, "{}", served.banner);
+        assert_eq!(served.stop().0, 0);
+    }
 }
 
 #[test]

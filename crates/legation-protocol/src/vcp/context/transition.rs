@@ -1,6 +1,7 @@
 //! How much a situation changed.
 
 use super::{Context, Dimension, emoji};
+use crate::names::names;
 use std::collections::BTreeSet;
 
 /// The weight of a change, lightest first.
@@ -15,6 +16,8 @@ pub enum Transition {
     /// The new situation is an emergency.
     Emergency,
 }
+
+names!(Transition { None = "none", Minor = "minor", Major = "major", Emergency = "emergency" });
 
 impl Context {
     /// The weight of going from here to `new`. The order of values has no weight.

@@ -41,7 +41,7 @@ fn placed() -> [Member; 2] {
     [must("position", number("Where in the record it lies.")), may("receipt", of("Receipt"))]
 }
 
-fn facts() -> [Member; 10] {
+pub(super) fn facts() -> [Member; 10] {
     [
         must("position", number("Where in the record it lies.")),
         must("verdict", one_of("What was decided.", &["accepted"])),
@@ -56,7 +56,7 @@ fn facts() -> [Member; 10] {
     ]
 }
 
-fn bytes() -> Member {
+pub(super) fn bytes() -> Member {
     may("message", as_a("Message", "The message as it was sent, where it was asked for and is still here."))
 }
 

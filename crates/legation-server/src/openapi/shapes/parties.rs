@@ -51,7 +51,7 @@ fn agent() -> Value {
     let manifest = json!({
         "type": ["object", "null"],
         "additionalProperties": true,
-        "description": "Its CAP manifest; `system_prompt` only for itself, operators and auditors.",
+        "description": "Its CAP manifest; `system_prompt` only for itself and operators.",
     });
     object(
         "An agent as others may see it.",
@@ -70,14 +70,24 @@ fn agent() -> Value {
             must("purposes", texts("What it is for.")),
             must("environment", or_null(text("Where it runs: `production`, `staging` …"))),
             must("manifest", manifest),
+            must("manifest_version", number("How often a manifest was written for it.")),
             may("push", as_a("Push", "Only for itself, operators and auditors.")),
             must(
                 "since",
                 number("The position of the entry that registered it. What was said before under its id is another's."),
             ),
-            must("state", one_of("Whether it may go on.", &["running"])),
+            must("state", one_of("Whether it may go on.", &["running", "paused", "suspended"])),
+            may(
+                "escalations",
+                texts(
+                    "Ids of what it has escalated and is open, where one agent is asked for; for parties to it and those who see all.",
+                ),
+            ),
             may("connected", flag("Whether it has a WebSocket open, where one agent is asked for.")),
             may("context_shared", flag("Whether it began one of those that are open by sharing its context.")),
+            may("constraints", list("What it is under, for those who may see that.", &of("Constraint"))),
+            may("constitution", or_null(of("Constitution"))),
+            may("context", or_null(of("Situation"))),
         ],
     )
 }

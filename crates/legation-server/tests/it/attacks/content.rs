@@ -7,7 +7,7 @@ use crate::words::fresh_id;
 fn members_nobody_defined_are_refused_rather_than_overlooked() {
     let scene = Scene::new();
     let plain = scene.ann.unsigned_vcp("bob", "x", &fresh_id(), 0);
-    for (place, at) in [("{\"vcp_message\"", ""), ("{\"severity\"", "/payload")] {
+    for (place, at) in [("{\"vcp_message\"", ""), ("{\"constitution_ref\"", "/payload")] {
         for name in ["priority", "__proto__", "constructor", "prototype", "Sender", "sender\\u0000", ""] {
             let changed = plain.replacen(place, &format!("{{\"{name}\":{{\"sender\":\"eve\"}},{}", &place[1..]), 1);
             let refused = scene.refused(scene.ann.signed(&changed), 422, "schema_invalid");
@@ -37,8 +37,8 @@ fn what_the_agent_language_does_not_have_is_refused() {
     let scene = Scene::new();
     let acl = scene.ann.acl("bob");
     for (from, to, code) in [
-        ("NOT_UNDERSTOOD", "OBEY", "unknown_performative"),
-        ("NOT_UNDERSTOOD", "not_understood", "unknown_performative"),
+        ("QUERY_REF", "OBEY", "unknown_performative"),
+        ("QUERY_REF", "query_ref", "unknown_performative"),
         ("\"0.1.0\"", "\"9.9.9\"", "unsupported_version"),
     ] {
         let refused = scene.post(acl.replacen(from, to, 1)).refused(422, code);
@@ -87,6 +87,26 @@ fn paths_and_pickles_are_carried_and_never_opened() {
 }
 
 #[test]
+fn addresses_are_carried_and_nothing_is_fetched_from_them() {
+    let scene = Scene::new();
+    let trap = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    trap.set_nonblocking(true).unwrap();
+    let port = trap.local_addr().unwrap().port();
+    let hosts = ["127.0.0.1", "[::1]", "localhost", "0x7f000001", "2130706433"];
+    let sent: Vec<_> = hosts
+        .iter()
+        .map(|host| carrying(&scene, &format!(r#"{{"type":"file","url":"http://{host}:{port}/canary"}}"#)))
+        .collect();
+    for message in &sent {
+        scene.post(message).ok();
+    }
+    let answer = scene.house.ask("GET", "/v1/agents/bob/inbox").by(&scene.bob.token).get();
+    assert!(sent.iter().all(|message| answer.text.contains(message)), "{}", answer.text);
+    scene.house.ask("GET", "/v1/messages?text=attached").by(&scene.bob.token).get().ok();
+    assert_eq!(trap.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn an_object_that_is_too_large_is_refused() {
     let scene = Scene::new();
     let object = format!(r#"{{"type":"python_object","object":"{}"}}"#, "A".repeat(64 * 1024));
@@ -104,7 +124,10 @@ fn hostile_text_is_kept_as_it_was_sent_and_reaches_nobody_raw() {
     assert!(!answer.text.chars().any(char::is_control), "{}", answer.text);
     assert!(answer.headers["content-type"].to_str().unwrap().starts_with("application/json"));
     // What is refused is not thrown back raw either.
-    let message = scene.ann.unsigned_vcp("bob", "x", &fresh_id(), 0).replace("\"info\"", &format!("\"{hostile}\""));
+    let message = scene
+        .ann
+        .unsigned_vcp("bob", "x", &fresh_id(), 0)
+        .replace("\"constitution_announce\"", &format!("\"{hostile}\""));
     let refused = scene.vcp(scene.ann.signed(&message));
     assert!(refused.status == 422 && !refused.text.chars().any(char::is_control), "{}", refused.text);
 }

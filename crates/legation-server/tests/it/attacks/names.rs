@@ -121,7 +121,6 @@ fn a_signature_has_one_spelling_and_one_algorithm() {
     let (head, rest) = signed.split_once("base64:").unwrap();
     let good = rest.split('"').next().unwrap();
     let tampered = |signature: &str| format!("{head}{signature}\"}}");
-    let loose = if good.ends_with("A==") { "B==" } else { "A==" };
     for signature in [
         "base64:====".to_owned(),
         "base64:AA==".to_owned(),
@@ -144,9 +143,14 @@ fn a_signature_has_one_spelling_and_one_algorithm() {
         scene.refused(tampered(&signature), 422, "signature_format");
     }
     // Bits that no byte uses are not free to choose.
-    let unused = format!("base64:{}{loose}", &good[..85]);
-    let answer = scene.vcp(tampered(&unused));
-    assert!([401, 422].contains(&answer.status), "{answer:?}");
+    let loose = match &good[85..86] {
+        "A" => 'B',
+        "Q" => 'R',
+        "g" => 'h',
+        "w" => 'x',
+        last => panic!("{last}"),
+    };
+    scene.refused(tampered(&format!("base64:{}{loose}==", &good[..85])), 422, "signature_format");
     scene.untouched();
 }
 

@@ -70,7 +70,7 @@ fn the_same_id_with_other_content_is_told_apart_from_a_copy() {
         .refused(409, "message_id_conflict");
     let listed = house.inbox(&scene.bob, "");
     assert_eq!(listed["messages"].as_array().unwrap().len(), 1);
-    assert_eq!(listed["messages"][0]["message"]["payload"]["reason"], "sell");
+    assert_eq!(listed["messages"][0]["message"]["payload"]["scope"]["purposes"][0], "sell");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_member_that_stands_twice_is_refused_at_any_depth() {
     for (from, to) in [
         (r#""recipient":"#, r#""recipient":"eve","recipient":"#),
         (r#""recipient":"#, r#""recip\u0069ent":"eve","recipient":"#),
-        (r#""severity":"#, r#""severity":"emergency","severity":"#),
+        (r#""purposes":"#, r#""purposes":["y"],"purposes":"#),
         (r#""signature":"#, r#""signature":"base64:AA==","signature":"#),
         (r#""payload":{"#, r#""payload":{"x":[{"a":1,"a":1}],"#),
     ] {
@@ -59,11 +59,11 @@ fn what_is_nearly_json_is_refused() {
         message.replacen("\"vcp_message\"", "'vcp_message'", 1),
         message.replacen("\"vcp_message\"", "vcp_message", 1),
         message.replacen('}', ",}", 1),
-        message.replacen("false", "False", 1),
-        message.replacen("\"info\"", "undefined", 1),
-        message.replacen("\"info\"", "\"in\nfo\"", 1),
-        message.replacen("\"info\"", "\"in\0fo\"", 1),
-        message.replacen("\"info\"", r#""\x69nfo""#, 1),
+        message.replacen("\"1.2\"", "True", 1),
+        message.replacen("\"x\"", "undefined", 1),
+        message.replacen("\"x\"", "\"x\ny\"", 1),
+        message.replacen("\"x\"", "\"x\0y\"", 1),
+        message.replacen("\"x\"", r#""\x78""#, 1),
         format!("\u{a0}{message}"),
         message[..message.len() - 1].to_owned(),
     ] {
@@ -84,8 +84,9 @@ fn letters_are_signed_and_delivered_as_they_were_composed() {
         let exchanged = if text == composed { decomposed } else { composed };
         scene.vcp(scene.ann.vcp("bob", text).replace(text, exchanged)).refused(401, "signature_invalid");
     }
-    let reasons: Vec<_> = scene.delivered().iter().map(|message| message["payload"]["reason"].clone()).collect();
-    assert_eq!(reasons, [composed, decomposed]);
+    let purposes: Vec<_> =
+        scene.delivered().iter().map(|message| message["payload"]["scope"]["purposes"][0].clone()).collect();
+    assert_eq!(purposes, [composed, decomposed]);
 }
 
 #[test]

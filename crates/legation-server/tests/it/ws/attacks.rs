@@ -75,6 +75,28 @@ fn fragments_without_end() {
 }
 
 #[test]
+fn pieces_of_nothing_keep_no_socket_open() {
+    let limits = Limits {
+        socket_ping: Duration::from_millis(20),
+        socket_silence: Duration::from_millis(60),
+        ..Limits::default()
+    };
+    let house = House::limited(limits);
+    let ann = house.admit("ann");
+    let mut socket = Socket::framed(&house, &ann.token, "?deliver=off");
+    socket.raw(&frame(TEXT, b""));
+    let mut writer = socket.stream.try_clone().unwrap();
+    let pieces = frame(0, b"").repeat(100);
+    std::thread::scope(|scope| {
+        // Until the other side has had enough.
+        scope.spawn(move || while writer.write_all(&pieces).is_ok() {});
+        socket.closes(1001, "silent");
+        socket.stream.shutdown(std::net::Shutdown::Both).unwrap_or_default();
+    });
+    house.ask("GET", "/healthz").get().ok();
+}
+
+#[test]
 fn a_message_of_full_size_and_one_byte_more() {
     let (house, ann) = house();
     let wrapped = |size: usize| {

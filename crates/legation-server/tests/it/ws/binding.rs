@@ -106,6 +106,27 @@ fn a_challenge_is_not_waited_for_long() {
 }
 
 #[test]
+fn who_fails_to_bind_too_often_waits_and_who_is_known_does_not() {
+    let failures = Some(legation_engine::Rate::per_minute(4));
+    let house = House::limited(Limits { failures, ..Limits::default() });
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let wrong = format!("legation.v1, legation.token.{}x", ann.token);
+    for _ in 0..2 {
+        let (mut socket, challenge) = challenged(&house);
+        socket.say(signed(&challenge, "ann", &bob).to_string());
+        socket.closes(1008, "signature_invalid");
+        assert!(Socket::ask(&house, "", &[("Sec-WebSocket-Protocol", &wrong)]).0.starts_with("HTTP/1.1 401 "));
+    }
+    for headers in [&FRAMED[..], &[("Sec-WebSocket-Protocol", &wrong)], &[]] {
+        let (head, _) = Socket::ask(&house, "", headers);
+        assert!(head.starts_with("HTTP/1.1 429 ") && head.contains("retry-after: "), "{head}");
+    }
+    let mut known = Socket::framed(&house, &ann.token, "");
+    known.say(ann.cap("bob", "unimpressed"));
+    assert_eq!(known.json()["status"], "accepted");
+}
+
+#[test]
 fn unbound_sockets_make_room_for_those_who_come() {
     let house = House::limited(Limits { unproven_connections: 20, ..Limits::default() });
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));

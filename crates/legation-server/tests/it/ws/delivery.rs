@@ -1,7 +1,7 @@
 //! Delivery on sockets: going on where one was, who has to give way, the pong rule, and who reads slowly.
 
 use super::{PING, PONG, Socket, TEXT, ack};
-use crate::house::House;
+use crate::house::{House, path_of};
 use crate::streams::Reading;
 use crate::words::Party;
 use serde_json::{Value, json};
@@ -221,6 +221,56 @@ fn a_socket_ends_with_what_it_rests_on() {
     sender.closes(1008, "unauthenticated");
     let listed = house.ask("GET", "/v1/agents/bob/inbox").by(&house.operator).get().ok();
     assert_eq!(listed["messages"], Value::Array(Vec::new()));
+}
+
+/// Puts another token in the place of an agent's, and uses it until the old one has ended.
+fn replace_token(house: &House, party: &Party) -> String {
+    let fresh = house.ask("PUT", path_of(&party.id)).by(&party.token).json(r#"{"rotate_token":true}"#).ok();
+    let fresh = fresh["token"].as_str().unwrap().to_owned();
+    house.ask("GET", path_of(&party.id)).by(&fresh).get().ok();
+    while house.ask("GET", path_of(&party.id)).by(&party.token).get().status != 401 {}
+    fresh
+}
+
+#[test]
+fn with_a_token_that_has_ended_nothing_is_taken_and_nobody_fenced() {
+    let house = House::open();
+    let (ann, mut bob) = (house.admit("ann"), house.admit("bob"));
+    let sent = say(&house, &ann, "bob", "for the one who is bob");
+    for asked in [ack(sent), json!({"type": "ack", "positions": [sent]}).to_string(), r#"{"type":"resume"}"#.to_owned()]
+    {
+        let mut stolen = Socket::framed(&house, &bob.token, "?deliver=off");
+        bob.token = replace_token(&house, &bob);
+        let mut taker = Socket::framed(&house, &bob.token, "");
+        assert_eq!(taker.json()["position"], sent);
+        stolen.say(asked);
+        stolen.closes(1008, "unauthenticated");
+        let next = say(&house, &bob, "ann", "not fenced");
+        assert!(next > sent);
+        taker.say(bob.cap("ann", "still the one who takes"));
+        assert_eq!(taker.json()["status"], "accepted");
+    }
+    assert_eq!(house.inbox(&bob, "")["messages"][0]["position"], sent);
+}
+
+#[test]
+fn with_a_token_that_has_ended_a_pong_takes_nothing() {
+    let house = House::open();
+    let (ann, mut bob) = (house.admit("ann"), house.admit("bob"));
+    // So many that no more are given before the pong, and nobody looks whether they may be.
+    let many: String = (0..300).map(|n| ann.vcp("bob", &n.to_string()) + "\n").collect();
+    house.ask("POST", "/v1/messages").by(&ann.token).lines(many);
+    let mut stolen = Socket::plain(&house, &bob.token, "");
+    let (mut given, mut ping) = (0, None);
+    while given < 256 {
+        let frame = stolen.next().unwrap();
+        given += usize::from(frame.opcode == TEXT);
+        ping = ping.or(Some(frame).filter(|frame| frame.opcode == PING));
+    }
+    bob.token = replace_token(&house, &bob);
+    stolen.send(PONG, &ping.unwrap().payload);
+    stolen.closes(1008, "unauthenticated");
+    assert_eq!(house.inbox(&bob, "?limit=1000")["messages"].as_array().unwrap().len(), 300);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Sending on a socket: verdicts in order, refusals, and what a plain client sees of them.
 
 use super::{Socket, TEXT};
-use crate::house::House;
+use crate::house::{House, encoded};
+use crate::words::fresh_id;
 use serde_json::{Value, json};
 
 #[test]
@@ -53,7 +54,7 @@ fn what_is_refused_is_told_in_its_turn_and_the_socket_goes_on() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
     let mut socket = Socket::framed(&house, &ann.token, "");
-    let unsigned = ann.unsigned_vcp("bob", "unsigned", &crate::words::fresh_id(), 0);
+    let unsigned = ann.unsigned_vcp("bob", "unsigned", &fresh_id(), 0);
     for (frame, code) in [
         ("{}".to_owned(), "unknown_dialect"),
         ("not json".to_owned(), "bad_json"),
@@ -80,6 +81,67 @@ fn what_is_refused_is_told_in_its_turn_and_the_socket_goes_on() {
     assert_eq!(socket.json()["ref"], "named");
     socket.say(ann.cap("bob", "still here"));
     assert_eq!(socket.json()["status"], "accepted");
+}
+
+#[test]
+fn what_a_door_refuses_a_socket_refuses_for_the_same_reason() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let vcp = || ann.unsigned_vcp("bob", "x", &fresh_id(), 0);
+    let (stripped, taken) = (vcp(), ann.vcp("bob", "sell"));
+    let id = serde_json::from_str::<Value>(&taken).unwrap()["message_id"].as_str().unwrap().to_owned();
+    house.send(&ann, &taken).ok();
+    let mut socket = Socket::framed(&house, &ann.token, "");
+    for (frame, code) in [
+        (stripped.replace("\"1.2\"", "\"1.0\""), "unsupported_version"),
+        (ann.signed(&vcp().replace("\"bob\"", "\"bob \"")), "bad_agent_id"),
+        (ann.signed(&vcp().replace("\"ann\"", "\"broadcast\"")), "reserved_id"),
+        (ann.cap("bob", "x").replace("\"ann\"", "\"system\""), "reserved_id"),
+        (ann.signed(&ann.unsigned_vcp("bob", "old", &fresh_id(), -310)), "stale"),
+        (ann.signed(&ann.unsigned_vcp("bob", "new", &fresh_id(), 40)), "future"),
+        (ann.signed(&ann.unsigned_vcp("bob", "buy", &id, 0)), "message_id_conflict"),
+        (bob.signed(&ann.unsigned_vcp("bob", "forged", &fresh_id(), 0)), "signature_invalid"),
+        (ann.vcp("bob", "x").replace("base64:", "base64:A"), "signature_format"),
+        (ann.signed(&vcp().replacen('{', "{\"priority\":1,", 1)), "schema_invalid"),
+        (vcp().replacen('{', "{\"sender\":\"ann\",", 1), "duplicate_key"),
+        (vcp().replace("\"x\"", r#""\ud800""#), "bad_unicode"),
+        (vcp().replacen('{', "{\"n\":9007199254740993,", 1), "number_out_of_range"),
+        (format!("{{\"a\":{}{}}}", "[".repeat(100), "]".repeat(100)), "too_deep"),
+        (r#"{"vcp_message":"1.2","protocol":"VLP/1.1"}"#.to_owned(), "ambiguous_dialect"),
+        (ann.cap("ann", "x"), "self_addressed"),
+    ] {
+        let http = house.send(&ann, &frame).json();
+        socket.say(&frame);
+        let told = socket.json();
+        assert_eq!((&told["error"], &told["at"]), (&code.into(), &http["at"]), "{frame:.120}: {told}");
+        assert_eq!(told["error"], http["error"], "{frame:.120}: {http}");
+    }
+    socket.say(&taken);
+    assert_eq!(socket.json()["status"], "duplicate");
+    assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_a_key_signed_is_refused_on_open_sockets_once_it_is_given_up() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut framed = Socket::framed(&house, &ann.token, "");
+    let mut plain = Socket::plain(&house, &ann.token, "?deliver=off");
+    for socket in [&mut framed, &mut plain] {
+        socket.say(ann.vcp("bob", "in time"));
+    }
+    assert_eq!(framed.json()["status"], "accepted");
+    while house.inbox(&bob, "")["messages"].as_array().unwrap().len() < 2 {}
+    let path = format!("/v1/agents/ann/keys/{}", encoded(&ann.key.public().to_string()));
+    house.ask("POST", path).by(&house.operator).json(r#"{"state":"REVOKED"}"#).ok();
+    framed.say(ann.vcp("bob", "too late"));
+    assert_eq!(framed.json()["error"], "key_revoked");
+    plain.say(ann.vcp("bob", "too late"));
+    plain.closes(1008, "key_revoked");
+    // The token still counts where no signature is needed.
+    framed.say(ann.cap("bob", "by my token"));
+    assert_eq!(framed.json()["status"], "accepted");
+    assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -118,12 +180,12 @@ fn many_in_flight_are_answered_in_the_order_they_were_sent() {
 fn a_plain_client_hears_nothing_but_envelopes_and_a_refusal_ends_it() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
-    let unsigned = ann.unsigned_vcp("bob", "unsigned", &crate::words::fresh_id(), 0);
+    let unsigned = ann.unsigned_vcp("bob", "unsigned", &fresh_id(), 0);
     for (frame, code) in [
         (unsigned, "signature_required"),
         (ann.cap("bob", "another dialect"), "unknown_dialect"),
         (r#"{"type":"ack","position":1}"#.to_owned(), "unknown_dialect"),
-        (ann.signed(&ann.unsigned_vcp("bob", "old", &crate::words::fresh_id(), -400)), "stale"),
+        (ann.signed(&ann.unsigned_vcp("bob", "old", &fresh_id(), -400)), "stale"),
         (ann.vcp("bob", "changed").replace("changed", "charged"), "signature_invalid"),
         (bob.vcp("ann", "in another's name"), "sender_mismatch"),
     ] {

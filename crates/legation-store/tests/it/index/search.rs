@@ -3,6 +3,8 @@
 use super::{acked, append, indexed, message, refused};
 use crate::common::open;
 use legation_exchange::record::Frame;
+use legation_exchange::rules::Change;
+use legation_exchange::rules::vlp::{self, Target};
 use legation_exchange::{Accepted, Effect};
 use legation_protocol::Format;
 use legation_store::index::{Finder, MOST_WORDS, Order, Origin, Query, What, words_in};
@@ -43,6 +45,28 @@ fn check(finder: &Finder, query: Query, want: &[u64]) {
 #[expect(clippy::unnecessary_wraps, reason = "what it fills is optional")]
 fn own(text: &str) -> Option<String> {
     Some(text.to_owned())
+}
+
+#[test]
+fn messages_are_found_by_those_they_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut log, _) = open(dir.path()).unwrap();
+    let naming = |to: Vec<Target>| {
+        let (mut effect, body) = message("ann", &["bob"], None, "so it is");
+        if let Effect::Accepted(accepted) = &mut effect {
+            accepted.ruled.changes = vec![Change::Vlp(vlp::Change::Refers { to, amends: Vec::new() })];
+        }
+        (effect, body)
+    };
+    let missing = Target::Missing("0".to_owned());
+    append(
+        &mut log,
+        vec![naming(vec![]), naming(vec![Target::Found(0)]), naming(vec![missing, Target::Found(1), Target::Found(0)])],
+    );
+    let finder = indexed(dir.path(), &log, Origin::New).finder();
+    check(&finder, Query { names: Some(0), ..Query::default() }, &[2, 1]);
+    check(&finder, Query { names: Some(1), ..Query::default() }, &[2]);
+    check(&finder, Query { names: Some(2), ..Query::default() }, &[]);
 }
 
 #[test]

@@ -1,58 +1,15 @@
 //! A disk that is full, and then is not.
 
+use super::small::Small;
 use super::{Pair, audit};
-use crate::served::Served;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
-/// A file system of a few megabytes. It lives in a mount namespace of its own, which a process holds
-/// open; others reach it through that process.
-struct Small {
-    holder: Child,
-    path: PathBuf,
-}
-
-impl Small {
-    fn mount(on: &Path) -> Small {
-        let mut said = Vec::new();
-        // Without privileges a user namespace gives what mounting takes; where there are none, root can.
-        for with in [&["--mount", "--map-root-user"][..], &["--mount"]] {
-            let script = r#"mount -t tmpfs -o size=16m,mode=700 none "$0" && echo mounted && exec cat"#;
-            let mut command = Command::new("unshare");
-            command.args(with).args(["sh", "-c", script]).arg(on);
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            let mut holder = command.spawn().expect("this test needs `unshare`, of util-linux");
-            let mut line = String::new();
-            BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
-            if line == "mounted\n" {
-                let path = Path::new("/proc").join(holder.id().to_string()).join("root");
-                return Small { holder, path: path.join(on.strip_prefix("/").unwrap()) };
-            }
-            holder.wait().unwrap();
-            let mut error = String::new();
-            holder.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-            said.push(error.trim().to_owned());
-        }
-        panic!("this test needs a small tmpfs, and may not mount one here: {}", said.join("; "));
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let _ = self.holder.kill();
-        let _ = self.holder.wait();
-    }
-}
 
 #[test]
 fn a_full_disk_is_told_and_nothing_is_lost_and_it_goes_on_when_there_is_room() {
-    let folder = tempfile::tempdir().unwrap();
-    let small = Small::mount(folder.path());
-    let (data, ballast) = (small.path.join("data"), small.path.join("ballast"));
+    let small = Small::mount(16);
+    let (data, ballast) = (small.data(), small.path.join("ballast"));
     fs::write(&ballast, vec![7; 8 << 20]).unwrap();
-    let mut served = Served::with(&["--data", data.to_str().unwrap()], |_| {});
+    let mut served = small.serve(&[]);
     let mut pair = Pair::admit(&served);
     let refused = loop {
         let answer = pair.send(&served.url, 60 << 10).expect("it answers");
@@ -83,10 +40,9 @@ fn a_full_disk_is_told_and_nothing_is_lost_and_it_goes_on_when_there_is_room() {
 
 #[test]
 fn without_room_for_another_key_nothing_changes_and_what_is_sent_is_still_accepted() {
-    let folder = tempfile::tempdir().unwrap();
-    let small = Small::mount(folder.path());
-    let (data, ballast) = (small.path.join("data"), small.path.join("ballast"));
-    let mut served = Served::with(&["--data", data.to_str().unwrap()], |_| {});
+    let small = Small::mount(16);
+    let (data, ballast) = (small.data(), small.path.join("ballast"));
+    let mut served = small.serve(&[]);
     let mut pair = Pair::admit(&served);
     assert_eq!(pair.send(&served.url, 1 << 10).expect("it answers").status, 200);
     fs::write(&ballast, vec![7; 9 << 20]).unwrap();

@@ -1,0 +1,199 @@
+//! What counts of a claim today: the original, what it rests on, and everything that was said of it since, in
+//! order. The index leads from a message to those that name it; all else is read from the record.
+
+use crate::exchange::{Error, Exchange};
+use crate::search::Scope;
+use legation_exchange::{Accepted, Effect, Entry, Who};
+use legation_store::index::{Finder, Order, Query, What};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many messages a chain has at most.
+const MOST: usize = 500;
+/// How many that name one message are followed.
+const EACH: usize = 100;
+
+/// What counts of a claim.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Truth {
+    /// The message that everything else is about.
+    pub original: u64,
+    /// The message that counts: the original, or the last correction by its author or its overseer.
+    pub authoritative: u64,
+    /// All of them, in the order of the record.
+    pub chain: Vec<Link>,
+    /// Whether there is more than was followed.
+    pub more: bool,
+}
+
+/// One message of the chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its part.
+    pub part: Bearing,
+    /// The message.
+    pub entry: Entry,
+    /// What is known of it.
+    pub accepted: Accepted,
+    /// Whether it went on: it was never held, or was released.
+    pub in_force: bool,
+}
+
+/// What a message is to the original.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bearing {
+    /// The original itself.
+    Original,
+    /// Something the original names.
+    Ground,
+    /// A correction that takes the place of what it corrects.
+    Correction,
+    /// A correction by somebody who has no right to it.
+    Dispute,
+    /// Evidence.
+    Evidence,
+    /// Something else that names it.
+    Mention,
+}
+
+impl Bearing {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Bearing::Original => "original",
+            Bearing::Ground => "ground",
+            Bearing::Correction => "correction",
+            Bearing::Dispute => "dispute",
+            Bearing::Evidence => "evidence",
+            Bearing::Mention => "mention",
+        }
+    }
+
+    fn of(accepted: &Accepted) -> Bearing {
+        match accepted.kind.as_str() {
+            "evidence" => Bearing::Evidence,
+            "correction" if accepted.amended().next().is_some() => Bearing::Correction,
+            "correction" => Bearing::Dispute,
+            _ => Bearing::Mention,
+        }
+    }
+}
+
+impl Exchange {
+    /// What counts of the message in an entry today, as far as this one may see.
+    pub async fn truth(&self, entry: &Entry, who: &Who) -> Result<Truth, Error> {
+        if let Some(last) = self.head().size.checked_sub(1) {
+            self.indexed_past(last).await?;
+        }
+        let (exchange, scope, start) = (self.clone(), self.scope(who), entry.position);
+        self.asked(move |finder| Chain { exchange: &exchange, finder, scope: &scope }.told(start)).await
+    }
+}
+
+/// Where a chain is followed.
+struct Chain<'c> {
+    exchange: &'c Exchange,
+    finder: &'c Finder,
+    scope: &'c Scope,
+}
+
+impl Chain<'_> {
+    fn told(&self, start: u64) -> Result<Truth, Error> {
+        let original = self.original(start)?;
+        let mut chain = BTreeMap::new();
+        if let Some(link) = self.link(original)? {
+            chain.insert(original, Link { part: Bearing::Original, ..link });
+        }
+        self.grounds(original, &mut chain)?;
+        let more = self.mentions(original, &mut chain)?;
+        let authoritative = authoritative(original, &chain);
+        Ok(Truth { original, authoritative, chain: chain.into_values().collect(), more })
+    }
+
+    /// What a correction corrects, over and over.
+    fn original(&self, start: u64) -> Result<u64, Error> {
+        let mut at = start;
+        // References lead back, so that this ends.
+        while let Some(link) = self.link(at)? {
+            let earlier = link.accepted.named().filter(|named| *named < at).min();
+            let Some(named) = earlier.filter(|_| link.accepted.kind == "correction") else { break };
+            if self.link(named)?.is_none() {
+                break;
+            }
+            at = named;
+        }
+        Ok(at)
+    }
+
+    /// What the original names, and what that names.
+    fn grounds(&self, original: u64, chain: &mut BTreeMap<u64, Link>) -> Result<(), Error> {
+        let mut ahead = vec![original];
+        while let Some(at) = ahead.pop().filter(|_| chain.len() < EACH) {
+            let Some(link) = self.link(at)? else { continue };
+            for named in link.accepted.named() {
+                if let (false, Some(ground)) = (chain.contains_key(&named), self.link(named)?) {
+                    chain.insert(named, Link { part: Bearing::Ground, ..ground });
+                    ahead.push(named);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What names the original, and what names that; and whether that was too much.
+    fn mentions(&self, original: u64, chain: &mut BTreeMap<u64, Link>) -> Result<bool, Error> {
+        let (mut ahead, mut more) = (BTreeSet::from([original]), false);
+        while let Some(at) = ahead.pop_first() {
+            let names = Query { names: Some(at), order: Order::Oldest, limit: EACH, ..Query::default() };
+            let found = self.finder.find(&names).map_err(Error::Index)?;
+            more |= found.len() == EACH;
+            for position in found {
+                if chain.len() >= MOST {
+                    return Ok(true);
+                }
+                if let (false, Some(link)) = (chain.contains_key(&position), self.link(position)?) {
+                    chain.insert(position, link);
+                    ahead.insert(position);
+                }
+            }
+        }
+        Ok(more)
+    }
+
+    /// A message, if it may be seen. What is held is not for those it has not reached.
+    fn link(&self, position: u64) -> Result<Option<Link>, Error> {
+        let Some(entry) = self.exchange.entry(position)? else { return Ok(None) };
+        let Effect::Accepted(accepted) = entry.effect.clone() else { return Ok(None) };
+        let in_force = self.is_in_force(position, &accepted)?;
+        let is_own = match self.scope {
+            Scope::All => true,
+            Scope::Of { name, .. } => accepted.sender == *name,
+            Scope::Nothing => false,
+        };
+        let seen = self.scope.has(position, &accepted) && (in_force || is_own);
+        Ok(seen.then(|| Link { part: Bearing::of(&accepted), entry, accepted, in_force }))
+    }
+
+    fn is_in_force(&self, position: u64, accepted: &Accepted) -> Result<bool, Error> {
+        if self.exchange.state().rules().holds.get(position).is_some() {
+            return Ok(false);
+        }
+        if accepted.ruled.held.is_empty() {
+            return Ok(true);
+        }
+        let released = Query { what: Some(What::Released), taken: Some(position), limit: 1, ..Query::default() };
+        Ok(!self.finder.find(&released).map_err(Error::Index)?.is_empty())
+    }
+}
+
+/// The last in force that takes the place of the original, or of what did before it.
+fn authoritative(original: u64, chain: &BTreeMap<u64, Link>) -> u64 {
+    let mut versions = BTreeSet::from([original]);
+    for (position, link) in chain {
+        let amends =
+            link.part == Bearing::Correction && link.accepted.amended().any(|amended| versions.contains(&amended));
+        if amends && link.in_force {
+            versions.insert(*position);
+        }
+    }
+    versions.last().copied().unwrap_or(original)
+}

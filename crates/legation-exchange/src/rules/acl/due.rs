@@ -1,0 +1,91 @@
+//! What happens to conversations by itself: the directory answers, an estimate passes, or nobody is left to
+//! answer, which the exchange tells whoever asked, once.
+
+use super::machine::{Stage, Step};
+use super::talk::{Change, Due, Loss, Moved, Talk, What};
+use super::words;
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::rules::Ruling;
+use crate::state::State;
+
+pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
+    let (position, talk, what) = state.rules.acl.first_due(now)?;
+    let late = Late { state, policy, now, position, talk };
+    let mut ruling = Ruling::default();
+    match what {
+        What::Directory => late.answer_for(&mut ruling),
+        What::Overdue => late.run_late(&mut ruling),
+        What::Idle => late.give_up("abandoned", "nothing was heard of it for too long", &mut ruling),
+        What::Lost(Loss::RequesterRemoved) => late.go(Step::GiveUp, Some(Loss::RequesterRemoved.as_str()), &mut ruling),
+        What::Lost(loss) => late.give_up(loss.as_str(), loss.says(), &mut ruling),
+    }
+    Some(ruling)
+}
+
+/// A conversation for which something is due.
+struct Late<'s> {
+    state: &'s State,
+    policy: &'s Policy,
+    now: Moment,
+    position: u64,
+    talk: &'s Talk,
+}
+
+impl Late<'_> {
+    fn answer_for(&self, ruling: &mut Ruling) {
+        let registry = &self.state.registry;
+        let agent = self.talk.awaited().next().and_then(|agent| registry.agent(agent));
+        let (Some(agent), Some(asked)) = (agent, &self.talk.opening.asked) else { return self.wait(ruling) };
+        let Some(capabilities) = &agent.capabilities else { return self.wait(ruling) };
+        if let Some(requester) = registry.agent(&self.talk.opening.requester) {
+            let id = &self.talk.opening.id;
+            match asked.answer_for(capabilities) {
+                Some(answer) => ruling.reply(requester, id, words::for_agent(agent, answer)),
+                None => {
+                    let text = "the agent told the directory of no such action".to_owned();
+                    ruling.reply(requester, id, words::failure("unknown_action", text));
+                }
+            }
+        }
+        self.go(Step::AnswerFor, None, ruling);
+    }
+
+    fn run_late(&self, ruling: &mut Ruling) {
+        let requester = self.state.registry.agent(&self.talk.opening.requester);
+        if let (Some(requester), Some(accept)) = (requester, &self.talk.answer) {
+            ruling.reply(requester, accept, words::late(&self.talk.opening.id));
+        }
+        self.go(Step::RunLate, None, ruling);
+    }
+
+    fn give_up(&self, code: &str, text: &str, ruling: &mut Ruling) {
+        if let Some(requester) = self.state.registry.agent(&self.talk.opening.requester) {
+            ruling.reply(requester, &self.talk.opening.id, words::failure(code, text.to_owned()));
+        }
+        self.go(Step::GiveUp, Some(code), ruling);
+    }
+
+    fn go(&self, step: Step, outcome: Option<&str>, ruling: &mut Ruling) {
+        let Some(to) = self.talk.stage.after(self.talk.opening.act, step) else { return self.wait(ruling) };
+        let moved = Moved {
+            talk: self.position,
+            to,
+            by: None,
+            answer: if to == Stage::Overdue { self.talk.answer.clone() } else { None },
+            outcome: outcome.map(str::to_owned),
+            estimate: None,
+            due: to.is_open().then(|| self.idle()),
+            until: (!to.is_open()).then(|| self.now.plus(self.policy.talks.remembered)),
+        };
+        ruling.change(Change::Moved(Box::new(moved)).into());
+    }
+
+    fn wait(&self, ruling: &mut Ruling) {
+        ruling.change(Change::Waits { talk: self.position, due: self.idle() }.into());
+    }
+
+    fn idle(&self) -> Due {
+        Due { at: self.now.plus(self.policy.talks.idle), what: What::Idle }
+    }
+}

@@ -1,0 +1,284 @@
+//! Every conversation there is, found by what its parties call it. What is over stays known for a while, so
+//! that a second result is told from a stray one, and is then forgotten: when, the record says.
+
+use super::machine::Stage;
+use super::talk::{Change, Due, Loss, Moved, Opening, Talk, What};
+use crate::moment::Moment;
+use crate::rules::At;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Conversations, by the entry that opened each.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WireKept")]
+pub struct Kept {
+    talks: BTreeMap<u64, Talk>,
+    /// By the opening message's id, and who asked.
+    #[serde(skip)]
+    ids: BTreeMap<String, BTreeMap<String, u64>>,
+    /// By who asked, and what they want to read in an answer.
+    #[serde(skip)]
+    replies: BTreeMap<String, BTreeMap<String, BTreeSet<u64>>>,
+    /// Those each agent has a part in.
+    #[serde(skip)]
+    parties: BTreeMap<String, BTreeSet<u64>>,
+    #[serde(skip)]
+    due: BTreeSet<(Moment, u64)>,
+    #[serde(skip)]
+    closed: BTreeSet<(Moment, u64)>,
+}
+
+/// What of it is written: the rest follows.
+#[derive(Deserialize)]
+struct WireKept {
+    #[serde(default)]
+    talks: BTreeMap<u64, Talk>,
+}
+
+impl From<WireKept> for Kept {
+    fn from(wire: WireKept) -> Self {
+        let mut kept = Kept::default();
+        for (position, talk) in wire.talks {
+            kept.put(position, talk);
+        }
+        kept
+    }
+}
+
+/// How many that are over are remembered at most.
+const CLOSED: usize = 100_000;
+/// How many are forgotten by one change, so that none takes long.
+const FORGOTTEN: usize = 8;
+/// How many entries of one are listed.
+const ENTRIES: usize = 64;
+
+impl Kept {
+    /// The conversation this entry opened.
+    pub fn get(&self, position: u64) -> Option<&Talk> {
+        self.talks.get(&position)
+    }
+
+    /// The conversation an agent opened by the message with this id.
+    pub fn opened_by(&self, requester: &str, id: &str) -> Option<(u64, &Talk)> {
+        let position = *self.ids.get(id)?.get(requester)?;
+        self.talks.get(&position).map(|talk| (position, talk))
+    }
+
+    /// All that messages with this id opened.
+    pub fn with_id(&self, id: &str) -> impl Iterator<Item = (u64, &Talk)> {
+        let positions = self.ids.get(id).into_iter().flat_map(BTreeMap::values);
+        positions.filter_map(|position| Some((*position, self.talks.get(position)?)))
+    }
+
+    /// Those in which an agent asked for this in an answer.
+    pub(super) fn awaiting(&self, requester: &str, reply_with: &str) -> impl Iterator<Item = (u64, &Talk)> {
+        let positions = self.replies.get(requester).and_then(|replies| replies.get(reply_with)).into_iter().flatten();
+        positions.filter_map(|position| Some((*position, self.talks.get(position)?)))
+    }
+
+    /// Those beyond a position, oldest first: an agent's, or all.
+    pub fn after<'k>(
+        &'k self,
+        agent: Option<&str>,
+        after: Option<u64>,
+    ) -> Box<dyn Iterator<Item = (u64, &'k Talk)> + 'k> {
+        let from = after.map_or(0, |after| after.saturating_add(1));
+        match agent {
+            None => Box::new(self.talks.range(from..).map(|(position, talk)| (*position, talk))),
+            Some(agent) => {
+                let own = self.parties.get(agent).into_iter().flat_map(move |own| own.range(from..));
+                Box::new(own.filter_map(|position| Some((*position, self.talks.get(position)?))))
+            }
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.talks.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.talks.is_empty()
+    }
+
+    pub(crate) fn earliest(&self) -> Option<Moment> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
+    /// What has fallen due first.
+    pub(super) fn first_due(&self, now: Moment) -> Option<(u64, &Talk, What)> {
+        let (_, position) = self.due.first().filter(|(at, _)| *at <= now)?;
+        let talk = self.talks.get(position)?;
+        talk.due.map(|due| (*position, talk, due.what))
+    }
+
+    pub(crate) fn apply(&mut self, at: At, change: &Change) {
+        match change {
+            Change::Opened(opening) => self.open(at, (**opening).clone()),
+            Change::Moved(moved) => self.step(at, moved),
+            Change::Declined { talk, by } => self.decline(*talk, by, at),
+            Change::Waits { talk, due } => self.set_due(*talk, Some(*due)),
+        }
+        self.forget(at.at);
+    }
+
+    fn open(&mut self, at: At, opening: Opening) {
+        let talk = Talk {
+            stage: opening.act.begins(),
+            opened_at: at.at,
+            moved_at: at.at,
+            assignee: None,
+            declined: BTreeSet::new(),
+            answer: None,
+            outcome: None,
+            estimate: None,
+            entries: vec![at.position],
+            due: Some(opening.due),
+            until: None,
+            opening,
+        };
+        self.put(at.position, talk);
+    }
+
+    fn step(&mut self, at: At, moved: &Moved) {
+        self.set_due(moved.talk, moved.due);
+        let Some(talk) = self.talks.get_mut(&moved.talk) else { return };
+        let before = std::mem::replace(&mut talk.until, moved.until);
+        talk.stage = moved.to;
+        talk.moved_at = at.at;
+        talk.answer.clone_from(&moved.answer);
+        talk.outcome.clone_from(&moved.outcome);
+        talk.estimate = moved.estimate.or(talk.estimate);
+        if moved.to == Stage::Accepted {
+            talk.assignee.clone_from(&moved.by);
+        }
+        note(talk, at.position);
+        if let Some(before) = before {
+            self.closed.remove(&(before, moved.talk));
+        }
+        if let Some(until) = moved.until {
+            self.closed.insert((until, moved.talk));
+        }
+    }
+
+    fn decline(&mut self, position: u64, by: &str, at: At) {
+        let Some(talk) = self.talks.get_mut(&position) else { return };
+        talk.declined.insert(by.to_owned());
+        talk.moved_at = at.at;
+        note(talk, at.position);
+    }
+
+    /// A request never comes to one of those it was for.
+    pub(crate) fn lose(&mut self, position: u64, agent: &str, loss: Loss, at: Moment) {
+        let Some(talk) = self.talks.get_mut(&position) else { return };
+        if !matches!(talk.stage, Stage::Requested | Stage::Asked) || !talk.awaited().any(|awaited| awaited == agent) {
+            return;
+        }
+        if talk.awaited().any(|awaited| awaited != agent) {
+            talk.declined.insert(agent.to_owned());
+        } else {
+            self.set_due(position, Some(Due { at, what: What::Lost(loss) }));
+        }
+    }
+
+    /// A request comes to nobody.
+    pub(crate) fn lose_all(&mut self, position: u64, loss: Loss, at: Moment) {
+        if self.talks.get(&position).is_some_and(|talk| matches!(talk.stage, Stage::Requested | Stage::Asked)) {
+            self.set_due(position, Some(Due { at, what: What::Lost(loss) }));
+        }
+    }
+
+    /// Requests that were erased before anybody answered come to nobody.
+    pub(crate) fn erase(&mut self, is_erased: &impl Fn(u64) -> bool, at: Moment) {
+        let erased: Vec<_> = self.talks.keys().copied().filter(|position| is_erased(*position)).collect();
+        for position in erased {
+            self.lose_all(position, Loss::Erased, at);
+        }
+    }
+
+    /// An agent is gone: it asks and does nothing any more.
+    pub(crate) fn gone(&mut self, agent: &str, at: Moment) {
+        for position in self.parties.get(agent).cloned().unwrap_or_default() {
+            let Some(talk) = self.talks.get(&position).filter(|talk| talk.stage.is_open()) else { continue };
+            if talk.opening.requester == agent {
+                self.set_due(position, Some(Due { at, what: What::Lost(Loss::RequesterRemoved) }));
+            } else if talk.assignee.as_deref() == Some(agent) {
+                self.set_due(position, Some(Due { at, what: What::Lost(Loss::Removed) }));
+            } else {
+                self.lose(position, agent, Loss::Removed, at);
+            }
+        }
+    }
+
+    fn set_due(&mut self, position: u64, due: Option<Due>) {
+        let Some(talk) = self.talks.get_mut(&position) else { return };
+        if let Some(before) = std::mem::replace(&mut talk.due, due) {
+            self.due.remove(&(before.at, position));
+        }
+        if let Some(due) = due {
+            self.due.insert((due.at, position));
+        }
+    }
+
+    fn put(&mut self, position: u64, talk: Talk) {
+        let Opening { id, requester, reply_with, .. } = &talk.opening;
+        self.ids.entry(id.clone()).or_default().insert(requester.clone(), position);
+        if let Some(reply_with) = reply_with {
+            let replies = self.replies.entry(requester.clone()).or_default();
+            replies.entry(reply_with.clone()).or_default().insert(position);
+        }
+        for party in talk.opening.offered.iter().chain([requester]) {
+            self.parties.entry(party.clone()).or_default().insert(position);
+        }
+        self.due.extend(talk.due.map(|due| (due.at, position)));
+        self.closed.extend(talk.until.map(|until| (until, position)));
+        self.talks.insert(position, talk);
+    }
+
+    /// Forgets what is over long enough.
+    fn forget(&mut self, now: Moment) {
+        for _ in 0..FORGOTTEN {
+            let over = self.closed.first().filter(|(until, _)| *until <= now || self.closed.len() > CLOSED);
+            let Some((_, position)) = over.copied() else { return };
+            self.take(position);
+        }
+    }
+
+    fn take(&mut self, position: u64) {
+        let Some(talk) = self.talks.remove(&position) else { return };
+        let Opening { id, requester, reply_with, offered, .. } = &talk.opening;
+        if let Some(ids) = self.ids.get_mut(id) {
+            ids.remove(requester);
+            if ids.is_empty() {
+                self.ids.remove(id);
+            }
+        }
+        if let (Some(reply_with), Some(replies)) = (reply_with, self.replies.get_mut(requester)) {
+            drop_from(replies, reply_with, position);
+            if replies.is_empty() {
+                self.replies.remove(requester);
+            }
+        }
+        for party in offered.iter().chain([requester]) {
+            drop_from(&mut self.parties, party, position);
+        }
+        talk.due.map(|due| self.due.remove(&(due.at, position)));
+        talk.until.map(|until| self.closed.remove(&(until, position)));
+    }
+}
+
+fn note(talk: &mut Talk, entry: u64) {
+    if talk.entries.len() < ENTRIES && talk.entries.last() != Some(&entry) {
+        talk.entries.push(entry);
+    }
+}
+
+fn drop_from(index: &mut BTreeMap<String, BTreeSet<u64>>, name: &str, position: u64) {
+    if let Some(positions) = index.get_mut(name) {
+        positions.remove(&position);
+        if positions.is_empty() {
+            index.remove(name);
+        }
+    }
+}

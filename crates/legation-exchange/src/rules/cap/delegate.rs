@@ -1,0 +1,196 @@
+//! Handing tasks over (Delegation): to whom the actor's own manifest allows, below what the actor holds, and
+//! never in circles, too deep or too wide.
+
+use super::change::{Change, Opened};
+use super::place::foreign;
+use super::rights::Rights;
+use super::task::Task;
+use super::tasks::Kept;
+use super::tools;
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::rules::{Case, Ruling};
+use crate::state::State;
+use legation_protocol::cap::Message;
+use legation_protocol::{Code, Rejection};
+use std::borrow::Cow;
+
+const SPEC: &str = "CAP Delegation";
+
+/// How deep tasks stand.
+const DEPTH: usize = 8;
+/// How many open parts a task has, and how many tasks an agent opens by itself.
+const FAN_OUT: usize = 64;
+/// How many tasks a tree has, with those that ended.
+const TREE: usize = 1024;
+
+pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let kept = &case.state.rules.cap;
+    let [to] = case.to else {
+        let message = "the exchange itself takes no tasks";
+        return Err(Rejection::because(Code::DelegationDenied, message).at("/recipient_id").by(SPEC));
+    };
+    let me = case.speaker.id();
+    if to == me {
+        return Err(cycle("nobody hands a task to itself"));
+    }
+    let above = above(case, message);
+    let parent = above.as_ref().ok().copied().flatten();
+    if let Some(rule) = may_hand_to(case.state, me, parent, to)? {
+        ruling.find("cap.delegation", "delegate_rule", rule);
+    }
+    let parent = above?;
+    stays_in_lineage(case, parent)?;
+    parent.map_or(Ok(()), |parent| is_open(kept, parent))?;
+    no_cycle(kept, parent, to)?;
+    tools::look(case, message, parent, Some(case.state.next), ruling)?;
+    let opener = parent.and_then(|parent| kept.task(parent)).map_or(me, |above| &above.opener);
+    let known = kept.keyed(opener, &message.task_id).filter(|(_, task)| task.is_open());
+    if let Some((task, known)) = known {
+        same_again(known, me, to)?;
+        return Ok(ruling.change(Change::Repeated { task }.into()));
+    }
+    within_limits(case, parent)?;
+    let opened = Opened {
+        id: message.task_id.to_string(),
+        parent,
+        delegator: me.to_owned(),
+        assignee: to.clone(),
+        grant: message.grants.as_ref().map(<_>::from).unwrap_or_default(),
+        deadline: deadline(case, message, parent)?,
+    };
+    // What is shown in a task comes after the task.
+    ruling.changes.insert(0, Change::Opened(Box::new(opened)).into());
+    Ok(())
+}
+
+/// The task this one is a part of: one that the sender handed over or works on.
+fn above(case: &Case<'_>, message: &Message) -> Result<Option<u64>, Rejection> {
+    let Some(id) = message.parent_task() else { return Ok(None) };
+    let (kept, me) = (&case.state.rules.cap, case.speaker.id());
+    let mut own: Vec<_> = kept.seats(me, &id).collect();
+    if own.iter().any(|(_, task)| task.is_open()) {
+        own.retain(|(_, task)| task.is_open());
+    }
+    // Of several, the one the sender works on, and the newest of those.
+    let works = own.iter().rev().find(|(_, task)| task.assignee == me);
+    match works.or(own.last()) {
+        Some((number, _)) => Ok(Some(*number)),
+        None if kept.is_named(&id) => Err(foreign(&id)),
+        None if message.parent_task_id.is_some() => {
+            Err(Rejection::because(Code::UnknownTask, format!("nobody has a task {id}")).at("/parent_task_id"))
+        }
+        // Dots that lead to nobody's task are part of a name.
+        None => Ok(None),
+    }
+}
+
+/// Whether somebody may hand tasks to another, by its own manifest; and the rule that says when. People may.
+pub(super) fn may_hand_to(state: &State, me: &str, parent: Option<u64>, to: &str) -> Result<Option<String>, Rejection> {
+    let Some(agent) = state.registry.agent(me) else { return Ok(None) };
+    let kept = &state.rules.cap;
+    let working = parent.and_then(|parent| kept.task(parent)).filter(|above| above.assignee == me);
+    let rights = match working {
+        Some(above) => kept.rights_in(&state.registry, above),
+        None => kept.rights(agent),
+    };
+    let rule = rights.and_then(|rights| rule_for(state, &rights, to));
+    rule.map(Some).ok_or_else(|| {
+        let message = format!("the manifest of {me:?} does not let it delegate to {to:?}");
+        Rejection::because(Code::DelegationDenied, message).at("/recipient_id").by(SPEC)
+    })
+}
+
+/// The rule for an agent, by any name of it or of the agent it is an instance of.
+fn rule_for(state: &State, rights: &Rights, to: &str) -> Option<String> {
+    let agent = state.registry.agent(to);
+    let base = agent.and_then(|agent| state.registry.agent(agent.instance_of.as_ref()?));
+    let names = agent.into_iter().chain(base).flat_map(|agent| agent.names()).chain([to]);
+    names.filter_map(|name| rights.allowed.get(name)).next().cloned()
+}
+
+/// Whoever holds a task hands on parts of it: a fresh id would leave its grants behind.
+fn stays_in_lineage(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {
+    let (kept, me) = (&case.state.rules.cap, case.speaker.id());
+    let Some(held) = kept.held(me).next().filter(|_| case.speaker.agent().is_some()) else { return Ok(()) };
+    let extends = parent.is_some_and(|parent| kept.line(parent).any(|(_, task)| task.is_open() && task.assignee == me));
+    if extends {
+        return Ok(());
+    }
+    let held = kept.task(held).map_or("", |task| &task.id);
+    let message = format!("the sender holds {held}: what it delegates is a part of that, such as {held}.1");
+    Err(Rejection::because(Code::TaskLineage, message).at("/task_id").by(SPEC))
+}
+
+fn is_open(kept: &Kept, number: u64) -> Result<(), Rejection> {
+    match kept.task(number).filter(|task| !task.is_open()) {
+        None => Ok(()),
+        Some(task) => {
+            let message = format!("{} is {}: nothing is delegated below it", task.id, task.state());
+            Err(Rejection::because(Code::TaskState, message).at("/task_id").by(SPEC))
+        }
+    }
+}
+
+pub(super) fn no_cycle(kept: &Kept, parent: Option<u64>, to: &str) -> Result<(), Rejection> {
+    let mut line = parent.into_iter().flat_map(|parent| kept.line(parent));
+    match line.find(|(_, task)| task.assignee == to || task.delegator == to) {
+        None => Ok(()),
+        Some((_, task)) => Err(cycle(format!("{to:?} has handed on, or works on, {} above", task.id))),
+    }
+}
+
+fn cycle(message: impl Into<Cow<'static, str>>) -> Rejection {
+    Rejection::because(Code::DelegationCycle, message).at("/recipient_id").by(SPEC)
+}
+
+/// A delegation that is there already may be sent again as it was.
+fn same_again(known: &Task, me: &str, to: &str) -> Result<(), Rejection> {
+    if known.delegator == me && known.assignee == to && !known.is_in_review() {
+        return Ok(());
+    }
+    let message = format!("{} is with {:?} already: have it reassigned, or use another id", known.id, known.assignee);
+    Err(Rejection::because(Code::TaskState, message).at("/task_id").by(SPEC))
+}
+
+fn within_limits(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {
+    let kept = &case.state.rules.cap;
+    let limit = |message: String| Err(Rejection::because(Code::DelegationLimit, message).at("/task_id").by(SPEC));
+    match parent.and_then(|parent| kept.task(parent)) {
+        Some(above) if above.depth >= DEPTH => limit(format!("tasks stand at most {DEPTH} deep")),
+        Some(above) if above.open_parts >= FAN_OUT => limit(format!("{} has {FAN_OUT} open parts already", above.id)),
+        Some(above) if kept.tree(above).is_some_and(|tree| tree.len() >= TREE) => {
+            limit(format!("the tree of {} has {TREE} tasks already", above.id))
+        }
+        Some(_) => Ok(()),
+        None if case.speaker.agent().is_none() => Ok(()),
+        None => {
+            let roots = kept.handed(case.speaker.id()).filter_map(|number| kept.task(number));
+            let open = roots.filter(|task| task.parent.is_none()).take(FAN_OUT).count();
+            if open < FAN_OUT { Ok(()) } else { limit(format!("{FAN_OUT} tasks of the sender are open already")) }
+        }
+    }
+}
+
+/// When the task must be done: never later than the one it is a part of.
+fn deadline(case: &Case<'_>, message: &Message, parent: Option<u64>) -> Result<Moment, Rejection> {
+    let wanted = message.deadline.as_ref().map(Moment::of);
+    if wanted.is_some_and(|wanted| wanted <= case.now) {
+        let message = format!("the deadline is over: it is {} here", case.now);
+        return Err(Rejection::because(Code::OutOfRange, message).at("/deadline").by(SPEC));
+    }
+    Ok(latest(case.policy, case.state, case.now, parent, wanted))
+}
+
+/// The deadline somebody wants, or the usual one, within that of the task above.
+pub(super) fn latest(
+    policy: &Policy,
+    state: &State,
+    now: Moment,
+    parent: Option<u64>,
+    wanted: Option<Moment>,
+) -> Moment {
+    let wanted = wanted.unwrap_or_else(|| now.plus(policy.task_deadline));
+    let above = parent.and_then(|parent| state.rules.cap.task(parent)).map(|above| above.deadline);
+    above.map_or(wanted, |above| wanted.min(above))
+}

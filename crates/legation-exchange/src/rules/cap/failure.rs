@@ -1,0 +1,95 @@
+//! What goes wrong (Observability, Error Schema): errors that are reported, tasks that are late, parties that
+//! are gone. Nothing is tried again by itself.
+
+use super::change::Change;
+use super::place::Place;
+use super::task::Task;
+use super::{tools, words};
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::rules::hold::{self, Lifter, Reason, Which};
+use crate::rules::{Case, Ruling};
+use crate::state::State;
+use legation_protocol::Rejection;
+use legation_protocol::cap::{Body, ErrorCode, Message};
+
+/// An error response. From whoever works on the task to whom it is for, it ends the task.
+pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let place = Place::of_talk(case, &message.task_id);
+    let number = place.task().map(|(number, _)| number);
+    tools::look(case, message, number, number, ruling)?;
+    let (Some((task, known)), Body::ErrorResponse { error_code, .. }) = (place.task(), &message.body) else {
+        return Ok(());
+    };
+    let me = case.speaker.id();
+    let fails = known.assignee == me && case.to.first() == Some(&known.delegator) && known.is_open();
+    ruling.change(Change::Said { task, user: None }.into());
+    ruling.change(Change::Erred { task, code: error_code.number(), by: me.to_owned(), fails }.into());
+    Ok(())
+}
+
+/// What has to be done about the tasks now, one thing at a time.
+pub(crate) fn due(state: &State, _: &Policy, now: Moment) -> Option<Ruling> {
+    let kept = &state.rules.cap;
+    if let Some(message) = kept.stale.first() {
+        return Some(stale(state, *message));
+    }
+    if let Some(message) = kept.stranded.first() {
+        return Some(stranded(state, *message));
+    }
+    if let Some((number, task)) = kept.lost.first().and_then(|number| Some((*number, kept.task(*number)?))) {
+        return Some(lost(state, number, task));
+    }
+    let (number, task) = kept.overdue(now)?;
+    let mut ruling = Ruling::default();
+    let text = format!("{} was not done by {}.", task.id, task.deadline);
+    ruling.change(Change::Erred { task: number, code: 504, by: "the exchange".to_owned(), fails: false }.into());
+    ruling.change(Change::Expired { task: number }.into());
+    words::error(state, task, &task.delegator, ErrorCode::Timeout, text, &mut ruling);
+    Some(ruling)
+}
+
+/// Work that waits in a task that has ended goes nowhere.
+fn stale(state: &State, message: u64) -> Ruling {
+    let mut ruling = Ruling::default();
+    let (by, why) = ("the exchange".to_owned(), "the task has ended".to_owned());
+    if let Some((_, task)) = state.rules.cap.reviewed(message) {
+        let text = format!("Your work in entry {message} does not go on: {} is {}.", task.id, task.state());
+        words::tell(state, task, &task.assignee, text, &mut ruling);
+    }
+    ruling.change(hold::Change::Refused { message, by, why }.into());
+    ruling
+}
+
+/// The overseer of held work is gone: it stays held, and a person decides.
+fn stranded(state: &State, message: u64) -> Ruling {
+    let mut ruling = Ruling::default();
+    let says = "its overseer is gone: waits for a person".to_owned();
+    let reason = Reason { code: "oversight".to_owned(), says, lifts: Lifter::Person };
+    ruling.change(hold::Change::Frozen { which: Which::Messages(vec![message]), reason }.into());
+    let review = state.rules.cap.reviewed(message).and_then(|(_, task)| task.reviews.get(&message));
+    if let Some(overseer) = review.and_then(|review| review.overseer.clone()) {
+        let (lifts, by) = (Lifter::Overseer(overseer), "the exchange".to_owned());
+        ruling.change(hold::Change::Lifted { message, lifts, by, why: None }.into());
+    }
+    ruling.change(Change::Stranded { message }.into());
+    ruling
+}
+
+/// A party of an open task is gone.
+fn lost(state: &State, number: u64, task: &Task) -> Ruling {
+    let mut ruling = Ruling::default();
+    let (code, by) = (ErrorCode::NotFound, "the exchange".to_owned());
+    if task.is_open() && super::order::is_here(state, &task.delegator) {
+        let text = format!("{:?}, who worked on {}, is not registered any more.", task.assignee, task.id);
+        ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true }.into());
+        words::error(state, task, &task.delegator, code, text, &mut ruling);
+    } else {
+        let text = format!("{:?}, who wanted {} done, is not registered any more.", task.delegator, task.id);
+        ruling.change(Change::Closed { task: number }.into());
+        if super::order::is_here(state, &task.assignee) {
+            words::tell(state, task, &task.assignee, text, &mut ruling);
+        }
+    }
+    ruling
+}

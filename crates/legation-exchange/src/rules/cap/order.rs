@@ -1,0 +1,201 @@
+//! What is done about a task that failed, or takes too long (Observability): it is handed over again, handed to
+//! somebody else, or taken to somebody with more rights. Never by itself.
+
+use super::change::{Change, Escalation};
+use super::delegate::{latest, may_hand_to, no_cycle};
+use super::task::{Stage, Task};
+use super::words;
+use crate::erased::covers;
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::rules::Ruling;
+use crate::state::State;
+use crate::who::{PRINCIPALS, Role, Who};
+use legation_protocol::cap::ErrorCode;
+use legation_protocol::{Code, Rejection};
+
+/// What is asked about a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// The task, by its number.
+    pub task: u64,
+    /// What to do.
+    pub step: Step,
+}
+
+/// What to do about a task.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Hand it to its assignee again.
+    Retry,
+    /// Hand it to somebody else, by any name.
+    Reassign(String),
+    /// Take it to somebody with more rights.
+    Escalate,
+}
+
+pub(crate) fn order(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    order: &Order,
+    who: &Who,
+) -> Result<Ruling, Rejection> {
+    let task = state.rules.cap.task(order.task).filter(|task| may_see(state, who, order.task, task));
+    let task = task.ok_or_else(|| Rejection::because(Code::UnknownTask, "there is no such task"))?;
+    may_order(task, who)?;
+    match &order.step {
+        Step::Retry => retry(state, policy, now, (order.task, task), who),
+        Step::Reassign(to) => reassign(state, policy, now, (order.task, task), to, who),
+        Step::Escalate => Ok(escalate(state, order.task, task, who)),
+    }
+}
+
+/// Whether somebody may see a task: its parties, those above it, and those who see everything.
+pub(super) fn may_see(state: &State, who: &Who, number: u64, task: &Task) -> bool {
+    match who {
+        Who::Person { role, .. } => match role {
+            Role::Operator | Role::Auditor | Role::Orchestrator => true,
+            Role::Reviewer => is_party(state, "user", number, task),
+        },
+        Who::Agent(id) => {
+            let since = state.registry.agent(id).map_or(u64::MAX, |agent| agent.since);
+            since <= task.handed && is_party(state, id, number, task)
+        }
+        Who::Nobody => false,
+    }
+}
+
+fn is_party(state: &State, id: &str, number: u64, task: &Task) -> bool {
+    let kept = &state.rules.cap;
+    let in_line = kept.line(number).any(|(_, task)| task.delegator == id || task.assignee == id);
+    let overseer = || kept.overseer_in(&state.registry, task).and_then(|name| state.registry.resolve(&name));
+    in_line || overseer().is_some_and(|overseer| overseer.id == id)
+}
+
+/// Whoever handed a task over, the orchestrator and operators say what becomes of it.
+fn may_order(task: &Task, who: &Who) -> Result<(), Rejection> {
+    let may = match who {
+        Who::Person { role, .. } => {
+            matches!(role, Role::Operator | Role::Orchestrator) || role.speaks_as(&task.delegator)
+        }
+        Who::Agent(id) => *id == task.delegator,
+        Who::Nobody => false,
+    };
+    if may {
+        return Ok(());
+    }
+    let text =
+        format!("{:?} handed {} over: that agent, the orchestrator or an operator decides", task.delegator, task.id);
+    Err(Rejection::because(Code::NotAParty, text).by("CAP Observability"))
+}
+
+/// Whether there is an agent or a principal with this id.
+pub(super) fn is_here(state: &State, id: &str) -> bool {
+    PRINCIPALS.contains(&id) || state.registry.agent(id).is_some()
+}
+
+/// Whether a task can be handed over again.
+fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
+    let refuse = |text: String| Err(Rejection::because(Code::TaskState, text).by("CAP Observability"));
+    let above = task.parent.and_then(|parent| state.rules.cap.task(parent));
+    match task.stage {
+        _ if task.is_in_review() => refuse(format!("the result of {} waits for a review", task.id)),
+        Stage::Done | Stage::Closed => refuse(format!("{} is {}", task.id, task.stage.as_str())),
+        Stage::Open | Stage::Failed | Stage::Expired => match above.filter(|above| !above.is_open()) {
+            Some(above) => refuse(format!("{}, which it is a part of, is {}", above.id, above.state())),
+            None => Ok(()),
+        },
+    }
+}
+
+/// The delegation goes to somebody as it was sent, if its text is still there.
+fn words_again(state: &State, task: &Task, to: &str, ruling: &mut Ruling) {
+    let dropped = &state.dropped;
+    let is_kept = task.notice >= dropped.before || covers(&dropped.kept, task.notice);
+    if is_kept && state.erasures.of(task.notice).is_none() {
+        ruling.again.push((task.notice, to.to_owned()));
+    }
+}
+
+fn retry(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    (number, task): (u64, &Task),
+    who: &Who,
+) -> Result<Ruling, Rejection> {
+    can_go_on(state, task)?;
+    if !is_here(state, &task.assignee) {
+        let text = format!("{:?} is not registered any more: hand the task to somebody else", task.assignee);
+        return Err(Rejection::because(Code::TaskState, text));
+    }
+    let mut ruling = Ruling::default();
+    let deadline = latest(policy, state, now, task.parent, None);
+    ruling.change(Change::Retried { task: number, deadline }.into());
+    words_again(state, task, &task.assignee, &mut ruling);
+    let text = format!(
+        "{} is to be tried again, by {deadline}. {who} asks for it; entry {} says what to do.",
+        task.id, task.notice
+    );
+    words::hand_over(state, task, &task.assignee, text, &mut ruling);
+    Ok(ruling)
+}
+
+fn reassign(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    (number, task): (u64, &Task),
+    to: &str,
+    who: &Who,
+) -> Result<Ruling, Rejection> {
+    can_go_on(state, task)?;
+    let principal = PRINCIPALS.into_iter().find(|name| *name == to);
+    let to = principal.or_else(|| state.registry.resolve(to).map(|agent| agent.id.as_str()));
+    let to = to.ok_or_else(|| Rejection::because(Code::UnknownRecipient, "there is no such agent").at("/to"))?;
+    may_hand_to(state, &task.delegator, task.parent, to).map_err(|rejection| rejection.at("/to"))?;
+    no_cycle(&state.rules.cap, task.parent, to).map_err(|rejection| rejection.at("/to"))?;
+    if to == task.assignee || to == task.delegator {
+        let text = format!("{to:?} has {} already, or handed it over", task.id);
+        return Err(Rejection::because(Code::DelegationCycle, text).at("/to"));
+    }
+    let mut ruling = Ruling::default();
+    let deadline = latest(policy, state, now, task.parent, None);
+    ruling.change(Change::Reassigned { task: number, to: to.to_owned(), deadline }.into());
+    words_again(state, task, to, &mut ruling);
+    let text = format!(
+        "{} is yours from now on, by {deadline}. {who} decided so; entry {} says what to do.",
+        task.id, task.notice
+    );
+    words::hand_over(state, task, to, text, &mut ruling);
+    if is_here(state, &task.assignee) {
+        let text = format!("{} has gone to {to:?}. {who} decided so.", task.id);
+        words::tell(state, task, &task.assignee, text, &mut ruling);
+    }
+    Ok(ruling)
+}
+
+/// Takes a task to whom its delegator works for, else to its overseer, else to the operators.
+fn escalate(state: &State, number: u64, task: &Task, who: &Who) -> Ruling {
+    let kept = &state.rules.cap;
+    let above = task.parent.and_then(|parent| kept.task(parent)).map(|above| above.delegator.clone());
+    let overseer = || kept.overseer_in(&state.registry, task).and_then(|name| state.registry.resolve(&name));
+    let to = above.filter(|above| is_here(state, above)).or_else(|| overseer().map(|overseer| overseer.id.clone()));
+    let mut ruling = Ruling::default();
+    let to = to.map_or(Escalation::Operator, Escalation::Party);
+    ruling.change(Change::Escalated { task: number, to: to.clone() }.into());
+    if let Escalation::Party(to) = to {
+        let code = task.errors.back().map_or(ErrorCode::Internal, |failure| ErrorCode::from(failure.code));
+        let text = format!("{who} asks for help with {}, which is {}.", task.id, task.state());
+        words::error(state, task, &to, code, text, &mut ruling);
+    }
+    ruling
+}
+
+impl State {
+    /// Whether somebody may see a task.
+    pub fn may_see_task(&self, who: &Who, number: u64) -> bool {
+        self.rules.cap.task(number).is_some_and(|task| may_see(self, who, number, task))
+    }
+}

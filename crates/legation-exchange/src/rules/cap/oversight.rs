@@ -1,0 +1,159 @@
+//! Quality control (Oversight): the result of an overseen agent waits for its overseer, who gets the work, asks
+//! about it and decides on it by its digest. Talk flows meanwhile, marked.
+
+mod verdict;
+
+use super::Oversight;
+use super::change::{Change, User};
+use super::place::{Place, is_or_instance, oversees};
+use super::task::Task;
+use super::{tools, words};
+use crate::agent::Agent;
+use crate::rules::hold::{Lifter, Reason};
+use crate::rules::{Case, Ruling};
+use legation_protocol::cap::Message;
+use legation_protocol::{Code, Rejection};
+
+const SPEC: &str = "CAP Oversight";
+
+/// How many messages of one task wait for a word.
+const WAITING: usize = 16;
+
+/// Plain talk: a result, a decision, or neither.
+pub(super) fn talk(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
+    if message.is_final == Some(true) {
+        let (number, task) = Place::of(case, &message.task_id)?.own(&message.task_id)?;
+        tools::look(case, message, Some(number), Some(number), ruling)?;
+        note(case, Some((number, task)), ruling);
+        return result(case, message, number, task, ruling);
+    }
+    let place = Place::of_talk(case, &message.task_id);
+    let task = place.task();
+    tools::look(case, message, task.map(|(number, _)| number), task.map(|(number, _)| number), ruling)?;
+    note(case, task, ruling);
+    match message.decision {
+        Some(decision) => verdict::decide(case, message, decision, &place, ruling),
+        None => {
+            verdict::implied(case, message, ruling);
+            flow(case, message, task, ruling)
+        }
+    }
+}
+
+/// What a party says in a task is remembered there; and whether the user is asked, or answers.
+fn note(case: &Case<'_>, task: Option<(u64, &Task)>, ruling: &mut Ruling) {
+    let Some((task, _)) = task else { return };
+    let user = match (case.speaker.id(), case.to) {
+        ("user", _) => Some(User::Answered),
+        (_, [to]) if to == "user" => Some(User::Asked),
+        _ => None,
+    };
+    ruling.change(Change::Said { task, user }.into());
+}
+
+/// A result: to whom the task was handed over by, and not past the overseer.
+fn result(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let refuse = |text: String| Err(Rejection::because(Code::TaskState, text).at("/final").by(SPEC));
+    if task.assignee != case.speaker.id() {
+        let text = format!("{} is {:?}'s to finish", task.id, task.assignee);
+        return Err(Rejection::because(Code::NotAParty, text).at("/final").by(SPEC));
+    }
+    if !task.is_open() {
+        return refuse(format!("{} is {} already", task.id, task.state()));
+    }
+    if case.to.first() != Some(&task.delegator) {
+        return refuse(format!("the result of {} goes to {:?}", task.id, task.delegator));
+    }
+    if let Some(part) = waiting_below(case, number, task) {
+        return refuse(format!("{} is part of {} and waits for a review", part.id, task.id));
+    }
+    if overseer(case, task).is_none() {
+        return Ok(ruling.change(Change::Finished { task: number }.into()));
+    }
+    wait(case, message, number, task, ruling)
+}
+
+/// A part of the task, at any depth, with work that waits for a word.
+fn waiting_below<'c>(case: &Case<'c>, number: u64, task: &Task) -> Option<&'c Task> {
+    let kept = &case.state.rules.cap;
+    let waiting = kept.tree(task)?.reviews().filter_map(|message| kept.reviewed(message));
+    let mut below = waiting.filter(|(part, _)| *part != number && kept.line(*part).any(|(above, _)| above == number));
+    below.find(|(_, part)| part.is_open()).map(|(_, part)| part)
+}
+
+/// Who reviews the work in a task: nobody, an agent, or one who is not there.
+fn overseer<'c>(case: &Case<'c>, task: &Task) -> Option<Option<&'c Agent>> {
+    let registry = &case.state.registry;
+    let name = case.state.rules.cap.overseer_in(registry, task)?;
+    // Nobody reviews its own work, by whatever name.
+    Some(registry.resolve(&name).filter(|overseer| {
+        let author = registry.agent(&task.assignee);
+        author.is_none_or(|author| !is_or_instance(author, &overseer.id) && !is_or_instance(overseer, &author.id))
+    }))
+}
+
+/// Holds a message until the overseer has decided, who gets it; a person, if there is none.
+fn wait(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: &mut Ruling) -> Result<(), Rejection> {
+    if task.reviews.len() >= WAITING {
+        let text = format!("{WAITING} messages of {} wait for a review already", task.id);
+        return Err(Rejection::because(Code::TaskState, text).by(SPEC));
+    }
+    let overseer = overseer(case, task).flatten();
+    let (says, lifts) = match overseer {
+        Some(overseer) => (format!("waits for {:?} to approve it", overseer.id), Lifter::Overseer(overseer.id.clone())),
+        None => ("its overseer is not here: waits for a person".to_owned(), Lifter::Person),
+    };
+    ruling.reasons.push(Reason { code: "oversight".to_owned(), says, lifts });
+    ruling.change(
+        Change::Waits {
+            task: number,
+            digest: case.received.digest().to_string(),
+            overseer: overseer.map(|overseer| overseer.id.clone()),
+            is_final: message.is_final == Some(true),
+        }
+        .into(),
+    );
+    if let Some(overseer) = overseer {
+        words::show_work(case, task, message, &overseer.id, ruling);
+    }
+    Ok(())
+}
+
+/// What an overseen agent tells its delegator beside its result.
+fn flow(case: &Case<'_>, message: &Message, task: Option<(u64, &Task)>, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let Some((number, task)) = task.filter(|(_, task)| task.is_open() && task.assignee == case.speaker.id()) else {
+        return Ok(());
+    };
+    if case.to.first() != Some(&task.delegator) || overseer(case, task).is_none() {
+        return Ok(());
+    }
+    let has_more = message.attachments.as_ref().is_some_and(|attachments| !attachments.is_empty());
+    if case.policy.oversight == Oversight::Strict && has_more {
+        return wait(case, message, number, task, ruling);
+    }
+    ruling.find("cap.oversight", "unreviewed", "the sender's work in this task is not approved");
+    Ok(())
+}
+
+/// A question, from the overseer to the agent it oversees.
+pub(super) fn inquiry(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
+    let place = Place::of_talk(case, &message.task_id);
+    let asked = case.to.first().and_then(|to| registry.agent(to));
+    let is_overseer = case.speaker.agent().zip(asked).is_some_and(|(agent, asked)| {
+        let named = kept.rights(asked).and_then(|rights| rights.overseer.clone());
+        let by_manifest =
+            named.and_then(|name| registry.resolve(&name)).is_some_and(|it| is_or_instance(agent, &it.id));
+        let by_task =
+            || place.task().is_some_and(|(_, task)| task.assignee == asked.id && oversees(kept, registry, agent, task));
+        by_manifest || by_task()
+    });
+    if !is_overseer {
+        let text = "only its overseer asks an agent about its work like this; anybody may send a message";
+        return Err(Rejection::because(Code::NotOverseer, text).at("/sender_id").by(SPEC));
+    }
+    let task = place.task();
+    tools::look(case, message, task.map(|(number, _)| number), task.map(|(number, _)| number), ruling)?;
+    note(case, task, ruling);
+    Ok(())
+}

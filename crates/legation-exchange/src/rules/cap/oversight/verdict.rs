@@ -1,0 +1,157 @@
+//! An overseer's word on held work: approve, revise or reject, of the work with this digest.
+
+use super::SPEC;
+use crate::agent::Agent;
+use crate::rules::cap::change::Change;
+use crate::rules::cap::place::{Place, is_or_instance, oversees};
+use crate::rules::cap::task::{Review, Task};
+use crate::rules::cap::{Oversight, words};
+use crate::rules::hold::{self, Lifter};
+use crate::rules::{Case, Ruling};
+use legation_protocol::cap::{Body, Decision, ErrorCode, Message};
+use legation_protocol::{Code, Rejection};
+
+/// Work that waits for the word of the one who speaks.
+struct Held<'c> {
+    message: u64,
+    number: u64,
+    task: &'c Task,
+    overseer: &'c str,
+}
+
+pub(super) fn decide(
+    case: &Case<'_>,
+    message: &Message,
+    decision: Decision,
+    place: &Place<'_>,
+    ruling: &mut Ruling,
+) -> Result<(), Rejection> {
+    let Some(agent) = case.speaker.agent() else { return Err(not_overseer()) };
+    let held = match message.digest {
+        Some(digest) => by_digest(case, agent, &digest.to_string()),
+        None => by_task(case, agent, message)?,
+    };
+    let held = held.ok_or_else(|| nothing_held(case, agent, message, place))?;
+    let why = match &message.body {
+        Body::Message { content } => content.clone(),
+        Body::DelegationNotice { .. } | Body::ErrorResponse { .. } | Body::OversightInquiry { .. } => String::new(),
+    };
+    match decision {
+        Decision::Approve => approve(case, &held, Some(why), ruling),
+        Decision::Revise => turn_back(case, &held, "to be revised", &why, ruling),
+        Decision::Reject => {
+            turn_back(case, &held, "rejected", &why, ruling);
+            reject(case, &held, ruling);
+        }
+    }
+    Ok(())
+}
+
+/// Everything that waits for an agent's word, or for that of the agent it is an instance of.
+fn waiting<'c>(case: &Case<'c>, agent: &'c Agent) -> impl Iterator<Item = (Held<'c>, &'c Review)> {
+    let (kept, holds) = (&case.state.rules.cap, &case.state.rules.holds);
+    let overseers = [Some(agent.id.as_str()), agent.instance_of.as_deref()];
+    overseers.into_iter().flatten().flat_map(move |overseer| {
+        kept.overseen(overseer).filter_map(move |message| {
+            let (number, task) = kept.reviewed(message)?;
+            let lifts = Lifter::Overseer(overseer.to_owned());
+            let waits = holds.get(message)?.reasons.iter().any(|reason| reason.lifts == lifts);
+            let review = task.reviews.get(&message).filter(|_| waits && task.is_open())?;
+            Some((Held { message, number, task, overseer }, review))
+        })
+    })
+}
+
+fn by_digest<'c>(case: &Case<'c>, agent: &'c Agent, digest: &str) -> Option<Held<'c>> {
+    waiting(case, agent).find(|(_, review)| review.digest == digest).map(|(held, _)| held)
+}
+
+/// The one thing that waits in the task, or else in the nearest above it.
+fn by_task<'c>(case: &Case<'c>, agent: &'c Agent, message: &Message) -> Result<Option<Held<'c>>, Rejection> {
+    let kept = &case.state.rules.cap;
+    let id = message.task_id.as_str();
+    let mut found: Vec<_> = waiting(case, agent).map(|(held, _)| held).collect();
+    let far = |held: &Held<'_>| {
+        if held.task.id == id {
+            return Some(0);
+        }
+        // The overseer may speak in a part of the task that was handed to it.
+        let seats = kept.seats(&agent.id, id).map(|(number, _)| number);
+        seats.filter_map(|seat| kept.line(seat).position(|(above, _)| above == held.number)).min()
+    };
+    let nearest = found.iter().filter_map(far).min();
+    found.retain(|held| nearest.is_some() && far(held) == nearest);
+    if found.len() > 1 {
+        let text = format!("{} messages wait for a decision in {id}: name the digest of one", found.len());
+        return Err(Rejection::because(Code::OversightConflict, text).at("/digest").by(SPEC));
+    }
+    Ok(found.pop())
+}
+
+fn not_overseer() -> Rejection {
+    Rejection::because(Code::NotOverseer, "only the overseer of its author decides on work").at("/decision").by(SPEC)
+}
+
+fn nothing_held(case: &Case<'_>, agent: &Agent, message: &Message, place: &Place<'_>) -> Rejection {
+    let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
+    let line = place.task().into_iter().flat_map(|(number, _)| kept.line(number));
+    let mut tasks = line.chain(kept.named(&message.task_id).take(64));
+    if !tasks.any(|(_, task)| oversees(kept, registry, agent, task)) {
+        return not_overseer();
+    }
+    let text = match message.digest {
+        Some(_) => "no work with this digest waits for your decision: changed work has another",
+        None => "nothing waits for your decision in this task",
+    };
+    Rejection::because(Code::OversightConflict, text).at("/digest").by(SPEC)
+}
+
+/// It goes on, unless something else holds it; the task is done once it has.
+fn approve(case: &Case<'_>, held: &Held<'_>, why: Option<String>, ruling: &mut Ruling) {
+    let lifts = Lifter::Overseer(held.overseer.to_owned());
+    let by = format!("agent {}", case.speaker.id());
+    ruling.lift(case.state, held.message, lifts, by, why.filter(|why| !why.is_empty()));
+}
+
+/// It does not go on, and its author is told.
+fn turn_back(case: &Case<'_>, held: &Held<'_>, what: &str, why: &str, ruling: &mut Ruling) {
+    let Held { message, task, .. } = *held;
+    let by = format!("agent {}", case.speaker.id());
+    let text = format!("Your work in entry {message} is {what} and does not go on. {}: {why}", case.speaker.id());
+    words::tell(case.state, task, &task.assignee, text, ruling);
+    ruling.change(hold::Change::Refused { message, by, why: why.to_owned() }.into());
+}
+
+/// The task has failed, and whoever waits for it is told.
+fn reject(case: &Case<'_>, held: &Held<'_>, ruling: &mut Ruling) {
+    let Held { number, task, .. } = *held;
+    let (code, by) = (ErrorCode::Forbidden, case.speaker.id().to_owned());
+    ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true }.into());
+    let text = format!("The overseer rejected the result of {}.", task.id);
+    words::error(case.state, task, &task.delegator, code, text, ruling);
+}
+
+/// An overseer's plain word to the delegator, where that counts: as in the spec's own story, in the task or in
+/// a part of it that was handed to the overseer.
+pub(super) fn implied(case: &Case<'_>, message: &Message, ruling: &mut Ruling) {
+    if case.policy.oversight != Oversight::Implied {
+        return;
+    }
+    let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
+    let (Some(agent), Some(to)) = (case.speaker.agent(), case.to.first()) else { return };
+    let seats = kept.seats(&agent.id, &message.task_id).chain(kept.seats(to, &message.task_id));
+    let line = seats.flat_map(|(number, _)| kept.line(number));
+    let mut meant = line.filter(|(_, task)| {
+        task.is_open()
+            && task.delegator == *to
+            && !is_or_instance(agent, &task.assignee)
+            && oversees(kept, registry, agent, task)
+    });
+    let Some((number, task)) = meant.next() else { return };
+    let mut held = waiting(case, agent).map(|(held, _)| held).filter(|held| held.number == number);
+    match (held.next(), held.next()) {
+        (Some(one), None) => approve(case, &one, None, ruling),
+        (None, _) if task.reviews.is_empty() => ruling.change(Change::Finished { task: number }.into()),
+        (None | Some(_), _) => {}
+    }
+}

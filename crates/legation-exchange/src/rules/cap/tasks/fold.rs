@@ -1,0 +1,282 @@
+//! How tasks change. Everything here follows from changes, registrations and the fate of holds alone.
+
+use super::Kept;
+use crate::agent::Agent;
+use crate::moment::Moment;
+use crate::registry::Registry;
+use crate::rules::At;
+use crate::rules::cap::change::{Escalation, Opened, User};
+use crate::rules::cap::rights::Rights;
+use crate::rules::cap::task::{Failure, Review, Stage, Task};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+type Index = BTreeMap<String, BTreeSet<u64>>;
+
+fn put(index: &mut Index, who: &str, number: u64) {
+    match index.get_mut(who) {
+        Some(numbers) => drop(numbers.insert(number)),
+        None => drop(index.insert(who.to_owned(), [number].into())),
+    }
+}
+
+fn take(index: &mut Index, who: &str, number: u64) {
+    let Some(numbers) = index.get_mut(who) else { return };
+    numbers.remove(&number);
+    if numbers.is_empty() {
+        index.remove(who);
+    }
+}
+
+impl Kept {
+    pub(in crate::rules::cap) fn open(&mut self, at: At, opened: &Opened) {
+        let number = at.position;
+        let above = opened.parent.and_then(|parent| self.tasks.get(&parent));
+        let (root, depth) = above.map_or((number, 1), |above| (above.root, above.depth + 1));
+        let opener = above.map_or(&opened.delegator, |above| &above.opener).clone();
+        let task = Task {
+            id: opened.id.clone(),
+            opener,
+            parent: opened.parent,
+            root,
+            depth,
+            delegator: opened.delegator.clone(),
+            assignee: opened.assignee.clone(),
+            former: Vec::new(),
+            grant: opened.grant.clone(),
+            narrowed: None,
+            stage: Stage::Closed,
+            opened_at: at.at,
+            deadline: opened.deadline,
+            ended_at: None,
+            notice: number,
+            handed: number,
+            tries: 1,
+            parts: BTreeSet::new(),
+            open_parts: 0,
+            reviews: BTreeMap::new(),
+            result: None,
+            messages: VecDeque::from([number]),
+            said: 1,
+            errors: VecDeque::new(),
+            asked_user: None,
+            escalated: None,
+        };
+        self.names.entry(task.id.clone()).or_default().insert(task.opener.clone(), number);
+        self.seat(&task.delegator, &task.id, number);
+        self.seat(&task.assignee, &task.id, number);
+        if let Some(above) = opened.parent.and_then(|parent| self.tasks.get_mut(&parent)) {
+            above.parts.insert(number);
+        }
+        self.tasks.insert(number, task);
+        self.reopen(number, opened.deadline);
+    }
+
+    fn seat(&mut self, who: &str, id: &str, number: u64) {
+        self.seats.entry(who.to_owned()).or_default().entry(id.to_owned()).or_default().insert(number);
+    }
+
+    /// Somebody works on it from now on.
+    fn reopen(&mut self, number: u64, deadline: Moment) {
+        let Some(task) = self.tasks.get_mut(&number) else { return };
+        self.deadlines.remove(&(task.deadline, number));
+        self.deadlines.insert((deadline, number));
+        task.deadline = deadline;
+        if task.is_open() {
+            return;
+        }
+        (task.stage, task.ended_at, task.narrowed) = (Stage::Open, None, None);
+        put(&mut self.held, &task.assignee, number);
+        put(&mut self.handed, &task.delegator, number);
+        let (root, parent) = (task.root, task.parent);
+        if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
+            above.open_parts += 1;
+        }
+        self.grow(root, number);
+    }
+
+    /// Nobody works on it any more. What waits in it for a word will be turned back.
+    fn end(&mut self, at: At, number: u64, stage: Stage) {
+        let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_open()) else { return };
+        (task.stage, task.ended_at, task.asked_user) = (stage, Some(at.at), None);
+        self.stale.extend(task.reviews.keys());
+        self.stranded.retain(|message| !task.reviews.contains_key(message));
+        self.deadlines.remove(&(task.deadline, number));
+        take(&mut self.held, &task.assignee, number);
+        take(&mut self.handed, &task.delegator, number);
+        self.lost.remove(&number);
+        let (root, parent) = (task.root, task.parent);
+        if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
+            above.open_parts = above.open_parts.saturating_sub(1);
+        }
+        self.wither(root, at.position);
+    }
+
+    /// Ends what is below a task and not done: nobody takes it up again.
+    fn close_parts(&mut self, at: At, number: u64) {
+        let parts: Vec<_> = self.tasks.get(&number).into_iter().flat_map(|task| task.parts.iter().copied()).collect();
+        for part in parts {
+            self.close_parts(at, part);
+            self.end(at, part, Stage::Closed);
+            if let Some(task) = self.tasks.get_mut(&part).filter(|task| task.stage != Stage::Done) {
+                task.stage = Stage::Closed;
+            }
+        }
+    }
+
+    pub(in crate::rules::cap) fn note(&mut self, at: At, number: u64, user: Option<User>) {
+        let Some(task) = self.tasks.get_mut(&number) else { return };
+        task.note(at.position);
+        match user {
+            Some(User::Asked) if task.is_open() => task.asked_user = Some(at.position),
+            Some(User::Answered) => task.asked_user = None,
+            Some(User::Asked) | None => {}
+        }
+    }
+
+    pub(in crate::rules::cap) fn review(
+        &mut self,
+        message: u64,
+        number: u64,
+        digest: &str,
+        overseer: Option<&str>,
+        is_final: bool,
+    ) {
+        let Some(task) = self.tasks.get_mut(&number) else { return };
+        let review = Review { digest: digest.to_owned(), overseer: overseer.map(str::to_owned), is_final };
+        task.reviews.insert(message, review);
+        self.reviews.insert(message, number);
+        if let Some(tree) = self.trees.get_mut(&task.root) {
+            tree.reviews.insert(message);
+        }
+        if let Some(overseer) = overseer {
+            put(&mut self.overseen, overseer, message);
+        }
+    }
+
+    /// Nothing waits here any more.
+    fn reviewed_once(&mut self, message: u64) -> Option<(u64, Review)> {
+        self.stale.remove(&message);
+        self.stranded.remove(&message);
+        let number = self.reviews.remove(&message)?;
+        let task = self.tasks.get_mut(&number)?;
+        let review = task.reviews.remove(&message)?;
+        if let Some(tree) = self.trees.get_mut(&task.root) {
+            tree.reviews.remove(&message);
+        }
+        if let Some(overseer) = &review.overseer {
+            take(&mut self.overseen, overseer, message);
+        }
+        Some((number, review))
+    }
+
+    /// A held message went on.
+    pub(crate) fn released(&mut self, at: At, message: u64) {
+        if let Some((number, review)) = self.reviewed_once(message)
+            && review.is_final
+        {
+            self.finish(at, number, message);
+        }
+    }
+
+    /// A held message did not go on.
+    pub(crate) fn refused(&mut self, message: u64) {
+        self.reviewed_once(message);
+    }
+
+    /// What is erased waits for nobody.
+    pub(crate) fn erased(&mut self, is_erased: &impl Fn(u64) -> bool) {
+        let gone: Vec<_> = self.reviews.keys().copied().filter(|message| is_erased(*message)).collect();
+        for message in gone {
+            self.reviewed_once(message);
+        }
+    }
+
+    pub(in crate::rules::cap) fn strand(&mut self, message: u64) {
+        self.stranded.remove(&message);
+        let Some(task) = self.reviews.get(&message).and_then(|number| self.tasks.get_mut(number)) else { return };
+        let Some(review) = task.reviews.get_mut(&message) else { return };
+        if let Some(overseer) = review.overseer.take() {
+            take(&mut self.overseen, &overseer, message);
+        }
+    }
+
+    pub(in crate::rules::cap) fn finish(&mut self, at: At, number: u64, result: u64) {
+        let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_open()) else { return };
+        task.result = Some(result);
+        self.close_parts(at, number);
+        self.end(at, number, Stage::Done);
+    }
+
+    pub(in crate::rules::cap) fn err(&mut self, at: At, number: u64, (code, by): (i64, &str), fails: bool) {
+        let Some(task) = self.tasks.get_mut(&number) else { return };
+        task.fail(Failure { position: at.position, code, by: by.to_owned() });
+        if fails {
+            self.end(at, number, Stage::Failed);
+        }
+    }
+
+    pub(in crate::rules::cap) fn expire(&mut self, at: At, number: u64) {
+        self.end(at, number, Stage::Expired);
+    }
+
+    pub(in crate::rules::cap) fn close(&mut self, at: At, number: u64) {
+        self.close_parts(at, number);
+        self.end(at, number, Stage::Closed);
+    }
+
+    pub(in crate::rules::cap) fn hand_again(&mut self, at: At, number: u64, deadline: Option<Moment>) {
+        let Some(task) = self.tasks.get_mut(&number) else { return };
+        task.tries = task.tries.saturating_add(1);
+        task.handed = at.position;
+        let deadline = deadline.unwrap_or(task.deadline);
+        self.reopen(number, deadline);
+    }
+
+    pub(in crate::rules::cap) fn reassign(&mut self, at: At, number: u64, to: &str, deadline: Moment) {
+        self.close_parts(at, number);
+        self.end(at, number, Stage::Closed);
+        let Some(task) = self.tasks.get_mut(&number) else { return };
+        let (id, before) = (task.id.clone(), std::mem::replace(&mut task.assignee, to.to_owned()));
+        task.former.push(before.clone());
+        self.unseat(&before, &id, number);
+        self.seat(to, &id, number);
+        self.hand_again(at, number, Some(deadline));
+    }
+
+    pub(in crate::rules::cap) fn escalate(&mut self, number: u64, to: &Escalation) {
+        if let Some(task) = self.tasks.get_mut(&number) {
+            task.escalated = Some(to.clone());
+        }
+    }
+
+    /// An agent was registered or changed. What is running keeps the stricter of old and new rights.
+    pub(crate) fn registered(&mut self, registry: &Registry, agent: &Agent) {
+        let Some(manifest) = &agent.manifest else { return };
+        let rights = Rights::of(manifest);
+        if self.rights.get(&agent.id) == Some(&rights) {
+            return;
+        }
+        let holders: Vec<_> = registry.instances(&agent.id).chain([agent]).collect();
+        let holders = holders.into_iter().filter(|holder| self.held.contains_key(&holder.id));
+        let before: Vec<_> = holders.map(|holder| (holder, self.rights(holder).map(Cow::into_owned))).collect();
+        self.rights.insert(agent.id.clone(), rights);
+        for (holder, old) in before {
+            let new = self.rights(holder).map(Cow::into_owned).unwrap_or_default();
+            let old = old.unwrap_or_default();
+            for number in self.held.get(&holder.id).into_iter().flatten() {
+                if let Some(task) = self.tasks.get_mut(number) {
+                    let met = task.narrowed.as_deref().unwrap_or(&old).meet(&new);
+                    task.narrowed = Some(Box::new(met));
+                }
+            }
+        }
+    }
+
+    /// An agent is gone.
+    pub(crate) fn removed(&mut self, agent: &str) {
+        self.rights.remove(agent);
+        self.lost.extend(self.held.get(agent).into_iter().chain(self.handed.get(agent)).flatten());
+        self.stranded.extend(self.overseen.get(agent).into_iter().flatten());
+    }
+}

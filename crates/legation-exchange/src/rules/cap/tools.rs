@@ -1,0 +1,163 @@
+//! Results of tools (MCP Integration): one must come from a tool that its sender is bound to and that every
+//! grant above leaves it, or be a colleague's passed on unchanged. Nothing here proves that a tool was called.
+
+use super::Narrowing;
+use super::change::Change;
+use super::rights::Rights;
+use super::task::Task;
+use super::tasks::Kept;
+use crate::agent::Agent;
+use crate::rules::{Case, Ruling};
+use legation_protocol::cap::{Attachment, Message, ToolCallResult};
+use legation_protocol::json::{Digest, Doc, canonical};
+use legation_protocol::{Code, Rejection};
+use std::borrow::Cow;
+
+const SPEC: &str = "CAP MCP Integration";
+
+/// Judges the results a message carries. `within` is the task its sender acts in, `shown_in` where they are seen.
+pub(super) fn look(
+    case: &Case<'_>,
+    message: &Message,
+    within: Option<u64>,
+    shown_in: Option<u64>,
+    ruling: &mut Ruling,
+) -> Result<(), Rejection> {
+    let mut shown = Vec::new();
+    for (index, attachment) in message.attachments.iter().flatten().enumerate() {
+        let Attachment::ToolCallResult(result) = attachment else { continue };
+        let digest = digest(result);
+        match may_show(case, within, result) {
+            Ok(()) => mark(ruling, "self_reported", "nothing but its sender's word says that a tool answered this"),
+            Err(_) if was_shown(case, within, &digest) => {
+                mark(ruling, "forwarded", "a result that was shown in the task before, passed on unchanged");
+            }
+            Err(rejection) => return Err(rejection.at(format!("/attachments/{index}")).by(SPEC)),
+        }
+        shown.push(digest);
+    }
+    if let (Some(task), false) = (shown_in, shown.is_empty()) {
+        ruling.change(Change::Shown { task, results: shown }.into());
+    }
+    Ok(())
+}
+
+fn mark(ruling: &mut Ruling, code: &str, says: &str) {
+    if !ruling.findings.iter().any(|found| found.code == code) {
+        ruling.find("cap.tools", code, says);
+    }
+}
+
+/// A result however it is spelled.
+fn digest(result: &ToolCallResult) -> String {
+    let text = serde_json::to_string(result).unwrap_or_default();
+    let canonical = Doc::parse(text.as_bytes()).map_or_else(|_| text.clone().into_bytes(), |doc| canonical(doc.root()));
+    Digest::of_bytes(&canonical).to_string()
+}
+
+/// Whether a result was shown in this task, above it or below it.
+fn was_shown(case: &Case<'_>, within: Option<u64>, digest: &str) -> bool {
+    let kept = &case.state.rules.cap;
+    let Some(number) = within else { return false };
+    let Some(tree) = kept.task(number).and_then(|task| kept.tree(task)) else { return false };
+    let in_line = |below: u64, above: u64| kept.line(below).any(|(task, _)| task == above);
+    tree.shown(digest).any(|seen| in_line(number, seen) || in_line(seen, number))
+}
+
+fn may_show(case: &Case<'_>, within: Option<u64>, result: &ToolCallResult) -> Result<(), Rejection> {
+    let Some(agent) = case.speaker.agent() else { return Ok(()) };
+    let acting = acting(&case.state.rules.cap, agent, within);
+    let (server, tool) = (result.server_id.as_str(), result.tool.as_str());
+    let bound = acting.iter().any(|place| allows(case, agent, *place, &|rights| rights.bind(server, tool), Some(tool)));
+    if !bound {
+        let message = format!("{} may not use {tool:?} of {server:?} here", agent.id);
+        return Err(Rejection::because(Code::ToolNotBound, message));
+    }
+    for scope in scopes(result) {
+        let has = |place: &Option<u64>| {
+            let reach = |rights: &Rights| rights.reach(server, &scope);
+            allows(case, agent, *place, &reach, None) && granted_scope(case, *place, &scope)
+        };
+        if !acting.iter().any(has) {
+            let message = format!("{} does not have the scope {scope:?} of {server:?} here", agent.id);
+            return Err(Rejection::because(Code::ScopeDenied, message));
+        }
+    }
+    Ok(())
+}
+
+/// The scopes a result names, in members the spec does not define.
+fn scopes(result: &ToolCallResult) -> Vec<String> {
+    let named = |name: &str| result.extra.get(name).map(legation_protocol::json::Json::to_value);
+    let one = named("scope").and_then(|scope| scope.as_str().map(str::to_owned));
+    let list = named("scopes").and_then(|list| list.as_array().cloned()).unwrap_or_default();
+    one.into_iter().chain(list.iter().filter_map(|scope| scope.as_str().map(str::to_owned))).collect()
+}
+
+/// The most tasks that are looked through for a right.
+const LOOKED_THROUGH: usize = 64;
+
+/// In which task somebody acts; none is by its own rights alone. Naming a task of others gives nothing: whoever
+/// holds tasks acts in one of those.
+fn acting(kept: &Kept, agent: &Agent, within: Option<u64>) -> Vec<Option<u64>> {
+    for (number, task) in within.into_iter().flat_map(|number| kept.line(number)) {
+        if task.assignee == agent.id {
+            return vec![Some(number)];
+        }
+        if task.delegator == agent.id && task.parent.is_none() {
+            return vec![None];
+        }
+        if task.delegator != agent.id {
+            break;
+        }
+    }
+    let held: Vec<_> = kept.held(&agent.id).take(LOOKED_THROUGH).map(Some).collect();
+    if held.is_empty() { vec![None] } else { held }
+}
+
+fn allows(
+    case: &Case<'_>,
+    agent: &Agent,
+    place: Option<u64>,
+    has: &dyn Fn(&Rights) -> bool,
+    tool: Option<&str>,
+) -> bool {
+    let kept = &case.state.rules.cap;
+    let Some(number) = place else { return kept.rights(agent).is_some_and(|rights| has(&rights)) };
+    let bound = |task: &Task| kept.rights_in(&case.state.registry, task).is_some_and(|rights| has(&rights));
+    let granted = tool.is_none_or(|tool| kept.grants(number).all(|grant| grant.allows_tool(tool)));
+    granted
+        && match case.policy.narrowing {
+            Narrowing::Grants => kept.task(number).is_some_and(bound),
+            Narrowing::Strict => kept.line(number).all(|(_, task)| bound(task)) && opener_has(case, number, has),
+        }
+}
+
+/// Whether whoever opened the tree is a person, or has a right too.
+fn opener_has(case: &Case<'_>, number: u64, has: &dyn Fn(&Rights) -> bool) -> bool {
+    let kept = &case.state.rules.cap;
+    let opener = kept.task(number).and_then(|task| case.state.registry.agent(&task.opener));
+    opener.is_none_or(|opener| kept.rights(opener).is_some_and(|rights| has(&rights)))
+}
+
+fn granted_scope(case: &Case<'_>, place: Option<u64>, scope: &str) -> bool {
+    place.is_none_or(|number| case.state.rules.cap.grants(number).all(|grant| grant.allows_scope(scope)))
+}
+
+impl Kept {
+    /// What the assignee of a task may use in it, all told.
+    pub fn left_in(&self, registry: &crate::registry::Registry, number: u64, narrowing: Narrowing) -> Rights {
+        let Some(task) = self.task(number) else { return Rights::default() };
+        let mut rights = self.rights_in(registry, task).map(Cow::into_owned).unwrap_or_default();
+        for (_, task) in self.line(number) {
+            rights.under(&task.grant);
+            if narrowing == Narrowing::Strict {
+                rights.within(&self.rights_in(registry, task).map(Cow::into_owned).unwrap_or_default());
+            }
+        }
+        if let (Narrowing::Strict, Some(opener)) = (narrowing, registry.agent(&task.opener)) {
+            rights.within(&self.rights(opener).map(Cow::into_owned).unwrap_or_default());
+        }
+        rights
+    }
+}

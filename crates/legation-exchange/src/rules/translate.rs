@@ -1,0 +1,209 @@
+//! Speaking across dialects. When the one recipient does not speak the dialect a message is in, the exchange says
+//! the same in one it speaks, as its own message that names the original; what comes back finds its way the same
+//! way. [`TABLE`] is all it can say: the rest is refused, never guessed.
+
+mod acl;
+mod cap;
+mod conversation;
+mod links;
+mod said;
+mod table;
+mod vcp;
+mod vlp;
+
+pub use links::{Link, Links, Stage, Step, Translation};
+pub use table::{Row, TABLE};
+
+use super::hold::{Lifter, Reason};
+use super::ruling::Heard;
+use super::voice::{can_say, origin};
+use super::{Case, Change, Ruling};
+use crate::effect::Accepted;
+use conversation::Conversation;
+use legation_protocol::vcp::Origin;
+use legation_protocol::{Code, Format, Message, Rejection};
+use said::{Act, Said, Scene};
+use serde_json::{Value, json};
+
+/// The dialects the exchange translates into, as they are tried. VCP says nothing that another dialect says.
+const INTO: [Format; 3] = [Format::Acl, Format::Cap, Format::Vlp];
+
+/// Says a message in a dialect of its recipient, if it is in none of them.
+pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection> {
+    // What a rule has sent elsewhere goes there.
+    if ruling.instead.is_some() {
+        return Ok(());
+    }
+    let Some(talk) = Conversation::of(case)? else { return Ok(()) };
+    let Some(said) = read(case.received.message(), &talk) else { return Err(no_words(case)) };
+    talk.fits(case, &said)?;
+    let spoken =
+        INTO.into_iter().filter(|dialect| talk.hears(*dialect)).find_map(|to| speak(case, ruling, &talk, &said, to));
+    match spoken {
+        Some(spoken) => {
+            has_room(case, &talk, said.act)?;
+            may_ask(case, &talk, &spoken)?;
+            ruling.instead = Some(Vec::new());
+            for Spoken { translation, .. } in &spoken {
+                let Translation { said, said_in, to, .. } = translation;
+                ruling.find(
+                    "translate",
+                    "translated",
+                    format!("the exchange said it to {to:?} in {said_in}, as {said}"),
+                );
+            }
+            let heard = spoken.into_iter().map(|spoken| spoken.heard(talk.hearer.id()));
+            ruling.heard.splice(0..0, heard);
+            Ok(())
+        }
+        // Whatever its dialect: an alarm is heard, and a rule from above holds.
+        None if said.act.must_arrive() => {
+            ruling.find("translate", "untranslated", "its recipient's dialects have no words for it: it goes as it is");
+            Ok(())
+        }
+        None => Err(no_words(case)),
+    }
+}
+
+fn no_words(case: &Case<'_>) -> Rejection {
+    let message = case.received.message();
+    let text =
+        format!("a {} {} has no counterpart in a dialect its recipient speaks", message.dialect(), message.kind());
+    Rejection::because(Code::Untranslatable, text)
+}
+
+/// What a message says, whatever its dialect.
+fn read(message: &Message, talk: &Conversation<'_>) -> Option<Said> {
+    let said = match message {
+        Message::Vcp(envelope) => vcp::read(envelope),
+        Message::Acl(message) => acl::read(message),
+        Message::Cap(message) => cap::read(message),
+        Message::Vlp(message) => vlp::read(message),
+    }?;
+    // A question takes no final word: whatever is said to it is its answer.
+    let answers = said.act == Act::Talk && talk.ask.is_some_and(|ask| ask.is_question()) && talk.is_asked();
+    Some(if answers { Said { act: Act::Result, ..said } } else { said })
+}
+
+/// A message the exchange is about to say.
+struct Spoken {
+    translation: Translation,
+    words: Box<dyn FnOnce(Origin) -> Option<Message>>,
+}
+
+impl Spoken {
+    fn heard(self, to: &str) -> Heard {
+        Heard { to: to.to_owned(), words: self.words, changes: opens(self.translation) }
+    }
+}
+
+/// What changes with a translated message, in its own entry. Whatever the rules of the dialect it is said in keep
+/// of it belongs here too.
+fn opens(translation: Translation) -> Vec<Change> {
+    vec![Change::Translated(Box::new(translation))]
+}
+
+/// Says it in this dialect; nothing if that has no words for it. An answer to a request that nobody has taken on
+/// takes it on first, where the dialect asks for that.
+fn speak(case: &Case<'_>, ruling: &Ruling, talk: &Conversation<'_>, said: &Said, to: Format) -> Option<Vec<Spoken>> {
+    let implied = (to == Format::Acl && talk.takes_on(said.act)).then(Said::taken_on);
+    // Released messages and what is said come right after the message, in this order.
+    let first = case.state.next + 1 + ruling.released.len() as u64;
+    let is_held = !ruling.reasons.is_empty();
+    let each = (first..).zip(implied.iter().chain([said]));
+    each.map(|(position, said)| say(case, talk, said, (to, position, is_held))).collect()
+}
+
+fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64, bool)) -> Option<Spoken> {
+    let (dialect, position, waits) = how;
+    let (refers_to, thread) = talk.names_for(said.act);
+    let scene = Scene {
+        to: talk.hearer.name_in(dialect).to_owned(),
+        refers_to: refers_to.map(str::to_owned),
+        thread: thread.map(str::to_owned),
+        entry: case.state.next,
+        ontology: talk.ask.and_then(|ask| ask.translation.ontology.clone()),
+        is_question: talk.ask.is_some_and(Link::is_question),
+        id: case.id.to_owned(),
+        digest: case.received.digest().to_string(),
+        from: translated_from(case),
+    };
+    let words = said.clone();
+    let write = move |origin: &Origin| match dialect {
+        Format::Acl => acl::write(&words, &scene, origin),
+        Format::Cap => cap::write(&words, &scene, origin),
+        Format::Vlp => vlp::write(&words, &scene, origin),
+        Format::Vcp | Format::Hello | Format::Manifest => None,
+    };
+    let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
+    let original = case.received.message();
+    let (reply_with, ontology) = acl::marks(original);
+    let translation = Translation {
+        original: case.state.next,
+        from: case.speaker.id().to_owned(),
+        to: talk.hearer.id().to_owned(),
+        id: case.id.to_owned(),
+        dialect: original.dialect(),
+        thread: original.thread().map(str::to_owned),
+        said: message.id().unwrap_or_default(),
+        said_in: dialect,
+        said_thread: message.thread().map(str::to_owned),
+        ask: talk.asked_at(said.act),
+        step: said.act.step(),
+        reply_with,
+        ontology,
+        waits,
+        is_alarm: matches!(said.act, Act::Alarm(severity) if severity.is_grave()),
+    };
+    Some(Spoken { translation, words: Box::new(move |origin| write(&origin)) })
+}
+
+/// What a translated message says of its original.
+fn translated_from(case: &Case<'_>) -> Value {
+    let message = case.received.message();
+    json!({
+        "message_id": case.id,
+        "digest": case.received.digest().to_string(),
+        "dialect": message.dialect().to_string(),
+        "kind": message.kind(),
+        "sender": case.speaker.id(),
+        "position": case.state.next,
+    })
+}
+
+/// The exchange fills no mailbox that has no room for whoever it speaks for.
+fn has_room(case: &Case<'_>, talk: &Conversation<'_>, act: Act) -> Result<(), Rejection> {
+    let limit = case.policy.mailbox_limit;
+    let waiting = case.state.mailbox(talk.hearer.id()).map_or(0, crate::mailbox::Mailbox::len);
+    if act.must_arrive() || waiting < limit {
+        return Ok(());
+    }
+    let text = format!("{limit} messages wait for {:?} already", talk.hearer.id());
+    Err(Rejection::because(Code::MailboxFull, text))
+}
+
+/// A manifest binds its agent in every dialect: it says to whom a task is handed (CAP Delegation).
+fn may_ask(case: &Case<'_>, talk: &Conversation<'_>, spoken: &[Spoken]) -> Result<(), Rejection> {
+    let delegates =
+        |spoken: &Spoken| spoken.translation.said_in == Format::Cap && spoken.translation.step == Step::Asks;
+    let manifest = case.speaker.agent().and_then(|agent| agent.manifest.as_ref());
+    let Some(manifest) = manifest.filter(|_| spoken.iter().any(delegates)) else { return Ok(()) };
+    let allowed = manifest.get("allowed_agents").and_then(Value::as_array).into_iter().flatten();
+    let names = talk.hearer.all_names(case.state);
+    if allowed.filter_map(Value::as_str).any(|name| names.contains(&name)) {
+        return Ok(());
+    }
+    let text = format!("the sender's manifest does not let it delegate to {:?}", talk.hearer.id());
+    Err(Rejection::because(Code::DelegationDenied, text).by("CAP Delegation"))
+}
+
+/// Makes the entry of a translated message: it is frozen with whom it speaks for, and waits as its original does.
+pub(super) fn dress(accepted: &mut Accepted, changes: &[Change]) {
+    let Some(translation) = changes.iter().find_map(Change::translation) else { return };
+    accepted.is_alarm = translation.is_alarm;
+    if translation.waits {
+        let says = format!("waits with the message in entry {}, which it translates", translation.original);
+        let lifts = Lifter::Original(translation.original);
+        accepted.ruled.held = vec![Reason { code: "translated".to_owned(), says, lifts }];
+    }
+}

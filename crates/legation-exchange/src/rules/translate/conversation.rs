@@ -1,0 +1,206 @@
+//! Between whom something is to be translated, and what was said between them before.
+
+use super::links::{Link, Stage, Step};
+use super::said::{Act, Said};
+use crate::agent::Agent;
+use crate::rules::Case;
+use crate::rules::voice::name_in;
+use crate::state::State;
+use crate::who::PRINCIPALS;
+use legation_protocol::{Code, Format, Message, Recipients, Rejection};
+use std::collections::BTreeMap;
+
+/// Who is to hear it.
+#[derive(Clone, Copy)]
+pub(super) enum Hearer<'c> {
+    Agent(&'c Agent),
+    /// A principal of CAP, who has asked something.
+    Principal(&'c str),
+}
+
+impl<'c> Hearer<'c> {
+    pub(super) fn id(&self) -> &'c str {
+        match self {
+            Hearer::Agent(agent) => &agent.id,
+            Hearer::Principal(name) => name,
+        }
+    }
+
+    pub(super) fn name_in(&self, dialect: Format) -> &'c str {
+        match self {
+            Hearer::Agent(agent) => name_in(agent, dialect),
+            Hearer::Principal(name) => name,
+        }
+    }
+
+    fn speaks(&self, dialect: Format) -> bool {
+        match self {
+            Hearer::Agent(agent) => agent.dialects.is_empty() || agent.dialects.contains(&dialect),
+            Hearer::Principal(_) => dialect == Format::Cap,
+        }
+    }
+
+    /// Whether it is the one who was part of that, and no other under the same id.
+    fn heard(&self, link: &Link) -> bool {
+        match self {
+            Hearer::Agent(agent) => agent.since < link.position,
+            Hearer::Principal(_) => true,
+        }
+    }
+
+    /// All names it goes by, and those of the agent it is an instance of.
+    pub(super) fn all_names(&self, state: &'c State) -> Vec<&'c str> {
+        match self {
+            Hearer::Agent(agent) => {
+                let base = agent.instance_of.as_ref().and_then(|base| state.registry.agent(base));
+                [Some(*agent), base].into_iter().flatten().flat_map(Agent::names).collect()
+            }
+            Hearer::Principal(name) => vec![name],
+        }
+    }
+}
+
+/// Two who need the exchange to understand each other.
+pub(super) struct Conversation<'c> {
+    pub(super) hearer: Hearer<'c>,
+    /// What the exchange said between them last.
+    last: Option<&'c Link>,
+    /// What that is about, if something was asked.
+    pub(super) ask: Option<&'c Link>,
+    speaker: &'c str,
+}
+
+impl<'c> Conversation<'c> {
+    /// Nothing if the message needs no translation.
+    pub(super) fn of(case: &Case<'c>) -> Result<Option<Conversation<'c>>, Rejection> {
+        let message = case.received.message();
+        let Recipients::One(name) = message.recipients() else { return Ok(None) };
+        match case.to {
+            [to] => {
+                let hearer = case.state.registry.agent(to).map(Hearer::Agent);
+                let hearer = hearer.filter(|hearer| !hearer.speaks(message.dialect()));
+                Ok(hearer.map(|hearer| {
+                    let last = named(case, message).remove(hearer.id()).filter(|last| hearer.heard(last));
+                    Conversation::with(case, hearer, last)
+                }))
+            }
+            [] if case.policy.is_exchange(name) => answered(case, message),
+            _ => Ok(None),
+        }
+    }
+
+    fn with(case: &Case<'c>, hearer: Hearer<'c>, last: Option<&'c Link>) -> Conversation<'c> {
+        let ask = last.and_then(|last| last.translation.ask.or(is_ask(last).then_some(last.position)));
+        let ask = ask.and_then(|ask| case.state.rules.translations.get(ask));
+        Conversation { hearer, last, ask, speaker: case.speaker.id() }
+    }
+
+    /// Whether the sender was asked.
+    pub(super) fn is_asked(&self) -> bool {
+        self.ask.is_some_and(|ask| ask.translation.to == self.speaker && ask.translation.from == self.hearer.id())
+    }
+
+    /// Whether this takes on what nobody has taken on.
+    pub(super) fn takes_on(&self, act: Act) -> bool {
+        let is_new = self.ask.is_some_and(|ask| ask.stage == Stage::Asked && !ask.is_question());
+        is_new && matches!(act, Act::Result | Act::Failure)
+    }
+
+    /// The entry in which the exchange asked what this act is about.
+    pub(super) fn asked_at(&self, act: Act) -> Option<u64> {
+        match act {
+            Act::Ask | Act::Question => None,
+            Act::Accept
+            | Act::Reject
+            | Act::Result
+            | Act::Failure
+            | Act::Puzzled
+            | Act::Talk
+            | Act::Alarm(_)
+            | Act::Ack
+            | Act::Rules => self.ask.map(|ask| ask.position),
+        }
+    }
+
+    /// Whether the hearer is spoken to in this dialect: the one it spoke here itself, or else any of its own.
+    pub(super) fn hears(&self, dialect: Format) -> bool {
+        let own = self
+            .last
+            .map(|last| &last.translation)
+            .map(|last| if last.from == self.hearer.id() { last.dialect } else { last.said_in });
+        own.filter(|own| self.hearer.speaks(*own)).map_or_else(|| self.hearer.speaks(dialect), |own| own == dialect)
+    }
+
+    /// The message and the thread that this act goes on from, as the hearer knows them.
+    pub(super) fn names_for(&self, act: Act) -> (Option<&'c str>, Option<&'c str>) {
+        let about = if act.answers() { self.ask } else { self.last };
+        let Some(about) = about.map(|about| &about.translation) else { return (None, None) };
+        if about.from != self.hearer.id() {
+            return (Some(&about.said), about.said_thread.as_deref());
+        }
+        // Where the spec leaves the choice, an answer names what it was asked to.
+        let wanted = about.reply_with.as_deref().filter(|_| matches!(act, Act::Result | Act::Failure));
+        (wanted.or(Some(&about.id)), about.thread.as_deref())
+    }
+
+    /// An answer comes once, from whom it was asked of.
+    pub(super) fn fits(&self, case: &Case<'_>, said: &Said) -> Result<(), Rejection> {
+        if !said.act.answers() {
+            return Ok(());
+        }
+        let refuse = |code, text: &'static str| Err(Rejection::because(code, text).at(place(case)));
+        let Some(ask) = self.ask else {
+            return refuse(Code::Untranslatable, "it answers nothing that the exchange has translated for its sender");
+        };
+        let is_new = ask.stage == Stage::Asked && !ask.is_question();
+        match said.act {
+            _ if !self.is_asked() => refuse(Code::NotAParty, "this was not asked of the sender"),
+            _ if ask.stage == Stage::Ended => refuse(Code::TaskState, "this was answered already"),
+            Act::Accept | Act::Reject if !is_new => {
+                refuse(Code::TaskState, "a task is taken on or refused once, and first")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_ask(link: &Link) -> bool {
+    matches!(link.translation.step, Step::Asks | Step::Questions)
+}
+
+/// Where a message names what it answers.
+fn place(case: &Case<'_>) -> &'static str {
+    match case.received.message() {
+        Message::Acl(_) => "/in_reply_to",
+        Message::Cap(_) => "/task_id",
+        Message::Vcp(_) | Message::Vlp(_) => "/refers_to",
+    }
+}
+
+/// What the message names of what the exchange said to, or for, its sender, by who else is part of it.
+fn named<'c>(case: &Case<'c>, message: &Message) -> BTreeMap<&'c str, &'c Link> {
+    let names = match message {
+        Message::Cap(message) => vec![message.task_id.to_string()],
+        Message::Vcp(_) | Message::Acl(_) | Message::Vlp(_) => message.refers_to(),
+    };
+    let (links, me) = (&case.state.rules.translations, case.speaker.id());
+    let since = case.speaker.agent().map_or(0, |agent| agent.since);
+    names.iter().flat_map(|name| links.named(me, name)).filter(|(_, link)| link.position >= since).collect()
+}
+
+/// Who hears what is said to the exchange in answer to what it said.
+fn answered<'c>(case: &Case<'c>, message: &Message) -> Result<Option<Conversation<'c>>, Rejection> {
+    let mut found = named(case, message).into_iter();
+    let Some((other, last)) = found.next() else { return Ok(None) };
+    if found.next().is_some() {
+        let text = "this names what the exchange said for several: address the one who is meant";
+        return Err(Rejection::because(Code::AmbiguousReference, text).at(place(case)));
+    }
+    let agent = case.state.registry.agent(other).map(Hearer::Agent).filter(|hearer| hearer.heard(last));
+    let principal = || PRINCIPALS.into_iter().find(|name| *name == other).map(Hearer::Principal);
+    let Some(hearer) = agent.or_else(principal) else {
+        let text = format!("{other:?}, for whom the exchange spoke, is not registered any more");
+        return Err(Rejection::because(Code::UnknownRecipient, text));
+    };
+    Ok(Some(Conversation::with(case, hearer, Some(last))))
+}

@@ -1,0 +1,226 @@
+//! Which message the exchange said for which, so that answers find their way back. Kept for a week by the record's
+//! time, and the newest hundred thousand at most.
+
+use crate::moment::Moment;
+use crate::rules::At;
+use legation_protocol::Format;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How long a pair is known.
+const KNOWN: Duration = Duration::from_hours(168);
+/// How many are.
+const MOST: usize = 100_000;
+
+/// A message the exchange said for another, as its entry tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Translation {
+    /// The entry of the original.
+    pub original: u64,
+    /// Whose words they are, by canonical id.
+    pub from: String,
+    /// Who hears them.
+    pub to: String,
+    /// The original's id.
+    pub id: String,
+    /// The original's dialect.
+    pub dialect: Format,
+    /// The original's task or session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// The id of what the exchange said.
+    pub said: String,
+    /// Its dialect.
+    pub said_in: Format,
+    /// Its task or session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said_thread: Option<String>,
+    /// The entry in which the exchange asked what this is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ask: Option<u64>,
+    /// What it does to that.
+    pub step: Step,
+    /// What the original wants to read in an answer (ACL 3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_with: Option<String>,
+    /// The original's field of knowledge (ACL 5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ontology: Option<String>,
+    /// Whether it waits until the original goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+    /// Whether it is an alarm.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_alarm: bool,
+}
+
+/// What a message does to what was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Asks for work.
+    Asks,
+    /// Asks a question.
+    Questions,
+    /// Takes the work on.
+    Accepts,
+    /// Ends it, well or not.
+    Ends,
+    /// Neither.
+    Says,
+}
+
+/// Where something that was asked stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Nobody has answered.
+    #[default]
+    Asked,
+    /// It was taken on.
+    Accepted,
+    /// It was answered.
+    Ended,
+}
+
+/// A translation that is still known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The entry of what the exchange said.
+    pub position: u64,
+    /// When that was.
+    pub at: Moment,
+    /// What it was.
+    pub translation: Translation,
+    /// Where it stands, if it asks for something.
+    pub stage: Stage,
+    /// Where what it answers stood before.
+    pub before: Stage,
+}
+
+impl Link {
+    /// Whether it asks a question, and not for work.
+    pub fn is_question(&self) -> bool {
+        self.translation.step == Step::Questions
+    }
+
+    /// What both sides call it: whoever knows the name, the name, and who else is part of it.
+    fn names(&self) -> Vec<((String, String), String)> {
+        let Translation { from, to, id, dialect, thread, said, said_in, said_thread, .. } = &self.translation;
+        let task = |dialect: Format, thread: &Option<String>| thread.clone().filter(|_| dialect == Format::Cap);
+        let ours = [Some(id.clone()), task(*dialect, thread)].into_iter().flatten();
+        let theirs = [Some(said.clone()), task(*said_in, said_thread)].into_iter().flatten();
+        let ours = ours.map(|name| ((from.clone(), name), to.clone()));
+        ours.chain(theirs.map(|name| ((to.clone(), name), from.clone()))).collect()
+    }
+}
+
+/// All translations that are still known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<Link>", into = "Vec<Link>")]
+pub struct Links {
+    /// By the entry of what the exchange said.
+    links: BTreeMap<u64, Link>,
+    /// The same by the entry of the original.
+    said_for: BTreeMap<u64, BTreeSet<u64>>,
+    /// The last by who knows it, by which name, and with whom.
+    named: BTreeMap<(String, String), BTreeMap<String, u64>>,
+}
+
+impl Links {
+    /// The one in this entry.
+    pub fn get(&self, position: u64) -> Option<&Link> {
+        self.links.get(&position)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The last that an agent knows by this name, with each who is part of it.
+    pub(super) fn named(&self, agent: &str, name: &str) -> impl Iterator<Item = (&str, &Link)> {
+        let known = self.named.get(&(agent.to_owned(), name.to_owned()));
+        known.into_iter().flatten().filter_map(|(other, link)| Some((other.as_str(), self.links.get(link)?)))
+    }
+
+    /// What the exchange said for the message in this entry.
+    pub(crate) fn said_for(&self, original: u64) -> impl Iterator<Item = u64> {
+        self.said_for.get(&original).into_iter().flatten().copied()
+    }
+
+    pub(crate) fn apply(&mut self, at: At, translation: &Translation) {
+        let stage = match translation.step {
+            Step::Accepts => Some(Stage::Accepted),
+            Step::Ends => Some(Stage::Ended),
+            Step::Asks | Step::Questions | Step::Says => None,
+        };
+        let mut before = Stage::default();
+        if let Some((stage, ask)) = stage.zip(translation.ask.and_then(|ask| self.links.get_mut(&ask))) {
+            before = std::mem::replace(&mut ask.stage, stage);
+        }
+        let translation = translation.clone();
+        self.put(Link { position: at.position, at: at.at, translation, stage: Stage::default(), before });
+        let is_old = |link: &Link| link.at.plus(KNOWN) < at.at;
+        while self.links.len() > MOST || self.links.values().next().is_some_and(is_old) {
+            self.forget_first();
+        }
+    }
+
+    /// A message that was held does not go on: what it would have answered stands as before.
+    pub(crate) fn refused(&mut self, original: u64) {
+        let first = self.said_for(original).next().and_then(|said| self.links.get(&said));
+        let answers = first.filter(|link| matches!(link.translation.step, Step::Accepts | Step::Ends));
+        let Some((ask, before)) = answers.and_then(|link| Some((link.translation.ask?, link.before))) else { return };
+        if let Some(ask) = self.links.get_mut(&ask) {
+            ask.stage = before;
+        }
+    }
+
+    fn put(&mut self, link: Link) {
+        for (name, other) in link.names() {
+            self.named.entry(name).or_default().insert(other, link.position);
+        }
+        self.said_for.entry(link.translation.original).or_default().insert(link.position);
+        self.links.insert(link.position, link);
+    }
+
+    fn forget_first(&mut self) {
+        let Some((position, link)) = self.links.pop_first() else { return };
+        for (name, other) in link.names() {
+            let Some(known) = self.named.get_mut(&name) else { continue };
+            if known.get(&other) == Some(&position) {
+                known.remove(&other);
+            }
+            if known.is_empty() {
+                self.named.remove(&name);
+            }
+        }
+        if let Some(said) = self.said_for.get_mut(&link.translation.original) {
+            said.remove(&position);
+            if said.is_empty() {
+                self.said_for.remove(&link.translation.original);
+            }
+        }
+    }
+}
+
+impl From<Vec<Link>> for Links {
+    fn from(all: Vec<Link>) -> Self {
+        let mut links = Links::default();
+        all.into_iter().for_each(|link| links.put(link));
+        links
+    }
+}
+
+impl From<Links> for Vec<Link> {
+    fn from(links: Links) -> Self {
+        links.links.into_values().collect()
+    }
+}

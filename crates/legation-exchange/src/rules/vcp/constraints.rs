@@ -1,0 +1,71 @@
+//! The constraints agents are under (VCP 4.3): who laid them, how they are held to, and how they are shown.
+//! What binds an agent is what was laid on it and on everyone above it.
+
+mod content;
+mod enforce;
+mod laid;
+mod lay;
+mod shown;
+
+pub use laid::Laid;
+pub use lay::{Laying, Lifting, Wish};
+pub use shown::{Shown, Sum};
+
+pub(super) use enforce::enforce;
+pub(super) use lay::{look, order};
+
+use super::At;
+use crate::agent::Agent;
+use crate::registry::Registry;
+use crate::state::State;
+use crate::who::Who;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything that is laid on agents, by the agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Constraints {
+    on: BTreeMap<String, Laid>,
+}
+
+impl Constraints {
+    /// What is laid on this agent itself.
+    pub fn on(&self, agent: &str) -> Option<&Laid> {
+        self.on.get(agent)
+    }
+
+    pub(super) fn lay(&mut self, at: At, laying: &Laying) {
+        if let Some(change) = laying.change() {
+            self.on.entry(laying.agent.clone()).or_default().lay(at, &change);
+        }
+    }
+
+    pub(super) fn lift(&mut self, lifting: &Lifting) {
+        let (Some(laid), Some(order)) = (self.on.get_mut(&lifting.agent), lifting.made.order()) else { return };
+        laid.lift(order, &lifting.types);
+    }
+
+    pub(super) fn forget(&mut self, agent: &str) {
+        self.on.remove(agent);
+    }
+}
+
+/// An agent, whoever it is a copy of, and everyone above them; some of them twice.
+fn lineage<'r>(registry: &'r Registry, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
+    let base = agent.instance_of.as_deref().and_then(|base| registry.agent(base));
+    let up =
+        move |from| std::iter::successors(Some(from), move |agent: &&Agent| registry.agent(agent.parent.as_deref()?));
+    up(agent).chain(base.into_iter().flat_map(up))
+}
+
+impl State {
+    /// Whether somebody may see what binds an agent: itself, those above it, and whoever sees everything.
+    pub fn may_see_charter(&self, who: &Who, agent: &Agent) -> bool {
+        match who {
+            Who::Person { .. } => who.sees_all(),
+            Who::Agent(id) => lineage(&self.registry, agent).any(|above| above.id == *id),
+            Who::Nobody => false,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Holding messages of every dialect against the constraints their sender is under. Escalations, their
+//! acknowledgements and resumes are never stopped.
+
+use super::content::{Content, plain};
+use super::laid::{Laid, Standing};
+use super::lineage;
+use crate::agent::Agent;
+use crate::rules::hold::{Lifter, Reason};
+use crate::rules::{Case, Ruling};
+use crate::state::State;
+use legation_protocol::vcp::{Floor, Payload, Rule, Setter};
+use legation_protocol::vlp::Level;
+use legation_protocol::{Code, Message, Rejection};
+use std::collections::BTreeSet;
+
+/// Refuses a message that breaks a constraint; raises one to the least level it may have.
+pub(in crate::rules::vcp) fn enforce(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let kept = &case.state.rules.vcp.constraints;
+    let Some(sender) = case.speaker.agent().filter(|_| !kept.on.is_empty()) else { return Ok(()) };
+    let message = case.received.message();
+    if is_free(message) {
+        return Ok(());
+    }
+    let content = Content::of(case.received);
+    let to = ruling.instead.as_deref().unwrap_or(case.to);
+    let mut floor: Option<(Level, &Agent, &Laid)> = None;
+    for above in lineage(&case.state.registry, sender) {
+        let Some(laid) = kept.on(&above.id) else { continue };
+        check(case.state, &content, to, laid).map_or(Ok(()), |broken| Err(broken.rejection(above, sender)))?;
+        if let Some(level) = laid.bound.floor.filter(|level| floor.is_none_or(|(own, ..)| own < *level)) {
+            floor = Some((level, above, laid));
+        }
+    }
+    match (message, floor) {
+        (Message::Vlp(message), Some((level, above, laid))) => {
+            let own = ruling.level.max(Some(message.judged().level()));
+            let rule = find(laid, |rule| *rule == Rule::SafetyFloor(Floor::Level(level)));
+            let broken = Broken { what: format!("safety_floor {level}"), rule };
+            raise(ruling, own, level, &broken.says(above, sender))
+        }
+        (Message::Vcp(_) | Message::Acl(_) | Message::Cap(_) | Message::Vlp(_), _) => Ok(()),
+    }
+}
+
+fn is_free(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::Escalation(_) => true,
+        Payload::ConstraintPropagate(laid) => laid.constraints.iter().all(|one| matches!(one.rule, Rule::Resume(_))),
+        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => false,
+    }
+}
+
+/// A constraint that a message breaks.
+struct Broken<'l> {
+    what: String,
+    rule: Option<Standing<'l>>,
+}
+
+/// The first constraint laid on one agent that the message breaks.
+fn check<'l>(state: &State, content: &Content<'_>, to: &[String], laid: &'l Laid) -> Option<Broken<'l>> {
+    let bound = &laid.bound;
+    if let Some((limit, tokens)) = bound.tokens.and_then(|limit| Some((limit, content.more_than(limit)?))) {
+        let what = format!("token_limit {limit}: the message has about {tokens} tokens");
+        return Some(Broken { what, rule: find(laid, |rule| *rule == Rule::TokenLimit(limit)) });
+    }
+    if !bound.audiences.is_empty() {
+        let all = |name: &String| bound.audiences.iter().all(|list| admits(state, list, name));
+        if let Some(name) = to.iter().find(|name| !all(name)) {
+            let is_it = |rule: &Rule| match rule {
+                Rule::AudienceRestrict(list) => !admits(state, &list.iter().cloned().collect(), name),
+                _ => false,
+            };
+            let what = format!("audience_restrict: {name:?} is not among those it may address");
+            return Some(Broken { what, rule: find(laid, is_it) });
+        }
+    }
+    if !bound.topics.is_empty() {
+        let topic = content.topics().iter().find(|topic| bound.topics.contains(*topic))?;
+        let is_it = |rule: &Rule| matches!(rule, Rule::TopicBlock(list) if list.iter().any(|one| plain(one) == *topic));
+        let what = format!("topic_block: the message declares a topic that is blocked, {topic:?}");
+        return Some(Broken { what, rule: find(laid, is_it) });
+    }
+    None
+}
+
+/// Whether a list names a recipient: by one of its names, the agent it is a copy of, or a group.
+pub(super) fn admits(state: &State, list: &BTreeSet<String>, name: &str) -> bool {
+    let agent = state.registry.resolve(name);
+    let by_name = |agent: &Agent| agent.names().chain(agent.instance_of.as_deref()).any(|name| list.contains(name));
+    list.contains(name) || agent.is_some_and(|agent| by_name(agent) || !agent.groups.is_disjoint(list))
+}
+
+fn find(laid: &Laid, is_it: impl Fn(&Rule) -> bool) -> Option<Standing<'_>> {
+    laid.standing().find(|standing| is_it(&standing.constraint.rule))
+}
+
+impl Broken<'_> {
+    fn says(&self, on: &Agent, sender: &Agent) -> String {
+        let Broken { what, rule: Some(Standing { setter, constraint, position, .. }) } = self else {
+            return self.what.clone();
+        };
+        let source = &constraint.source_constitution_ref;
+        let on = if on.id == sender.id { "it".to_owned() } else { format!("{:?} above it", on.id) };
+        let by = match setter {
+            Setter::Agent(id) => format!("{:?}", id.as_str()),
+            Setter::Operator => "an operator".to_owned(),
+        };
+        format!("the sender is under {what}. Laid on {on} by {by} in entry {position}, from {source}")
+    }
+
+    fn rejection(&self, on: &Agent, sender: &Agent) -> Rejection {
+        Rejection::because(Code::ConstraintViolated, self.says(on, sender)).by("VCP 4.3")
+    }
+}
+
+/// A message below the floor waits for a person; one that could only be blocked is refused. What stops
+/// others is not stopped itself.
+fn raise(ruling: &mut Ruling, own: Option<Level>, floor: Level, says: &str) -> Result<(), Rejection> {
+    match floor {
+        Level::Block if own < Some(Level::Block) => {
+            Err(Rejection::because(Code::ConstraintViolated, says.to_owned()).by("VCP 4.3"))
+        }
+        Level::Review if own < Some(Level::Block) => {
+            ruling.raise(Level::Review);
+            if !ruling.reasons.iter().any(|reason| reason.lifts == Lifter::Person) {
+                let (code, says) = ("safety_floor".to_owned(), says.to_owned());
+                ruling.reasons.push(Reason { code, says, lifts: Lifter::Person });
+            }
+            Ok(())
+        }
+        Level::Safe | Level::Review | Level::Block => Ok(()),
+    }
+}

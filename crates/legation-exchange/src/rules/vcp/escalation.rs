@@ -1,0 +1,144 @@
+//! Escalations (messaging 1.2, sections 4.4 and 6): they go to the parent, stop their sender in the same
+//! commit, and an emergency goes up the whole line at once.
+
+use super::ack;
+use super::alarm::{Alarm, Change};
+use super::alarms::{MILD, MOST};
+use super::standing::{Standing, Turn, above, family, line};
+use crate::agent::Agent;
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::rules::voice::name_in;
+use crate::rules::{Case, Heard, Ruling};
+use legation_protocol::id::{AgentId, Uuid7};
+use legation_protocol::vcp::{Context, Envelope, Escalation, Propagated, Role, Severity};
+use legation_protocol::{Code, Format, Message, Rejection};
+
+pub(super) fn look(
+    case: &Case<'_>,
+    envelope: &Envelope,
+    said: &Escalation,
+    ruling: &mut Ruling,
+) -> Result<(), Rejection> {
+    let Some(agent) = case.speaker.agent() else {
+        return Err(Rejection::because(Code::NotParent, "only an agent escalates"));
+    };
+    let role = said.role().map_err(|bad| Rejection::because(Code::AckMalformed, bad.to_string()).by("VCP 6.2"))?;
+    // An acknowledgement looks like an alarm: it is told apart before anything is done about alarms.
+    if let Role::Ack(id) = role {
+        return ack::look(case, agent, said.severity, id, ruling);
+    }
+    goes_up(case, agent)?;
+    if !said.severity.is_grave() && case.state.rules.vcp.alarms.mild_of(&agent.id, case.now) >= MILD {
+        let message = format!("an agent raises at most {MILD} escalations a minute that are not grave");
+        return Err(Rejection::because(Code::RateLimited, message));
+    }
+    match passed_on(case, agent, said, &role) {
+        Some(alarm) => pass(case, agent, said.severity, alarm, ruling),
+        None => raise(case, agent, envelope, said, ruling),
+    }
+    Ok(())
+}
+
+/// An alarm goes to the parent; the operator stands above those that have none.
+fn goes_up(case: &Case<'_>, agent: &Agent) -> Result<(), Rejection> {
+    let outside = above(&case.state.registry, agent).map(|other| &other.id);
+    let is_right = match case.to.first() {
+        Some(to) => agent.parent.as_ref() == Some(to) || outside == Some(to),
+        None => outside.is_none() && agent.parent.is_none(),
+    };
+    if is_right {
+        return Ok(());
+    }
+    let message = "an escalation goes to the sender's parent, or to the exchange if it has none";
+    Err(Rejection::because(Code::NotParent, message).at("/recipient").by("VCP 4.4"))
+}
+
+/// The open alarm of one below that this passes on: the one it names; or, of the same severity, the first that
+/// its sender was told of and has not passed on yet.
+fn passed_on(case: &Case<'_>, agent: &Agent, said: &Escalation, role: &Role) -> Option<u64> {
+    let (alarms, registry) = (&case.state.rules.vcp.alarms, &case.state.registry);
+    let fits = |alarm: &Alarm| {
+        let from = registry.agent(&alarm.from);
+        alarm.severity == said.severity && from.is_some_and(|from| line(registry, from).any(|up| up.id == agent.id))
+    };
+    match role {
+        Role::Propagated(Propagated { id, child, .. }) => {
+            let child = child.as_ref().and_then(|name| registry.resolve(name)).map(|child| &child.id);
+            let is_it = |alarm: &Alarm| fits(alarm) && child.is_none_or(|child| *child == alarm.from);
+            alarms.named(&id.to_string()).find(|(_, _, alarm)| is_it(alarm)).map(|(_, position, _)| position)
+        }
+        Role::Alarm if said.severity.is_grave() => {
+            let is_new = |alarm: &Alarm| alarm.told.iter().all(|told| told.by != agent.id);
+            alarms.told_to(&agent.id).find(|(_, alarm)| fits(alarm) && is_new(alarm)).map(|(position, _)| position)
+        }
+        Role::Alarm | Role::Ack(_) => None,
+    }
+}
+
+/// One alarm, whoever passes it on: nobody is stopped for it again, and it has one clock.
+fn pass(case: &Case<'_>, agent: &Agent, severity: Severity, alarm: u64, ruling: &mut Ruling) {
+    let to = case.to.first().cloned();
+    let due = to.as_ref().map(|_| case.now.plus(severity.ack_within()));
+    let (by, id) = (agent.id.clone(), case.id.to_owned());
+    ruling.change(Change::Passed { alarm, by, to, id, due }.into());
+}
+
+fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation, ruling: &mut Ruling) {
+    let Case { state, policy, now, .. } = *case;
+    let severity = said.severity;
+    if severity.is_grave() && state.rules.vcp.alarms.count_of(&agent.id) >= MOST {
+        // It reaches whom it is for; but nobody answers a thousand of them one by one.
+        let text = format!("its sender has {MOST} open escalations already: this one has no clock of its own");
+        ruling.find("escalation", "uncounted", text);
+        return;
+    }
+    let mut told = vec![case.to.first().cloned()];
+    if severity == Severity::Emergency {
+        let others = line(&state.registry, agent).filter(|up| case.to.first() != Some(&up.id));
+        for up in others {
+            told.push(Some(up.id.clone()));
+            let quoted = Quoted { id: envelope.message_id, severity, reason: &said.reason, context: &said.context };
+            ruling.heard.push(quoted.said_to(policy, up, agent, state.next));
+        }
+    }
+    let after = Standing::after(severity);
+    let stops = (after != Standing::Running).then(|| family(agent).to_owned());
+    let last = !severity.is_grave() && state.rules.vcp.alarms.mild_of(&agent.id, now) + 1 == MILD;
+    let (id, from, due) = (case.id.to_owned(), agent.id.clone(), deadline(case, said));
+    let wants_ack = said.requires_ack;
+    ruling.change(Change::Raised { id, from, severity, told, wants_ack, due, stops, last }.into());
+    let before = state.rules.vcp.standing.of(agent);
+    let why = format!("{} raised the {severity} escalation {}.", agent.id, case.id);
+    Turn { state, policy, family: family(agent), before, after: after.max(before), why }.follow(ruling);
+}
+
+/// When the next above is told. Nobody is above the operator, who is told at once.
+fn deadline(case: &Case<'_>, said: &Escalation) -> Option<Moment> {
+    (said.requires_ack && !case.to.is_empty()).then(|| case.now.plus(said.severity.ack_within()))
+}
+
+/// What is quoted of an alarm that is passed upward.
+pub(super) struct Quoted<'q> {
+    pub(super) id: Uuid7,
+    pub(super) severity: Severity,
+    pub(super) reason: &'q str,
+    pub(super) context: &'q Context,
+}
+
+impl Quoted<'_> {
+    /// What the exchange says to one above (section 6.3): an envelope of its own, since another recipient
+    /// would break the child's signature.
+    pub(super) fn said_to(&self, policy: &Policy, up: &Agent, child: &Agent, alarm: u64) -> Heard {
+        let name = name_in(up, Format::Vcp).to_owned();
+        let child = AgentId::vcp(name_in(child, Format::Vcp)).ok();
+        let passed = Propagated { id: self.id, child, reason: self.reason.to_owned() };
+        let escalation = Escalation::propagated(&passed, self.severity, self.context.clone());
+        let words = move |origin| {
+            let envelope = Envelope::to(AgentId::vcp(&name).ok()?, origin, escalation);
+            Some(Message::Vcp(Box::new(envelope)))
+        };
+        let said = Change::Said { alarm, to: up.id.clone(), by: policy.exchange_id(), id: String::new() };
+        Heard { to: up.id.clone(), words: Box::new(words), changes: vec![said.into()] }
+    }
+}

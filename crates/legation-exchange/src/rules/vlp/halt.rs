@@ -1,0 +1,158 @@
+//! What a `block` stops (VLP VI, rule 4): its own session, and what it names where its sender had a part in
+//! that; nobody else's. The message itself is delivered, since those it concerns must learn of it. A person
+//! lets the session go on.
+
+use super::Change;
+use super::reference::Named;
+use super::session::{Session, Spoke};
+use super::speaking::{is_party, others, since};
+use crate::decide::Earlier;
+use crate::policy::Policy;
+use crate::rules::hold::{self, Lifter, Reason, Which};
+use crate::rules::voice::{Notice, name_in};
+use crate::rules::{Case, Ruling};
+use crate::state::State;
+use crate::who::{Role, Who};
+use legation_protocol::id::AgentId;
+use legation_protocol::vcp::{Context, Envelope, Escalation};
+use legation_protocol::vlp::Message;
+use legation_protocol::{Code, Format, Rejection};
+use std::collections::BTreeSet;
+
+/// The exchange's situation in an escalation: it has no other than the realm it works for.
+const SITUATION: &str = "📍🏢";
+
+/// Nobody goes on from what is halted.
+pub(super) fn may_go_on_from(case: &Case<'_>, named: &[Named<'_>]) -> Result<(), Rejection> {
+    let sessions = &case.state.rules.vlp.sessions;
+    let is_halted = |id: &&str| sessions.get(id).is_some_and(|session| session.halted.is_some());
+    for found in named.iter().filter_map(|named| named.found) {
+        let own = found.accepted.thread.as_deref().filter(is_halted);
+        if let Some(session) = own.or_else(|| sessions.stopped_with(found.position)) {
+            let text = format!("{:?} is halted, with the session {session:?}", found.accepted.id);
+            return Err(Rejection::because(Code::Halted, text).at("/refers_to").by("VLP VI.4"));
+        }
+    }
+    Ok(())
+}
+
+/// Halts what a block stops.
+pub(super) fn look(
+    case: &Case<'_>,
+    message: &Message,
+    named: &[Named<'_>],
+    ruling: &mut Ruling,
+) -> Result<(), Rejection> {
+    let sessions = &case.state.rules.vlp.sessions;
+    if sessions.is_full_of_halts() {
+        return Err(Rejection::because(Code::Busy, "so many sessions are halted that no more can be"));
+    }
+    let session = message.thread().map_or_else(|| begun_for(case, ruling), str::to_owned);
+    let before = sessions.get(&session);
+    let chain: Vec<&Earlier> = named.iter().filter_map(|named| named.found).filter(|one| has_part(case, one)).collect();
+    let mut messages: Vec<u64> = chain.iter().map(|one| one.position).chain([case.state.next]).collect();
+    messages.sort_unstable();
+    messages.dedup();
+    let concerned = concerned(case, before, &chain);
+    let frozen = undelivered(case.state, before, &messages, &concerned);
+    ruling.change(Change::Halted { session: session.clone(), messages }.into());
+    if !frozen.is_empty() {
+        let says = format!("The session {session:?} is halted by the message in entry {}.", case.state.next);
+        let reason = Reason { code: "halted".to_owned(), says, lifts: Lifter::Session(session.clone()) };
+        ruling.change(hold::Change::Frozen { which: Which::Messages(frozen), reason }.into());
+    }
+    let text = format!(
+        "{} blocked the session {session:?} at {} with the message in entry {}. It is halted until a person lets it go on: act on nothing of it.",
+        case.speaker.id(),
+        case.now,
+        case.state.next
+    );
+    for agent in concerned.iter().filter(|id| *id != case.speaker.id()) {
+        tell(case.state, case.policy, agent, "halted", &text, &session, ruling);
+    }
+    tell_parent(case, &text, ruling);
+    Ok(())
+}
+
+/// A block outside any session halts one that is begun for it.
+fn begun_for(case: &Case<'_>, ruling: &mut Ruling) -> String {
+    let sessions = &case.state.rules.vlp.sessions;
+    let mut session = format!("message {}", case.state.next);
+    while sessions.get(&session).is_some() {
+        session.push('+');
+    }
+    let parties = std::iter::once(case.speaker.id()).chain(case.to.iter().map(String::as_str));
+    let joins = parties.map(|id| (id.to_owned(), since(case.state, id))).collect();
+    let by = case.speaker.id().to_owned();
+    ruling.change(Change::Spoke(Spoke { session: session.clone(), by, joins, ..Spoke::default() }).into());
+    session
+}
+
+/// Whether the sender had a part in a message: a stranger's is not for it to stop.
+fn has_part(case: &Case<'_>, one: &Earlier) -> bool {
+    let me = case.speaker.id();
+    one.position > since(case.state, me) && (one.accepted.sender == me || one.accepted.to.iter().any(|to| to == me))
+}
+
+/// Whoever may have something of what is halted.
+fn concerned(case: &Case<'_>, session: Option<&Session>, chain: &[&Earlier]) -> BTreeSet<String> {
+    let parties = session.map(|session| others(case.state, session, case.speaker)).unwrap_or_default();
+    let named = chain.iter().flat_map(|one| one.accepted.to.iter().chain([&one.accepted.sender])).cloned();
+    let me = case.speaker.id().to_owned();
+    parties.into_iter().chain(named).chain([me]).collect()
+}
+
+/// What of it has not reached its recipients.
+fn undelivered(state: &State, session: Option<&Session>, chain: &[u64], concerned: &BTreeSet<String>) -> Vec<u64> {
+    let is_halted = |message: &u64| {
+        chain.binary_search(message).is_ok() || session.is_some_and(|session| session.said.contains(message))
+    };
+    let mailboxes = concerned.iter().filter_map(|id| state.mailbox(id));
+    let waiting = mailboxes.flat_map(|mailbox| mailbox.after(None)).map(|item| item.message).filter(is_halted);
+    let said = session.into_iter().flat_map(|session| session.said.iter().copied());
+    let held = said.chain(chain.iter().copied()).filter(|message| state.rules.holds.get(*message).is_some());
+    waiting.chain(held).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn tell(state: &State, policy: &Policy, id: &str, code: &str, text: &str, session: &str, ruling: &mut Ruling) {
+    let Some(agent) = state.registry.agent(id) else { return };
+    let (text, rather) = (text.to_owned(), Format::Vlp);
+    ruling.notify(policy, agent, Notice { code, text, rather, about: None, thread: Some(session) });
+}
+
+/// A critical escalation to whoever stands above the sender.
+fn tell_parent(case: &Case<'_>, text: &str, ruling: &mut Ruling) {
+    let above = case.speaker.agent().and_then(|agent| agent.parent.as_deref());
+    let Some(parent) = above.and_then(|id| case.state.registry.agent(id)) else { return };
+    let name = name_in(parent, Format::Vcp).to_owned();
+    if AgentId::vcp(&name).is_err() {
+        ruling.tell(case.policy, parent, "halted", text.to_owned());
+        return;
+    }
+    let reason: String = text.chars().take(4000).collect();
+    ruling.say(parent.id.clone(), move |origin| {
+        let alarm = Escalation::critical(reason, Context::parse(SITUATION).ok()?);
+        let envelope = Envelope::to(AgentId::vcp(&name).ok()?, origin, alarm);
+        Some(legation_protocol::Message::Vcp(Box::new(envelope)))
+    });
+}
+
+/// Lets a halted session go on, and what waited for that.
+pub(super) fn release(state: &State, policy: &Policy, id: &str, why: &str, who: &Who) -> Result<Ruling, Rejection> {
+    let Who::Person { role: Role::Operator | Role::Reviewer, .. } = who else {
+        return Err(Rejection::because(Code::NotAllowed, "only an operator or a reviewer lets a session go on"));
+    };
+    let session = state.rules.vlp.sessions.get(id);
+    let session = session.ok_or_else(|| Rejection::because(Code::UnknownSession, "there is no such session"))?;
+    if session.halted.is_none() {
+        return Err(Rejection::because(Code::ReviewConflict, "the session is not halted"));
+    }
+    let mut ruling = Ruling::default();
+    ruling.change(Change::Released { session: id.to_owned(), why: why.to_owned() }.into());
+    ruling.change(hold::Change::Thawed { lifts: Lifter::Session(id.to_owned()) }.into());
+    let text = format!("{who} lets the session {id:?} go on.");
+    for party in session.parties.keys().filter(|party| is_party(state, session, party)) {
+        tell(state, policy, party, "released", &text, id, &mut ruling);
+    }
+    Ok(ruling)
+}

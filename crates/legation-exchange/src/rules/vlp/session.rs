@@ -1,0 +1,202 @@
+//! Sessions (VLP VIII). One belongs to whoever spoke first in it, those addressed are its parties, and its
+//! owner's `session_context` closes it. Of those that are over, or that nobody speaks in any more, only so
+//! many are kept; one that is halted stays.
+
+use crate::moment::Moment;
+use crate::rules::At;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+/// How many parties a session may have.
+pub const MOST_PARTIES: usize = 1000;
+/// How many sessions that are not over are kept, those spoken in last.
+const OPEN: usize = 100_000;
+/// How many that are over.
+const CLOSED: usize = 10_000;
+/// How many may be halted at once.
+const HALTED: usize = 10_000;
+
+/// A session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Session {
+    /// Who spoke first, by canonical id.
+    pub owner: String,
+    /// Who has a part in it.
+    pub parties: BTreeMap<String, Party>,
+    /// Since when.
+    pub since: Moment,
+    /// The entry with its first message.
+    pub first: u64,
+    /// The entry with its last message.
+    pub last: u64,
+    /// When that was.
+    pub spoke_at: Moment,
+    /// How many messages it has.
+    pub messages: u64,
+    /// The highest sequence number in it.
+    pub highest: Option<i64>,
+    /// The entry that closed it.
+    pub closed: Option<u64>,
+    /// Why it must not go on.
+    pub halted: Option<Halt>,
+    /// Its messages within the window.
+    pub(super) said: BTreeSet<u64>,
+}
+
+/// Somebody who has a part in a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Party {
+    /// The entry that registered it: another of its name is no party.
+    pub since: u64,
+    /// Its last sequence number.
+    pub seq: Option<i64>,
+}
+
+/// Why a session must not go on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Halt {
+    /// The message that blocked it.
+    pub by: u64,
+    /// Since when.
+    pub at: Moment,
+    /// The messages outside the session that nobody may go on from either.
+    pub messages: Vec<u64>,
+}
+
+/// Somebody spoke in a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spoke {
+    /// Which.
+    pub session: String,
+    /// Who, by canonical id.
+    pub by: String,
+    /// The message's sequence number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<i64>,
+    /// Who has a part in it from now on, and the entries that registered them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joins: Vec<(String, u64)>,
+    /// Whether this closes it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub closes: bool,
+}
+
+/// The sessions there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sessions {
+    all: BTreeMap<String, Session>,
+    /// Those that can be spoken in, by the entry that was last spoken in them.
+    open: BTreeMap<u64, String>,
+    /// Those that are over, by the entry that closed them.
+    closed: BTreeMap<u64, String>,
+    /// Those that must not go on.
+    halted: BTreeSet<String>,
+    /// Messages that nobody may go on from, and the session that is halted with them.
+    stopped: BTreeMap<u64, String>,
+    /// The session of each message in the window.
+    places: BTreeMap<u64, String>,
+}
+
+impl Sessions {
+    /// A session by its id.
+    pub fn get(&self, id: &str) -> Option<&Session> {
+        self.all.get(id)
+    }
+
+    /// Those beyond an id, by id; all of them without one.
+    pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Session)> {
+        let from = id.map_or(Bound::Unbounded, Bound::Excluded);
+        self.all.range::<str, _>((from, Bound::Unbounded)).map(|(id, session)| (id.as_str(), session))
+    }
+
+    /// How many are kept.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether no more may be halted.
+    pub(super) fn is_full_of_halts(&self) -> bool {
+        self.halted.len() >= HALTED
+    }
+
+    /// The halted session that a message outside it is stopped with.
+    pub(super) fn stopped_with(&self, message: u64) -> Option<&str> {
+        self.stopped.get(&message).map(String::as_str)
+    }
+
+    pub(super) fn speak(&mut self, at: At, spoke: &Spoke) {
+        let session = self.all.entry(spoke.session.clone()).or_insert_with(|| Session {
+            owner: spoke.by.clone(),
+            since: at.at,
+            first: at.position,
+            ..Session::default()
+        });
+        self.open.remove(&session.last);
+        (session.last, session.spoke_at) = (at.position, at.at);
+        session.messages += 1;
+        session.highest = session.highest.max(spoke.seq);
+        session.said.insert(at.position);
+        for (id, since) in &spoke.joins {
+            session.parties.insert(id.clone(), Party { since: *since, seq: None });
+        }
+        if let Some(party) = session.parties.get_mut(&spoke.by) {
+            party.seq = party.seq.max(spoke.seq);
+        }
+        if spoke.closes {
+            session.closed = Some(at.position);
+            self.closed.insert(at.position, spoke.session.clone());
+        } else {
+            self.open.insert(at.position, spoke.session.clone());
+        }
+        self.places.insert(at.position, spoke.session.clone());
+        self.prune();
+    }
+
+    pub(super) fn halt(&mut self, at: At, id: &str, messages: &[u64]) {
+        let Some(session) = self.all.get_mut(id) else { return };
+        session.halted = Some(Halt { by: at.position, at: at.at, messages: messages.to_vec() });
+        self.open.remove(&session.last);
+        self.halted.insert(id.to_owned());
+        self.stopped.extend(messages.iter().map(|message| (*message, id.to_owned())));
+    }
+
+    pub(super) fn release(&mut self, id: &str) {
+        let Some(session) = self.all.get_mut(id) else { return };
+        let Some(halt) = session.halted.take() else { return };
+        self.halted.remove(id);
+        self.open.insert(session.last, id.to_owned());
+        for message in halt.messages {
+            if self.stopped.get(&message).is_some_and(|with| with == id) {
+                self.stopped.remove(&message);
+            }
+        }
+        self.prune();
+    }
+
+    /// A message has left the window.
+    pub(super) fn forget(&mut self, message: u64) {
+        if let Some(session) = self.places.remove(&message).and_then(|id| self.all.get_mut(&id)) {
+            session.said.remove(&message);
+        }
+    }
+
+    fn prune(&mut self) {
+        let idle = if self.open.len() > OPEN { self.open.pop_first() } else { None };
+        let over = if self.closed.len() > CLOSED { self.closed.pop_first() } else { None };
+        for (_, id) in idle.into_iter().chain(over) {
+            let session = self.all.remove(&id);
+            for message in session.into_iter().flat_map(|session| session.said) {
+                self.places.remove(&message);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Who may speak in a session, in which order, and whom a message without a receiver reaches (VLP III, VIII).
+
+use super::Change;
+use super::session::{MOST_PARTIES, Session, Spoke};
+use super::weighed::Weighed;
+use crate::rules::{Case, Ruling, Speaker};
+use crate::state::State;
+use legation_protocol::vlp::{Kind, Layer, Message};
+use legation_protocol::{Code, Rejection};
+
+pub(super) fn look(
+    case: &Case<'_>,
+    message: &Message,
+    weighed: &mut Weighed,
+    ruling: &mut Ruling,
+) -> Result<(), Rejection> {
+    let Some(id) = message.thread() else {
+        if message.receiver.is_none() {
+            weighed.mark("VLP III", "record_only", "It names no receiver and no session: it is in the record alone.");
+        }
+        return Ok(());
+    };
+    let session = case.state.rules.vlp.sessions.get(id);
+    if let Some(session) = session {
+        may_speak(case, id, session)?;
+        weighed.verified();
+    }
+    in_sequence(case, message, session, weighed)?;
+    let joins = joins(case, session)?;
+    let is_owner = session.is_none_or(|session| session.owner == case.speaker.id());
+    let ends = message.kind == Kind::SessionContext;
+    if ends && !is_owner {
+        weighed.denied("VLP IV session_context", "only its owner closes a session: it goes on");
+    }
+    if message.receiver.is_none() {
+        let to = session.map(|session| others(case.state, session, case.speaker)).unwrap_or_default();
+        tell_where(to.len(), weighed);
+        ruling.instead = Some(to);
+    }
+    let by = case.speaker.id().to_owned();
+    let spoke = Spoke { session: id.to_owned(), by, seq: message.seq, joins, closes: ends && is_owner };
+    ruling.change(Change::Spoke(spoke).into());
+    Ok(())
+}
+
+/// The entry that registered somebody; a principal was never registered.
+pub(super) fn since(state: &State, id: &str) -> u64 {
+    state.registry.agent(id).map_or(0, |agent| agent.since)
+}
+
+/// Whether somebody has a part in a session.
+pub(super) fn is_party(state: &State, session: &Session, id: &str) -> bool {
+    session.parties.get(id).is_some_and(|party| party.since == since(state, id))
+}
+
+/// The parties beside the speaker, as far as they are still there.
+pub(super) fn others(state: &State, session: &Session, speaker: Speaker<'_>) -> Vec<String> {
+    let parties = session.parties.keys().filter(|id| *id != speaker.id() && is_party(state, session, id));
+    parties.filter(|id| state.mailbox(id).is_some()).cloned().collect()
+}
+
+fn may_speak(case: &Case<'_>, id: &str, session: &Session) -> Result<(), Rejection> {
+    let refuse = |code, text: String| Err(Rejection::because(code, text).at("/session_id").by("VLP VIII"));
+    if !is_party(case.state, session, case.speaker.id()) {
+        return refuse(Code::NotAParty, format!("{:?} has no part in the session {id:?}", case.speaker.id()));
+    }
+    if session.closed.is_some() {
+        return refuse(Code::SessionClosed, format!("the session {id:?} is closed: begin another"));
+    }
+    match &session.halted {
+        Some(halt) => {
+            let text = format!(
+                "the session {id:?} is halted by the message in entry {} until a person lets it go on",
+                halt.by
+            );
+            Err(Rejection::because(Code::Halted, text).at("/session_id").by("VLP VI.4"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Numbers rise, each sender's by itself. Who counts alone and who counts with the others are both in order.
+fn in_sequence(
+    case: &Case<'_>,
+    message: &Message,
+    session: Option<&Session>,
+    weighed: &mut Weighed,
+) -> Result<(), Rejection> {
+    let own = session.and_then(|session| session.parties.get(case.speaker.id())).and_then(|party| party.seq);
+    let highest = session.and_then(|session| session.highest);
+    let Some(seq) = message.seq else {
+        weighed.layers.insert(Layer::State);
+        return Ok(());
+    };
+    if let Some(last) = own.filter(|last| seq <= *last) {
+        let text = format!("this sender has come to number {last} in the session, and numbers only rise");
+        return Err(Rejection::because(Code::SequenceRepeated, text).at("/seq").by("VLP VIII"));
+    }
+    let follows = |last: Option<i64>| seq <= last.unwrap_or(0).saturating_add(1);
+    if follows(own) || follows(highest) {
+        weighed.layers.insert(Layer::State);
+    } else {
+        let last = highest.map_or_else(|| "it has none yet".to_owned(), |last| format!("the last was {last}"));
+        weighed.mark("VLP VIII", "sequence_gap", format!("Number {seq} does not follow: {last}."));
+    }
+    Ok(())
+}
+
+/// Who has a part in the session from now on.
+fn joins(case: &Case<'_>, session: Option<&Session>) -> Result<Vec<(String, u64)>, Rejection> {
+    let speaker = session.is_none().then(|| case.speaker.id().to_owned());
+    let addressed = case.to.iter().cloned();
+    let is_new = |id: &String| session.is_none_or(|session| !is_party(case.state, session, id));
+    let joins: Vec<_> = speaker.into_iter().chain(addressed).filter(is_new).collect();
+    if session.map_or(0, |session| session.parties.len()) + joins.len() > MOST_PARTIES {
+        let text = format!("a session has at most {MOST_PARTIES} parties");
+        return Err(Rejection::because(Code::OutOfRange, text).at("/receiver"));
+    }
+    Ok(joins.into_iter().map(|id| (id.clone(), since(case.state, &id))).collect())
+}
+
+fn tell_where(parties: usize, weighed: &mut Weighed) {
+    match parties {
+        0 => weighed.mark("VLP III", "record_only", "It names no receiver, and its session has no other party yet."),
+        1 => weighed.mark("VLP III", "to_session", "It names no receiver: it went to the other party of its session."),
+        n => weighed.mark(
+            "VLP III",
+            "to_session",
+            format!("It names no receiver: it went to {n} parties of its session."),
+        ),
+    }
+}

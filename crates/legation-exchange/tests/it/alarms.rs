@@ -1,0 +1,311 @@
+//! Escalations: where they go, who must answer in what time, and what becomes of those nobody answers.
+
+use crate::desk::{Desk, accepted, key, refused};
+use crate::line::{CHILD, EXCHANGE, MIDDLE, OTHER, PARENT, TOP, id, line, saying};
+use legation_exchange::rules::vcp::{Order, Stage, Standing};
+use legation_exchange::{Directive, Effect, Entry, Input, Kind, Verdict, Who};
+use legation_protocol::sign::SecretKey;
+use legation_protocol::vcp::Payload;
+use legation_protocol::{Code, Received};
+use std::time::Duration;
+
+fn acknowledges(desk: &mut Desk, escalation: &str, who: Who) -> Verdict {
+    let order = Box::new(Directive::Vcp(Order::Acknowledge { escalation: escalation.to_owned() }));
+    desk.ask(Input::Order { order, who })
+}
+
+#[test]
+fn an_escalation_goes_to_the_parent_and_to_nobody_else() {
+    // VCP 4.4
+    for (from, to, fits) in [
+        (CHILD, PARENT, true),
+        (CHILD, OTHER, false),
+        (CHILD, MIDDLE, false),
+        (PARENT, CHILD, false),
+        (CHILD, EXCHANGE, false),
+        (TOP, EXCHANGE, true),
+        (TOP, MIDDLE, false),
+    ] {
+        for severity in ["info", "critical", "emergency"] {
+            let mut desk = line();
+            let verdict = saying(from, to, 1).alarms(&mut desk, severity);
+            match fits {
+                true => drop(accepted(&verdict)),
+                false => assert_eq!(refused(&verdict), Code::NotParent, "{from} to {to}"),
+            }
+            assert_eq!(desk.open().len(), usize::from(fits));
+        }
+    }
+}
+
+#[test]
+fn nobody_is_told_before_the_deadline_and_then_the_next_above_once() {
+    // VCP 6.2: 5 s for grave ones, by our table a minute for others that ask.
+    for (severity, seconds) in [("critical", 5), ("warning", 60), ("info", 60)] {
+        let mut desk = line();
+        accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, severity));
+        let raised = desk.now;
+        desk.passes(Duration::from_secs(seconds) - Duration::from_micros(1));
+        assert!(desk.propagated(MIDDLE).is_empty(), "{severity}");
+        desk.passes(Duration::from_micros(1));
+        let told = desk.propagated(MIDDLE);
+        assert_eq!(told.len(), 1, "{severity}");
+        assert_eq!(told[0].1, raised.plus(Duration::from_secs(seconds)));
+        assert!(desk.propagated(TOP).is_empty());
+        desk.seconds(seconds);
+        assert_eq!((desk.propagated(MIDDLE).len(), desk.propagated(TOP).len()), (1, 1));
+        assert_eq!(desk.alerts(Kind::EscalationUnanswered), 0);
+        desk.seconds(seconds);
+        assert_eq!(desk.alerts(Kind::EscalationUnanswered), 1);
+        desk.seconds(100_000);
+        assert_eq!((desk.propagated(TOP).len(), desk.alerts(Kind::EscalationUnanswered)), (1, 1));
+    }
+}
+
+#[test]
+fn one_that_asks_for_no_answer_has_no_clock_and_can_be_answered() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).escalates(&mut desk, "warning", "hm", false));
+    desk.seconds(1000);
+    assert!(desk.propagated(MIDDLE).is_empty());
+    accepted(&saying(PARENT, CHILD, 2).acks(&mut desk, "warning", &id(1)));
+    assert!(desk.open().is_empty());
+}
+
+#[test]
+fn what_is_passed_up_is_a_signed_envelope_of_the_exchange_that_quotes_the_child() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
+    desk.seconds(5);
+    let (envelope, _) = desk.propagated(MIDDLE).remove(0);
+    let Payload::Escalation(said) = &envelope.payload else { panic!("{envelope:?}") };
+    assert_eq!(said.reason, format!("PROPAGATED:{}:{CHILD}: on fire", id(1)));
+    assert!(said.requires_ack && said.severity.as_str() == "critical" && said.context.to_string() == "🧠😰");
+    assert_eq!(envelope.sender.as_str(), EXCHANGE);
+    let entry = desk.record.iter().rev().find(|entry| entry.body.is_some()).unwrap();
+    let received = Received::read(entry.body.clone().unwrap()).unwrap();
+    let exchange: SecretKey = key(9);
+    assert!(exchange.public().verifies(received.signed_bytes(), received.signature().unwrap()));
+}
+
+#[test]
+fn a_long_reason_is_cut_and_an_erased_one_is_not_quoted() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).escalates(&mut desk, "critical", &"ü".repeat(4096), true));
+    accepted(&saying(OTHER, PARENT, 2).alarms(&mut desk, "critical"));
+    let is_second = |entry: &&mut Entry| matches!(&entry.effect, Effect::Accepted(said) if said.id == id(2));
+    desk.record.iter_mut().find(is_second).unwrap().body = None;
+    desk.seconds(5);
+    let reasons: Vec<_> = desk.propagated(MIDDLE).into_iter().map(|(envelope, _)| envelope.payload).collect();
+    let [Payload::Escalation(long), Payload::Escalation(gone)] = reasons.as_slice() else { panic!("{reasons:?}") };
+    assert_eq!(long.reason.chars().count(), 4096);
+    assert!(gone.reason.contains("its text is gone"), "{}", gone.reason);
+}
+
+#[test]
+fn an_emergency_goes_up_the_whole_line_in_the_same_commit() {
+    // VCP 6.3
+    let mut desk = line();
+    let position = accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "emergency"));
+    assert_eq!(desk.propagated(MIDDLE).len(), 1);
+    assert_eq!(desk.propagated(TOP).len(), 1);
+    assert!(desk.waiting(PARENT).contains(&position), "the emergency itself reaches the parent");
+    assert_eq!(desk.alerts(Kind::Emergency), 1);
+    desk.seconds(5);
+    assert_eq!(desk.alerts(Kind::EscalationUnanswered), 1);
+    desk.seconds(1000);
+    assert_eq!((desk.propagated(TOP).len(), desk.alerts(Kind::EscalationUnanswered)), (1, 1));
+}
+
+#[test]
+fn only_the_right_acknowledgement_counts() {
+    // VCP 6.2
+    let cases: [(&str, &str, &str, u64); 6] = [
+        (OTHER, CHILD, "critical", 1),
+        (MIDDLE, CHILD, "critical", 1),
+        (PARENT, OTHER, "critical", 1),
+        (PARENT, CHILD, "emergency", 1),
+        (PARENT, CHILD, "critical", 7),
+        (CHILD, PARENT, "critical", 1),
+    ];
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
+    for (n, (from, to, severity, of)) in (10..).zip(cases) {
+        let verdict = saying(from, to, n).acks(&mut desk, severity, &id(of));
+        assert_eq!(refused(&verdict), Code::AckUnmatched, "{from} to {to}: {severity} {of}");
+    }
+    assert_eq!(desk.alerts(Kind::AckUnmatched), 6, "the operator is told of each");
+    accepted(&saying(PARENT, CHILD, 20).acks(&mut desk, "critical", &id(1)));
+    assert_eq!(refused(&saying(PARENT, CHILD, 21).acks(&mut desk, "critical", &id(1))), Code::AckUnmatched);
+    desk.seconds(299);
+    assert!(desk.propagated(MIDDLE).is_empty());
+    assert_eq!(desk.open()[0].stage, Stage::Answered);
+}
+
+#[test]
+fn an_acknowledgement_of_an_emergency_is_not_one() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "emergency"));
+    let (before, open) = (desk.propagated(TOP).len(), desk.open().len());
+    accepted(&saying(PARENT, CHILD, 2).acks(&mut desk, "emergency", &id(1)));
+    assert_eq!(
+        (desk.standing(PARENT), desk.propagated(TOP).len(), desk.open().len()),
+        (Standing::Running, before, open)
+    );
+    assert_eq!(desk.alerts(Kind::Emergency), 1);
+    desk.seconds(1000);
+    assert_eq!(desk.alerts(Kind::EscalationUnanswered), 0);
+}
+
+#[test]
+fn with_the_flag_it_is_an_escalation_whatever_it_says() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).escalates(&mut desk, "critical", &format!("ACK:{}", id(5)), true));
+    assert_eq!((desk.open().len(), desk.standing(CHILD)), (1, Standing::Paused));
+}
+
+#[test]
+fn whoever_was_told_by_the_exchange_answers_the_exchange() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
+    desk.seconds(5);
+    let told = desk.propagated(MIDDLE)[0].0.message_id.to_string();
+    assert_eq!(refused(&saying(TOP, EXCHANGE, 2).acks(&mut desk, "critical", &told)), Code::AckUnmatched);
+    accepted(&saying(MIDDLE, EXCHANGE, 3).acks(&mut desk, "critical", &told));
+    desk.seconds(100);
+    assert!(desk.propagated(TOP).is_empty());
+    // The parent may still answer what it was sent, late as it is.
+    accepted(&saying(PARENT, CHILD, 4).acks(&mut desk, "critical", &id(1)));
+}
+
+#[test]
+fn what_was_answered_and_not_dealt_with_goes_on_after_five_minutes() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
+    desk.seconds(3);
+    accepted(&saying(PARENT, CHILD, 2).acks(&mut desk, "critical", &id(1)));
+    desk.seconds(299);
+    assert!(desk.propagated(MIDDLE).is_empty());
+    desk.seconds(1);
+    assert_eq!(desk.propagated(MIDDLE).len(), 1);
+    desk.seconds(5);
+    assert_eq!(desk.propagated(TOP).len(), 1);
+    desk.seconds(1000);
+    assert_eq!((desk.propagated(MIDDLE).len(), desk.propagated(TOP).len()), (1, 1));
+}
+
+#[test]
+fn a_rule_that_names_it_deals_with_it_and_lets_nobody_go_on() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
+    accepted(&saying(PARENT, CHILD, 2).acks(&mut desk, "critical", &id(1)));
+    let value = format!(r#"{{"escalation_id":"{}"}}"#, id(1));
+    accepted(&saying(PARENT, CHILD, 3).rules(&mut desk, "look_twice", &value));
+    desk.seconds(1000);
+    assert!(desk.propagated(MIDDLE).is_empty());
+    assert_eq!((desk.open()[0].stage, desk.standing(CHILD)), (Stage::Handled, Standing::Paused));
+}
+
+#[test]
+fn a_parent_that_passes_an_alarm_on_is_not_stopped_for_it() {
+    for severity in ["critical", "emergency"] {
+        for reason in
+            [format!("PROPAGATED:{}:{CHILD}: on fire", id(1)), format!("PROPAGATED:{}", id(1)), "help".to_owned()]
+        {
+            let mut desk = line();
+            accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, severity));
+            accepted(&saying(PARENT, MIDDLE, 2).escalates(&mut desk, severity, &reason, true));
+            assert_eq!((desk.standing(PARENT), desk.open().len()), (Standing::Running, 1), "{reason}");
+            accepted(&saying(MIDDLE, PARENT, 3).acks(&mut desk, severity, &id(2)));
+            desk.seconds(100);
+            let once = usize::from(severity == "emergency");
+            assert_eq!(desk.propagated(MIDDLE).len(), once, "the parent's word and ours are one");
+            assert_eq!((desk.propagated(TOP).len(), desk.alerts(Kind::Emergency)), (once, once));
+        }
+    }
+}
+
+#[test]
+fn who_passes_nothing_on_raises_an_alarm_of_its_own() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
+    // Another severity, an unknown alarm, a second time without naming it.
+    let named = format!("PROPAGATED:{}", id(1));
+    accepted(&saying(PARENT, MIDDLE, 2).escalates(&mut desk, "emergency", &named, true));
+    assert_eq!(desk.standing(PARENT), Standing::Suspended);
+    let mut desk = line();
+    accepted(&saying(OTHER, PARENT, 1).escalates(&mut desk, "emergency", &format!("PROPAGATED:{}", id(9)), true));
+    assert_eq!(desk.standing(OTHER), Standing::Suspended);
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
+    accepted(&saying(PARENT, MIDDLE, 2).alarms(&mut desk, "critical"));
+    accepted(&saying(PARENT, MIDDLE, 3).alarms(&mut desk, "critical"));
+    assert_eq!(desk.standing(PARENT), Standing::Paused);
+}
+
+#[test]
+fn an_operator_acknowledges_and_the_child_hears_it() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
+    assert_eq!(refused(&acknowledges(&mut desk, &id(1), Who::Agent(PARENT.to_owned()))), Code::NotAllowed);
+    assert_eq!(refused(&acknowledges(&mut desk, &id(2), Who::operator())), Code::UnknownEscalation);
+    accepted(&acknowledges(&mut desk, &id(1), Who::operator()));
+    assert_eq!(refused(&acknowledges(&mut desk, &id(1), Who::operator())), Code::AckUnmatched);
+    let (envelope, _) = desk.propagated(CHILD).remove(0);
+    assert_eq!(envelope.refers_to().unwrap().to_string(), id(1));
+    desk.seconds(100);
+    assert!(desk.propagated(MIDDLE).is_empty());
+}
+
+#[test]
+fn mild_ones_are_counted_and_grave_ones_are_not() {
+    let mut desk = line();
+    for n in 0..60 {
+        accepted(&saying(CHILD, PARENT, n).escalates(&mut desk, "info", "hm", false));
+    }
+    for n in 100..110 {
+        let verdict = saying(CHILD, PARENT, n).escalates(&mut desk, "warning", "hm", false);
+        assert_eq!(refused(&verdict), Code::RateLimited);
+    }
+    assert_eq!(desk.alerts(Kind::Flood), 1, "one alert however many follow");
+    for n in 200..300 {
+        accepted(&saying(CHILD, PARENT, n).alarms(&mut desk, "critical"));
+    }
+    accepted(&saying(OTHER, PARENT, 1).escalates(&mut desk, "info", "hm", false));
+    desk.seconds(60);
+    accepted(&saying(CHILD, PARENT, 400).escalates(&mut desk, "info", "hm", false));
+}
+
+#[test]
+fn of_a_thousand_emergencies_the_first_acts() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 0).alarms(&mut desk, "emergency"));
+    let told = desk.record.len();
+    for n in 1..1000 {
+        assert_eq!(refused(&saying(CHILD, PARENT, n).alarms(&mut desk, "emergency")), Code::AgentSuspended);
+    }
+    assert_eq!(desk.record.len() - told, 999, "a refusal each, and nothing else");
+    assert_eq!((desk.alerts(Kind::Emergency), desk.propagated(TOP).len()), (1, 1));
+}
+
+#[test]
+fn alarms_pass_full_mailboxes_and_what_is_kept_is_bounded() {
+    let mut desk = line();
+    desk.policy.mailbox_limit = 0;
+    for n in 0..1500 {
+        let position = accepted(&saying(CHILD, PARENT, n).alarms(&mut desk, "critical"));
+        assert!(desk.waiting(PARENT).contains(&position));
+    }
+    assert_eq!(desk.open().len(), 1024);
+    assert_eq!(refused(&saying(CHILD, PARENT, 5000).escalates(&mut desk, "info", "hm", false)), Code::MailboxFull);
+}
+
+#[test]
+fn with_nobody_above_the_operator_is_told_at_once() {
+    let mut desk = line();
+    accepted(&saying(TOP, EXCHANGE, 1).alarms(&mut desk, "critical"));
+    assert_eq!((desk.alerts(Kind::Escalation), desk.standing(TOP)), (1, Standing::Paused));
+    desk.seconds(1000);
+    assert_eq!(desk.alerts(Kind::EscalationUnanswered), 0);
+    accepted(&acknowledges(&mut desk, &id(1), Who::operator()));
+}

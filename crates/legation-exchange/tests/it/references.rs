@@ -1,0 +1,148 @@
+//! What a message names (VLP III).
+
+use crate::desk::{Desk, accepted, by, refused};
+use crate::vlp::{held, said, three};
+use legation_exchange::rules::Change;
+use legation_exchange::rules::vlp::{self, Target, beyond};
+use legation_exchange::{Earlier, Effect, Entry, Input, SpareId, Verified};
+use legation_protocol::{Code, Message, Received};
+use serde_json::json;
+
+/// What the message in an entry was found to name.
+fn targets(desk: &Desk, position: u64) -> Vec<Target> {
+    let named = desk.beside(position).changes.iter().find_map(|change| match change {
+        Change::Vlp(vlp::Change::Refers { to, .. }) => Some(to.clone()),
+        _ => None,
+    });
+    named.unwrap_or_default()
+}
+
+#[test]
+fn a_name_leads_into_the_session_then_between_the_two_then_anywhere() {
+    let mut desk = three();
+    let anywhere = accepted(&desk.say("claim", "cat", "MSG-1", &json!({"receiver": "bob", "session_id": "S-0"})));
+    let refer = |id: &str, to: &str| json!({"receiver": to, "refers_to": id, "content": "anywhere"});
+    let position = accepted(&desk.say("response", "bob", "RSP-1", &refer("MSG-1", "cat")));
+    assert_eq!(targets(&desk, position), [Target::Found(anywhere)]);
+    let pair = accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob"})));
+    let position = accepted(&desk.say("response", "bob", "RSP-2", &refer("MSG-1", "ann")));
+    assert_eq!(targets(&desk, position), [Target::Found(pair)]);
+    let session = accepted(&desk.say("claim", "bob", "MSG-1", &json!({"receiver": "ann", "session_id": "S-1"})));
+    let within = json!({"receiver": "bob", "refers_to": "MSG-1", "session_id": "S-1"});
+    let position = accepted(&desk.say("response", "ann", "RSP-3", &within));
+    assert_eq!(targets(&desk, position), [Target::Found(session)]);
+}
+
+#[test]
+fn a_name_that_leads_to_several_is_refused() {
+    let mut desk = three();
+    accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob"})));
+    accepted(&desk.say("claim", "bob", "MSG-1", &json!({"receiver": "ann"})));
+    let between = json!({"receiver": "ann", "refers_to": "MSG-1"});
+    assert_eq!(refused(&desk.say("response", "bob", "RSP-1", &between)), Code::AmbiguousReference);
+    let anywhere = json!({"receiver": "cat", "refers_to": "MSG-1"});
+    assert_eq!(refused(&desk.say("response", "bob", "RSP-1", &anywhere)), Code::AmbiguousReference);
+    // As a source it is a name like another.
+    accepted(&desk.say("claim", "bob", "CLM-1", &json!({"receiver": "cat", "provenance": ["MSG-1"]})));
+}
+
+#[test]
+fn a_name_that_leads_nowhere_waits_for_a_person() {
+    for (kind, waits) in
+        [("claim", true), ("evidence", true), ("response", true), ("correction", true), ("query", false)]
+    {
+        let mut desk = three();
+        let members = json!({"receiver": "bob", "refers_to": "MSG-404", "provenance": ["log"]});
+        let verdict = desk.say(kind, "ann", "MSG-1", &members);
+        let position = if waits { held(&verdict) } else { accepted(&verdict) };
+        assert_eq!(desk.found(position), ["evidence_unverified"], "{kind}");
+        assert_eq!(targets(&desk, position), [Target::Missing("MSG-404".to_owned())]);
+    }
+}
+
+#[test]
+fn references_do_not_lead_in_a_circle() {
+    let refer = |id: &str| json!({"receiver": "bob", "refers_to": [id], "provenance": ["log"]});
+    // Of two: the first names what is not there yet.
+    let mut desk = three();
+    held(&desk.say("evidence", "ann", "MSG-1", &refer("MSG-2")));
+    assert_eq!(refused(&desk.say("evidence", "ann", "MSG-2", &refer("MSG-1"))), Code::Cycle);
+    // Of three, made in either direction.
+    held(&desk.say("evidence", "ann", "MSG-3", &refer("MSG-4")));
+    held(&desk.say("evidence", "ann", "MSG-4", &refer("MSG-5")));
+    assert_eq!(refused(&desk.say("evidence", "ann", "MSG-5", &refer("MSG-3"))), Code::Cycle);
+    held(&desk.say("evidence", "ann", "MSG-6", &refer("MSG-8")));
+    accepted(&desk.say("evidence", "ann", "MSG-7", &refer("MSG-6")));
+    assert_eq!(refused(&desk.say("evidence", "ann", "MSG-8", &refer("MSG-7"))), Code::Cycle);
+    accepted(&desk.say("evidence", "ann", "MSG-9", &refer("MSG-7")));
+}
+
+#[test]
+fn a_message_names_a_bounded_number_of_others() {
+    let mut desk = three();
+    let names: Vec<_> = (0..65).map(|number| format!("MSG-{number}")).collect();
+    let members = |names: &[String]| json!({"receiver": "bob", "refers_to": names});
+    assert_eq!(refused(&desk.say("claim", "ann", "CLM-1", &members(&names))), Code::OutOfRange);
+    held(&desk.say("claim", "ann", "CLM-1", &members(&names[..64])));
+}
+
+#[test]
+fn what_was_said_in_anothers_session_is_no_ground_to_stand_on() {
+    let mut desk = three();
+    accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+    let refer = json!({"receiver": "bob", "refers_to": "MSG-1"});
+    let position = held(&desk.say("claim", "cat", "MSG-2", &refer));
+    assert_eq!(desk.reasons(position), ["capability_denied"]);
+    assert_eq!(desk.beside(position).metrics.unwrap().depth(), 3, "intent, constraints, memory");
+}
+
+/// Lets so many messages go by that the state knows none of those before.
+fn let_many_go_by(desk: &mut Desk) {
+    let template = desk.record.last().unwrap().clone();
+    let Effect::Accepted(accepted) = &template.effect else { panic!("no message: {template:?}") };
+    for number in 0..65_536u64 {
+        let mut accepted = accepted.clone();
+        accepted.id = format!("MANY-{number}");
+        accepted.digest = format!("digest of {number}");
+        accepted.ruled = Box::default();
+        let entry = Entry { position: desk.state.next(), effect: Effect::Accepted(accepted), ..template.clone() };
+        desk.state.apply(&entry);
+        desk.record.push(entry);
+    }
+}
+
+#[test]
+fn what_lies_far_back_is_looked_up_and_handed_over() {
+    let mut desk = three();
+    let claim = accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+    let members = json!({"receiver": "ann", "session_id": "S-1", "refers_to": "MSG-1", "provenance": ["log"]});
+    let text = said("evidence", "bob", "EVD-1", &members);
+    let received = Received::read(text.as_bytes()).unwrap();
+    let Message::Vlp(message) = received.message().clone() else { panic!("no VLP") };
+    assert_eq!(beyond(&desk.state, &message), None, "the state knows it");
+    let_many_go_by(&mut desk);
+    let wanted = beyond(&desk.state, &message).unwrap();
+    assert_eq!(
+        (wanted.ids, wanted.sources, wanted.up_to),
+        (vec!["MSG-1".to_owned()], vec!["log".to_owned()], Some(claim))
+    );
+    assert_eq!((wanted.session.as_deref(), wanted.between), (Some("S-1"), Some(["bob".to_owned(), "ann".to_owned()])));
+    let Effect::Accepted(taken) = desk.record[usize::try_from(claim).unwrap()].effect.clone() else {
+        panic!("no message")
+    };
+    let found = vec![Earlier { position: claim, accepted: taken }];
+    let spare_id = SpareId::Fresh("spare".to_owned());
+    let verified = Verified { received, proof: by("bob"), spare_id, trace: None, found };
+    let position = accepted(&desk.ask(Input::Message(Box::new(verified))));
+    assert_eq!(targets(&desk, position), [Target::Found(claim)]);
+}
+
+#[test]
+fn hashes_that_the_state_does_not_know_are_looked_up() {
+    let desk = three();
+    let hash = format!("sha256:{}", "ab".repeat(32));
+    let members = json!({"provenance": [hash, {"ref": "https://h/x", "hash": hash.to_uppercase()}, {"ref": "no", "kind": "hash"}]});
+    let received = Received::read(said("claim", "ann", "MSG-1", &members).as_bytes()).unwrap();
+    let Message::Vlp(message) = received.message() else { panic!("no VLP") };
+    assert_eq!(beyond(&desk.state, message).unwrap().digests, [hash]);
+}

@@ -1,0 +1,8 @@
+//! Tasks: who hands them to whom, with which rights, and what becomes of them.
+
+mod delegation;
+mod house;
+mod machine;
+mod oversight;
+mod remedies;
+mod tools;

@@ -1,0 +1,126 @@
+//! Errors, and what is done about them (CAP Observability).
+
+use super::house::{fail, folds_again, hand, inbox, manifest, order, result, say, state, story, task, with};
+use crate::desk::{Desk, accepted, agent, person, refused};
+use legation_exchange::rules::cap::{Escalation, Step};
+use legation_exchange::{Alert, Input, Kind, Role, Who};
+use legation_protocol::Code;
+use serde_json::json;
+use std::time::Duration;
+
+fn failed() -> Desk {
+    let mut desk = story();
+    with(&mut desk, manifest("analyst-2", &[], None, &[])).unwrap();
+    with(&mut desk, manifest("pm-1", &["analyst-1", "analyst-2"], None, &[])).unwrap();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    accepted(&hand(&mut desk, "T1.1", "pm-1", "analyst-1"));
+    accepted(&hand(&mut desk, "T1.1.1", "analyst-1", "qa-1"));
+    accepted(&fail(&mut desk, "T1.1", "analyst-1", "pm-1", 504));
+    desk
+}
+
+#[test]
+fn an_error_is_on_the_task_and_nothing_happens_by_itself() {
+    let mut desk = failed();
+    state(&desk, "T1.1", "failed");
+    assert_eq!(task(&desk, "T1.1").errors.back().unwrap().code, 504);
+    desk.passes(Duration::from_hours(1));
+    state(&desk, "T1.1", "failed");
+    // Another's word on it ends nothing.
+    accepted(&fail(&mut desk, "T1", "orchestrator", "pm-1", 400));
+    accepted(&fail(&mut desk, "T1", "outsider", "orchestrator", 400));
+    state(&desk, "T1", "open");
+    assert_eq!(task(&desk, "T1").errors.len(), 1);
+    assert_eq!(refused(&result(&mut desk, "T1.1", "analyst-1", "pm-1")), Code::TaskState);
+}
+
+#[test]
+fn a_task_is_tried_again_with_the_words_it_had() {
+    let mut desk = failed();
+    desk.ask(Input::Purge { agent: "analyst-1".to_owned(), up_to: None, who: Who::operator() });
+    accepted(&order(&mut desk, "T1.1", Step::Retry, agent("pm-1")));
+    state(&desk, "T1.1", "open");
+    assert_eq!(task(&desk, "T1.1").tries, 2);
+    let got = inbox(&desk, "analyst-1");
+    assert_eq!((&got[0]["sender_id"], &got[0]["context_summary"]), (&json!("pm-1"), &json!("do it")));
+    assert_eq!((&got[1]["type"], &got[1]["sender_id"]), (&json!("delegation_notice"), &json!("legation")));
+    assert_eq!(got[1]["original"]["position"], task(&desk, "T1.1").notice);
+    folds_again(&desk);
+}
+
+#[test]
+fn a_task_goes_to_another_that_its_delegator_may_delegate_to() {
+    let mut desk = failed();
+    let to = |name: &str| Step::Reassign(name.to_owned());
+    assert_eq!(refused(&order(&mut desk, "T1.1", to("outsider"), agent("pm-1"))), Code::DelegationDenied);
+    assert_eq!(refused(&order(&mut desk, "T1.1", to("outsider"), Who::operator())), Code::DelegationDenied);
+    assert_eq!(refused(&order(&mut desk, "T1.1", to("nobody"), agent("pm-1"))), Code::UnknownRecipient);
+    accepted(&order(&mut desk, "T1.1", to("analyst-2"), agent("pm-1")));
+    state(&desk, "T1.1", "open");
+    assert_eq!(
+        (task(&desk, "T1.1").assignee.as_str(), task(&desk, "T1.1").former.as_slice()),
+        ("analyst-2", &["analyst-1".to_owned()][..])
+    );
+    state(&desk, "T1.1.1", "closed");
+    assert_eq!(inbox(&desk, "analyst-2").len(), 2, "the delegation itself, and who it is from now on");
+    assert_eq!(refused(&result(&mut desk, "T1.1", "analyst-1", "pm-1")), Code::NotAParty);
+    accepted(&result(&mut desk, "T1.1", "analyst-2", "pm-1"));
+    folds_again(&desk);
+}
+
+#[test]
+fn a_task_is_taken_to_whom_its_delegator_works_for_and_at_last_to_the_operators() {
+    let mut desk = failed();
+    accepted(&order(&mut desk, "T1.1", Step::Escalate, agent("pm-1")));
+    assert_eq!(task(&desk, "T1.1").escalated, Some(Escalation::Party("orchestrator".to_owned())));
+    assert_eq!(inbox(&desk, "orchestrator").pop().unwrap()["error_code"], 504);
+    accepted(&order(&mut desk, "T1", Step::Escalate, Who::operator()));
+    assert_eq!(task(&desk, "T1").escalated, Some(Escalation::Operator));
+    let alert = desk.record.last().and_then(Alert::raised_by).unwrap();
+    assert_eq!(alert.kind, Kind::ReviewWaiting);
+    // Without anybody above, the overseer.
+    accepted(&hand(&mut desk, "R", "orchestrator", "analyst-1"));
+    accepted(&order(&mut desk, "R", Step::Escalate, person("o", Role::Orchestrator)));
+    assert_eq!(task(&desk, "R").escalated, Some(Escalation::Party("qa-1".to_owned())));
+}
+
+#[test]
+fn delegators_the_orchestrator_and_operators_say_what_becomes_of_a_task() {
+    for (who, want) in [
+        (agent("analyst-1"), Some(Code::NotAParty)),
+        (agent("outsider"), Some(Code::UnknownTask)),
+        (person("a", Role::Auditor), Some(Code::NotAParty)),
+        (person("r", Role::Reviewer), Some(Code::UnknownTask)),
+        (Who::Nobody, Some(Code::UnknownTask)),
+        (agent("pm-1"), None),
+        (Who::operator(), None),
+        (person("o", Role::Orchestrator), None),
+    ] {
+        let mut desk = failed();
+        let verdict = order(&mut desk, "T1.1", Step::Retry, who.clone());
+        match want {
+            Some(code) => assert_eq!(refused(&verdict), code, "{who}"),
+            None => drop(accepted(&verdict)),
+        }
+    }
+}
+
+#[test]
+fn what_is_done_is_done() {
+    let mut desk = failed();
+    accepted(&result(&mut desk, "T1", "pm-1", "orchestrator"));
+    for id in ["T1", "T1.1"] {
+        assert_eq!(refused(&order(&mut desk, id, Step::Retry, Who::operator())), Code::TaskState, "{id}");
+    }
+}
+
+#[test]
+fn a_task_says_that_it_waits_for_the_user() {
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    accepted(&say(&mut desk, "T1", "pm-1", "user", json!({})));
+    state(&desk, "T1", "waits_for_user");
+    assert_eq!(inbox(&desk, "user").len(), 1);
+    accepted(&say(&mut desk, "T1", "user", "pm-1", json!({})));
+    state(&desk, "T1", "open");
+}

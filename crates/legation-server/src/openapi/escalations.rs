@@ -1,0 +1,52 @@
+//! Escalations, and whether agents may go on.
+
+use super::Chapter;
+use super::operation::{Operation, Proof};
+use super::schema::{number, one_of, text, within};
+use axum::http::Method;
+
+pub(super) fn chapter() -> Chapter {
+    Chapter {
+        name: "escalations",
+        about: "Alarms that agents raise to whoever stands above them, and agents that are stopped by them.",
+        operations: vec![
+            list(),
+            acknowledge(),
+            ordered("/v1/agents/{id}/suspend", "suspendAgent", "Let an agent say nothing any more"),
+            ordered("/v1/agents/{id}/resume", "resumeAgent", "Let a stopped agent go on, whatever stopped it"),
+        ],
+    }
+}
+
+fn list() -> Operation {
+    Operation::new(Method::GET, "/v1/escalations", "listEscalations", "List escalations")
+        .about("Operators and auditors see all, agents those they raised or were told of.")
+        .by(Proof::Token)
+        .query("agent", text("Only those this agent raised"))
+        .query(
+            "state",
+            one_of("Those that are open, or the last that are closed too; `open` when left out", &["open", "all"]),
+        )
+        .query("after", number("Only what lies beyond this position: `next` of the answer before"))
+        .query("limit", within("How many at most", 1, 1000, 100))
+        .answers(200, "The escalations, oldest first", "Escalations")
+}
+
+fn acknowledge() -> Operation {
+    Operation::new(Method::POST, "/v1/escalations/{id}/ack", "acknowledgeEscalation", "Acknowledge an escalation")
+        .about("For operators. An agent that was told sends an acknowledgement to whom it was told by.")
+        .by(Proof::Token)
+        .in_path("id", "The escalation's message id, or the position of the entry that holds it")
+        .answers(200, "Acknowledged, and in the record", "Done")
+        .refuses(&[404, 409, 507])
+}
+
+fn ordered(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+    Operation::new(Method::POST, path, id, summary)
+        .about("For operators. It goes for the agent's instances too.")
+        .by(Proof::Token)
+        .in_path("id", "The agent's id, percent-encoded")
+        .takes("Ordered")
+        .answers(200, "Done, and in the record", "Done")
+        .refuses(&[404, 507])
+}

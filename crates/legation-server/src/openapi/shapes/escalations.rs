@@ -1,0 +1,56 @@
+//! Escalations.
+
+use super::Shape;
+use crate::openapi::schema::{closed, flag, list, must, number, object, of, one_of, or_null, text, time};
+use serde_json::Value;
+
+pub(super) fn shapes() -> Vec<Shape> {
+    vec![
+        ("Escalation", escalation()),
+        ("Told", told()),
+        (
+            "Escalations",
+            object(
+                "Escalations.",
+                [
+                    must("escalations", list("The escalations, oldest first.", &of("Escalation"))),
+                    must("next", number("What to ask for next, as `after`.")),
+                ],
+            ),
+        ),
+        ("Ordered", closed("Why an agent is stopped or may go on.", [must("reason", text("Why. The agent is told."))])),
+    ]
+}
+
+fn escalation() -> Value {
+    let severities = ["info", "warning", "critical", "emergency"];
+    let states = ["unanswered", "answered", "handled", "closed"];
+    object(
+        "An alarm that an agent raised.",
+        [
+            must("id", text("The id of the message.")),
+            must("position", number("The entry that holds it.")),
+            must("agent", text("Who raised it.")),
+            must("severity", one_of("How serious it is.", &severities)),
+            must("state", one_of("Where it stands.", &states)),
+            must("requires_ack", flag("Whether an acknowledgement was asked for.")),
+            must("raised_at", time("When it was taken.")),
+            must("told", list("Who was told, the addressee first.", &of("Told"))),
+            must("acknowledged_by", or_null(text("Who acknowledged it first."))),
+            must("goes_on_at", or_null(time("When the next above is told."))),
+            must("closed_by", or_null(text("Who closed it."))),
+            must("closed_at", or_null(time("When it was closed."))),
+        ],
+    )
+}
+
+fn told() -> Value {
+    object(
+        "Somebody who was told of an escalation.",
+        [
+            must("agent", or_null(text("Who; null is the operator."))),
+            must("message_id", or_null(text("The id of the message that told them."))),
+            must("acknowledged", flag("Whether they acknowledged that.")),
+        ],
+    )
+}

@@ -1,0 +1,103 @@
+//! The shapes of sessions, and of what counts of a claim.
+
+use super::Shape;
+use crate::openapi::schema::{Member, closed, flag, list, may, must, number, object, of, one_of, or_null, text, time};
+use serde_json::{Value, json};
+
+pub(super) fn shapes() -> Vec<Shape> {
+    let sessions = [
+        must("sessions", list("The sessions, by id.", &of("Session"))),
+        must("next", or_null(text("Where to go on, as `after`; null at the end."))),
+    ];
+    vec![
+        ("Session", session()),
+        ("Sessions", object("Sessions.", sessions)),
+        ("SessionRelease", closed("Why it may go on.", [may("reason", text("It stays on the record."))])),
+        ("Metrics", metrics()),
+        ("Finding", finding()),
+        ("Truth", truth()),
+    ]
+}
+
+fn session() -> Value {
+    let party = [
+        must("id", text("Who.")),
+        must("last_seq", or_null(number("The last sequence number it used, where it used any."))),
+    ];
+    object(
+        "A session.",
+        [
+            must("id", text("Its id.")),
+            must("state", one_of("Whether it can be spoken in.", &["open", "closed", "halted"])),
+            must("owner", text("Who spoke first in it.")),
+            must("parties", list("Who has a part in it.", &object("A party.", party))),
+            must("messages", number("How many messages it has.")),
+            must("since", time("When it began.")),
+            must("spoke_at", time("When somebody last spoke in it.")),
+            must("first", number("The entry with its first message.")),
+            must("last", number("The entry with its last message.")),
+            must("highest_seq", or_null(number("The highest sequence number in it."))),
+            may("closed_by", number("The entry that closed it.")),
+            may("halted_by", number("The message that blocked it.")),
+            may("halted_at", time("Since when it is halted.")),
+        ],
+    )
+}
+
+fn metrics() -> Value {
+    let share = |about: &str| json!({"type": "number", "minimum": 0, "maximum": 1, "description": about});
+    object(
+        "How much of what a message rests on was verified (VLP VII).",
+        [
+            must("context_depth", number("How many of six layers.")),
+            must("context_integrity", share("Which share of what could be checked holds.")),
+            must("context_debt", share("The rest.")),
+            must("gate", one_of("What follows.", &["pass", "review", "fail"])),
+        ],
+    )
+}
+
+fn finding() -> Value {
+    object(
+        "Something a rule found.",
+        [must("rule", text("Which rule.")), must("code", text("For programs.")), must("says", text("In words."))],
+    )
+}
+
+fn truth() -> Value {
+    let roles = ["original", "ground", "correction", "dispute", "evidence", "mention"];
+    let part = super::messages::facts().into_iter().chain([super::messages::bytes()]).chain(judged([
+        must("role", one_of("What it is to the original.", &roles)),
+        must("in_force", flag("Whether it went on: it was never held, or was released.")),
+        must("names", list("The messages it names.", &number("A position."))),
+    ]));
+    object(
+        "What counts of a claim.",
+        [
+            must("original", number("The message that everything else is about.")),
+            must(
+                "authoritative",
+                number("The one that counts: the original, or the last correction by its author or overseer."),
+            ),
+            must("chain", list("All of them, in the order of the record.", &object("A message of the chain.", part))),
+            must("more", flag("Whether there is more than was followed.")),
+        ],
+    )
+}
+
+fn judged(first: [Member; 3]) -> impl Iterator<Item = Member> {
+    let level = or_null(one_of("How far it may go by itself.", &["safe", "review", "block"]));
+    let level = match level {
+        Value::Object(mut members) => {
+            members.insert("enum".to_owned(), json!(["safe", "review", "block", null]));
+            Value::Object(members)
+        }
+        other => other,
+    };
+    let rest = [
+        must("level", level),
+        must("metrics", or_null(of("Metrics"))),
+        must("findings", list("What rules found.", &of("Finding"))),
+    ];
+    first.into_iter().chain(rest)
+}

@@ -1,0 +1,46 @@
+//! Sessions, and what is halted.
+
+use super::Chapter;
+use super::operation::{Operation, Proof};
+use super::schema::{one_of, text, within};
+use axum::http::Method;
+
+const SESSION: &str = "The session's id, percent-encoded";
+
+pub(super) fn chapter() -> Chapter {
+    Chapter {
+        name: "sessions",
+        about: "Sessions of VLP. Their parties see them, and so do operators, auditors and reviewers. A message with the level `block` halts its session until a person lets it go on.",
+        operations: vec![list(), get(), release()],
+    }
+}
+
+fn list() -> Operation {
+    Operation::new(Method::GET, "/v1/sessions", "listSessions", "List sessions")
+        .by(Proof::Token)
+        .query("party", text("Only those this agent has a part in"))
+        .query("state", one_of("Only those that are halted", &["halted"]))
+        .query("after", text("Only what comes behind this id: `next` of the answer before"))
+        .query("limit", within("How many at most", 1, 1000, 100))
+        .answers(200, "The sessions, by id", "Sessions")
+}
+
+fn get() -> Operation {
+    Operation::new(Method::GET, "/v1/sessions/{id}", "getSession", "What is known of a session")
+        .by(Proof::Token)
+        .in_path("id", SESSION)
+        .answers(200, "The session", "Session")
+        .refuses(&[404])
+}
+
+fn release() -> Operation {
+    Operation::new(Method::POST, "/v1/sessions/{id}/release", "releaseSession", "Let a halted session go on")
+        .about(
+            "For operators and reviewers. What was on its way in it goes on too, unless it waits for something else.",
+        )
+        .by(Proof::Token)
+        .in_path("id", SESSION)
+        .takes("SessionRelease")
+        .answers(200, "Done, and in the record", "Done")
+        .refuses(&[404, 409, 507])
+}

@@ -1,0 +1,57 @@
+//! What counts of a claim today: the original, what was said of it since, in order, and which of it counts.
+
+use crate::message::{Found, MessageFacts};
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use legation_engine::{Error, Link, Truth};
+use legation_exchange::rules::Finding;
+use legation_protocol::vlp::{Level, Metrics};
+use serde::Serialize;
+use std::sync::Arc;
+
+#[derive(Serialize)]
+struct Told<'t> {
+    original: u64,
+    authoritative: u64,
+    chain: Vec<Bearing<'t>>,
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct Bearing<'t> {
+    role: &'static str,
+    in_force: bool,
+    /// The messages it names that were found.
+    names: Vec<u64>,
+    #[serde(flatten)]
+    facts: MessageFacts<'t>,
+    level: Option<Level>,
+    metrics: Option<Metrics>,
+    findings: &'t [Finding],
+}
+
+impl<'t> Bearing<'t> {
+    fn of(link: &'t Link) -> Result<Bearing<'t>, Error> {
+        let Link { part, entry, accepted, in_force } = link;
+        Ok(Bearing {
+            role: part.as_str(),
+            in_force: *in_force,
+            names: accepted.named().collect(),
+            facts: MessageFacts::of(entry, accepted, true)?,
+            level: accepted.ruled.level,
+            metrics: accepted.ruled.metrics,
+            findings: &accepted.ruled.findings,
+        })
+    }
+}
+
+/// `GET /v1/messages/{id or position}/truth`
+pub(crate) async fn get(State(shared): State<Arc<Shared>>, found: Found) -> Result<Response, Refusal> {
+    let truth = shared.exchange.truth(&found.entry, &found.caller.0).await?;
+    let Truth { original, authoritative, chain, more } = &truth;
+    let chain = chain.iter().map(Bearing::of).collect::<Result<_, _>>()?;
+    Ok(Json(Told { original: *original, authoritative: *authoritative, chain, more: *more }).into_response())
+}

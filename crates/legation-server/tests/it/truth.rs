@@ -1,0 +1,173 @@
+//! VLP's truth over HTTP: levels and gates, sessions and halts, and what counts of a claim.
+
+use crate::house::{Answer, House};
+use crate::words::{Party, time_from_now};
+use serde_json::{Value, json};
+
+fn said(kind: &str, sender: &Party, id: &str, members: &Value) -> String {
+    let mut message = json!({
+        "id": id, "protocol": "VLP/1.1", "type": kind, "timestamp": time_from_now(0), "sender": sender.id,
+        "content": "x", "confidence": 0.5,
+    });
+    message.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    message.to_string()
+}
+
+/// An exchange, and two who speak in it.
+struct Talk {
+    house: House,
+    ann: Party,
+    bob: Party,
+}
+
+impl Talk {
+    fn new() -> Talk {
+        let house = House::open();
+        let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+        Talk { house, ann, bob }
+    }
+
+    fn say(&self, kind: &str, sender: &Party, id: &str, members: &Value) -> Answer {
+        self.house.send(sender, &said(kind, sender, id, members))
+    }
+
+    fn truth(&self, key: &str, by: &str) -> Value {
+        self.house.ask("GET", format!("/v1/messages/{key}/truth")).by(by).get().ok()
+    }
+
+    fn session(&self, id: &str, by: &str) -> Answer {
+        self.house.ask("GET", format!("/v1/sessions/{id}")).by(by).get()
+    }
+}
+
+fn roles(truth: &Value) -> Vec<(&str, &str)> {
+    let parts = truth["chain"].as_array().unwrap().iter();
+    parts.map(|part| (part["role"].as_str().unwrap(), part["message_id"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn what_does_not_earn_its_confidence_is_held_and_not_delivered() {
+    let talk = Talk::new();
+    let answer = talk.say("claim", &talk.ann, "CLM-1", &json!({"receiver": "bob", "confidence": 0.95}));
+    assert_eq!((answer.status, answer.json()["status"].as_str()), (202, Some("held")), "{answer:?}");
+    assert_eq!(talk.house.inbox(&talk.bob, "")["messages"], json!([]));
+    let truth = talk.truth("CLM-1", &talk.ann.token);
+    let [claim] = &truth["chain"].as_array().unwrap()[..] else { panic!("{truth}") };
+    assert_eq!((&claim["level"], &claim["in_force"]), (&json!("review"), &json!(false)));
+    assert_eq!(claim["findings"][0]["code"], "missing_provenance_high_confidence");
+    assert_eq!(claim["metrics"]["gate"], "review");
+    // One more line of the same kind costs the others nothing.
+    let lines = [("CLM-2", 0.95), ("CLM-3", 0.5)];
+    let lines = lines.map(|(id, sure)| said("claim", &talk.ann, id, &json!({"receiver": "bob", "confidence": sure})));
+    let verdicts = talk.house.ask("POST", "/v1/messages").by(&talk.ann.token).lines(lines.join("\n")).text;
+    assert!(verdicts.contains("\"held\"") && verdicts.contains("\"accepted\""), "{verdicts}");
+}
+
+#[test]
+fn one_changed_digit_turns_the_gate() {
+    let talk = Talk::new();
+    // A message of any dialect can be shown by its digest.
+    let sent = talk.house.send(&talk.ann, &talk.ann.cap("bob", "The outline is ready.")).ok();
+    let facts = talk.house.ask("GET", format!("/v1/messages/{}", sent["position"])).by(&talk.ann.token).get().ok();
+    let digest = facts["digest"].as_str().unwrap().to_owned();
+    let last = if digest.ends_with('0') { '1' } else { '0' };
+    let wrong = format!("{}{last}", &digest[..digest.len() - 1]);
+    for (id, hash, status, gate) in [("CLM-1", &digest, 200, "pass"), ("CLM-2", &wrong, 202, "fail")] {
+        let source = json!([{"ref": hash, "kind": "hash"}]);
+        let claim = json!({"receiver": "bob", "confidence": 0.95, "provenance": source});
+        assert_eq!(talk.say("claim", &talk.ann, id, &claim).status, status, "{id}");
+        let truth = talk.truth(id, &talk.ann.token);
+        assert_eq!(truth["chain"][0]["metrics"]["gate"], gate, "{truth}");
+    }
+}
+
+#[test]
+fn a_chain_of_evidence_tells_what_counts() {
+    let talk = Talk::new();
+    let to = |to: &str, refers: &str| json!({"receiver": to, "refers_to": refers, "provenance": ["log"]});
+    let (ann, bob) = (&talk.ann, &talk.bob);
+    let cat = talk.house.admit("cat");
+    talk.say("query", ann, "QRY-1", &json!({"receiver": "bob"})).ok();
+    talk.say("claim", ann, "CLM-1", &to("bob", "QRY-1")).ok();
+    talk.say("evidence", ann, "EVD-1", &to("bob", "CLM-1")).ok();
+    talk.say("correction", bob, "COR-1", &to("ann", "CLM-1")).ok();
+    talk.say("correction", ann, "COR-2", &to("bob", "CLM-1")).ok();
+    let last = talk.say("correction", ann, "COR-3", &to("bob", "COR-2")).ok();
+    talk.say("evidence", ann, "EVD-2", &to("cat", "COR-3")).ok();
+    let truth = talk.truth("COR-2", &ann.token);
+    assert_eq!(
+        roles(&truth),
+        [
+            ("ground", "QRY-1"),
+            ("original", "CLM-1"),
+            ("evidence", "EVD-1"),
+            ("dispute", "COR-1"),
+            ("correction", "COR-2"),
+            ("correction", "COR-3"),
+            ("evidence", "EVD-2"),
+        ]
+    );
+    assert_eq!(truth["authoritative"], last["position"]);
+    assert_eq!(truth["chain"][3]["findings"][0]["code"], "dispute");
+    // A correction that waits for a person does not count yet, and its recipient does not see it.
+    let waits = json!({"receiver": "bob", "refers_to": "CLM-1", "safety": {"level": "review"}});
+    assert_eq!(talk.say("correction", ann, "COR-4", &waits).status, 202);
+    assert_eq!(talk.truth("CLM-1", &ann.token)["authoritative"], last["position"]);
+    assert_eq!(talk.truth("CLM-1", &talk.house.operator)["chain"].as_array().unwrap().len(), 8);
+    let seen = talk.truth("CLM-1", &bob.token);
+    assert!(!roles(&seen).iter().any(|(_, id)| ["COR-4", "EVD-2"].contains(id)), "{seen}");
+    talk.house.ask("GET", "/v1/messages/CLM-1/truth").by(&cat.token).get().refused(404, "not_found");
+}
+
+#[test]
+fn a_block_halts_its_session_through_a_restart_until_a_person_lets_it_go_on() {
+    let Talk { house, ann, bob } = Talk::new();
+    let cat = house.admit("cat");
+    let within = json!({"receiver": "bob", "session_id": "S-1", "seq": 1});
+    let say = |house: &House, kind: &str, sender: &Party, id: &str, members: &Value| {
+        house.send(sender, &said(kind, sender, id, members))
+    };
+    say(&house, "claim", &ann, "CLM-1", &within).ok();
+    say(&house, "claim", &ann, "CLM-2", &within).refused(409, "sequence_repeated");
+    say(&house, "claim", &cat, "CLM-2", &within).refused(403, "not_a_party");
+    let block = json!({"receiver": "bob", "session_id": "S-1", "safety": {"level": "block"}});
+    let blocked = say(&house, "notice", &ann, "NTC-1", &block).ok();
+    assert_eq!(blocked["status"], "accepted");
+    let house = house.restart();
+    let talk = Talk { house, ann, bob };
+    let inbox = talk.house.inbox(&talk.bob, "");
+    let waiting: Vec<_> = inbox["messages"].as_array().unwrap().iter().map(|item| &item["message"]["id"]).collect();
+    assert!(waiting.contains(&&json!("NTC-1")) && !waiting.contains(&&json!("CLM-1")), "{inbox}");
+    talk.say("claim", &talk.bob, "CLM-3", &json!({"receiver": "ann", "session_id": "S-1"})).refused(423, "halted");
+    talk.say("response", &talk.bob, "RSP-1", &json!({"receiver": "ann", "refers_to": "NTC-1"})).refused(423, "halted");
+    let session = talk.session("S-1", &talk.bob.token).ok();
+    assert_eq!(
+        (&session["state"], &session["halted_by"], &session["owner"]),
+        (&json!("halted"), &blocked["position"], &json!("ann"))
+    );
+    talk.session("S-1", &cat.token).refused(404, "unknown_session");
+    let listed = |by: &str| talk.house.ask("GET", "/v1/sessions?state=halted").by(by).get().ok();
+    assert_eq!(listed(&cat.token)["sessions"], json!([]));
+    assert_eq!(listed(&talk.house.operator)["sessions"][0]["id"], "S-1");
+    let release = |by: &str| talk.house.ask("POST", "/v1/sessions/S-1/release").by(by).json(r#"{"reason":"looked"}"#);
+    release(&talk.ann.token).refused(403, "not_allowed");
+    release(&talk.house.grant("audra", "auditor")).refused(403, "not_allowed");
+    release(&talk.house.grant("rita", "reviewer")).ok();
+    release(&talk.house.operator).refused(409, "review_conflict");
+    talk.say("claim", &talk.bob, "CLM-3", &json!({"receiver": "ann", "session_id": "S-1"})).ok();
+    let house = talk.house.restart();
+    let inbox = house.inbox(&talk.bob, "");
+    assert!(inbox["messages"].as_array().unwrap().iter().any(|item| item["message"]["id"] == "CLM-1"), "{inbox}");
+}
+
+#[test]
+fn references_are_looked_for_near_and_far() {
+    let talk = Talk::new();
+    talk.say("claim", &talk.ann, "CLM-1", &json!({"receiver": "bob"})).ok();
+    talk.say("claim", &talk.bob, "CLM-1", &json!({"receiver": "ann"})).ok();
+    let evidence = |id: &str| json!({"receiver": "bob", "refers_to": id, "provenance": ["log"]});
+    talk.say("evidence", &talk.ann, "EVD-1", &evidence("CLM-1")).refused(409, "ambiguous_reference");
+    assert_eq!(talk.say("evidence", &talk.ann, "EVD-1", &evidence("EVD-2")).status, 202);
+    assert_eq!(talk.say("evidence", &talk.ann, "EVD-2", &evidence("EVD-3")).status, 202);
+    talk.say("evidence", &talk.ann, "EVD-3", &evidence("EVD-1")).refused(422, "cycle");
+}
