@@ -6,10 +6,10 @@ use legation_engine::Settings;
 use serde_json::{Value, json};
 
 /// A memory, with these members beside those that all have.
-fn kept(from: &Party, to: Option<&str>, session: Option<&str>, more: &Value) -> String {
+fn kept(from: &Party, to: &str, more: &Value) -> String {
     let mut message = json!({
         "id": format!("CTX-{}-0001", &fresh_id()[30..]), "protocol": "VLP/1.1", "type": "notice",
-        "timestamp": time_from_now(0), "sender": from.id, "receiver": to, "session_id": session,
+        "timestamp": time_from_now(0), "sender": from.id, "receiver": to,
         "content": "Nothing.", "confidence": 0.5,
     });
     let members = more.as_object().unwrap().clone();
@@ -18,7 +18,7 @@ fn kept(from: &Party, to: Option<&str>, session: Option<&str>, more: &Value) -> 
 }
 
 fn tell(house: &House, from: &Party, to: &str, more: &Value) -> u64 {
-    house.send(from, &kept(from, Some(to), None, more)).ok()["position"].as_u64().unwrap()
+    house.send(from, &kept(from, to, more)).ok()["position"].as_u64().unwrap()
 }
 
 fn recall(house: &House, token: &str, query: &str) -> Value {
@@ -101,6 +101,28 @@ fn memories_are_for_their_parties_and_nobody_else() {
     house.ask("DELETE", path_of("bob")).by(&house.operator).get().ok();
     let again = house.admit("bob");
     assert_eq!(found(&house, &again.token, "keywords=secret"), [0; 0]);
+}
+
+#[test]
+fn who_has_a_part_in_a_session_finds_all_of_it_where_it_is_named() {
+    let house = House::open();
+    let (ann, bob, cid, eve) = (house.admit("ann"), house.admit("bob"), house.admit("cid"), house.admit("eve"));
+    let more = json!({"session_id": "S-2025-01-04-ann-abc123", "keywords": ["shared", "x", "y"]});
+    let for_bob = tell(&house, &ann, "bob", &more);
+    let for_cid = tell(&house, &ann, "cid", &more);
+    // What waits for a person is its sender's alone.
+    let mut held = more.clone();
+    held["safety"] = json!({"level": "review", "issues": []});
+    let held = tell(&house, &ann, "bob", &held);
+    let (named, all) = ("keywords=shared&session=S-2025-01-04-ann-abc123", "keywords=shared");
+    assert_eq!(found(&house, &ann.token, named), [held, for_cid, for_bob]);
+    for party in [&bob, &cid] {
+        assert_eq!(found(&house, &party.token, named), [for_cid, for_bob], "{}", party.id);
+    }
+    assert_eq!((found(&house, &bob.token, all), found(&house, &cid.token, all)), (vec![for_bob], vec![for_cid]));
+    assert_eq!(recall(&house, &eve.token, named), json!({"memories": [], "next": null}));
+    let reviewer = house.grant("rita", "reviewer");
+    assert_eq!(found(&house, &reviewer, named), [0; 0]);
 }
 
 #[test]
