@@ -3,7 +3,7 @@
 
 use crate::exchange::{Error, Exchange};
 use crate::search::Scope;
-use legation_exchange::{Entry, Who};
+use legation_exchange::{Effect, Entry, Who};
 use legation_protocol::Format;
 use legation_store::index::{Finder, Fit, Order, Query};
 
@@ -44,6 +44,8 @@ pub struct Recalled {
 struct Recall<'r> {
     exchange: &'r Exchange,
     scope: &'r Scope,
+    /// Whether the one who asks has a part in the session that is asked for.
+    is_party: bool,
     query: &'r Query,
     found: Recalled,
     bytes: usize,
@@ -64,6 +66,11 @@ impl Exchange {
         if !scope.narrow(&mut query) {
             return Ok(Recalled::default());
         }
+        // Whoever has a part in a session finds all of it.
+        let is_party = query.thread.as_deref().is_some_and(|session| self.has_part(session, who));
+        if is_party {
+            query.parties.clear();
+        }
         // Only VLP messages have these, and a term that most entries have is dear to look for.
         let is_vlp = !query.keywords.is_empty() || query.topic.is_some();
         query.dialect = (!is_vlp).then_some(Format::Vlp);
@@ -71,8 +78,8 @@ impl Exchange {
         query.order = Order::Newest;
         let exchange = self.clone();
         self.asked(move |finder| {
-            let found = Recalled::default();
-            let mut recall = Recall { exchange: &exchange, scope: &scope, query: &query, found, bytes: 0, looks: 0 };
+            let (exchange, scope, query, found) = (&exchange, &scope, &query, Recalled::default());
+            let mut recall = Recall { exchange, scope, is_party, query, found, bytes: 0, looks: 0 };
             recall.all(finder, rank, from)?;
             Ok(recall.found)
         })
@@ -135,10 +142,16 @@ impl Recall<'_> {
             return Ok(());
         }
         let entry = self.exchange.entry(position)?.ok_or(Error::Entry { position })?;
-        if self.exchange.is_seen(&entry, self.scope) {
+        if self.is_seen(&entry) {
             self.bytes += entry.body.as_ref().map_or(0, |body| body.len());
             self.found.memories.push((entry, fit));
         }
         Ok(())
+    }
+
+    fn is_seen(&self, entry: &Entry) -> bool {
+        let Effect::Accepted(message) = &entry.effect else { return false };
+        let of_session = self.is_party && self.exchange.went_out(entry.position, message);
+        of_session || self.exchange.is_seen(entry, self.scope)
     }
 }

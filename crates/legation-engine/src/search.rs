@@ -205,10 +205,8 @@ impl Exchange {
             Scope::Nothing => false,
         };
         match &entry.effect {
-            Effect::Accepted(message) if message.ruled.held.is_empty() => scope.has(entry.position, message),
             Effect::Accepted(message) => {
-                let went_on = self.state().rules().holds.went_on(entry.position);
-                scope.has(entry.position, message) && (went_on || own(message))
+                scope.has(entry.position, message) && (own(message) || self.went_out(entry.position, message))
             }
             Effect::Refused(_)
             | Effect::Registered { .. }
@@ -231,6 +229,11 @@ impl Exchange {
             | Effect::Changed { .. }
             | Effect::Rotated { .. } => false,
         }
+    }
+
+    /// Whether a message went to those it is for: it was never held, or went on since.
+    pub(crate) fn went_out(&self, position: u64, message: &Accepted) -> bool {
+        message.ruled.held.is_empty() || self.state().rules().holds.went_on(position)
     }
 
     /// An entry of the record.

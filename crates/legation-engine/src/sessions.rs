@@ -64,6 +64,13 @@ impl Exchange {
         Some(SessionView { id: id.to_owned(), session: session.clone() })
     }
 
+    /// Whether an agent has a part in a session.
+    pub(crate) fn has_part(&self, session: &str, who: &Who) -> bool {
+        let state = self.state();
+        let session = state.rules().vlp.sessions.get(session);
+        matches!(who, Who::Agent(_)) && session.is_some_and(|session| may_see(&state, session, who))
+    }
+
     /// Lets a halted session go on.
     pub async fn release_session(&self, session: String, why: String, who: Who) -> Result<Verdict, Error> {
         let order = Box::new(Directive::Vlp(Order::Release { session, why }));

@@ -18,7 +18,7 @@ fn recall() -> Operation {
     let types: Vec<_> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
     Operation::new(Method::GET, "/v1/memory", "recall", "Find what was said in earlier sessions")
         .about(
-            "An agent finds what it sent or got. Everything that is asked for must fit; what is left empty is not asked \
+            "An agent finds what it sent or got, and all of a session that it has a part in and names. Everything that is asked for must fit; what is left empty is not asked \
              for. The best first means: those that are about all of it (each word of `text` stands in their keywords or \
              topic, each of `keywords` is one of theirs, whole), then those that are about some of it, then those that \
              only mention it; of each the newest first.",

@@ -97,6 +97,7 @@ fn look_up(talk: &Talk<'_>, id: &str) {
     assert!(!talk.get("/v1/messages", &[], "sender=ann&include=message")["messages"].as_array().unwrap().is_empty());
     assert!(!talk.get("/v1/messages", &[], "verdict=refused")["messages"].as_array().unwrap().is_empty());
     talk.get("/v1/messages", &[], "dialect=cap&order=oldest&limit=1&since=2020-01-01T00:00:00Z&text=outline");
+    assert!(!talk.get("/v1/memory", &[], "text=water&order=best")["memories"].as_array().unwrap().is_empty());
     for path in
         ["/v1/messages/{key}", "/v1/messages/{key}/raw", "/v1/messages/{key}/explain", "/v1/messages/{key}/truth"]
     {

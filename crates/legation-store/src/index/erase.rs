@@ -77,20 +77,23 @@ mod tests {
 
     fn entry(position: u64) -> Frame {
         let effect = format!(
-            r#"{{"entry":"accepted","dialect":"cap","kind":"message","id":"m-{position}","sender":"ann","to":["bob"],"thread":null,"digest":"sha256:0","proof":"token","expires":0,"remembered":null}}"#
+            r#"{{"entry":"accepted","dialect":"vlp","kind":"notice","id":"m-{position}","sender":"ann","to":["bob"],"thread":null,"digest":"sha256:0","proof":"token","expires":0,"remembered":null}}"#
         );
-        let body = format!(r#"{{"content":"common words and canary{position} of entry {}"}}"#, position % 7);
+        let body = format!(
+            r#"{{"content":"common words and canary{position} of entry {}","keywords":["kept:{position}"]}}"#,
+            position % 7
+        );
         Frame { position, at: 0, salt: [0; 16], effect: effect.into_bytes(), body: Body::Here(body.into_bytes()) }
     }
 
-    /// How many of these words have their term in some file of the index. Terms that begin alike are
-    /// written without what they share.
-    fn seen(dir: &Path, index: &Index, words: &[String]) -> usize {
+    /// How many of these words and keywords have their term in some file of the index. Terms that begin alike
+    /// are written without what they share.
+    fn seen(dir: &Path, index: &Index, (words, keywords): (&[String], &[String])) -> usize {
         let files: Vec<_> = fs::read_dir(dir).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
-        let term = |word: &String| index.shared.terms().term(Facet::Word(word));
+        let facets = words.iter().map(|word| Facet::Word(word)).chain(keywords.iter().map(|word| Facet::Keyword(word)));
         let is_in =
             |term: &String| files.iter().any(|file| file.windows(10).any(|bytes| bytes == &term.as_bytes()[6..]));
-        words.iter().map(term).filter(is_in).count()
+        facets.map(|facet| index.shared.terms().term(facet)).filter(is_in).count()
     }
 
     #[test]
@@ -105,7 +108,8 @@ mod tests {
         while index.indexed() < index.follow().unwrap() {}
         let erased: Vec<u64> = (0..3000).filter(|position| position % 50 == 3).collect();
         let words: Vec<_> = erased.iter().map(|position| format!("canary{position}")).collect();
-        assert_eq!(seen(&place, &index, &words), words.len());
+        let keywords: Vec<_> = erased.iter().map(|position| format!("kept:{position}")).collect();
+        assert_eq!(seen(&place, &index, (&words, &keywords)), words.len() + keywords.len());
         let finder = index.finder();
         let find = |text: &str| {
             let query = Query { text: Some(text.to_owned()), order: Order::Oldest, limit: 5000, ..Query::default() };
@@ -113,7 +117,7 @@ mod tests {
         };
         assert_eq!(find("canary53"), [53]);
         index.erase(&erased).unwrap();
-        assert_eq!(seen(&place, &index, &words), 0);
+        assert_eq!(seen(&place, &index, (&words, &keywords)), 0);
         assert_eq!(find("canary53"), Vec::<u64>::new());
         assert_eq!(find("canary54"), [54]);
         assert_eq!(find("common"), (0..3000).filter(|position| position % 50 != 3).collect::<Vec<_>>());

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 ///
 /// Searches VLP messages of all sessions by keywords, words, topic, sender and time. One line a memory, the newest
 /// first: position, time, sender, type, session, topic, keywords, and what it says. An agent's token finds
-/// what the agent sent or got; an operator's or auditor's finds all.
+/// what the agent sent or got, and all of a session it has a part in (`--session`); an operator's or auditor's
+/// finds all.
 ///
 /// Keywords are compared in lower case, with single spaces. One that ends in `*` finds every keyword that begins so
 /// (3 to 24 characters), and one that ends in `:` every keyword of that status.

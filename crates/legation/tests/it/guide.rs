@@ -7,6 +7,7 @@ const CONSTRAINTS: &str = include_str!("../../../../docs/guides/constraints.md")
 const CONVERSATIONS: &str = include_str!("../../../../docs/guides/conversations.md");
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
+const MEMORY: &str = include_str!("../../../../docs/guides/memory.md");
 const ESCALATION: &str = include_str!("../../../../docs/guides/escalation.md");
 const TASKS: &str = include_str!("../../../../docs/guides/tasks.md");
 
@@ -77,6 +78,16 @@ fn the_shell_examples_about_identity_work() {
     }
     assert_eq!(ran.out.matches("The short one.").count(), 1, "{}", ran.out);
     assert!(!ran.out.contains("FAIL"), "{}", ran.out);
+}
+
+#[test]
+fn the_shell_examples_about_memory_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(MEMORY, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    let line = "\tresearch\tresearch,oklahoma,stations,pending:pricing\tCompleted research on Oklahoma gas stations. ";
+    assert_eq!(ran.out.matches(line).count(), 4, "{}", ran.out);
+    assert_eq!(ran.out.matches(r#""next_session_hints":"#).count(), 2, "{}", ran.out);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod guide;
 mod keys;
 #[cfg(unix)]
 mod listening;
+mod memory;
 mod messages;
 mod operations;
 mod people;
