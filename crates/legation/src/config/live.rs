@@ -3,7 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 9] = [
+pub(crate) const LIVE: [&str; 10] = [
     "hosts",
     "registration",
     "tls",
