@@ -38,6 +38,7 @@ mod stream;
 #[cfg(unix)]
 mod streams;
 mod tls;
+mod translate;
 #[cfg(unix)]
 mod unix;
 mod words;

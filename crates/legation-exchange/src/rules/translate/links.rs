@@ -214,7 +214,9 @@ impl Links {
 impl From<Vec<Link>> for Links {
     fn from(all: Vec<Link>) -> Self {
         let mut links = Links::default();
-        all.into_iter().for_each(|link| links.put(link));
+        for link in all {
+            links.put(link);
+        }
         links
     }
 }
