@@ -80,7 +80,7 @@ fn read(message: &Message, talk: &Conversation<'_>) -> Option<Said> {
         Message::Vlp(message) => vlp::read(message),
     }?;
     // A question takes no final word: whatever is said to it is its answer.
-    let answers = said.act == Act::Talk && talk.ask.is_some_and(|ask| ask.is_question()) && talk.is_asked();
+    let answers = said.act == Act::Talk && talk.ask.is_some_and(Link::is_question) && talk.is_asked();
     Some(if answers { Said { act: Act::Result, ..said } } else { said })
 }
 
