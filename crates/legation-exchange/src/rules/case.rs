@@ -1,5 +1,6 @@
 //! What a rule may look at.
 
+use super::translate;
 use crate::agent::Agent;
 use crate::decide::Earlier;
 use crate::moment::Moment;
@@ -68,13 +69,15 @@ pub(crate) struct Case<'c> {
 impl Case<'_> {
     /// Whether the message is for this party; the exchange itself is one where it speaks for another.
     pub(crate) fn goes_to(&self, party: &str) -> bool {
+        let to_us = || {
+            let name = self.received.message().recipients();
+            matches!(name, Recipients::One(name) if self.policy.is_exchange(name))
+        };
         match self.to.first() {
-            Some(to) => to == party,
-            None => {
-                let name = self.received.message().recipients();
-                let to_us = matches!(name, Recipients::One(name) if self.policy.is_exchange(name));
-                to_us && self.policy.is_exchange(party)
-            }
+            Some(to) if to == party => true,
+            // Whoever answers may name the one who asked, for whom the exchange spoke.
+            Some(_) => self.policy.is_exchange(party) && translate::answers(self),
+            None => self.policy.is_exchange(party) && to_us(),
         }
     }
 }

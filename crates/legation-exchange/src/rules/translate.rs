@@ -59,9 +59,14 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
     }
 }
 
+/// Whether a message is from somebody who was asked, for whoever asked.
+pub(super) fn answers(case: &Case<'_>) -> bool {
+    matches!(Conversation::of(case), Ok(Some(talk)) if talk.is_asked())
+}
+
 /// Whether a message goes on with what the exchange translated: the rules of its own dialect know nothing of that.
 pub(super) fn goes_on(case: &Case<'_>) -> bool {
-    case.to.is_empty() && matches!(Conversation::of(case), Ok(Some(_)))
+    matches!(Conversation::of(case), Ok(Some(talk)) if case.to.is_empty() || talk.is_asked())
 }
 
 /// What the exchange says goes to the recipient, and the message itself to nobody.
