@@ -47,17 +47,7 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
             if let Some(first) = spoken.first() {
                 follow::follow(case, &talk, &said, first.translation.said_in, ruling);
             }
-            ruling.instead = Some(Vec::new());
-            for Spoken { translation, .. } in &spoken {
-                let Translation { said, said_in, to, .. } = translation;
-                ruling.find(
-                    "translate",
-                    "translated",
-                    format!("the exchange said it to {to:?} in {said_in}, as {said}"),
-                );
-            }
-            let heard = spoken.into_iter().map(|spoken| spoken.heard(talk.hearer.id()));
-            ruling.heard.splice(0..0, heard);
+            go_instead(spoken, talk.hearer.id(), ruling);
             Ok(())
         }
         // Whatever its dialect: an alarm is heard, and a rule from above holds.
@@ -72,6 +62,15 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
 /// Whether a message goes on with what the exchange translated: the rules of its own dialect know nothing of that.
 pub(super) fn goes_on(case: &Case<'_>) -> bool {
     case.to.is_empty() && matches!(Conversation::of(case), Ok(Some(_)))
+}
+
+/// What the exchange says goes to the recipient, and the message itself to nobody.
+fn go_instead(spoken: Vec<Spoken>, to: &str, ruling: &mut Ruling) {
+    ruling.instead = Some(Vec::new());
+    for Spoken { translation: Translation { said, said_in, .. }, .. } in &spoken {
+        ruling.find("translate", "translated", format!("the exchange said it to {to:?} in {said_in}, as {said}"));
+    }
+    ruling.heard.splice(0..0, spoken.into_iter().map(|spoken| spoken.heard(to)));
 }
 
 fn no_words(case: &Case<'_>) -> Rejection {
@@ -90,7 +89,7 @@ fn read(message: &Message, talk: &Conversation<'_>) -> Option<Said> {
         Message::Vlp(message) => vlp::read(message),
     }?;
     // A question takes no final word: whatever is said to it is its answer.
-    let answers = said.act == Act::Talk && talk.ask.is_some_and(|ask| ask.is_question()) && talk.is_asked();
+    let answers = said.act == Act::Talk && talk.ask.is_some_and(Link::is_question) && talk.is_asked();
     Some(if answers { Said { act: Act::Result, ..said } } else { said })
 }
 
@@ -125,8 +124,21 @@ fn speak(case: &Case<'_>, ruling: &Ruling, talk: &Conversation<'_>, said: &Said,
 
 fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64, bool)) -> Option<Spoken> {
     let (dialect, position, waits) = how;
-    let (refers_to, thread) = talk.names_for(said.act);
-    let scene = Scene {
+    let (words, scene) = (said.clone(), scene(case, talk, said.act, dialect));
+    let write = move |origin: &Origin| match dialect {
+        Format::Acl => acl::write(&words, &scene, origin),
+        Format::Cap => cap::write(&words, &scene, origin),
+        Format::Vlp => vlp::write(&words, &scene, origin),
+        Format::Vcp | Format::Hello | Format::Manifest => None,
+    };
+    let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
+    let translation = Translation { waits, ..pair(case, talk, said.act, &message) };
+    Some(Spoken { translation, words: Box::new(move |origin| write(&origin)) })
+}
+
+fn scene(case: &Case<'_>, talk: &Conversation<'_>, act: Act, dialect: Format) -> Scene {
+    let (refers_to, thread) = talk.names_for(act);
+    Scene {
         to: talk.hearer.name_in(dialect).to_owned(),
         refers_to: refers_to.map(str::to_owned),
         thread: thread.map(str::to_owned),
@@ -136,18 +148,14 @@ fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64,
         id: case.id.to_owned(),
         digest: case.received.digest().to_string(),
         from: translated_from(case),
-    };
-    let words = said.clone();
-    let write = move |origin: &Origin| match dialect {
-        Format::Acl => acl::write(&words, &scene, origin),
-        Format::Cap => cap::write(&words, &scene, origin),
-        Format::Vlp => vlp::write(&words, &scene, origin),
-        Format::Vcp | Format::Hello | Format::Manifest => None,
-    };
-    let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
+    }
+}
+
+/// The original and what is said for it.
+fn pair(case: &Case<'_>, talk: &Conversation<'_>, act: Act, message: &Message) -> Translation {
     let original = case.received.message();
     let (reply_with, ontology) = acl::marks(original);
-    let translation = Translation {
+    Translation {
         original: case.state.next,
         from: case.speaker.id().to_owned(),
         to: talk.hearer.id().to_owned(),
@@ -155,16 +163,15 @@ fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64,
         dialect: original.dialect(),
         thread: original.thread().map(str::to_owned),
         said: message.id().unwrap_or_default(),
-        said_in: dialect,
+        said_in: message.dialect(),
         said_thread: message.thread().map(str::to_owned),
-        ask: talk.asked_at(said.act),
-        step: said.act.step(),
+        ask: talk.asked_at(act),
+        step: act.step(),
         reply_with,
         ontology,
-        waits,
-        is_alarm: matches!(said.act, Act::Alarm(severity) if severity.is_grave()),
-    };
-    Some(Spoken { translation, words: Box::new(move |origin| write(&origin)) })
+        waits: false,
+        is_alarm: matches!(act, Act::Alarm(severity) if severity.is_grave()),
+    }
 }
 
 /// What a translated message says of its original.

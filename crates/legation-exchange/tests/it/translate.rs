@@ -25,7 +25,7 @@ fn babel() -> Desk {
     desk
 }
 
-fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option<&str>, payload: Value) -> String {
+fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option<&str>, payload: &Value) -> String {
     json!({
         "mcp_version": "0.1.0", "message_id": format!("5b1f0c9e-3a77-4c1d-9a46-{n:012}"), "performative": performative,
         "sender": {"agent_id": from}, "receiver": {"agent_id": to}, "in_reply_to": in_reply_to,
@@ -37,7 +37,7 @@ fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option
 
 fn request(n: u32, to: &str) -> String {
     let payload = json!({"task_type": "refactor_code", "task_description": "Tidy it.", "task_parameters": {"a": 1}});
-    acl("TASK_REQUEST", n, ("ide", to), None, payload)
+    acl("TASK_REQUEST", n, ("ide", to), None, &payload)
 }
 
 fn cap(kind: &str, task: &str, to: &str, more: Value) -> String {
@@ -203,13 +203,13 @@ fn failures_acceptances_and_refusals_come_back() {
 #[track_caller]
 fn from_acl(asker: &str, performative: &str, payload: &Value) -> Value {
     let mut desk = babel();
-    let ask = match asker {
+    let opening = match asker {
         "analyst" => cap("delegation_notice", "T1", "ide", json!({"context_summary": "Count."})),
         _ => vlp("query", "QRY001", "ide", None, json!({"session_id": "S-2026-02-15-observer-abc123"})),
     };
-    sent(&mut desk, asker, &ask);
-    let asked = name(&last(&desk, "ide"));
-    sent(&mut desk, "ide", &acl(performative, 7, ("ide", EXCHANGE), Some(&asked), payload.clone()));
+    sent(&mut desk, asker, &opening);
+    let question = name(&last(&desk, "ide"));
+    sent(&mut desk, "ide", &acl(performative, 7, ("ide", EXCHANGE), Some(&question), payload));
     let heard = last(&desk, asker);
     match asker {
         "analyst" => assert_eq!(heard["task_id"], "T1", "{heard}"),
@@ -263,7 +263,7 @@ fn questions_are_answered_by_a_value() {
     let queries = [("QUERY_IF", json!({"condition": {"busy": false}})), ("QUERY_REF", json!({"reference": "head"}))];
     for (performative, payload) in queries {
         let mut desk = babel();
-        sent(&mut desk, "ide", &acl(performative, 1, ("ide", "analyst"), None, payload.clone()));
+        sent(&mut desk, "ide", &acl(performative, 1, ("ide", "analyst"), None, &payload));
         let heard = last(&desk, "analyst");
         assert_eq!(heard["type"], "message");
         sent(&mut desk, "analyst", &cap("message", &name(&heard), "legation", json!({"content": "abc"})));
@@ -271,7 +271,7 @@ fn questions_are_answered_by_a_value() {
         assert_eq!(last(&desk, "ide")["payload"]["result_details"]["value"], "abc");
 
         let mut desk = babel();
-        sent(&mut desk, "ide", &acl(performative, 1, ("ide", "observer"), None, payload));
+        sent(&mut desk, "ide", &acl(performative, 1, ("ide", "observer"), None, &payload));
         let heard = last(&desk, "observer");
         assert_eq!(heard["type"], "query");
         sent(
@@ -384,7 +384,7 @@ fn what_has_no_counterpart_is_refused() {
     untranslatable(
         "ide",
         by("ide"),
-        &acl("QUERY_CAPABILITIES", 1, ("ide", "analyst"), None, json!({"query_type": "summary"})),
+        &acl("QUERY_CAPABILITIES", 1, ("ide", "analyst"), None, &json!({"query_type": "summary"})),
     );
     untranslatable("analyst", by("analyst"), &talk("analyst", "ide", "m1"));
     untranslatable("analyst", by("analyst"), &cap("oversight_inquiry", "T1", "observer", json!({"inquiry": "Why?"})));
@@ -577,10 +577,10 @@ fn answers(n: u32, story: &Story, asked: &str) -> String {
     };
     let n = n + 500;
     match (story.worker, story.fails) {
-        (0, true) => acl("FAILURE", n, ("ide", to), Some(asked), json!({"status": "failure", "error_text": "No."})),
+        (0, true) => acl("FAILURE", n, ("ide", to), Some(asked), &json!({"status": "failure", "error_text": "No."})),
         (0, false) => {
             let result = json!({"task_status": "success", "result_summary": "Done.", "result_details": {}});
-            acl("INFORM_RESULT", n, ("ide", to), Some(asked), result)
+            acl("INFORM_RESULT", n, ("ide", to), Some(asked), &result)
         }
         (1, true) => cap("error_response", asked, to, json!({"error_code": 500, "error_message": "No."})),
         (1, false) => cap("message", asked, to, json!({"content": "Done.", "final": true})),

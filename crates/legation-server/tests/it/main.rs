@@ -43,6 +43,7 @@ mod stream;
 mod streams;
 mod tasks;
 mod tls;
+mod translate;
 mod truth;
 #[cfg(unix)]
 mod unix;

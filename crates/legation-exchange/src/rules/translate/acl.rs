@@ -76,35 +76,40 @@ pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legat
         receiver: AgentId::named(&scene.to).ok()?,
         timestamp: origin.timestamp.clone(),
     };
+    let mut message = if said.act == Act::Ask {
+        let task = TaskRequest::new("delegated", filled(&said.text, "See the parameters."), said.details.clone());
+        head.request_about(task, Ontology::parse(TASK).ok()?)
+    } else {
+        answered(said, scene, head)?
+    };
+    message.extra.insert("translated_from".to_owned(), scene.from.clone().into());
+    Some(legation_protocol::Message::Acl(Box::new(message)))
+}
+
+fn answered(said: &Said, scene: &Scene, head: Head) -> Option<Message> {
     let text = |otherwise| filled(&said.text, otherwise);
-    let code = || said.code().map(str::to_owned);
-    let mut message = match said.act {
-        Act::Ask => {
-            let task = TaskRequest::new("delegated", text("See the parameters."), said.details.clone());
-            head.request_about(task, Ontology::parse(TASK).ok()?)
-        }
+    let code = said.code().map(str::to_owned);
+    match said.act {
         Act::Accept => {
             let comments = Some(said.text.clone()).filter(|text| !text.is_empty());
-            answer(head, scene, TaskAccept { comments, ..TaskAccept::default() })?
+            answer(head, scene, TaskAccept { comments, ..TaskAccept::default() })
         }
         Act::Reject => {
             let reason_text = Some(said.text.clone());
-            answer(head, scene, TaskReject { reason_code: code(), reason_text, ..TaskReject::default() })?
+            answer(head, scene, TaskReject { reason_code: code, reason_text, ..TaskReject::default() })
         }
         Act::Result => {
             let message = answer(head, scene, result(said, scene))?;
             let field = field(scene, &message.ontology)?;
-            message.about(field)
+            Some(message.about(field))
         }
-        Act::Failure => answer(head, scene, Failure { error_code: code(), ..Failure::new(text("It broke down.")) })?,
+        Act::Failure => answer(head, scene, Failure { error_code: code, ..Failure::new(text("It broke down.")) }),
         Act::Puzzled => {
-            let reason = Misunderstanding::from(code().unwrap_or_else(|| "not_understood".to_owned()));
-            answer(head, scene, NotUnderstood::because(reason, text("It made no sense.")))?
+            let reason = Misunderstanding::from(code.unwrap_or_else(|| "not_understood".to_owned()));
+            answer(head, scene, NotUnderstood::because(reason, text("It made no sense.")))
         }
-        Act::Question | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules => return None,
-    };
-    message.extra.insert("translated_from".to_owned(), scene.from.clone().into());
-    Some(legation_protocol::Message::Acl(Box::new(message)))
+        Act::Ask | Act::Question | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules => None,
+    }
 }
 
 fn answer(head: Head, scene: &Scene, payload: impl Answering) -> Option<Message> {

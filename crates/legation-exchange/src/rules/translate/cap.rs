@@ -30,7 +30,9 @@ pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legat
     let text = |otherwise| filled(&said.text, otherwise);
     let mut message = match said.act {
         Act::Ask => Message::delegate(task, from, to, text("See the attachment.")),
-        Act::Question | Act::Talk => Message::say(task, from, to, &*said.text),
+        Act::Question | Act::Talk | Act::Alarm(Severity::Info | Severity::Warning) => {
+            Message::say(task, from, to, &*said.text)
+        }
         Act::Accept => Message::say(task, from, to, format!("Accepted. {}", said.text).trim_end()),
         Act::Result => Message { is_final: Some(true), ..Message::say(task, from, to, &*said.text) },
         Act::Reject => Message::fail(task, from, to, refusal(said.code()), text("The task was refused.")),
@@ -40,7 +42,6 @@ pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legat
         Act::Alarm(Severity::Critical | Severity::Emergency) => {
             Message::fail(task, from, to, ErrorCode::Locked, text("An alarm."))
         }
-        Act::Alarm(Severity::Info | Severity::Warning) => Message::say(task, from, to, &*said.text),
         Act::Ack | Act::Rules => return None,
     };
     message.message_id = Some(origin.message_id.to_string());

@@ -121,7 +121,7 @@ impl Link {
 #[serde(from = "Vec<Link>", into = "Vec<Link>")]
 pub struct Links {
     /// By the entry of what the exchange said.
-    links: BTreeMap<u64, Link>,
+    all: BTreeMap<u64, Link>,
     /// The same by the entry of the original.
     said_for: BTreeMap<u64, BTreeSet<u64>>,
     /// The last by who knows it, by which name, and with whom.
@@ -131,23 +131,23 @@ pub struct Links {
 impl Links {
     /// The one in this entry.
     pub fn get(&self, position: u64) -> Option<&Link> {
-        self.links.get(&position)
+        self.all.get(&position)
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.links.len()
+        self.all.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.links.is_empty()
+        self.all.is_empty()
     }
 
     /// The last that an agent knows by this name, with each who is part of it.
     pub(super) fn named(&self, agent: &str, name: &str) -> impl Iterator<Item = (&str, &Link)> {
         let known = self.named.get(&(agent.to_owned(), name.to_owned()));
-        known.into_iter().flatten().filter_map(|(other, link)| Some((other.as_str(), self.links.get(link)?)))
+        known.into_iter().flatten().filter_map(|(other, link)| Some((other.as_str(), self.all.get(link)?)))
     }
 
     /// What the exchange said for the message in this entry.
@@ -162,23 +162,23 @@ impl Links {
             Step::Asks | Step::Questions | Step::Says => None,
         };
         let mut before = Stage::default();
-        if let Some((stage, ask)) = stage.zip(translation.ask.and_then(|ask| self.links.get_mut(&ask))) {
+        if let Some((stage, ask)) = stage.zip(translation.ask.and_then(|ask| self.all.get_mut(&ask))) {
             before = std::mem::replace(&mut ask.stage, stage);
         }
         let translation = translation.clone();
         self.put(Link { position: at.position, at: at.at, translation, stage: Stage::default(), before });
         let is_old = |link: &Link| link.at.plus(KNOWN) < at.at;
-        while self.links.len() > MOST || self.links.values().next().is_some_and(is_old) {
+        while self.all.len() > MOST || self.all.values().next().is_some_and(is_old) {
             self.forget_first();
         }
     }
 
     /// A message that was held does not go on: what it would have answered stands as before.
     pub(crate) fn refused(&mut self, original: u64) {
-        let first = self.said_for(original).next().and_then(|said| self.links.get(&said));
+        let first = self.said_for(original).next().and_then(|said| self.all.get(&said));
         let answers = first.filter(|link| matches!(link.translation.step, Step::Accepts | Step::Ends));
         let Some((ask, before)) = answers.and_then(|link| Some((link.translation.ask?, link.before))) else { return };
-        if let Some(ask) = self.links.get_mut(&ask) {
+        if let Some(ask) = self.all.get_mut(&ask) {
             ask.stage = before;
         }
     }
@@ -188,11 +188,11 @@ impl Links {
             self.named.entry(name).or_default().insert(other, link.position);
         }
         self.said_for.entry(link.translation.original).or_default().insert(link.position);
-        self.links.insert(link.position, link);
+        self.all.insert(link.position, link);
     }
 
     fn forget_first(&mut self) {
-        let Some((position, link)) = self.links.pop_first() else { return };
+        let Some((position, link)) = self.all.pop_first() else { return };
         for (name, other) in link.names() {
             let Some(known) = self.named.get_mut(&name) else { continue };
             if known.get(&other) == Some(&position) {
@@ -214,13 +214,15 @@ impl Links {
 impl From<Vec<Link>> for Links {
     fn from(all: Vec<Link>) -> Self {
         let mut links = Links::default();
-        all.into_iter().for_each(|link| links.put(link));
+        for link in all {
+            links.put(link);
+        }
         links
     }
 }
 
 impl From<Links> for Vec<Link> {
     fn from(links: Links) -> Self {
-        links.links.into_values().collect()
+        links.all.into_values().collect()
     }
 }

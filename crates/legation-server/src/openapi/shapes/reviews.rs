@@ -63,7 +63,7 @@ fn review() -> Value {
         [
             must("code", text("What, for programs.")),
             must("says", text("What, in words.")),
-            must("lifts", one_of("Who can lift it.", &["person", "overseer", "resume", "session"])),
+            must("lifts", one_of("Who can lift it.", &["person", "overseer", "resume", "session", "original"])),
         ],
     );
     object(

@@ -1,0 +1,118 @@
+//! Agents of different dialects who speak through the exchange.
+
+use crate::house::{House, path_of};
+use crate::words::{Party, fresh_id, time_from_now};
+use serde_json::{Value, json};
+
+const EXCHANGE: &str = "agent://local/exchange";
+
+fn speaker(house: &House, id: &str, dialect: &str) -> Party {
+    let party = house.admit(id);
+    let body = format!(r#"{{"dialects":["{dialect}"]}}"#);
+    house.ask("PUT", path_of(id)).by(&house.operator).json(body).ok();
+    party
+}
+
+fn request(id: &str, to: &str) -> String {
+    json!({
+        "mcp_version": "0.1.0", "message_id": id, "performative": "TASK_REQUEST",
+        "sender": {"agent_id": "ide"}, "receiver": {"agent_id": to}, "language": "application/json",
+        "ontology": "elizaos:ontology:code/general/refactor_request", "timestamp": time_from_now(0),
+        "payload": {
+            "task_type": "refactor_code_snippet", "task_description": "Make it readable.",
+            "task_parameters": {"code_snippet": "x=1"},
+        },
+    })
+    .to_string()
+}
+
+fn waiting(house: &House, party: &Party) -> Vec<Value> {
+    house.inbox(party, "")["messages"].as_array().unwrap().clone()
+}
+
+fn steps(house: &House, position: u64) -> Vec<Value> {
+    let told = house.ask("GET", format!("/v1/messages/{position}/explain")).by(&house.operator).get().ok();
+    told["steps"].as_array().unwrap().clone()
+}
+
+#[track_caller]
+fn explained(house: &House, position: u64, other: u64) {
+    let steps = steps(house, position);
+    let step = steps.iter().find(|step| step["step"] == "translated");
+    let step = step.unwrap_or_else(|| panic!("{steps:?}"));
+    assert!(step["says"].as_str().unwrap().contains(&format!("entry {other}.")), "{step}");
+}
+
+#[test]
+fn an_ide_that_speaks_acl_has_work_done_by_an_agent_that_speaks_cap() {
+    let house = House::open();
+    let (ide, jules) = (speaker(&house, "ide", "acl"), speaker(&house, "jules", "cap"));
+    let id = fresh_id();
+    let sent = house.send(&ide, &request(&id, "jules")).ok();
+    assert_eq!(sent["status"], "accepted");
+    let asked = sent["position"].as_u64().unwrap();
+
+    let heard = waiting(&house, &jules).remove(0);
+    let message = &heard["message"];
+    assert_eq!((&message["type"], &message["sender_id"]), (&json!("delegation_notice"), &json!("legation")));
+    assert_eq!(message["context_summary"], "Make it readable.");
+    assert_eq!(message["translated_from"]["message_id"], id);
+    let said = heard["position"].as_u64().unwrap();
+    explained(&house, asked, said);
+    explained(&house, said, asked);
+    let show = |key: &str, token: &str| house.ask("GET", format!("/v1/messages/{key}")).by(token).get().ok();
+    assert_eq!(show(&format!("{id}?sender=ide"), &ide.token)["to"], json!([]));
+    let shown = show(&said.to_string(), &jules.token);
+    assert_eq!((&shown["sender"], &shown["to"]), (&json!(EXCHANGE), &json!(["jules"])));
+
+    // The pair is known after a restart too.
+    let house = house.restart();
+    let done = json!({
+        "type": "message", "task_id": message["task_id"], "sender_id": "jules", "recipient_id": "legation",
+        "content": "x is now count.", "final": true, "message_id": "done-1",
+    });
+    house.send(&jules, &done.to_string()).ok();
+    let heard = waiting(&house, &ide);
+    let acts: Vec<_> = heard.iter().map(|item| item["message"]["performative"].as_str().unwrap()).collect();
+    assert_eq!(acts, ["TASK_ACCEPT", "INFORM_RESULT"]);
+    let result = &heard[1]["message"];
+    assert_eq!((&result["in_reply_to"], &result["sender"]["agent_id"]), (&json!(id), &json!(EXCHANGE)));
+    assert_eq!(result["payload"]["result_summary"], "x is now count.");
+    assert_eq!(result["ontology"], "elizaos:ontology:code/general/refactor_suggestion");
+    house.send(&jules, &jules.cap("ide", "Anything else?")).refused(422, "untranslatable");
+}
+
+#[test]
+fn a_query_in_vlp_is_answered_in_acl() {
+    let house = House::open();
+    let (observer, eddy) = (speaker(&house, "observer", "vlp"), speaker(&house, "eddy", "acl"));
+    let query = json!({
+        "id": "QRY-abc123-0001", "protocol": "VLP/1.1", "type": "query", "timestamp": time_from_now(0),
+        "sender": "observer", "receiver": "eddy", "content": "How many stations?", "confidence": 1.0,
+        "session_id": "S-2026-02-15-observer-abc123",
+    });
+    house.send(&observer, &query.to_string()).ok();
+    let asked = waiting(&house, &eddy).remove(0)["message"].clone();
+    assert_eq!(asked["payload"]["task_description"], "How many stations?");
+
+    let answer = |performative: &str, payload: Value| {
+        let message = json!({
+            "mcp_version": "0.1.0", "message_id": fresh_id(), "performative": performative,
+            "sender": {"agent_id": "eddy"}, "receiver": asked["sender"], "in_reply_to": asked["message_id"],
+            "language": "application/json", "ontology": asked["ontology"], "timestamp": time_from_now(0),
+            "payload": payload,
+        });
+        house.send(&eddy, &message.to_string())
+    };
+    answer("TASK_ACCEPT", json!({"status": "accepted"})).ok();
+    let result = json!({"task_status": "success", "result_summary": "Five.", "result_details": {"count": 5}});
+    answer("INFORM_RESULT", result.clone()).ok();
+    answer("INFORM_RESULT", result).refused(409, "task_state");
+    let heard = waiting(&house, &observer);
+    let kinds: Vec<_> = heard.iter().map(|item| (&item["message"]["type"], &item["message"]["topic"])).collect();
+    assert_eq!(kinds, [(&json!("notice"), &json!("task_accepted")), (&json!("response"), &Value::Null)]);
+    let response = &heard[1]["message"];
+    assert_eq!((&response["refers_to"], &response["content"]), (&json!("QRY-abc123-0001"), &json!("Five.")));
+    assert_eq!(response["session_id"], "S-2026-02-15-observer-abc123");
+    assert_eq!(response["payload"]["result_details"]["count"], 5);
+}
