@@ -37,7 +37,8 @@ struct Standing {
 /// The constitution an agent announced.
 #[derive(Debug, Serialize)]
 struct Constitution {
-    constitution_ref: String,
+    #[serde(rename = "constitution_ref")]
+    name: String,
     manifest_hash: String,
     scope: Option<Scope>,
     position: u64,
@@ -109,7 +110,7 @@ impl View {
 impl From<Charter> for Standing {
     fn from(charter: Charter) -> Standing {
         let constitution = charter.constitution.map(|now| Constitution {
-            constitution_ref: now.announced.constitution_ref,
+            name: now.announced.constitution_ref,
             manifest_hash: now.announced.manifest_hash,
             scope: now.announced.scope,
             position: now.position,

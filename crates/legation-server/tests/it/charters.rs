@@ -51,7 +51,7 @@ fn a_grandparents_limit_refuses_an_oversize_message_in_every_dialect_and_says_wh
     let laid = house.send(&grand, &lay(&grand, "parent", "merge", "token_limit", &json!(400))).ok();
     let announced = json!({"constitution_ref": "creed://h/a.b.c", "manifest_hash": format!("sha256:{}", "0".repeat(64)),
         "scope": {"purposes": [long]}});
-    let acl = child.acl("peer").replace(r#""reason_code""#, &format!(r#""reason_text":"{long}","reason_code""#));
+    let acl = child.acl("peer").replace(r#""payload":{"#, &format!(r#""payload":{{"note":"{long}","#));
     for message in [
         child.cap("peer", &long),
         child.vlp("peer").replace("Water", &long),
@@ -65,7 +65,8 @@ fn a_grandparents_limit_refuses_an_oversize_message_in_every_dialect_and_says_wh
         }
     }
     // An escalation goes through, whatever its length.
-    house.send(&child, &child.vcp("parent", &long)).ok();
+    let alarm = json!({"severity": "info", "reason": long, "context": "⏰🌅", "requires_ack": false});
+    house.send(&child, &vcp(&child, "parent", "escalation", &alarm)).ok();
     let taken = house.send(&child, &child.cap("peer", "short")).ok();
     house.send(&peer, &peer.cap("child", &long)).ok();
     let house = house.restart();
