@@ -2,6 +2,7 @@
 //! one for each message that is taken, one each time one is handed out. They hold what agents said, and
 //! nobody writes them unless asked to.
 
+use legation_exchange::record::Frame;
 use legation_exchange::{Effect, Entry};
 use legation_protocol::Format;
 use tracing::Level;
@@ -14,12 +15,12 @@ fn is_wanted() -> bool {
 }
 
 /// Messages were taken.
-pub(crate) fn taken(entries: &[Entry]) {
+pub(crate) fn taken(entries: &[Entry], frames: &[Frame]) {
     if !is_wanted() {
         return;
     }
-    for entry in entries {
-        if let (Effect::Accepted(accepted), Some(body)) = (&entry.effect, &entry.body)
+    for (entry, frame) in entries.iter().zip(frames) {
+        if let (Effect::Accepted(accepted), Some(body)) = (&entry.effect, frame.body.here())
             && accepted.dialect == Format::Acl
             && accepted.proof != "exchange"
         {

@@ -611,7 +611,7 @@ fn an_id_opens_one_conversation_of_a_sender() {
 fn urgency_orders_between_senders_and_nothing_starves() {
     // ACL 4.1
     let mut story = Story::new();
-    let mut ask = |story: &mut Story, from: &str, priority: &str| {
+    let ask = |story: &mut Story, from: &str, priority: &str| {
         let mut task = payload("TASK_REQUEST");
         task["priority"] = json!(priority);
         accepted(&story.try_say("TASK_REQUEST", from, "Jules", &json!({"payload": task})).1)

@@ -10,6 +10,7 @@
 mod audit;
 mod backup;
 mod bench;
+mod conversations;
 mod crash;
 mod disk;
 mod doctor;
