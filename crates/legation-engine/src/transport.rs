@@ -39,14 +39,12 @@ pub(crate) fn sent(dialect: Format, body: &[u8]) {
 /// The message on one line of plain characters: nothing in it passes for the end of one, or for another.
 fn line(body: &[u8]) -> String {
     let message: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-    let mut units = [0; 2];
-    message.to_string().chars().fold(String::new(), |mut line, character| {
-        match character {
-            ' '..='~' => line.push(character),
-            _ => character.encode_utf16(&mut units).iter().for_each(|unit| line.push_str(&format!("\\u{unit:04x}"))),
-        }
-        line
-    })
+    let escaped = |character: char| {
+        let units = character.encode_utf16(&mut [0; 2]).to_vec();
+        units.iter().fold(String::new(), |text, unit| text + &format!("\\u{unit:04x}"))
+    };
+    let plain = |character| if matches!(character, ' '..='~') { String::from(character) } else { escaped(character) };
+    message.to_string().chars().map(plain).collect()
 }
 
 #[cfg(test)]
