@@ -13,13 +13,13 @@ impl Exchange {
         &self,
         who: &Who,
         agent: Option<&str>,
-        stage: Option<Stage>,
+        standing: Option<Stage>,
         after: Option<u64>,
         limit: usize,
     ) -> Vec<Conversation> {
         let state = self.state();
         let found = state.rules().acl.after(agent, after);
-        let wanted = found.filter(|(_, talk)| stage.is_none_or(|stage| talk.stage == stage));
+        let wanted = found.filter(|(_, talk)| standing.is_none_or(|wanted| talk.stage == wanted));
         let shown = wanted.filter(|(position, talk)| shows(&state, who, *position, talk));
         shown.take(limit).map(|(position, talk)| (position, talk.clone())).collect()
     }

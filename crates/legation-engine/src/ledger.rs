@@ -180,7 +180,7 @@ impl Ledger {
                 committed.apply(entry);
             }
             drop(committed);
-            transport::taken(&entries);
+            transport::taken(&entries, &frames);
             told.fresh = Fresh::of(frames, appended);
             told.alerts.extend(entries.iter().filter_map(Alert::raised_by));
             told.changed.extend(entries.iter().filter_map(|entry| entry.effect.changes()));

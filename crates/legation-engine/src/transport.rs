@@ -2,6 +2,7 @@
 //! one for each message that is taken, one each time one is handed out. They hold what agents said, and
 //! nobody writes them unless asked to.
 
+use legation_exchange::record::Frame;
 use legation_exchange::{Effect, Entry};
 use legation_protocol::Format;
 use tracing::Level;
@@ -14,12 +15,12 @@ fn is_wanted() -> bool {
 }
 
 /// Messages were taken.
-pub(crate) fn taken(entries: &[Entry]) {
+pub(crate) fn taken(entries: &[Entry], frames: &[Frame]) {
     if !is_wanted() {
         return;
     }
-    for entry in entries {
-        if let (Effect::Accepted(accepted), Some(body)) = (&entry.effect, &entry.body)
+    for (entry, frame) in entries.iter().zip(frames) {
+        if let (Effect::Accepted(accepted), Some(body)) = (&entry.effect, frame.body.here())
             && accepted.dialect == Format::Acl
             && accepted.proof != "exchange"
         {
@@ -38,14 +39,12 @@ pub(crate) fn sent(dialect: Format, body: &[u8]) {
 /// The message on one line of plain characters: nothing in it passes for the end of one, or for another.
 fn line(body: &[u8]) -> String {
     let message: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-    let mut units = [0; 2];
-    message.to_string().chars().fold(String::new(), |mut line, character| {
-        match character {
-            ' '..='~' => line.push(character),
-            _ => character.encode_utf16(&mut units).iter().for_each(|unit| line.push_str(&format!("\\u{unit:04x}"))),
-        }
-        line
-    })
+    let escaped = |character: char| {
+        let units = character.encode_utf16(&mut [0; 2]).to_vec();
+        units.iter().fold(String::new(), |text, unit| text + &format!("\\u{unit:04x}"))
+    };
+    let plain = |character| if matches!(character, ' '..='~') { String::from(character) } else { escaped(character) };
+    message.to_string().chars().map(plain).collect()
 }
 
 #[cfg(test)]

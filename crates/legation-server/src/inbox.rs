@@ -150,22 +150,14 @@ pub(crate) async fn list(
     brought: Brought,
     uri: Uri,
 ) -> Result<Response, Refusal> {
-    let Wanted { after, limit, wait, order } = Wanted::of(&uri)?;
+    let wanted = Wanted::of(&uri)?;
     caller.may_read(&id)?;
     if shared.exchange.agent(&id).is_none() && !PRINCIPALS.contains(&id.as_str()) {
         return Err(unknown());
     }
+    let Wanted { after, limit, order, .. } = wanted;
     shared.exchange.must_have(after)?;
-    let first = match wait {
-        0 => shared.exchange.inbox(&id, after, limit.min(PAGE))?,
-        wait => {
-            let feed = shared.exchange.consume(&id, after, brought.taking(&shared, &id)?);
-            tokio::select! {
-                found = waited(feed, Duration::from_secs(wait)) => found?,
-                () = shared.stopping.cancelled() => Vec::new(),
-            }
-        }
-    };
+    let first = first(&shared, &id, &wanted, brought).await?;
     let (found, next) = match order {
         Order::Position => {
             let found = fetch(&shared, &id, first, limit)?;
@@ -179,6 +171,21 @@ pub(crate) async fn list(
     let listing = Listing { messages, next, epoch: (&epoch).into() };
     let text = serde_json::to_vec(&listing).map_err(|_| Error::Entry { position: next })?;
     Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
+}
+
+/// What there is at first, or what comes while it is waited for.
+async fn first(shared: &Arc<Shared>, id: &str, wanted: &Wanted, brought: Brought) -> Result<Vec<Delivery>, Refusal> {
+    match (wanted.wait, wanted.order) {
+        (0, Order::Position) => Ok(shared.exchange.inbox(id, wanted.after, wanted.limit.min(PAGE))?),
+        (0, Order::Priority) => Ok(Vec::new()),
+        (wait, Order::Position | Order::Priority) => {
+            let feed = shared.exchange.consume(id, wanted.after, brought.taking(shared, id)?);
+            tokio::select! {
+                found = waited(feed, Duration::from_secs(wait)) => found,
+                () = shared.stopping.cancelled() => Ok(Vec::new()),
+            }
+        }
+    }
 }
 
 /// What comes within this time. Whoever waits takes from the mailbox, and another may come and take over.

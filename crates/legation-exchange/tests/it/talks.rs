@@ -444,8 +444,8 @@ fn an_action_the_directory_does_not_know_is_a_failure() {
     assert_eq!(story.told("Eddy", "FAILURE", query), 1);
 }
 
-fn set(names: &[&str]) -> Option<BTreeSet<String>> {
-    Some(names.iter().map(|name| (*name).to_owned()).collect())
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 #[test]
@@ -464,8 +464,8 @@ fn an_unknown_ontology_is_answered_with_what_the_receiver_knows() {
             assert_eq!(payload["reason_code"], "unknown_ontology");
         }
     }
-    let ontologies = |names: &[&str]| Registration { ontologies: set(names), ..Registration::default() };
-    let languages = |names: &[&str]| Registration { languages: set(names), ..Registration::default() };
+    let ontologies = |names: &[&str]| Registration { ontologies: Some(set(names)), ..Registration::default() };
+    let languages = |names: &[&str]| Registration { languages: Some(set(names)), ..Registration::default() };
     check(ontologies(&[]), "TASK_REQUEST", &json!({}), true);
     check(ontologies(&["elizaos:ontology:code/"]), "TASK_REQUEST", &json!({}), true);
     check(ontologies(&["elizaos:ontology:law/"]), "TASK_REQUEST", &json!({}), false);
@@ -505,7 +505,7 @@ fn what_cannot_be_read_is_told_with_all_four_reasons() {
 
 fn coders(story: &mut Story) {
     for name in ["Ada", "Bob", "Cy"] {
-        let groups = set(&["coders"]);
+        let groups = Some(set(&["coders"]));
         let capabilities = match name {
             "Cy" => json!({"topics": ["law"]}),
             _ => json!({"actions": ["debug_code"]}),

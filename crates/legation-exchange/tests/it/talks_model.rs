@@ -86,11 +86,13 @@ proptest! {
     #[test]
     fn conversations_go_as_the_model_says(moves in moves()) {
         let mut desk = Desk::new();
-        NAMES.iter().for_each(|name| desk.agent(name));
+        for name in NAMES {
+            desk.agent(name);
+        }
         let mut models = Vec::new();
-        for number in 0..4 {
+        for number in 0..4u64 {
             let (act, stage) = if number % 2 == 0 { ("TASK_REQUEST", Stage::Requested) } else { ("QUERY_REF", Stage::Asked) };
-            let text = acl(act, "Eddy", "Jules", number as u64, &payload(act), &json!({}));
+            let text = acl(act, "Eddy", "Jules", number, &payload(act), &json!({}));
             prop_assert!(matches!(desk.send(&text, by("Eddy")), Verdict::Accepted { .. }), "{text}");
             models.push(Model { is_task: number % 2 == 0, stage, accepted: None });
         }

@@ -11,6 +11,7 @@ mod alarms;
 mod audit;
 mod backup;
 mod bench;
+mod conversations;
 mod crash;
 mod disk;
 mod doctor;

@@ -40,12 +40,11 @@ impl Late<'_> {
         let Some(capabilities) = &agent.capabilities else { return self.wait(ruling) };
         if let Some(requester) = registry.agent(&self.talk.opening.requester) {
             let id = &self.talk.opening.id;
-            match asked.answer_for(capabilities) {
-                Some(answer) => ruling.reply(requester, id, words::for_agent(agent, answer)),
-                None => {
-                    let text = "the agent told the directory of no such action".to_owned();
-                    ruling.reply(requester, id, words::failure("unknown_action", text));
-                }
+            if let Some(answer) = asked.answer_for(capabilities) {
+                ruling.reply(requester, id, words::for_agent(agent, answer));
+            } else {
+                let text = "the agent told the directory of no such action".to_owned();
+                ruling.reply(requester, id, words::failure("unknown_action", text));
             }
         }
         self.go(Step::AnswerFor, None, ruling);
