@@ -72,7 +72,9 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
     let Heard { to, words, mut changes } = heard;
     let origin = origin(policy, now, position)?;
     let id = origin.message_id.to_string();
-    changes.iter_mut().for_each(|change| change.said_as(&id));
+    for change in &mut changes {
+        change.said_as(&id);
+    }
     let text = written(&words(origin)?, policy.voice.as_ref())?;
     let received = Received::read(text.into_bytes()).ok()?;
     let message = received.message();

@@ -6,7 +6,7 @@ use crate::line::{CHILD, EXCHANGE, MIDDLE, PARENT, TOP, id, line, saying};
 use legation_exchange::rules::vcp::{Order, Standing};
 use legation_exchange::{Directive, Effect, Entry, Input, Kind, State, Verdict, Who};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -48,9 +48,8 @@ struct Seen {
     /// How far up it has gone: parent, middle, top, operator.
     level: usize,
     answered: bool,
-    by_parent: bool,
-    by_middle: bool,
-    acked: bool,
+    /// Who has answered.
+    by: BTreeSet<&'static str>,
     due: Option<u64>,
 }
 
@@ -85,8 +84,7 @@ impl Model {
             self.told[1] += 1;
         }
         let due = ack.then_some(self.now + wait);
-        let (answered, by_parent, by_middle, acked) = (false, false, false, false);
-        self.open.insert(n, Seen { severity, level, answered, by_parent, by_middle, acked, due });
+        self.open.insert(n, Seen { severity, level, answered: false, by: BTreeSet::new(), due });
         true
     }
 
@@ -97,7 +95,6 @@ impl Model {
         if !may(seen) {
             return false;
         }
-        seen.acked = true;
         if !seen.answered {
             (seen.answered, seen.due) = (true, (seen.severity == 2).then_some(now + 300));
         }
@@ -136,7 +133,7 @@ fn told(desk: &Desk, n: u64) -> Option<String> {
 
 fn play(desk: &mut Desk, model: &mut Model, fresh: u64, raised: &mut Vec<usize>, step: &Step) {
     let taken = |verdict: &Verdict| matches!(verdict, Verdict::Accepted { .. });
-    let severity = |raised: &[usize], n: u64| SEVERITIES[raised.get(n as usize).copied().unwrap_or(2)];
+    let severity = |raised: &[usize], n: u64| SEVERITIES[raised.get(usize::try_from(n).unwrap()).copied().unwrap_or(2)];
     let why = "because".to_owned();
     let (got, want) = match step {
         Step::Raise(kind, ack) => {
@@ -147,12 +144,12 @@ fn play(desk: &mut Desk, model: &mut Model, fresh: u64, raised: &mut Vec<usize>,
         }
         Step::ParentAcks(n) => {
             let verdict = saying(PARENT, CHILD, fresh).acks(desk, severity(raised, *n), &id(*n));
-            (taken(&verdict), model.ack(*n, |seen| !std::mem::replace(&mut seen.by_parent, true)))
+            (taken(&verdict), model.ack(*n, |seen| seen.by.insert(PARENT)))
         }
         Step::MiddleAcks(n) => {
             let of = told(desk, *n).unwrap_or_else(|| id(*n));
             let verdict = saying(MIDDLE, EXCHANGE, fresh).acks(desk, severity(raised, *n), &of);
-            let may = |seen: &mut Seen| seen.level > 0 && !std::mem::replace(&mut seen.by_middle, true);
+            let may = |seen: &mut Seen| seen.level > 0 && seen.by.insert(MIDDLE);
             (taken(&verdict), model.ack(*n, may))
         }
         Step::Resume(n) => {
@@ -164,9 +161,10 @@ fn play(desk: &mut Desk, model: &mut Model, fresh: u64, raised: &mut Vec<usize>,
             model.pass(*seconds);
             (true, true)
         }
-        Step::OperatorAcks(n) => {
-            (ordered(desk, Order::Acknowledge { escalation: id(*n) }), model.ack(*n, |seen| !seen.acked))
-        }
+        Step::OperatorAcks(n) => (
+            ordered(desk, Order::Acknowledge { escalation: id(*n) }),
+            model.ack(*n, |seen| seen.by.is_empty() && seen.by.insert("operator")),
+        ),
         Step::Suspend => {
             model.suspended = true;
             (ordered(desk, Order::Suspend { agent: CHILD.to_owned(), why }), true)

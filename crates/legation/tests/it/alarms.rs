@@ -19,6 +19,7 @@ fn line(served: &Served) {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the message is made now")]
 fn now() -> u64 {
     u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros()).unwrap()
 }

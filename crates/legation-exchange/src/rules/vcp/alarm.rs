@@ -162,6 +162,7 @@ pub enum Change {
 }
 
 /// What people are to be told of an escalation.
+#[derive(Clone, Copy)]
 pub(crate) enum Alerting<'a> {
     /// Nobody above has answered it, or dealt with it.
     Unanswered(&'a str),
