@@ -184,8 +184,8 @@ pub(crate) async fn decide(
     body: Body,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let message = id.position()?;
     let Decision { decision, digest, reason: why } = body::object(&headers, body).await?;
+    let message = id.position()?;
     let says = match decision {
         Decide::Approve => Says::Approve,
         Decide::Refuse => Says::Refuse,

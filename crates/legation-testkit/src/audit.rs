@@ -171,6 +171,7 @@ impl<'a> Audit<'a> {
         for agent in &accepted.to {
             let there = self.waiting.get_mut(agent).map(|waiting| waiting.insert(position));
             ensure(there == Some(true), || format!("{position} went to {agent}, who is not registered"))?;
+            self.routed.entry(agent.clone()).or_default().insert(position);
         }
         Ok(())
     }

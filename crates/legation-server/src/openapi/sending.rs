@@ -36,6 +36,7 @@ fn any() -> Operation {
             "application/x-ndjson": many(),
             "application/jsonl": many(),
         }))
+        .answers(202, "On the record, where it waits for somebody's word", "Taken")
         .answers_any(200, "Taken", json!({
             "application/json": {"schema": of("Taken")},
             "application/x-ndjson": verdicts,

@@ -26,7 +26,7 @@ fn list() -> Operation {
 }
 
 fn get() -> Operation {
-    Operation::new(Method::GET, "/v1/sessions/{id}", "getSession", "What is known of a session")
+    Operation::new(Method::GET, "/v1/sessions/{id}", "readSession", "What is known of a session")
         .by(Proof::Token)
         .in_path("id", SESSION)
         .answers(200, "The session", "Session")
