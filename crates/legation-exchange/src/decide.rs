@@ -372,9 +372,7 @@ pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) 
         return died;
     }
     let desk = Desk { state, policy, earlier: &[], now };
-    rules::due(state, policy, now, quoted)
-        .map(|ruling| desk.follow(ruling, "the exchange".to_owned()))
-        .unwrap_or_default()
+    rules::due(state, policy, now, quoted).map(|ruling| desk.follow(ruling, "the exchange")).unwrap_or_default()
 }
 
 /// Where decisions are made: everything they may look at.

@@ -160,7 +160,7 @@ fn json(value: &impl Serialize) -> Result<Response, Refusal> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Decision {
+struct Word {
     decision: Decide,
     digest: String,
     #[serde(default)]
@@ -184,7 +184,7 @@ pub(crate) async fn decide(
     body: Body,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let Decision { decision, digest, reason: why } = body::object(&headers, body).await?;
+    let Word { decision, digest, reason: why } = body::object(&headers, body).await?;
     let message = id.position()?;
     let says = match decision {
         Decide::Approve => Says::Approve,

@@ -5,6 +5,7 @@ use legation_protocol::Code;
 use std::time::Duration;
 
 /// The status that goes with a code.
+#[expect(clippy::too_many_lines, reason = "one table, a line a code")]
 pub(crate) const fn status(code: Code) -> StatusCode {
     match code {
         Code::TooDeep

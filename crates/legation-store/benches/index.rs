@@ -132,7 +132,7 @@ fn memory(position: u64) -> Frame {
     let mut effect: Effect = serde_json::from_slice(&frame.effect).unwrap();
     if let Effect::Accepted(accepted) = &mut effect {
         accepted.dialect = Format::Vlp;
-        accepted.kind = "session_context".to_owned();
+        "session_context".clone_into(&mut accepted.kind);
         accepted.sender = format!("agent-{}", position / 10 % 100);
         accepted.to = vec![format!("agent-{}", (position / 10 + 1) % 100)];
     }

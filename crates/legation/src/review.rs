@@ -60,14 +60,13 @@ fn show(review: &Value, out: &mut dyn Write) -> io::Result<()> {
 
 /// Without a digest it is about what the exchange shows now.
 fn decide(remote: &Remote, id: &str, decision: &str, digest: Option<&str>, why: &str) -> anyhow::Result<Outcome> {
-    let digest = match digest {
-        Some(digest) => digest.to_owned(),
-        None => {
-            let shown = remote.ask("GET", &path(id), &Parcel::default())?;
-            match shown.value() {
-                Ok(review) if review.get("digest").is_some() => text(&review, "digest"),
-                Ok(_) | Err(_) => return remote.report(&shown, |_, _| Ok(())),
-            }
+    let digest = if let Some(digest) = digest {
+        digest.to_owned()
+    } else {
+        let shown = remote.ask("GET", &path(id), &Parcel::default())?;
+        match shown.value() {
+            Ok(review) if review.get("digest").is_some() => text(&review, "digest"),
+            Ok(_) | Err(_) => return remote.report(&shown, |_, _| Ok(())),
         }
     };
     let body = serde_json::to_vec(&json!({ "decision": decision, "digest": digest, "reason": why }))?;

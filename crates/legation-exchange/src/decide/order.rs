@@ -17,19 +17,19 @@ impl Desk<'_> {
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
         }?;
         let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };
-        Ok(Decision { verdict, entries: self.follow(ruling, who.to_string()) })
+        Ok(Decision { verdict, entries: self.follow(ruling, &who.to_string()) })
     }
 
     /// The entries a ruling without a message makes.
-    pub(super) fn follow(&self, ruling: Ruling, by: String) -> Vec<Entry> {
+    pub(super) fn follow(&self, ruling: Ruling, by: &str) -> Vec<Entry> {
         let Ruling { changes, released, heard, again, .. } = ruling;
         let mut entries = Vec::new();
         if !changes.is_empty() {
-            entries.push(self.entry(Effect::Changed { changes, by: by.clone() }, None));
+            entries.push(self.entry(Effect::Changed { changes, by: by.to_owned() }, None));
         }
         for (message, agent) in again {
             let expires = self.now.plus(self.policy.time_to_live);
-            let effect = Effect::Resent(Resent { agent, routed: message, message, expires, by: by.clone() });
+            let effect = Effect::Resent(Resent { agent, routed: message, message, expires, by: by.to_owned() });
             let position = self.state.next + entries.len() as u64;
             entries.push(Entry { position, at: self.now, effect, body: None });
         }

@@ -28,7 +28,7 @@ impl Desk<'_> {
         let removed = |id: &str| Effect::Removed { agent: id.to_owned(), by: who.to_string(), left: left(id) };
         let gone: Vec<_> = self.state.registry.instances(&id).chain([agent]).collect();
         let ruling = vcp::leave(self.state, self.policy, &gone, &who.to_string());
-        let mut entries = self.follow(ruling, who.to_string());
+        let mut entries = self.follow(ruling, &who.to_string());
         for agent in gone {
             let position = self.state.next + entries.len() as u64;
             entries.push(Entry { position, at: self.now, effect: removed(&agent.id), body: None });

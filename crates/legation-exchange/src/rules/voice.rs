@@ -105,7 +105,8 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
 pub(crate) fn origin(policy: &Policy, now: Moment, position: u64) -> Option<Origin> {
     let hash = Sha256::new().chain_update(&policy.realm).chain_update([0]).chain_update(position.to_le_bytes());
     let hash = hash.chain_update(now.micros().to_le_bytes()).finalize();
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digit = |half: u8| char::from_digit(u32::from(half), 16);
+    let hex = |bytes: &[u8]| bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(digit).collect::<String>();
     let (millis, random) = (format!("{:012x}", now.micros() / 1000), hex(hash.get(..10)?));
     let variant = 8 + (hash.get(10)? % 4);
     let id = format!(

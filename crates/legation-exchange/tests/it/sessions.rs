@@ -126,7 +126,7 @@ const NAMES: [&str; 3] = ["ann", "bob", "cat"];
 impl Model {
     fn after(&mut self, who: &str, to: Option<&str>, seq: Option<i64>, ends: bool, block: bool) -> Result<(), Code> {
         if self.parties.is_empty() {
-            self.owner = who.to_owned();
+            who.clone_into(&mut self.owner);
             self.parties.insert(who.to_owned());
         }
         if !self.parties.contains(who) {

@@ -138,7 +138,9 @@ fn pages_follow_one_another_in_both_orders() {
         };
         all[n % 3].push(tell(&house, &ann, "bob", &more));
     }
-    all.iter_mut().for_each(|some| some.reverse());
+    for some in &mut all {
+        some.reverse();
+    }
     let best: Vec<_> = all.iter().rev().flatten().copied().collect();
     let mut newest = best.clone();
     newest.sort_unstable_by(|one, other| other.cmp(one));

@@ -202,8 +202,8 @@ fn tasks(talk: &Talk<'_>) {
     talk.send("POST", "/v1/tasks/{id}/retry", &names, &Value::Null);
     talk.send("POST", "/v1/tasks/{id}/reassign", &names, &json!({"to": "ann"}));
     talk.send("POST", "/v1/tasks/{id}/escalate", &names, &Value::Null);
-    let task = talk.get("/v1/tasks/{id}", &names, "opener=orchestrator");
-    assert_eq!((&task["former"], &task["escalated_to"]), (&json!(["pm-1"]), &json!("operator")));
+    let shown = talk.get("/v1/tasks/{id}", &names, "opener=orchestrator");
+    assert_eq!((&shown["former"], &shown["escalated_to"]), (&json!(["pm-1"]), &json!("operator")));
 }
 
 fn people_and_keys(talk: &Talk<'_>) {

@@ -68,7 +68,8 @@ impl Office {
     fn say(&self, task: &str, from: &str, to: &str, more: Value) -> crate::house::Answer {
         let mut message =
             json!({ "type": "message", "task_id": task, "sender_id": from, "recipient_id": to, "content": "words" });
-        message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let Value::Object(more) = more else { panic!("an object") };
+        message.as_object_mut().unwrap().extend(more);
         self.house.ask("POST", "/v1/messages").by(self.token(from)).json(message.to_string())
     }
 

@@ -51,7 +51,7 @@ impl Keyword {
 /// What a VLP message is found by beyond its words: keywords, topic, and which words are in those.
 pub(super) fn facets(message: Node<'_>, push: &mut impl FnMut(Facet<'_>)) {
     if let Some(keywords) = message.get("keywords") {
-        let some: Vec<_> = keywords.items().take(FOUND_BY).filter_map(|keyword| keyword.text()).collect();
+        let some: Vec<_> = keywords.items().take(FOUND_BY).filter_map(legation_protocol::json::Node::text).collect();
         for keyword in normalise_all(some) {
             push(Facet::Keyword(&keyword));
             beginnings(&keyword).for_each(|begin| push(Facet::Beginning(begin)));
@@ -77,8 +77,8 @@ mod tests {
     use super::{Keyword, beginnings};
 
     #[track_caller]
-    fn check(text: &str, want: Option<Keyword>) {
-        assert_eq!(Keyword::asked(text), want, "{text:?}");
+    fn check(text: &str, want: impl Into<Option<Keyword>>) {
+        assert_eq!(Keyword::asked(text), want.into(), "{text:?}");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(crate) struct MemoryArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 
-    /// Only this type, such as session_context
+    /// Only this type, such as `session_context`
     #[arg(long, value_name = "TYPE")]
     pub(crate) r#type: Option<String>,
 

@@ -29,7 +29,7 @@ pub(crate) struct TaskArgs {
 pub(crate) enum TaskCommand {
     /// List them: id, state, who handed it over, who works on it, deadline
     List {
-        /// Only those in this state: open, in_review, waits_for_user, done, failed, expired or closed
+        /// Only those in this state: open, `in_review`, `waits_for_user`, done, failed, expired or closed
         #[arg(long)]
         state: Option<String>,
 

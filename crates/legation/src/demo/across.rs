@@ -8,7 +8,7 @@ const EDITOR: &str = "demo-editor";
 const HELPER: &str = "demo-helper";
 
 pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
-    stage.act("Across: an editor speaks ACL to an agent that speaks CAP")?;
+    Stage::act("Across: an editor speaks ACL to an agent that speaks CAP")?;
     stage.enter(EDITOR, json!({"dialects": ["acl"]}))?;
     stage.enter(HELPER, json!({"dialects": ["cap"]}))?;
     let request = json!({
@@ -30,7 +30,7 @@ pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
     let heard = stage.inbox(HELPER)?;
     let task = heard.last().and_then(|item| item.pointer("/message/task_id")).and_then(Value::as_str);
     let task = task.unwrap_or_default().to_owned();
-    stage.tell(&format!("The helper reads it as a delegation_notice of the task {task}."))?;
+    Stage::tell(&format!("The helper reads it as a delegation_notice of the task {task}."))?;
     let result = json!({
         "type": "message", "task_id": task, "sender_id": HELPER, "recipient_id": "legation",
         "content": "kept = [item for item in items if item]", "final": true,
@@ -39,6 +39,6 @@ pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
     let back = stage.ask("GET", &format!("/v1/agents/{}/inbox?limit=1000", encoded(EDITOR)), &Value::Null)?;
     let last = back.get("messages").and_then(Value::as_array).and_then(|messages| messages.last().cloned());
     let act = last.as_ref().and_then(|item| item.pointer("/message/performative")).and_then(Value::as_str);
-    stage.tell(&format!("The editor reads it as an {}.", act.unwrap_or("answer")))?;
+    Stage::tell(&format!("The editor reads it as an {}.", act.unwrap_or("answer")))?;
     Ok(())
 }

@@ -34,7 +34,7 @@ fn resume(stage: &Stage, alarm: &Value) -> anyhow::Result<Value> {
 }
 
 pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
-    stage.act("A child raises the alarm: pause, suspension, and the one way back")?;
+    Stage::act("A child raises the alarm: pause, suspension, and the one way back")?;
     stage.enter(GRAND, json!({"dialects": ["vcp"]}))?;
     stage.enter(PARENT, json!({"dialects": ["vcp"], "parent": GRAND}))?;
     stage.enter(CHILD, json!({"dialects": ["vcp"], "parent": PARENT}))?;
@@ -56,8 +56,9 @@ pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
     let emergency = alarm(stage, "emergency", "Somebody is in danger.")?;
     stage.says(CHILD, "escalates: emergency", &emergency, Fares::Accepted)?;
     let told = stage.inbox(GRAND)?.len();
-    stage
-        .tell(&format!("In the same commit the child was suspended; the lead above its parent has {told} messages."))?;
+    Stage::tell(&format!(
+        "In the same commit the child was suspended; the lead above its parent has {told} messages."
+    ))?;
     let more = envelope(stage, CHILD, PARENT, "context_share", &share)?;
     stage.says(CHILD, "says something all the same", &more, Fares::Refused("agent_suspended"))?;
     let routine = envelope(stage, PARENT, CHILD, "context_share", &share)?;

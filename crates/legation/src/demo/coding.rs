@@ -29,7 +29,7 @@ fn reply(mut message: Value, to: &Value) -> Value {
 }
 
 pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
-    stage.act("Eddy and Jules: a request has one answer and one result")?;
+    Stage::act("Eddy and Jules: a request has one answer and one result")?;
     stage.enter(EDDY, json!({"dialects": ["acl"]}))?;
     let able = json!({"topics": ["python", "debugging"], "actions": ["debug_code"]});
     stage.enter(JULES, json!({"dialects": ["acl"], "capabilities": able}))?;

@@ -34,7 +34,7 @@ fn message(stage: &Stage, from: &str, to: &str, says: &Says<'_>) -> anyhow::Resu
 }
 
 pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
-    stage.act("The Observer: who is sure must prove it")?;
+    Stage::act("The Observer: who is sure must prove it")?;
     stage.enter(OBSERVER, json!({"dialects": ["vlp"]}))?;
     stage.enter(ARCHIVIST, json!({"dialects": ["vlp"]}))?;
     let (claim, sure, proof, mended, other) =

@@ -39,7 +39,7 @@ fn delegate(task: &str, from: &str, to: &str, summary: &str) -> Value {
 }
 
 pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
-    stage.act("A sales report: rights, tools and an overseer")?;
+    Stage::act("A sales report: rights, tools and an overseer")?;
     let data = json!([{"server_id": "DataServer", "scopes": ["read:data"], "allowed_tools": ["query_data"]}]);
     stage.enter(QA, manifest(QA, &[], None, &json!([])))?;
     stage.enter(ANALYST, manifest(ANALYST, &[QA], Some(QA), &data))?;
@@ -60,7 +60,7 @@ pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
     stage.says(ANALYST, "shows the result of a tool it is not bound to", &foreign, Fares::Refused("tool_not_bound"))?;
     let result = with(say(&part, ANALYST, PM, "Europe fell by 9 %, all else held."), &json!({"final": true}));
     let held = stage.says(ANALYST, "hands in the result", &result, Fares::Held)?;
-    stage.tell("It lies with the overseer. The project manager sees nothing of it yet.")?;
+    Stage::tell("It lies with the overseer. The project manager sees nothing of it yet.")?;
     let inquiry = json!({
         "type": "oversight_inquiry", "task_id": part, "sender_id": QA, "recipient_id": ANALYST,
         "inquiry": "Which table is that from?",
@@ -70,7 +70,7 @@ pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
     let approval = with(say(&part, QA, ANALYST, "Good."), &json!({"decision": "approve"}));
     stage.says(QA, "approves", &approval, Fares::Accepted)?;
     if held.is_some() {
-        stage.tell("Now it goes on, and the part is done.")?;
+        Stage::tell("Now it goes on, and the part is done.")?;
     }
     let report = with(say(&task, PM, "orchestrator", "Sales by region, checked."), &json!({"final": true}));
     stage.says(PM, "reports", &report, Fares::Accepted)?;

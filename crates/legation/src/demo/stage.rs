@@ -42,20 +42,20 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) fn new(args: &RemoteArgs, fast: bool) -> anyhow::Result<Stage> {
         let remote = Remote::new(args)?;
-        let mut drawn = [0; 3];
+        let mut drawn = [0; 4];
         getrandom::fill(&mut drawn).context("the system has no random bytes")?;
-        let run = drawn.iter().map(|byte| format!("{byte:02x}")).collect();
+        let run = format!("{:08x}", u32::from_le_bytes(drawn));
         let url = args.url.clone();
         Ok(Stage { remote, url, fast, run, cast: BTreeMap::new(), sent: 0, held: 0, refused: 0, ids: 0 })
     }
 
     /// A title.
-    pub(super) fn act(&self, title: &str) -> io::Result<()> {
+    pub(super) fn act(title: &str) -> io::Result<()> {
         writeln!(io::stdout(), "\n{title}")
     }
 
     /// What is to be seen.
-    pub(super) fn tell(&self, says: &str) -> io::Result<()> {
+    pub(super) fn tell(says: &str) -> io::Result<()> {
         writeln!(io::stdout(), "    {says}")
     }
 
@@ -121,7 +121,7 @@ impl Stage {
         }
         let client = self.cast.get(who).unwrap_or(&self.remote.client);
         let answer = self.remote.wait(client.send(message.to_string()));
-        let (fared, position, line) = match &answer {
+        let (outcome, position, line) = match &answer {
             Ok(Sent { status: Status::Held, position, .. }) => (Fares::Held, Some(*position), "held".to_owned()),
             Ok(Sent { position, .. }) => (Fares::Accepted, Some(*position), "accepted".to_owned()),
             Err(Error::Refused(why)) => (Fares::Refused(why.code.as_str()), None, format!("refused: {}", why.code)),
@@ -131,12 +131,12 @@ impl Stage {
             }
         };
         writeln!(io::stdout(), "  {who}: {gist}  [{line}]")?;
-        match fared {
+        match outcome {
             Fares::Accepted => self.sent += 1,
             Fares::Held => self.held += 1,
             Fares::Refused(_) => self.refused += 1,
         }
-        if fared != fares {
+        if outcome != fares {
             bail!("{who} should have been {fares:?} and was {line}");
         }
         Ok(position)

@@ -7,6 +7,7 @@ use super::rights::Rights;
 use super::task::Task;
 use super::tasks::Kept;
 use super::tools;
+use crate::agent::Agent;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::{Case, Ruling};
@@ -48,10 +49,11 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     let known = kept.keyed(opener, &message.task_id).filter(|(_, task)| task.is_open());
     if let Some((task, known)) = known {
         same_again(known, me, to)?;
-        return Ok(ruling.change(Change::Repeated { task }.into()));
+        ruling.change(Change::Repeated { task }.into());
+        return Ok(());
     }
     within_limits(case, parent)?;
-    let opened = Opened {
+    let task = Opened {
         id: message.task_id.to_string(),
         parent,
         delegator: me.to_owned(),
@@ -60,7 +62,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         deadline: deadline(case, message, parent)?,
     };
     // What is shown in a task comes after the task.
-    ruling.changes.insert(0, Change::Opened(Box::new(opened)).into());
+    ruling.changes.insert(0, Change::Opened(Box::new(task)).into());
     Ok(())
 }
 
@@ -105,8 +107,8 @@ pub(super) fn may_hand_to(state: &State, me: &str, parent: Option<u64>, to: &str
 fn rule_for(state: &State, rights: &Rights, to: &str) -> Option<String> {
     let agent = state.registry.agent(to);
     let base = agent.and_then(|agent| state.registry.agent(agent.instance_of.as_ref()?));
-    let names = agent.into_iter().chain(base).flat_map(|agent| agent.names()).chain([to]);
-    names.filter_map(|name| rights.allowed.get(name)).next().cloned()
+    let mut names = agent.into_iter().chain(base).flat_map(Agent::names).chain([to]);
+    names.find_map(|name| rights.allowed.get(name)).cloned()
 }
 
 /// Whoever holds a task hands on parts of it: a fresh id would leave its grants behind.

@@ -31,13 +31,11 @@ pub(super) fn talk(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     let task = place.task();
     tools::look(case, message, task.map(|(number, _)| number), task.map(|(number, _)| number), ruling)?;
     note(case, task, ruling);
-    match message.decision {
-        Some(decision) => verdict::decide(case, message, decision, &place, ruling),
-        None => {
-            verdict::implied(case, message, ruling);
-            flow(case, message, task, ruling)
-        }
+    if let Some(decision) = message.decision {
+        return verdict::decide(case, message, decision, &place, ruling);
     }
+    verdict::implied(case, message, ruling);
+    flow(case, message, task, ruling)
 }
 
 /// What a party says in a task is remembered there; and whether the user is asked, or answers.
@@ -67,8 +65,9 @@ fn result(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: 
     if let Some(part) = waiting_below(case, number, task) {
         return refuse(format!("{} is part of {} and waits for a review", part.id, task.id));
     }
-    if overseer(case, task).is_none() {
-        return Ok(ruling.change(Change::Finished { task: number }.into()));
+    if !is_overseen(case, task) {
+        ruling.change(Change::Finished { task: number }.into());
+        return Ok(());
     }
     wait(case, message, number, task, ruling)
 }
@@ -81,15 +80,20 @@ fn waiting_below<'c>(case: &Case<'c>, number: u64, task: &Task) -> Option<&'c Ta
     below.find(|(_, part)| part.is_open()).map(|(_, part)| part)
 }
 
-/// Who reviews the work in a task: nobody, an agent, or one who is not there.
-fn overseer<'c>(case: &Case<'c>, task: &Task) -> Option<Option<&'c Agent>> {
+/// Whether somebody reviews the work in a task.
+fn is_overseen(case: &Case<'_>, task: &Task) -> bool {
+    case.state.rules.cap.overseer_in(&case.state.registry, task).is_some()
+}
+
+/// Who does, if they are there.
+fn overseer<'c>(case: &Case<'c>, task: &Task) -> Option<&'c Agent> {
     let registry = &case.state.registry;
     let name = case.state.rules.cap.overseer_in(registry, task)?;
     // Nobody reviews its own work, by whatever name.
-    Some(registry.resolve(&name).filter(|overseer| {
+    registry.resolve(&name).filter(|overseer| {
         let author = registry.agent(&task.assignee);
         author.is_none_or(|author| !is_or_instance(author, &overseer.id) && !is_or_instance(overseer, &author.id))
-    }))
+    })
 }
 
 /// Holds a message until the overseer has decided, who gets it; a person, if there is none.
@@ -98,7 +102,7 @@ fn wait(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: &m
         let text = format!("{WAITING} messages of {} wait for a review already", task.id);
         return Err(Rejection::because(Code::TaskState, text).by(SPEC));
     }
-    let overseer = overseer(case, task).flatten();
+    let overseer = overseer(case, task);
     let (says, lifts) = match overseer {
         Some(overseer) => (format!("waits for {:?} to approve it", overseer.id), Lifter::Overseer(overseer.id.clone())),
         None => ("its overseer is not here: waits for a person".to_owned(), Lifter::Person),
@@ -124,7 +128,7 @@ fn flow(case: &Case<'_>, message: &Message, task: Option<(u64, &Task)>, ruling: 
     let Some((number, task)) = task.filter(|(_, task)| task.is_open() && task.assignee == case.speaker.id()) else {
         return Ok(());
     };
-    if !case.goes_to(&task.delegator) || overseer(case, task).is_none() {
+    if !case.goes_to(&task.delegator) || !is_overseen(case, task) {
         return Ok(());
     }
     let has_more = message.attachments.as_ref().is_some_and(|attachments| !attachments.is_empty());

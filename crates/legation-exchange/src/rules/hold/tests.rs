@@ -82,15 +82,15 @@ proptest! {
                     for message in holds.covered(&Which::From(1)) {
                         holds.freeze(message, None, &reason(number), hold(&BTreeSet::new()));
                     }
-                    model.values_mut().for_each(|why| {
+                    for why in model.values_mut() {
                         why.insert(number);
-                    });
+}
                 }
                 Step::Thaw(number) => {
                     holds.apply(&Change::Thawed { lifts: lifter(number) });
-                    model.values_mut().for_each(|why| {
+                    for why in model.values_mut() {
                         why.remove(&number);
-                    });
+}
                 }
                 Step::Release(message) => {
                     if model.get(&message).is_some_and(BTreeSet::is_empty) {

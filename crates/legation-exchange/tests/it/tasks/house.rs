@@ -30,7 +30,7 @@ pub(crate) fn with(desk: &mut Desk, manifest: Value) -> Result<bool, Code> {
     desk.register(&id, Registration { manifest: Some(manifest), ..Registration::default() }, Who::operator())
 }
 
-/// PMAgent, AnalystAgent and QAAgent as the spec has them, and an outsider.
+/// The manager, the analyst and quality assurance as the spec has them, and an outsider.
 pub(crate) fn story() -> Desk {
     let mut desk = Desk::new();
     let docs = ["Docs/read_file", "Docs/create_summary", "Data/query_data"];
@@ -49,10 +49,9 @@ pub(crate) fn proof(sender: &str) -> Proof {
 }
 
 /// Sends what is given, with more members if there are any.
-pub(crate) fn send(desk: &mut Desk, mut message: Value, more: &Value) -> Verdict {
-    for (name, value) in more.as_object().unwrap() {
-        message[name] = value.clone();
-    }
+pub(crate) fn send(desk: &mut Desk, mut message: Value, more: Value) -> Verdict {
+    let Value::Object(more) = more else { panic!("an object") };
+    message.as_object_mut().unwrap().extend(more);
     let sender = message["sender_id"].as_str().unwrap().to_owned();
     desk.send(&message.to_string(), proof(&sender))
 }
@@ -65,13 +64,13 @@ pub(crate) fn hand_with(desk: &mut Desk, task: &str, from: &str, to: &str, more:
     let notice = json!({
         "type": "delegation_notice", "task_id": task, "sender_id": from, "recipient_id": to, "context_summary": "do it",
     });
-    send(desk, notice, &more)
+    send(desk, notice, more)
 }
 
 pub(crate) fn say(desk: &mut Desk, task: &str, from: &str, to: &str, more: Value) -> Verdict {
     let message =
         json!({ "type": "message", "task_id": task, "sender_id": from, "recipient_id": to, "content": "words" });
-    send(desk, message, &more)
+    send(desk, message, more)
 }
 
 pub(crate) fn result(desk: &mut Desk, task: &str, from: &str, to: &str) -> Verdict {
@@ -83,7 +82,7 @@ pub(crate) fn fail(desk: &mut Desk, task: &str, from: &str, to: &str, code: i64)
         "type": "error_response", "task_id": task, "sender_id": from, "recipient_id": to, "error_code": code,
         "error_message": "it went wrong",
     });
-    send(desk, error, &json!({}))
+    send(desk, error, json!({}))
 }
 
 pub(crate) fn order(desk: &mut Desk, task: &str, step: Step, who: Who) -> Verdict {

@@ -192,7 +192,7 @@ fn a_question_comes_from_the_overseer() {
         let inquiry = json!({
             "type": "oversight_inquiry", "task_id": "T1.1", "sender_id": from, "recipient_id": to, "inquiry": "why?",
         });
-        super::house::send(desk, inquiry, &json!({}))
+        super::house::send(desk, inquiry, json!({}))
     };
     accepted(&ask(&mut desk, "qa-1", "analyst-1"));
     assert_eq!(refused(&ask(&mut desk, "pm-1", "analyst-1")), Code::NotOverseer);

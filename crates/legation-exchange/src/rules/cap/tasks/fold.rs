@@ -33,10 +33,10 @@ impl Kept {
         let number = at.position;
         let above = opened.parent.and_then(|parent| self.tasks.get(&parent));
         let (root, depth) = above.map_or((number, 1), |above| (above.root, above.depth + 1));
-        let opener = above.map_or(&opened.delegator, |above| &above.opener).clone();
+        let root_opener = above.map_or(&opened.delegator, |above| &above.opener).clone();
         let task = Task {
             id: opened.id.clone(),
-            opener,
+            opener: root_opener,
             parent: opened.parent,
             root,
             depth,

@@ -54,7 +54,9 @@ impl Kept {
     pub(in crate::rules::cap) fn show(&mut self, number: u64, results: &[String]) {
         let Some(task) = self.tasks.get(&number) else { return };
         let Some(tree) = self.trees.get_mut(&task.root) else { return };
-        results.iter().for_each(|result| tree.show(result, number));
+        for result in results {
+            tree.show(result, number);
+        }
     }
 
     /// One more open task in a tree.
