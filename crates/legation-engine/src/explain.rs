@@ -164,7 +164,8 @@ fn taken(entry: &Entry, message: &Accepted) -> Vec<Step> {
     } else if message.to.is_empty() {
         "It is in the record and in nobody's mailbox: it names no recipient that has one here.".to_owned()
     } else {
-        format!("It went to {}.", message.to.iter().map(|agent| format!("{agent:?}")).collect::<Vec<_>>().join(", "))
+        let way = if message.ruled.held.is_empty() { "It went to" } else { "It is for" };
+        format!("{way} {}.", message.to.iter().map(|agent| format!("{agent:?}")).collect::<Vec<_>>().join(", "))
     };
     let recorded = format!("It was made durable as entry {} before anybody was answered.", entry.position);
     let steps =

@@ -35,6 +35,7 @@ mod receipts;
 mod record;
 mod registry;
 mod retention;
+mod reviews;
 mod roles;
 mod search;
 mod signin;

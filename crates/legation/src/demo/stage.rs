@@ -37,6 +37,8 @@ pub(super) struct Stage {
     held: usize,
     refused: usize,
     ids: u32,
+    /// Where the last message lies.
+    last: u64,
 }
 
 impl Stage {
@@ -46,7 +48,7 @@ impl Stage {
         getrandom::fill(&mut drawn).context("the system has no random bytes")?;
         let run = format!("{:08x}", u32::from_le_bytes(drawn));
         let url = args.url.clone();
-        Ok(Stage { remote, url, fast, run, cast: BTreeMap::new(), sent: 0, held: 0, refused: 0, ids: 0 })
+        Ok(Stage { remote, url, fast, run, cast: BTreeMap::new(), sent: 0, held: 0, refused: 0, ids: 0, last: 0 })
     }
 
     /// A title.
@@ -130,6 +132,7 @@ impl Stage {
                 return Ok(None);
             }
         };
+        self.last = position.unwrap_or(self.last);
         writeln!(io::stdout(), "  {who}: {gist}  [{line}]")?;
         match outcome {
             Fares::Accepted => self.sent += 1,
@@ -163,12 +166,10 @@ impl Stage {
 
     /// How it all went.
     pub(super) fn summary(self) -> anyhow::Result<Outcome> {
-        let head = self.ask("GET", "/v1/audit/head", &Value::Null)?;
-        let size = head.pointer("/checkpoint/size").or(head.get("size")).map(ToString::to_string).unwrap_or_default();
         let mut out = io::stdout().lock();
         writeln!(out, "\n{} accepted, {} held for somebody's word, {} refused.", self.sent, self.held, self.refused)?;
-        writeln!(out, "All of it lies in the record, which has {size} entries: legation tail, legation messages,")?;
-        writeln!(out, "legation explain POSITION, legation audit verify.")?;
+        writeln!(out, "All of it lies in the record, the last in entry {}. Look at it:", self.last)?;
+        writeln!(out, "  legation messages, legation task list, legation review list, legation explain {}", self.last)?;
         Ok(Outcome::Fine)
     }
 }

@@ -1,0 +1,114 @@
+//! What waits for a person: nobody it is for sees it, one decision counts, and for exactly what was shown.
+
+use crate::house::{Answer, House};
+use crate::words::Party;
+use serde_json::{Value, json};
+
+/// Something so sure that it needs a source, and has none.
+fn bold(party: &Party, to: &str) -> String {
+    party.vlp(to).replace("0.5", "0.95")
+}
+
+/// Sends it, and gives back its review's id.
+fn held(house: &House, from: &Party, message: &str) -> String {
+    let told = house.send(from, message);
+    assert_eq!(told.status, 202, "{told:?}");
+    let told: Value = serde_json::from_str(&told.text).unwrap();
+    assert_eq!(told["status"], "held");
+    told["position"].to_string()
+}
+
+fn review(house: &House, by: &str, id: &str) -> Value {
+    house.ask("GET", format!("/v1/reviews/{id}")).by(by).get().ok()
+}
+
+fn decide(house: &House, by: &str, id: &str, decision: &str, digest: &Value) -> Answer {
+    let body = json!({"decision": decision, "digest": digest, "reason": "looked at it"});
+    house.ask("POST", format!("/v1/reviews/{id}")).by(by).json(body.to_string())
+}
+
+fn waiting(house: &House, party: &Party) -> Vec<Value> {
+    house.inbox(party, "")["messages"].as_array().unwrap().clone()
+}
+
+#[test]
+fn what_is_held_is_seen_by_its_sender_and_by_people_alone() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let rita = house.grant("rita", "reviewer");
+    let otto = house.grant("otto", "auditor");
+    let id = held(&house, &ann, &bold(&ann, "bob"));
+    assert!(waiting(&house, &bob).is_empty());
+    for path in ["", "/raw", "/explain", "/truth"] {
+        house.ask("GET", format!("/v1/messages/{id}{path}")).by(&bob.token).get().refused(404, "not_found");
+    }
+    assert_eq!(house.ask("GET", format!("/v1/messages/{id}")).by(&ann.token).get().status, 200);
+    for who in [&rita, &otto, &house.operator] {
+        let listed = house.ask("GET", "/v1/reviews").by(who).get().ok();
+        let item = &listed["reviews"][0];
+        assert_eq!((&item["id"], &item["sender"], &item["to"]), (&json!(id), &json!("ann"), &json!(["bob"])));
+        assert_eq!(item["reasons"][0]["code"], "missing_provenance_high_confidence");
+        assert_eq!(item["message"]["confidence"], 0.95);
+    }
+    for who in [&ann.token, &bob.token] {
+        house.ask("GET", "/v1/reviews").by(who).get().refused(403, "not_allowed");
+    }
+    let alerts = house.ask("GET", "/v1/alerts").by(&house.operator).get().ok();
+    assert!(alerts["alerts"].as_array().unwrap().iter().any(|alert| alert["kind"] == "review_waiting"), "{alerts}");
+}
+
+#[test]
+fn one_decision_counts_and_for_exactly_what_was_shown() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let rita = house.grant("rita", "reviewer");
+    let otto = house.grant("otto", "auditor");
+    let id = held(&house, &ann, &bold(&ann, "bob"));
+    let house = house.restart();
+    let digest = review(&house, &rita, &id)["digest"].clone();
+    let other = json!(format!("sha256:{}", "0".repeat(64)));
+    decide(&house, &rita, &id, "approve", &other).refused(409, "review_conflict");
+    for who in [&ann.token, &bob.token, &otto] {
+        decide(&house, who, &id, "approve", &digest).refused(403, "not_allowed");
+    }
+    decide(&house, &rita, &id, "approve", &digest).ok();
+    decide(&house, &house.operator, &id, "refuse", &digest).refused(409, "review_conflict");
+    decide(&house, &rita, "999", "approve", &digest).refused(404, "unknown_review");
+    let items = waiting(&house, &bob);
+    assert_eq!((items.len(), &items[0]["level"]), (1, &json!("review")));
+    assert_eq!(items[0]["findings"][0]["code"], "missing_provenance_high_confidence");
+    assert_eq!(house.ask("GET", format!("/v1/messages/{id}")).by(&bob.token).get().status, 200);
+    let told = house.ask("GET", format!("/v1/messages/{id}/explain")).by(&ann.token).get().ok();
+    let steps: Vec<_> = told["steps"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap()).collect();
+    assert_eq!(steps[5..], ["judged", "found", "held", "lifted", "released", "waiting"], "{told}");
+}
+
+#[test]
+fn what_is_refused_reaches_nobody_and_its_sender_hears_why() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let rita = house.grant("rita", "reviewer");
+    let id = held(&house, &ann, &bold(&ann, "bob"));
+    let digest = review(&house, &rita, &id)["digest"].clone();
+    let silent = json!({"decision": "refuse", "digest": digest});
+    house.ask("POST", format!("/v1/reviews/{id}")).by(&rita).json(silent.to_string()).refused(422, "schema_invalid");
+    decide(&house, &rita, &id, "refuse", &digest).ok();
+    let house = house.restart();
+    assert!(waiting(&house, &bob).is_empty());
+    house.ask("GET", format!("/v1/messages/{id}")).by(&bob.token).get().refused(404, "not_found");
+    let told = waiting(&house, &ann);
+    assert!(told.len() == 1 && told[0]["message"].to_string().contains("looked at it"), "{told:?}");
+}
+
+#[test]
+fn a_claim_keeps_other_reviewers_from_deciding_but_no_operator() {
+    let house = House::open();
+    let (ann, _) = (house.admit("ann"), house.admit("bob"));
+    let (rita, rolf) = (house.grant("rita", "reviewer"), house.grant("rolf", "reviewer"));
+    let id = held(&house, &ann, &bold(&ann, "bob"));
+    let digest = review(&house, &rita, &id)["digest"].clone();
+    decide(&house, &rita, &id, "claim", &digest).ok();
+    assert_eq!(review(&house, &rolf, &id)["claimed_by"], "reviewer rita");
+    decide(&house, &rolf, &id, "approve", &digest).refused(409, "review_conflict");
+    decide(&house, &house.operator, &id, "approve", &digest).ok();
+}
