@@ -29,7 +29,7 @@ fn get() -> Operation {
     Operation::new(Method::GET, "/v1/sessions/{id}", "readSession", "What is known of a session")
         .by(Proof::Token)
         .in_path("id", SESSION)
-        .answers(200, "The session", "Session")
+        .answers(200, "The session", "VlpSession")
         .refuses(&[404])
 }
 

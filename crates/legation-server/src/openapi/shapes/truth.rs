@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 pub(super) fn shapes() -> Vec<Shape> {
     let sessions = [
-        must("sessions", list("The sessions, by id.", &of("Session"))),
+        must("sessions", list("The sessions, by id.", &of("VlpSession"))),
         must("next", or_null(text("Where to go on, as `after`; null at the end."))),
     ];
     vec![
-        ("Session", session()),
+        ("VlpSession", session()),
         ("Sessions", object("Sessions.", sessions)),
         ("SessionRelease", closed("Why it may go on.", [may("reason", text("It stays on the record."))])),
         ("Metrics", metrics()),
