@@ -145,7 +145,7 @@ async fn a_program_gets_the_alert_without_a_shell_and_without_our_surroundings()
     });
     let text = text.await.unwrap();
     let alert: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
-    assert_eq!(alert["kind"], "dead_letter");
+    assert_eq!(alert["kind"], "dead_letter", "{alert}");
     assert!(text.contains("PATH=/usr/local/bin:/usr/bin:/bin") && !text.contains("HOME="), "{text}");
     close(paged.opened).await;
 }
