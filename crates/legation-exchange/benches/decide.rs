@@ -105,8 +105,11 @@ fn acl(number: usize) -> Value {
     })
 }
 
+/// Makes the message of this number.
+type Make = fn(usize) -> Value;
+
 /// The median and the 99th of a hundred.
-fn measure(desk: &mut Desk, make: fn(usize) -> Value) -> (Duration, Duration) {
+fn measure(desk: &mut Desk, make: Make) -> (Duration, Duration) {
     let inputs: Vec<_> = (0..DECISIONS).map(|number| message(&make(number), Who::Agent(agent(number)))).collect();
     let mut took = Vec::with_capacity(DECISIONS);
     for input in inputs {
@@ -125,7 +128,7 @@ fn main() {
     let start = Instant::now();
     let mut desk = house();
     println!("{AGENTS} agents and {TASKS} open tasks, made in {:.1?}", start.elapsed());
-    let kinds: [(&str, fn(usize) -> Value); 3] = [("cap message", cap), ("vlp claim", vlp), ("acl request", acl)];
+    let kinds: [(&str, Make); 3] = [("cap message", cap), ("vlp claim", vlp), ("acl request", acl)];
     for (name, make) in kinds {
         let (median, p99) = measure(&mut desk, make);
         println!("{name:>12}: decided in {median:.2?}, 99 of 100 within {p99:.2?} (bound for the median: 3 µs)");
