@@ -1,5 +1,4 @@
-//! What a decision costs with all rules on: 10,000 agents in families of ten, constraints on each family's head,
-//! and 100,000 open tasks.
+//! What a decision costs with all rules on: 10,000 agents in families of ten, and 100,000 open tasks.
 #![allow(
     missing_docs,
     clippy::disallowed_methods,
