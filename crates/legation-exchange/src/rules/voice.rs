@@ -57,7 +57,8 @@ impl Policy {
 
     /// Whether a name is the exchange's.
     pub fn is_exchange(&self, name: &str) -> bool {
-        name == IN_CAP || name == self.exchange_id()
+        // Asked of every message: the name is made only where it could be ours.
+        name == IN_CAP || (name.ends_with("/exchange") && name == self.exchange_id())
     }
 }
 
