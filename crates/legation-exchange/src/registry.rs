@@ -52,6 +52,12 @@ impl Registry {
         self.agents.get(self.tokens.get(token)?)
     }
 
+    /// Everybody above an agent, from the next on.
+    pub(crate) fn above<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
+        let parent = |agent: &&'r Agent| self.agent(agent.parent.as_deref()?);
+        std::iter::successors(parent(&agent), parent)
+    }
+
     /// All of them, by id.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.agents.values()

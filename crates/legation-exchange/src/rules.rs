@@ -23,6 +23,7 @@ pub(crate) use voice::utter;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
+use legation_protocol::acl::Performative;
 use legation_protocol::vcp::Payload;
 use legation_protocol::{Message, Rejection};
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,11 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     // An alarm is never held up or turned away by what a rule asks of ordinary messages.
     if !is_alarm(case.received.message()) {
         vcp::constrain(case, &mut ruling)?;
+    }
+    if matches!(case.received.message(), Message::Acl(message) if message.performative() == Performative::TaskRequest) {
+        for to in case.to {
+            cap::may_ask(case, to)?;
+        }
     }
     translate::look(case, &mut ruling)?;
     if !ruling.reasons.is_empty() {

@@ -56,7 +56,7 @@ impl Desk<'_> {
             _ if who.is_operator() => Ok(()),
             (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
             (Who::Agent(by), Some(_)) if by == id => may_change_itself(wanted),
-            (Who::Agent(by), None) if own(by) => self.may_spawn(by, wanted),
+            (Who::Agent(by), None) if own(by) => self.may_spawn(by, id, wanted),
             (_, None) if self.policy.open_registration && alone => may_come_in(wanted),
             // Where not everybody registers, a stranger does not learn who has.
             (Who::Nobody, Some(_)) if self.policy.open_registration => {
@@ -82,7 +82,7 @@ impl Desk<'_> {
     }
 
     /// What an agent gives to one below it: its own groups at most, and no manifest.
-    fn may_spawn(&self, by: &str, wanted: &Registration) -> Result<(), Rejection> {
+    fn may_spawn(&self, by: &str, id: &str, wanted: &Registration) -> Result<(), Rejection> {
         let refuse = |message: &'static str, at: &str| Err(Rejection::because(Code::NotAllowed, message).at(at));
         let mine = self.state.registry.agent(by);
         let within = |groups: &std::collections::BTreeSet<String>| mine.is_some_and(|m| groups.is_subset(&m.groups));
@@ -101,7 +101,17 @@ impl Desk<'_> {
         if wanted.manifest.is_some() && !self.policy.open_registration {
             return refuse("only an operator writes manifests", "/manifest");
         }
+        if self.is_expected(by, id) {
+            return refuse("the manifest of another names this agent: an operator registers it", "/id");
+        }
         Ok(())
+    }
+
+    /// Whether somebody else relies on who has this name: would hand it tasks, or is reviewed by it.
+    fn is_expected(&self, by: &str, id: &str) -> bool {
+        let cap = &self.state.rules.cap;
+        let mut others = self.state.registry.agents().filter(|agent| agent.id != by);
+        others.any(|agent| cap.rights(agent).is_some_and(|rights| rights.names(id)))
     }
 
     /// A key that an agent gave does not count for ever.

@@ -20,7 +20,7 @@ pub use rights::{Binding, Grant, Rights};
 pub use task::{Failure, Review, Stage, Task};
 pub use tasks::Kept;
 
-pub(crate) use across::{Answer, answers, asks};
+pub(crate) use across::{Answer, answers, asks, may_ask, waits};
 pub(crate) use failure::due;
 pub(crate) use order::order;
 

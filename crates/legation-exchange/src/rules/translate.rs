@@ -38,6 +38,7 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
     let Some(talk) = Conversation::of(case)? else { return Ok(()) };
     let Some(said) = read(case.received.message(), &talk) else { return Err(no_words(case)) };
     talk.fits(case, &said)?;
+    follow::gate(case, &talk, &said, ruling)?;
     let spoken =
         INTO.into_iter().filter(|dialect| talk.hears(*dialect)).find_map(|to| speak(case, ruling, &talk, &said, to));
     match spoken {
@@ -45,7 +46,8 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
             has_room(case, &talk, said.act)?;
             may_ask(case, &talk, &spoken)?;
             if let Some(first) = spoken.first() {
-                follow::follow(case, &talk, &said, first.translation.said_in, ruling);
+                follow::open(case, &talk, said.act, first.translation.said_in, ruling)?;
+                follow::follow(case, &talk, &said, ruling);
             }
             go_instead(spoken, talk.hearer.id(), ruling);
             Ok(())
@@ -207,15 +209,12 @@ fn has_room(case: &Case<'_>, talk: &Conversation<'_>, act: Act) -> Result<(), Re
 fn may_ask(case: &Case<'_>, talk: &Conversation<'_>, spoken: &[Spoken]) -> Result<(), Rejection> {
     let delegates =
         |spoken: &Spoken| spoken.translation.said_in == Format::Cap && spoken.translation.step == Step::Asks;
-    let manifest = case.speaker.agent().and_then(|agent| agent.manifest.as_ref());
-    let Some(manifest) = manifest.filter(|_| spoken.iter().any(delegates)) else { return Ok(()) };
-    let allowed = manifest.get("allowed_agents").and_then(Value::as_array).into_iter().flatten();
-    let names = talk.hearer.all_names(case.state);
-    if allowed.filter_map(Value::as_str).any(|name| names.contains(&name)) {
-        return Ok(());
-    }
-    let text = format!("the sender's manifest does not let it delegate to {:?}", talk.hearer.id());
-    Err(Rejection::because(Code::DelegationDenied, text).by("CAP Delegation"))
+    if spoken.iter().any(delegates) { super::cap::may_ask(case, talk.hearer.id()).map(drop) } else { Ok(()) }
+}
+
+/// Who hears what somebody tells the exchange in a conversation it translates.
+pub(super) fn hearer<'c>(case: &Case<'c>) -> Option<&'c str> {
+    Some(Conversation::of(case).ok()??.hearer.id())
 }
 
 /// Makes the entry of a translated message: it is frozen with whom it speaks for, and waits as its original does.

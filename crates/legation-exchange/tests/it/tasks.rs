@@ -1,5 +1,6 @@
 //! Tasks: who hands them to whom, with which rights, and what becomes of them.
 
+mod across;
 mod delegation;
 mod house;
 mod machine;

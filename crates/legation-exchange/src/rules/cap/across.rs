@@ -1,22 +1,63 @@
 //! Tasks in which the exchange speaks for somebody of another dialect.
 
 use super::change::{Change, Opened};
-use super::delegate::latest;
+use super::delegate::{latest, may_hand_to, no_cycle, within_limits};
+use super::oversight::{self, Work};
 use super::rights::Grant;
+use super::task::Task;
 use crate::rules::{Case, Ruling};
+use legation_protocol::Rejection;
 
 /// The exchange hands a task to an agent, for whoever asked it in another dialect: it works, is overseen and
-/// answers as in any other.
-pub(crate) fn asks(case: &Case<'_>, id: String, assignee: &str, ruling: &mut Ruling) {
+/// answers as in any other. It is a part of what the asker works on, so that no grant is left behind. Whoever asks
+/// back, in a task, somebody who stands above it there passes nothing on.
+pub(crate) fn asks(case: &Case<'_>, id: String, assignee: &str, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let held = holds(case);
+    let parent = held.filter(|_| no_cycle(&case.state.rules.cap, held, assignee).is_ok());
+    let grant = if parent == held { Grant::default() } else { Grant::nothing() };
+    within_limits(case, parent)?;
     let opened = Opened {
         id,
-        parent: None,
+        parent,
         delegator: case.policy.exchange_id(),
+        asker: Some(case.speaker.id().to_owned()),
         assignee: assignee.to_owned(),
-        grant: Grant::default(),
-        deadline: latest(case.policy, case.state, case.now, None, None),
+        grant,
+        deadline: latest(case.policy, case.state, case.now, parent, None),
     };
     ruling.change(Change::Opened(Box::new(opened)).into());
+    Ok(())
+}
+
+/// The newest task that the sender works on.
+fn holds(case: &Case<'_>) -> Option<u64> {
+    case.speaker.agent().and_then(|agent| case.state.rules.cap.held(&agent.id).last())
+}
+
+/// Whether the sender may ask somebody to do something, in any dialect: its manifest says whom (Delegation).
+/// Whoever has none is bound by none.
+pub(crate) fn may_ask(case: &Case<'_>, to: &str) -> Result<Option<String>, Rejection> {
+    match case.speaker.agent().filter(|agent| case.state.rules.cap.rights(agent).is_some()) {
+        Some(agent) => may_hand_to(case.state, &agent.id, holds(case), to),
+        None => Ok(None),
+    }
+}
+
+/// A result in another dialect waits for the overseer as any other.
+pub(crate) fn waits(case: &Case<'_>, task: u64, content: &str, ruling: &mut Ruling) -> Result<(), Rejection> {
+    match answered(case, task).filter(|task| oversight::is_overseen(case, task)) {
+        Some(known) => {
+            let work = Work { content: Some(content), attachments: None, is_final: true };
+            oversight::wait(case, &work, task, known, ruling)
+        }
+        None => Ok(()),
+    }
+}
+
+/// The open task that the sender works on.
+fn answered<'c>(case: &Case<'c>, task: u64) -> Option<&'c Task> {
+    let known = case.state.rules.cap.task(task)?;
+    Some(known).filter(|known| known.is_open() && known.assignee == case.speaker.id())
 }
 
 /// What somebody of another dialect answered in a task.
@@ -33,12 +74,10 @@ pub(crate) enum Answer {
 /// The sender answers in the task that this entry opened.
 pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut Ruling) {
     let by = case.speaker.id();
-    let known = case.state.rules.cap.task(task).filter(|known| known.is_open() && known.assignee == by);
-    if known.is_none() {
-        return;
-    }
+    let Some(known) = answered(case, task) else { return };
     ruling.change(Change::Said { task, user: None }.into());
     match answer {
+        Answer::Result if oversight::is_overseen(case, known) => {}
         Answer::Result => ruling.change(Change::Finished { task }.into()),
         Answer::Error(code) => ruling.change(Change::Erred { task, code, by: by.to_owned(), fails: true }.into()),
         Answer::Talk => {}

@@ -110,6 +110,9 @@ pub struct Opened {
     pub parent: Option<u64>,
     /// Who hands it over.
     pub delegator: String,
+    /// For whom, where that is somebody who speaks another dialect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asker: Option<String>,
     /// To whom.
     pub assignee: String,
     /// What is passed on.

@@ -57,6 +57,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         id: message.task_id.to_string(),
         parent,
         delegator: me.to_owned(),
+        asker: None,
         assignee: to.clone(),
         grant: message.grants.as_ref().map(<_>::from).unwrap_or_default(),
         deadline: deadline(case, message, parent)?,
@@ -155,7 +156,7 @@ fn same_again(known: &Task, me: &str, to: &str) -> Result<(), Rejection> {
     Err(Rejection::because(Code::TaskState, message).at("/task_id").by(SPEC))
 }
 
-fn within_limits(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {
+pub(super) fn within_limits(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {
     let kept = &case.state.rules.cap;
     let limit = |message: String| Err(Rejection::because(Code::DelegationLimit, message).at("/task_id").by(SPEC));
     match parent.and_then(|parent| kept.task(parent)) {

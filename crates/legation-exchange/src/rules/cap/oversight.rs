@@ -11,7 +11,7 @@ use super::{tools, words};
 use crate::agent::Agent;
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::{Case, Ruling};
-use legation_protocol::cap::Message;
+use legation_protocol::cap::{Attachment, Body, Message};
 use legation_protocol::{Code, Rejection};
 
 const SPEC: &str = "CAP Oversight";
@@ -69,7 +69,7 @@ fn result(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: 
         ruling.change(Change::Finished { task: number }.into());
         return Ok(());
     }
-    wait(case, message, number, task, ruling)
+    wait(case, &Work::of(message), number, task, ruling)
 }
 
 /// A part of the task, at any depth, with work that waits for a word.
@@ -81,7 +81,7 @@ fn waiting_below<'c>(case: &Case<'c>, number: u64, task: &Task) -> Option<&'c Ta
 }
 
 /// Whether somebody reviews the work in a task.
-fn is_overseen(case: &Case<'_>, task: &Task) -> bool {
+pub(super) fn is_overseen(case: &Case<'_>, task: &Task) -> bool {
     case.state.rules.cap.overseer_in(&case.state.registry, task).is_some()
 }
 
@@ -89,15 +89,43 @@ fn is_overseen(case: &Case<'_>, task: &Task) -> bool {
 fn overseer<'c>(case: &Case<'c>, task: &Task) -> Option<&'c Agent> {
     let registry = &case.state.registry;
     let name = case.state.rules.cap.overseer_in(registry, task)?;
-    // Nobody reviews its own work, by whatever name.
+    // Nobody reviews its own work, by whatever name, and nobody that it made does.
     registry.resolve(&name).filter(|overseer| {
         let author = registry.agent(&task.assignee);
-        author.is_none_or(|author| !is_or_instance(author, &overseer.id) && !is_or_instance(overseer, &author.id))
+        let is_same = |author: &Agent| is_or_instance(author, &overseer.id) || is_or_instance(overseer, &author.id);
+        let is_below = |author: &Agent| registry.above(overseer).any(|above| is_or_instance(author, &above.id));
+        author.is_none_or(|author| !is_same(author) && !is_below(author))
     })
 }
 
+/// Work that is shown to an overseer.
+pub(super) struct Work<'w> {
+    /// What it says, if it can be shown as text.
+    pub(super) content: Option<&'w str>,
+    pub(super) attachments: Option<&'w [Attachment]>,
+    /// Whether it is the task's result.
+    pub(super) is_final: bool,
+}
+
+impl<'w> Work<'w> {
+    fn of(message: &'w Message) -> Work<'w> {
+        let content = match &message.body {
+            Body::Message { content } => Some(content.as_str()),
+            _ => None,
+        };
+        let attachments = message.attachments.as_deref();
+        Work { content, attachments, is_final: message.is_final == Some(true) }
+    }
+}
+
 /// Holds a message until the overseer has decided, who gets it; a person, if there is none.
-fn wait(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: &mut Ruling) -> Result<(), Rejection> {
+pub(super) fn wait(
+    case: &Case<'_>,
+    work: &Work<'_>,
+    number: u64,
+    task: &Task,
+    ruling: &mut Ruling,
+) -> Result<(), Rejection> {
     if task.reviews.len() >= WAITING {
         let text = format!("{WAITING} messages of {} wait for a review already", task.id);
         return Err(Rejection::because(Code::TaskState, text).by(SPEC));
@@ -113,12 +141,12 @@ fn wait(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: &m
             task: number,
             digest: case.received.digest().to_string(),
             overseer: overseer.map(|overseer| overseer.id.clone()),
-            is_final: message.is_final == Some(true),
+            is_final: work.is_final,
         }
         .into(),
     );
     if let Some(overseer) = overseer {
-        words::show_work(case, task, message, &overseer.id, ruling);
+        words::show_work(case, task, work, &overseer.id, ruling);
     }
     Ok(())
 }
@@ -133,7 +161,7 @@ fn flow(case: &Case<'_>, message: &Message, task: Option<(u64, &Task)>, ruling: 
     }
     let has_more = message.attachments.as_ref().is_some_and(|attachments| !attachments.is_empty());
     if case.policy.oversight == Oversight::Strict && has_more {
-        return wait(case, message, number, task, ruling);
+        return wait(case, &Work::of(message), number, task, ruling);
     }
     ruling.find("cap.oversight", "unreviewed", "the sender's work in this task is not approved");
     Ok(())

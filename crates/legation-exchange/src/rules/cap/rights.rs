@@ -28,6 +28,11 @@ pub struct Binding {
 }
 
 impl Rights {
+    /// Whether they rely on who has this name.
+    pub(crate) fn names(&self, id: &str) -> bool {
+        self.allowed.contains_key(id) || self.overseer.as_deref() == Some(id)
+    }
+
     /// Those of a manifest that was checked when it was registered.
     pub(crate) fn of(manifest: &Value) -> Rights {
         let rule = |rule: &Value| rule.get("when_to_delegate").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -106,6 +111,11 @@ pub struct Grant {
 impl Grant {
     pub(crate) fn is_open(&self) -> bool {
         *self == Grant::default()
+    }
+
+    /// One that lets nothing through.
+    pub(crate) fn nothing() -> Grant {
+        Grant { tools: Some(BTreeSet::new()), scopes: Some(BTreeSet::new()) }
     }
 
     /// Whether it lets a tool through.

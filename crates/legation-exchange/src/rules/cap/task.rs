@@ -21,6 +21,9 @@ pub struct Task {
     pub depth: usize,
     /// Who handed it over.
     pub delegator: String,
+    /// For whom, where that is somebody who speaks another dialect.
+    #[serde(default)]
+    pub asker: Option<String>,
     /// Who works on it.
     pub assignee: String,
     /// Who worked on it before.
@@ -77,6 +80,13 @@ pub enum Stage {
     Expired,
     /// The task above it ended, or went to somebody else.
     Closed,
+}
+
+impl Task {
+    /// Whose tasks it counts among.
+    pub(super) fn counts_for(&self) -> &str {
+        self.asker.as_ref().unwrap_or(&self.delegator)
+    }
 }
 
 impl Stage {

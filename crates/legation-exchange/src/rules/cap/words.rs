@@ -1,14 +1,15 @@
 //! What the exchange itself says in tasks: errors, handoffs, and work for overseers.
 
+use super::oversight::Work;
 use super::task::Task;
 use crate::rules::voice::{IN_CAP, name_in};
 use crate::rules::{Case, Ruling};
 use crate::state::State;
+use legation_protocol::Format;
 use legation_protocol::cap::{Attachment, ErrorCode, Message, TaskId};
 use legation_protocol::id::AgentId;
 use legation_protocol::json::Json;
 use legation_protocol::vcp::Origin;
-use legation_protocol::{Format, cap};
 use serde_json::json;
 
 /// The name of an agent or a principal in CAP.
@@ -56,7 +57,7 @@ pub(super) fn hand_over(state: &State, task: &Task, to: &str, text: String, ruli
 const SHOWN: usize = 192 * 1024;
 
 /// Shows work to the overseer who is to decide on it.
-pub(super) fn show_work(case: &Case<'_>, task: &Task, work: &Message, overseer: &str, ruling: &mut Ruling) {
+pub(super) fn show_work(case: &Case<'_>, task: &Task, work: &Work<'_>, overseer: &str, ruling: &mut Ruling) {
     let (state, position) = (case.state, case.state.next);
     let is_whole = case.received.bytes().len() <= SHOWN;
     let oversight = json!({
@@ -64,14 +65,14 @@ pub(super) fn show_work(case: &Case<'_>, task: &Task, work: &Message, overseer: 
         "digest": case.received.digest().to_string(),
         "author": name(state, &task.assignee),
         "delegator": name(state, &task.delegator),
-        "final": work.is_final == Some(true),
+        "final": work.is_final,
         "whole": is_whole,
     });
-    let content = match &work.body {
-        cap::Body::Message { content } if is_whole => content.clone(),
+    let content = match work.content {
+        Some(content) if is_whole => content.to_owned(),
         _ => format!("Work of {} waits for your decision in entry {position}.", name(state, &task.assignee)),
     };
-    let attachments: Option<Vec<Attachment>> = work.attachments.clone().filter(|_| is_whole);
+    let attachments: Option<Vec<Attachment>> = work.attachments.filter(|_| is_whole).map(<[_]>::to_vec);
     say(state, &task.id, overseer, ruling, move |id, me, to| {
         let mut shown = Message { attachments: attachments.clone(), ..Message::say(id, me, to, content.clone()) };
         shown.extra.insert("oversight".to_owned(), Json::from(oversight.clone()));

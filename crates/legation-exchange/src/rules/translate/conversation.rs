@@ -5,7 +5,6 @@ use super::said::{Act, Said};
 use crate::agent::Agent;
 use crate::rules::Case;
 use crate::rules::voice::name_in;
-use crate::state::State;
 use crate::who::PRINCIPALS;
 use legation_protocol::{Code, Format, Message, Recipients, Rejection};
 use std::collections::BTreeMap;
@@ -45,17 +44,6 @@ impl<'c> Hearer<'c> {
         match self {
             Hearer::Agent(agent) => agent.since < link.position,
             Hearer::Principal(_) => true,
-        }
-    }
-
-    /// All names it goes by, and those of the agent it is an instance of.
-    pub(super) fn all_names(&self, state: &'c State) -> Vec<&'c str> {
-        match self {
-            Hearer::Agent(agent) => {
-                let base = agent.instance_of.as_ref().and_then(|base| state.registry.agent(base));
-                [Some(*agent), base].into_iter().flatten().flat_map(Agent::names).collect()
-            }
-            Hearer::Principal(name) => vec![name],
         }
     }
 }

@@ -179,8 +179,7 @@ pub(super) fn above<'r>(registry: &'r Registry, agent: &'r Agent) -> Option<&'r 
 
 /// Everybody above an agent, from the next on.
 pub(super) fn line<'r>(registry: &'r Registry, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
-    let parent = |agent: &&'r Agent| registry.agent(agent.parent.as_deref()?);
-    std::iter::successors(parent(&agent), parent)
+    registry.above(agent)
 }
 
 /// Whether an agent may do more than speak: register and remove others.

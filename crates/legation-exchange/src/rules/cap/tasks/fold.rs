@@ -41,6 +41,7 @@ impl Kept {
             root,
             depth,
             delegator: opened.delegator.clone(),
+            asker: opened.asker.clone(),
             assignee: opened.assignee.clone(),
             former: Vec::new(),
             grant: opened.grant.clone(),
@@ -87,7 +88,7 @@ impl Kept {
         }
         (task.stage, task.ended_at, task.narrowed) = (Stage::Open, None, None);
         put(&mut self.held, &task.assignee, number);
-        put(&mut self.handed, &task.delegator, number);
+        put(&mut self.handed, task.counts_for(), number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
             above.open_parts += 1;
@@ -103,7 +104,7 @@ impl Kept {
         self.stranded.retain(|message| !task.reviews.contains_key(message));
         self.deadlines.remove(&(task.deadline, number));
         take(&mut self.held, &task.assignee, number);
-        take(&mut self.handed, &task.delegator, number);
+        take(&mut self.handed, task.counts_for(), number);
         self.lost.remove(&number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {

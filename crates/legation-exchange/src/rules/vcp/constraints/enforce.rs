@@ -6,7 +6,7 @@ use super::laid::{Laid, Standing};
 use super::lineage;
 use crate::agent::Agent;
 use crate::rules::hold::{Lifter, Reason};
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Ruling, translate};
 use crate::state::State;
 use legation_protocol::vcp::{Floor, Payload, Rule, Setter};
 use legation_protocol::vlp::Level;
@@ -23,6 +23,10 @@ pub(in crate::rules::vcp) fn enforce(case: &Case<'_>, ruling: &mut Ruling) -> Re
     }
     let content = Content::of(case.received);
     let to = ruling.instead.as_deref().unwrap_or(case.to);
+    // What the exchange is told for somebody is told to them.
+    let hearer = if to.is_empty() { translate::hearer(case) } else { None };
+    let hearer = hearer.map(str::to_owned);
+    let to = hearer.as_ref().map_or(to, std::slice::from_ref);
     let mut floor: Option<(Level, &Agent, &Laid)> = None;
     for above in lineage(&case.state.registry, sender) {
         let Some(laid) = kept.on(&above.id) else { continue };

@@ -1,0 +1,175 @@
+//! What binds an agent binds it in every dialect (CAP Delegation, Oversight; VCP 4.3).
+
+use super::house::{folds_again, hand, hand_with, held, inbox, manifest, result, say, state, task, with};
+use crate::desk::{Desk, accepted, agent, by, refused};
+use legation_exchange::rules::vcp::{self, constraints::Wish};
+use legation_exchange::{Directive, Input, Registration, Who};
+use legation_protocol::vcp::{Constraint, CreedUri, Mode, Rule};
+use legation_protocol::{Code, Format};
+use serde_json::{Value, json};
+
+const EXCHANGE: &str = "agent://local/exchange";
+
+fn speaks(desk: &mut Desk, id: &str, dialect: Format) {
+    let wanted = Registration { dialects: Some([dialect].into()), ..Registration::default() };
+    desk.register(id, wanted, Who::operator()).unwrap();
+}
+
+fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option<&str>, payload: &Value) -> String {
+    json!({
+        "mcp_version": "0.1.0", "message_id": format!("5b1f0c9e-3a77-4c1d-9a46-{n:012}"), "performative": performative,
+        "sender": {"agent_id": from}, "receiver": {"agent_id": to}, "in_reply_to": in_reply_to,
+        "language": "application/json", "ontology": "elizaos:ontology:code/general/refactor_request",
+        "timestamp": "2026-02-15T10:30:00Z", "payload": payload,
+    })
+    .to_string()
+}
+
+fn request(n: u32, from: &str, to: &str) -> String {
+    let payload = json!({"task_type": "count", "task_description": "Count.", "task_parameters": {}});
+    acl("TASK_REQUEST", n, (from, to), None, &payload)
+}
+
+/// A manager, and a worker who speaks ACL alone and whom somebody reviews.
+fn overseen() -> Desk {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("pm-1", &["worker"], None, &[])).unwrap();
+    with(&mut desk, manifest("worker", &[], Some("qa-1"), &[])).unwrap();
+    with(&mut desk, manifest("qa-1", &[], None, &[])).unwrap();
+    speaks(&mut desk, "worker", Format::Acl);
+    accepted(&hand(&mut desk, "T1", "pm-1", "worker"));
+    desk
+}
+
+#[test]
+fn a_result_in_another_dialect_waits_for_the_overseer() {
+    for (decision, done, finals) in [("approve", "done", 1), ("reject", "failed", 0)] {
+        let mut desk = overseen();
+        let asked = inbox(&desk, "worker").pop().unwrap()["message_id"].as_str().unwrap().to_owned();
+        let done_payload = json!({"task_status": "success", "result_summary": "12.", "result_details": {}});
+        let answer = acl("INFORM_RESULT", 7, ("worker", EXCHANGE), Some(&asked), &done_payload);
+        held(&desk.send(&answer, by("worker")));
+        state(&desk, "T1", "in_review");
+        let is_final = |message: &Value| message["final"] == true;
+        assert!(!inbox(&desk, "pm-1").iter().any(is_final), "nothing goes past the overseer");
+        let work = inbox(&desk, "qa-1").pop().unwrap();
+        assert_eq!((&work["content"], &work["oversight"]["author"]), (&json!("12."), &json!("worker")));
+        let digest = work["oversight"]["digest"].clone();
+        let word = json!({"decision": decision, "digest": digest});
+        accepted(&say(&mut desk, "T1", "qa-1", "pm-1", word));
+        desk.passes(std::time::Duration::ZERO);
+        state(&desk, "T1", done);
+        assert_eq!(inbox(&desk, "pm-1").iter().filter(|message| is_final(message)).count(), finals, "{decision}");
+        folds_again(&desk);
+    }
+}
+
+#[test]
+fn nobody_that_an_agent_made_reviews_its_work() {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("pm-1", &["worker"], None, &[])).unwrap();
+    with(&mut desk, manifest("worker", &[], Some("qa-1"), &[])).unwrap();
+    let below = |parent: &str| Registration { parent: Some(parent.to_owned()), ..Registration::default() };
+    desk.register("qa-1", below("worker"), Who::operator()).unwrap();
+    accepted(&hand(&mut desk, "T1", "pm-1", "worker"));
+    held(&result(&mut desk, "T1", "worker", "pm-1"));
+    assert!(inbox(&desk, "qa-1").is_empty(), "a person decides");
+    let word = say(&mut desk, "T1", "qa-1", "pm-1", json!({"decision": "approve"}));
+    assert_eq!(refused(&word), Code::OversightConflict);
+    state(&desk, "T1", "in_review");
+}
+
+#[test]
+fn a_name_that_others_rely_on_is_an_operators_to_give() {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("pm-1", &["later"], None, &[])).unwrap();
+    with(&mut desk, manifest("worker", &["mine"], Some("qa-1"), &[])).unwrap();
+    let below = || Registration { parent: Some("worker".to_owned()), ..Registration::default() };
+    assert_eq!(desk.register("later", below(), agent("worker")), Err(Code::NotAllowed));
+    assert_eq!(desk.register("mine", below(), agent("worker")), Ok(true), "its own manifest names it");
+}
+
+/// A manager whose task leaves it little, and a worker who speaks CAP alone.
+fn granted() -> Desk {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("pm-1", &["worker"], None, &["S/ls", "S/rm"])).unwrap();
+    with(&mut desk, manifest("worker", &[], None, &["S/ls", "S/rm"])).unwrap();
+    speaks(&mut desk, "worker", Format::Cap);
+    let grants = json!({"grants": {"tools": ["ls"], "scopes": ["read:S"]}});
+    accepted(&hand_with(&mut desk, "R", "orchestrator", "pm-1", grants));
+    desk
+}
+
+#[test]
+fn a_task_asked_for_in_another_dialect_is_part_of_what_its_asker_works_on() {
+    let mut desk = granted();
+    let position = accepted(&desk.send(&request(1, "pm-1", "worker"), by("pm-1")));
+    let id = format!("legation-{position}");
+    let root = desk.state.rules().cap.named("R").next().unwrap().0;
+    assert_eq!(task(&desk, &id).parent, Some(root));
+    let tool = |name: &str| {
+        json!({"final": true, "attachments": [{"type": "tool_call_result", "server_id": "S", "tool": name, "parameters": {},
+            "result": {}}]})
+    };
+    assert_eq!(refused(&say(&mut desk, &id, "worker", "legation", tool("rm"))), Code::ToolNotBound);
+    accepted(&say(&mut desk, &id, "worker", "legation", tool("ls")));
+    state(&desk, &id, "done");
+    folds_again(&desk);
+}
+
+#[test]
+fn whoever_asks_back_passes_nothing_on() {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("pm-1", &["worker"], None, &["S/ls"])).unwrap();
+    speaks(&mut desk, "pm-1", Format::Cap);
+    speaks(&mut desk, "worker", Format::Acl);
+    accepted(&hand(&mut desk, "T1", "pm-1", "worker"));
+    let position = accepted(&desk.send(&request(1, "worker", "pm-1"), by("worker")));
+    let asked = task(&desk, &format!("legation-{position}"));
+    assert_eq!((asked.parent, asked.grant.allows_tool("ls")), (None, false));
+    folds_again(&desk);
+}
+
+#[test]
+fn limits_hold_for_whoever_asks() {
+    let mut desk = granted();
+    desk.agent("ide");
+    for n in 0..64 {
+        accepted(&desk.send(&request(n, "ide", "worker"), by("ide")));
+    }
+    assert_eq!(refused(&desk.send(&request(64, "ide", "worker"), by("ide"))), Code::DelegationLimit);
+    accepted(&desk.send(&request(65, "pm-1", "worker"), by("pm-1")));
+    folds_again(&desk);
+}
+
+#[test]
+fn a_manifest_binds_where_nothing_is_translated() {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("x", &["z"], None, &[])).unwrap();
+    for id in ["y", "z", "free"] {
+        desk.agent(id);
+    }
+    assert_eq!(refused(&desk.send(&request(1, "x", "y"), by("x"))), Code::DelegationDenied);
+    accepted(&desk.send(&request(2, "x", "z"), by("x")));
+    accepted(&desk.send(&request(3, "free", "y"), by("free")));
+}
+
+#[test]
+fn an_audience_holds_for_what_the_exchange_is_told() {
+    let mut desk = granted();
+    desk.agent("ide");
+    let position = accepted(&desk.send(&request(1, "ide", "worker"), by("ide")));
+    let id = format!("legation-{position}");
+    let source = CreedUri::parse("creed://creed.space/family.safe.guide@1.2.0").unwrap();
+    let rule = Rule::AudienceRestrict(vec!["pm-1".to_owned()]);
+    let constraint = Constraint { rule, source_constitution_ref: source };
+    let wish = Wish {
+        agent: "worker".to_owned(),
+        constraints: vec![constraint],
+        mode: Mode::Merge,
+        lift: std::collections::BTreeSet::new(),
+    };
+    let order = Box::new(Directive::Vcp(vcp::Order::Constrain(wish)));
+    accepted(&desk.ask(Input::Order { order, who: Who::operator() }));
+    assert_eq!(refused(&result(&mut desk, &id, "worker", "legation")), Code::ConstraintViolated);
+}
