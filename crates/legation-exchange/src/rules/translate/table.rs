@@ -27,7 +27,7 @@ pub const TABLE: [Row; 10] = [
         cap: "`delegation_notice`",
         vlp: "`query`",
         vcp: NONE,
-        lost: "priority, ontology, deadline and grants bind nobody: they come as data",
+        lost: "priority, ontology and deadline bind nobody: they come as data",
     },
     Row {
         says: "asks a question",
