@@ -45,8 +45,23 @@ pub struct Policy {
     pub task_deadline: Duration,
     /// How long things take in conversations.
     pub talks: acl::Times,
+    /// How much of one agent's may be open at once.
+    pub shares: Shares,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
+}
+
+/// How much of one agent's may be open at once, so that none takes the room of all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Sessions it has halted, with its instances.
+    pub halts: usize,
+}
+
+impl Default for Shares {
+    fn default() -> Self {
+        Shares { halts: 64 }
+    }
 }
 
 impl Default for Policy {
@@ -70,6 +85,7 @@ impl Default for Policy {
             narrowing: Narrowing::default(),
             task_deadline: Duration::from_hours(168),
             talks: acl::Times::default(),
+            shares: Shares::default(),
             voice: None,
         }
     }

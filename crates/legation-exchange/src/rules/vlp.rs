@@ -55,12 +55,7 @@ pub enum Change {
         amends: Vec<u64>,
     },
     /// A session must not go on.
-    Halted {
-        /// Which.
-        session: String,
-        /// The messages outside it that nobody may go on from either.
-        messages: Vec<u64>,
-    },
+    Halted(session::Halting),
     /// A session goes on.
     Released {
         /// Which.
@@ -92,14 +87,14 @@ impl Change {
     pub(super) fn targets(&self) -> &[Target] {
         match self {
             Change::Refers { to, .. } => to,
-            Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. } => &[],
+            Change::Spoke(_) | Change::Halted(_) | Change::Released { .. } => &[],
         }
     }
 
     pub(super) fn amends(&self) -> &[u64] {
         match self {
             Change::Refers { amends, .. } => amends,
-            Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. } => &[],
+            Change::Spoke(_) | Change::Halted(_) | Change::Released { .. } => &[],
         }
     }
 }
@@ -108,7 +103,7 @@ impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
             Change::Spoke(spoke) => self.sessions.speak(at, spoke),
-            Change::Halted { session, messages } => self.sessions.halt(at, session, messages),
+            Change::Halted(halting) => self.sessions.halt(at, halting),
             Change::Released { session, .. } => self.sessions.release(session),
             // The window takes it in with the message.
             Change::Refers { .. } => {}

@@ -4,11 +4,12 @@
 
 use super::Change;
 use super::reference::Named;
-use super::session::{Session, Spoke};
+use super::session::{Halting, MOST_STOPPED, Session, Spoke};
 use super::speaking::{is_party, others, since};
 use crate::decide::Earlier;
 use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
+use crate::rules::vcp::family;
 use crate::rules::voice::{Notice, name_in};
 use crate::rules::{Case, Ruling};
 use crate::state::State;
@@ -44,18 +45,23 @@ pub(super) fn look(
     ruling: &mut Ruling,
 ) -> Result<(), Rejection> {
     let sessions = &case.state.rules.vlp.sessions;
-    if sessions.is_full_of_halts() {
-        return Err(Rejection::because(Code::Busy, "so many sessions are halted that no more can be"));
-    }
-    let session = message.thread().map_or_else(|| begun_for(case, ruling), str::to_owned);
+    let who = case.speaker.agent().map_or(case.speaker.id(), family).to_owned();
+    let (session, outside) = match message.thread() {
+        Some(session) => (session.to_owned(), false),
+        None => (outside(case, &who, ruling), true),
+    };
     let before = sessions.get(&session);
     let chain: Vec<&Earlier> = named.iter().filter_map(|named| named.found).filter(|one| has_part(case, one)).collect();
     let mut messages: Vec<u64> = chain.iter().map(|one| one.position).chain([case.state.next]).collect();
     messages.sort_unstable();
     messages.dedup();
+    has_room(case, &who, before, messages.len())?;
+    // Those of an earlier block outside sessions have no part in this one.
+    let before = before.filter(|_| !outside);
     let concerned = concerned(case, before, &chain);
     let frozen = undelivered(case.state, before, &messages, &concerned);
-    ruling.change(Change::Halted { session: session.clone(), messages }.into());
+    let told = if outside { case.to.iter().cloned().collect() } else { BTreeSet::new() };
+    ruling.change(Change::Halted(Halting { session: session.clone(), messages, who, outside, told }).into());
     if !frozen.is_empty() {
         let says = format!("The session {session:?} is halted by the message in entry {}.", case.state.next);
         let reason = Reason { code: "halted".to_owned(), says, lifts: Lifter::Session(session.clone()) };
@@ -74,9 +80,28 @@ pub(super) fn look(
     Ok(())
 }
 
-/// A block outside any session halts one that is begun for it.
-fn begun_for(case: &Case<'_>, ruling: &mut Ruling) -> String {
+/// Nobody halts so much that people cannot look at it; what others halt is not counted.
+fn has_room(case: &Case<'_>, who: &str, before: Option<&Session>, stops: usize) -> Result<(), Rejection> {
+    let refuse = |text: String| Err(Rejection::because(Code::RateLimited, text).by("VLP VI.4"));
+    if let Some(halt) = before.and_then(|session| session.halted.as_ref()) {
+        if halt.messages.len() + stops > MOST_STOPPED {
+            return refuse(format!("{who:?} stops {MOST_STOPPED} messages already, until a person looks at them"));
+        }
+        return Ok(());
+    }
+    let most = case.policy.shares.halts;
+    if case.state.rules.vlp.sessions.halted_by(who).count() >= most {
+        return refuse(format!("{who:?} has halted {most} sessions already, until a person looks at them"));
+    }
+    Ok(())
+}
+
+/// What a sender blocks outside any session is one halt, of a session that is begun for it.
+fn outside(case: &Case<'_>, who: &str, ruling: &mut Ruling) -> String {
     let sessions = &case.state.rules.vlp.sessions;
+    if let Some((session, _)) = sessions.halted_by(who).find(|(_, halt)| halt.outside) {
+        return session.to_owned();
+    }
     let mut session = format!("message {}", case.state.next);
     while sessions.get(&session).is_some() {
         session.push('+');
@@ -144,14 +169,15 @@ pub(super) fn release(state: &State, policy: &Policy, id: &str, why: &str, who: 
     };
     let session = state.rules.vlp.sessions.get(id);
     let session = session.ok_or_else(|| Rejection::because(Code::UnknownSession, "there is no such session"))?;
-    if session.halted.is_none() {
+    let Some(halt) = &session.halted else {
         return Err(Rejection::because(Code::ReviewConflict, "the session is not halted"));
-    }
+    };
     let mut ruling = Ruling::default();
     ruling.change(Change::Released { session: id.to_owned(), why: why.to_owned() }.into());
     ruling.change(hold::Change::Thawed { lifts: Lifter::Session(id.to_owned()) }.into());
     let text = format!("{who} lets the session {id:?} go on.");
-    for party in session.parties.keys().filter(|party| is_party(state, session, party)) {
+    let parties = session.parties.keys().filter(|party| is_party(state, session, party));
+    for party in parties.chain(&halt.told).collect::<BTreeSet<_>>() {
         tell(state, policy, party, "released", &text, id, &mut ruling);
     }
     Ok(ruling)

@@ -14,8 +14,8 @@ pub const MOST_PARTIES: usize = 1000;
 const OPEN: usize = 100_000;
 /// How many that are over.
 const CLOSED: usize = 10_000;
-/// How many may be halted at once.
-const HALTED: usize = 10_000;
+/// How many messages outside it one halt may stop.
+pub(super) const MOST_STOPPED: usize = 1024;
 
 /// A session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,33 @@ pub struct Halt {
     pub at: Moment,
     /// The messages outside the session that nobody may go on from either.
     pub messages: Vec<u64>,
+    /// Who blocked it; of an instance, whom it is one of.
+    #[serde(default)]
+    pub who: String,
+    /// Whether it was begun for what its sender blocks outside sessions.
+    #[serde(default)]
+    pub outside: bool,
+    /// Those beside the parties who are told when it goes on.
+    #[serde(default)]
+    pub told: BTreeSet<String>,
+}
+
+/// A session must not go on. One that is halted already is so for this as well.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Halting {
+    /// Which.
+    pub session: String,
+    /// The messages outside it that nobody may go on from either.
+    pub messages: Vec<u64>,
+    /// Who blocks it; of an instance, whom it is one of.
+    #[serde(default)]
+    pub who: String,
+    /// Whether it was begun for what its sender blocks outside sessions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
+    /// Those beside the parties who are told when it goes on.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub told: BTreeSet<String>,
 }
 
 /// Somebody spoke in a session.
@@ -93,8 +120,8 @@ pub struct Sessions {
     open: BTreeMap<u64, String>,
     /// Those that are over, by the entry that closed them.
     closed: BTreeMap<u64, String>,
-    /// Those that must not go on.
-    halted: BTreeSet<String>,
+    /// Those that must not go on, by who blocked them.
+    halted: BTreeMap<String, BTreeSet<String>>,
     /// Messages that nobody may go on from, and the session that is halted with them.
     stopped: BTreeMap<u64, String>,
     /// The session of each message in the window.
@@ -123,9 +150,10 @@ impl Sessions {
         self.all.is_empty()
     }
 
-    /// Whether no more may be halted.
-    pub(super) fn is_full_of_halts(&self) -> bool {
-        self.halted.len() >= HALTED
+    /// Those that somebody has halted.
+    pub fn halted_by<'s>(&'s self, who: &str) -> impl Iterator<Item = (&'s str, &'s Halt)> {
+        let own = self.halted.get(who).into_iter().flatten();
+        own.filter_map(|id| Some((id.as_str(), self.all.get(id)?.halted.as_ref()?)))
     }
 
     /// The halted session that a message outside it is stopped with.
@@ -161,19 +189,32 @@ impl Sessions {
         self.prune();
     }
 
-    pub(super) fn halt(&mut self, at: At, id: &str, messages: &[u64]) {
+    pub(super) fn halt(&mut self, at: At, halting: &Halting) {
+        let Halting { session: id, messages, who, outside, told } = halting;
         let Some(session) = self.all.get_mut(id) else { return };
-        session.halted = Some(Halt { by: at.position, at: at.at, messages: messages.to_vec() });
+        let begins = || Halt { by: at.position, at: at.at, who: who.clone(), outside: *outside, ..Halt::default() };
+        let halt = session.halted.get_or_insert_with(begins);
+        halt.messages.extend(messages);
+        halt.told.extend(told.iter().cloned());
         self.open.remove(&session.last);
-        self.halted.insert(id.to_owned());
-        self.stopped.extend(messages.iter().map(|message| (*message, id.to_owned())));
+        session.closed.map(|closed| self.closed.remove(&closed));
+        self.halted.entry(halt.who.clone()).or_default().insert(id.clone());
+        self.stopped.extend(messages.iter().map(|message| (*message, id.clone())));
     }
 
     pub(super) fn release(&mut self, id: &str) {
         let Some(session) = self.all.get_mut(id) else { return };
         let Some(halt) = session.halted.take() else { return };
-        self.halted.remove(id);
-        self.open.insert(session.last, id.to_owned());
+        if let Some(own) = self.halted.get_mut(&halt.who) {
+            own.remove(id);
+            if own.is_empty() {
+                self.halted.remove(&halt.who);
+            }
+        }
+        match session.closed {
+            Some(closed) => self.closed.insert(closed, id.to_owned()),
+            None => self.open.insert(session.last, id.to_owned()),
+        };
         for message in halt.messages {
             if self.stopped.get(&message).is_some_and(|with| with == id) {
                 self.stopped.remove(&message);
