@@ -10,7 +10,7 @@ mod resume;
 mod standing;
 
 pub(crate) use alarm::Alerting;
-pub use alarm::{Alarm, Change as AlarmChange, Stage, Telling};
+pub use alarm::{Alarm, Change as AlarmChange, Ours, Stage, Telling};
 pub use alarms::Alarms;
 pub use pause::{Does, table as pause_table};
 pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop};

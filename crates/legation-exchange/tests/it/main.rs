@@ -9,6 +9,7 @@ mod corrections;
 mod dead;
 mod desk;
 mod fold;
+mod halts;
 mod keys;
 mod line;
 mod messages;

@@ -254,61 +254,6 @@ fn a_block_outside_sessions_stops_what_it_names() {
 }
 
 #[test]
-fn what_one_sender_blocks_outside_sessions_is_one_halt() {
-    let mut desk = begun();
-    let block = |to: &str| json!({"safety": {"level": "block"}, "receiver": to});
-    let first = accepted(&desk.say("notice", "ann", "MSG-1", &block("bob")));
-    let told = desk.told("bob").len();
-    accepted(&desk.say("notice", "ann", "MSG-2", &with(block("cat"), &json!({"refers_to": "MSG-0"}))));
-    let sessions = &desk.state.rules().vlp.sessions;
-    assert!(sessions.after(None).map(|(id, _)| id).eq([format!("message {first}")]));
-    assert!(sessions.after(None).all(|(_, session)| session.parties.keys().eq(["ann", "bob"])), "cat is no party");
-    assert_eq!(desk.told("bob").len(), told + 1, "of what was said to it, and not of what cat got");
-    for named in ["MSG-0", "MSG-1", "MSG-2"] {
-        let reply = json!({"receiver": "ann", "refers_to": named});
-        assert_eq!(refused(&desk.say("response", "cat", "MSG-3", &reply)), Code::Halted, "{named}");
-    }
-    accepted(&release(&mut desk, &format!("message {first}"), Who::operator()));
-    assert!(desk.told("cat").last().unwrap()["content"].as_str().unwrap().contains("go on"));
-    accepted(&desk.say("response", "cat", "MSG-3", &json!({"receiver": "ann", "refers_to": "MSG-2"})));
-    // The next is another halt.
-    let next = accepted(&desk.say("notice", "ann", "MSG-4", &block("bob")));
-    assert!(desk.state.rules().vlp.sessions.get(&format!("message {next}")).is_some());
-}
-
-#[test]
-fn one_agent_switches_block_off_for_itself_alone() {
-    let mut desk = three();
-    let block = json!({"safety": {"level": "block"}, "receiver": "bob"});
-    for number in 0..1024 {
-        accepted(&desk.say("notice", "ann", &format!("OUT-{number}"), &block));
-    }
-    assert_eq!(refused(&desk.say("notice", "ann", "OUT-1024", &block)), Code::RateLimited);
-    let within = |number: usize| with(block.clone(), &json!({"session_id": format!("S-{number}")}));
-    for number in 1..desk.policy.shares.halts {
-        accepted(&desk.say("notice", "ann", "MSG-1", &within(number)));
-    }
-    assert_eq!(refused(&desk.say("notice", "ann", "MSG-1", &within(99))), Code::RateLimited);
-    assert_eq!(desk.state.rules().vlp.sessions.halted_by("ann").count(), desk.policy.shares.halts);
-    // Others are not asked how much ann has halted.
-    accepted(&desk.say("notice", "cat", "MSG-1", &within(99)));
-    accepted(&desk.say("notice", "cat", "MSG-2", &block));
-    // A person makes room.
-    accepted(&release(&mut desk, "S-1", Who::operator()));
-    accepted(&desk.say("notice", "ann", "MSG-1", &within(100)));
-}
-
-#[test]
-fn a_closed_session_that_is_halted_is_closed_when_it_is_released() {
-    let mut desk = three();
-    let last = json!({"safety": {"level": "block"}, "receiver": "bob", "session_id": "S-1"});
-    accepted(&desk.say("session_context", "ann", "CTX-1", &last));
-    accepted(&release(&mut desk, "S-1", Who::operator()));
-    let more = json!({"receiver": "bob", "session_id": "S-1"});
-    assert_eq!(refused(&desk.say("claim", "ann", "MSG-1", &more)), Code::SessionClosed);
-}
-
-#[test]
 fn a_block_is_escalated_to_the_senders_parent() {
     let mut desk = Desk::new();
     desk.agent("agent://h/root");

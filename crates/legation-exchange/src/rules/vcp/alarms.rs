@@ -119,8 +119,9 @@ impl Alarms {
     }
 
     fn raise(&mut self, at: At, change: &Change) -> Option<Stopping> {
-        let Change::Raised { id, from, severity, told, wants_ack, due, stops, .. } = change else { return None };
+        let Change::Raised { id, from, severity, told, wants_ack, due, stops, ours, .. } = change else { return None };
         let (id, from, stops) = (id.clone(), from.clone(), stops.clone());
+        let said_by = ours.as_ref().map_or(&from, |ours| &ours.by).clone();
         if !severity.is_grave() {
             self.count_mild(&from, at.at);
         }
@@ -136,16 +137,17 @@ impl Alarms {
             acked_by: None,
             due: None,
             stops,
+            session: ours.as_ref().map(|ours| ours.session.clone()),
             closed: None,
         };
         self.open.insert(at.position, alarm);
         self.by.entry(from.clone()).or_default().insert(at.position);
         for (index, to) in told.iter().enumerate() {
             let first = index == 0;
-            let by = if first { from.clone() } else { String::new() };
+            let by = if first { said_by.clone() } else { String::new() };
             self.tell(at.position, Telling { to: to.clone(), by, id: first.then(|| id.clone()), acked: false });
         }
-        self.named.entry(id).or_default().insert(from.clone(), at.position);
+        self.named.entry(id).or_default().insert(said_by, at.position);
         self.set(at.position, Stage::Unanswered, *due);
         self.forget_mild(&from);
         stopping

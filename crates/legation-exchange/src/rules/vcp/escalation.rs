@@ -108,7 +108,7 @@ fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation,
     let last = !severity.is_grave() && state.rules.vcp.alarms.mild_of(&agent.id, now) + 1 == MILD;
     let (id, from, due) = (case.id.to_owned(), agent.id.clone(), deadline(case, said));
     let wants_ack = said.requires_ack;
-    ruling.change(Change::Raised { id, from, severity, told, wants_ack, due, stops, last }.into());
+    ruling.change(Change::Raised { id, from, severity, told, wants_ack, due, stops, last, ours: None }.into());
     let before = state.rules.vcp.standing.of(agent);
     let why = format!("{} raised the {severity} escalation {}.", agent.id, case.id);
     Turn { state, policy, family: family(agent), before, after: after.max(before), why }.follow(ruling);

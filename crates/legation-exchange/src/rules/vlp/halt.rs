@@ -6,16 +6,17 @@ use super::Change;
 use super::reference::Named;
 use super::session::{Halting, MOST_STOPPED, Session, Spoke};
 use super::speaking::{is_party, others, since};
+use crate::agent::Agent;
 use crate::decide::Earlier;
 use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
-use crate::rules::vcp::family;
+use crate::rules::vcp::{AlarmChange, Ours, family};
 use crate::rules::voice::{Notice, name_in};
 use crate::rules::{Case, Ruling};
 use crate::state::State;
 use crate::who::{Role, Who};
 use legation_protocol::id::AgentId;
-use legation_protocol::vcp::{Context, Envelope, Escalation};
+use legation_protocol::vcp::{Context, Envelope, Escalation, Severity};
 use legation_protocol::vlp::Message;
 use legation_protocol::{Code, Format, Rejection};
 use std::collections::BTreeSet;
@@ -76,7 +77,7 @@ pub(super) fn look(
     for agent in concerned.iter().filter(|id| *id != case.speaker.id()) {
         tell(case.state, case.policy, agent, "halted", &text, &session, ruling);
     }
-    tell_parent(case, &text, ruling);
+    tell_parent(case, &text, &session, ruling);
     Ok(())
 }
 
@@ -145,21 +146,41 @@ fn tell(state: &State, policy: &Policy, id: &str, code: &str, text: &str, sessio
     ruling.notify(policy, agent, Notice { code, text, rather, about: None, thread: Some(session) });
 }
 
-/// A critical escalation to whoever stands above the sender.
-fn tell_parent(case: &Case<'_>, text: &str, ruling: &mut Ruling) {
-    let above = case.speaker.agent().and_then(|agent| agent.parent.as_deref());
-    let Some(parent) = above.and_then(|id| case.state.registry.agent(id)) else { return };
+/// A critical escalation to whoever stands above the sender, that nobody is stopped by. A halt has one.
+fn tell_parent(case: &Case<'_>, text: &str, session: &str, ruling: &mut Ruling) {
+    let Some(sender) = case.speaker.agent() else { return };
+    let above = sender.parent.as_deref().and_then(|id| case.state.registry.agent(id));
+    let Some(parent) = above else { return };
     let name = name_in(parent, Format::Vcp).to_owned();
-    if AgentId::vcp(&name).is_err() {
+    let mut raised_before = case.state.rules.vcp.alarms.of(&sender.id);
+    let is_first = raised_before.all(|(_, alarm)| alarm.session.as_deref() != Some(session));
+    if !is_first || AgentId::vcp(&name).is_err() {
         ruling.tell(case.policy, parent, "halted", text.to_owned());
-        return;
+    } else {
+        let reason: String = text.chars().take(4000).collect();
+        ruling.say(parent.id.clone(), move |origin| {
+            let alarm = Escalation::critical(reason, Context::parse(SITUATION).ok()?);
+            let envelope = Envelope::to(AgentId::vcp(&name).ok()?, origin, alarm);
+            Some(legation_protocol::Message::Vcp(Box::new(envelope)))
+        });
     }
-    let reason: String = text.chars().take(4000).collect();
-    ruling.say(parent.id.clone(), move |origin| {
-        let alarm = Escalation::critical(reason, Context::parse(SITUATION).ok()?);
-        let envelope = Envelope::to(AgentId::vcp(&name).ok()?, origin, alarm);
-        Some(legation_protocol::Message::Vcp(Box::new(envelope)))
-    });
+    if let (true, Some(said)) = (is_first, ruling.heard.last_mut()) {
+        said.changes.push(raised(case, sender, parent, session).into());
+    }
+}
+
+fn raised(case: &Case<'_>, sender: &Agent, parent: &Agent, session: &str) -> AlarmChange {
+    AlarmChange::Raised {
+        id: String::new(),
+        from: sender.id.clone(),
+        severity: Severity::Critical,
+        told: vec![Some(parent.id.clone())],
+        wants_ack: true,
+        due: Some(case.now.plus(Severity::Critical.ack_within())),
+        stops: None,
+        last: false,
+        ours: Some(Ours { by: case.policy.exchange_id(), session: session.to_owned() }),
+    }
 }
 
 /// Lets a halted session go on, and what waited for that.
@@ -175,6 +196,9 @@ pub(super) fn release(state: &State, policy: &Policy, id: &str, why: &str, who: 
     let mut ruling = Ruling::default();
     ruling.change(Change::Released { session: id.to_owned(), why: why.to_owned() }.into());
     ruling.change(hold::Change::Thawed { lifts: Lifter::Session(id.to_owned()) }.into());
+    for (alarm, _) in state.rules.vcp.alarms.open().filter(|(_, alarm)| alarm.session.as_deref() == Some(id)) {
+        ruling.change(AlarmChange::Closed { alarm, by: who.to_string(), frees: None }.into());
+    }
     let text = format!("{who} lets the session {id:?} go on.");
     let parties = session.parties.keys().filter(|party| is_party(state, session, party));
     for party in parties.chain(&halt.told).collect::<BTreeSet<_>>() {
