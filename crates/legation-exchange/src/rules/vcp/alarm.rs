@@ -136,6 +136,9 @@ pub enum Change {
         id: String,
         /// When the next above is told.
         due: Option<Moment>,
+        /// Whether its sender may say no more mild ones for a while.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        last: bool,
     },
     /// One who was told acknowledges it.
     Acked {
@@ -191,7 +194,9 @@ impl Change {
     pub(super) fn alert(&self) -> Option<Alerting<'_>> {
         match self {
             Change::Told { to: None, from, .. } => Some(Alerting::Unanswered(from)),
-            Change::Raised { from, last: true, .. } => Some(Alerting::Flood(from)),
+            Change::Raised { from: by, last: true, .. } | Change::Passed { by, last: true, .. } => {
+                Some(Alerting::Flood(by))
+            }
             Change::Raised { from, told, severity, .. } => {
                 // Nobody has to act on an info, and an emergency is told as one.
                 let is_told = told.contains(&None) && matches!(severity, Severity::Warning | Severity::Critical);
