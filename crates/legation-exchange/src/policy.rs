@@ -56,11 +56,17 @@ pub struct Policy {
 pub struct Shares {
     /// Sessions it has halted, with its instances.
     pub halts: usize,
+    /// Messages of it that wait for a person or an overseer; never more than a mailbox takes.
+    pub held: usize,
+    /// Conversations it has opened.
+    pub conversations: usize,
+    /// Sessions it owns that are not over.
+    pub sessions: usize,
 }
 
 impl Default for Shares {
     fn default() -> Self {
-        Shares { halts: 64 }
+        Shares { halts: 64, held: 1000, conversations: 10_000, sessions: 10_000 }
     }
 }
 

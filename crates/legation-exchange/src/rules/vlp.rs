@@ -5,6 +5,7 @@ mod correction;
 mod halt;
 mod reference;
 mod session;
+mod shelf;
 mod sources;
 mod speaking;
 mod truth;
@@ -56,6 +57,11 @@ pub enum Change {
     },
     /// A session must not go on.
     Halted(session::Halting),
+    /// A session is forgotten: its owner has begun too many since.
+    Forgotten {
+        /// Which.
+        session: String,
+    },
     /// A session goes on.
     Released {
         /// Which.
@@ -87,14 +93,14 @@ impl Change {
     pub(super) fn targets(&self) -> &[Target] {
         match self {
             Change::Refers { to, .. } => to,
-            Change::Spoke(_) | Change::Halted(_) | Change::Released { .. } => &[],
+            Change::Spoke(_) | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => &[],
         }
     }
 
     pub(super) fn amends(&self) -> &[u64] {
         match self {
             Change::Refers { amends, .. } => amends,
-            Change::Spoke(_) | Change::Halted(_) | Change::Released { .. } => &[],
+            Change::Spoke(_) | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => &[],
         }
     }
 }
@@ -105,6 +111,7 @@ impl Kept {
             Change::Spoke(spoke) => self.sessions.speak(at, spoke),
             Change::Halted(halting) => self.sessions.halt(at, halting),
             Change::Released { session, .. } => self.sessions.release(session),
+            Change::Forgotten { session } => self.sessions.drop_one(session),
             // The window takes it in with the message.
             Change::Refers { .. } => {}
         }

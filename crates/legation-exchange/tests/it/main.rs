@@ -18,6 +18,7 @@ mod references;
 mod registration;
 mod route;
 mod sessions;
+mod shares;
 mod standing;
 mod talks;
 mod talks_model;

@@ -1,7 +1,8 @@
 //! Sessions (VLP VIII). One belongs to whoever spoke first in it, those addressed are its parties, and its
 //! owner's `session_context` closes it. Of those that are over, or that nobody speaks in any more, only so
-//! many are kept; one that is halted stays.
+//! many are kept, and whoever begins more loses their own first; one that is halted stays.
 
+use super::shelf::Shelf;
 use crate::moment::Moment;
 use crate::rules::At;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,8 @@ pub const MOST_PARTIES: usize = 1000;
 const OPEN: usize = 100_000;
 /// How many that are over.
 const CLOSED: usize = 10_000;
+/// How many of one owner that are over.
+const OWN_CLOSED: usize = 1000;
 /// How many messages outside it one halt may stop.
 pub(super) const MOST_STOPPED: usize = 1024;
 
@@ -117,9 +120,9 @@ pub struct Spoke {
 pub struct Sessions {
     all: BTreeMap<String, Session>,
     /// Those that can be spoken in, by the entry that was last spoken in them.
-    open: BTreeMap<u64, String>,
+    open: Shelf,
     /// Those that are over, by the entry that closed them.
-    closed: BTreeMap<u64, String>,
+    closed: Shelf,
     /// Those that must not go on, by who blocked them.
     halted: BTreeMap<String, BTreeSet<String>>,
     /// Messages that nobody may go on from, and the session that is halted with them.
@@ -161,6 +164,11 @@ impl Sessions {
         self.stopped.get(&message).map(String::as_str)
     }
 
+    /// The one that somebody's next takes the place of, if they own so many.
+    pub(super) fn crowded_out(&self, owner: &str, most: usize) -> Option<&str> {
+        self.open.oldest_of(owner).filter(|_| self.open.len_of(owner) >= most)
+    }
+
     pub(super) fn speak(&mut self, at: At, spoke: &Spoke) {
         let session = self.all.entry(spoke.session.clone()).or_insert_with(|| Session {
             owner: spoke.by.clone(),
@@ -168,7 +176,7 @@ impl Sessions {
             first: at.position,
             ..Session::default()
         });
-        self.open.remove(&session.last);
+        self.open.take(session.last, &session.owner);
         (session.last, session.spoke_at) = (at.position, at.at);
         session.messages += 1;
         session.highest = session.highest.max(spoke.seq);
@@ -181,12 +189,13 @@ impl Sessions {
         }
         if spoke.closes {
             session.closed = Some(at.position);
-            self.closed.insert(at.position, spoke.session.clone());
+            self.closed.put(at.position, &session.owner, &spoke.session);
         } else {
-            self.open.insert(at.position, spoke.session.clone());
+            self.open.put(at.position, &session.owner, &spoke.session);
         }
+        let owner = session.owner.clone();
         self.places.insert(at.position, spoke.session.clone());
-        self.prune();
+        self.prune(&owner);
     }
 
     pub(super) fn halt(&mut self, at: At, halting: &Halting) {
@@ -196,8 +205,10 @@ impl Sessions {
         let halt = session.halted.get_or_insert_with(begins);
         halt.messages.extend(messages);
         halt.told.extend(told.iter().cloned());
-        self.open.remove(&session.last);
-        session.closed.map(|closed| self.closed.remove(&closed));
+        self.open.take(session.last, &session.owner);
+        if let Some(closed) = session.closed {
+            self.closed.take(closed, &session.owner);
+        }
         self.halted.entry(halt.who.clone()).or_default().insert(id.clone());
         self.stopped.extend(messages.iter().map(|message| (*message, id.clone())));
     }
@@ -212,15 +223,16 @@ impl Sessions {
             }
         }
         match session.closed {
-            Some(closed) => self.closed.insert(closed, id.to_owned()),
-            None => self.open.insert(session.last, id.to_owned()),
-        };
+            Some(closed) => self.closed.put(closed, &session.owner, id),
+            None => self.open.put(session.last, &session.owner, id),
+        }
+        let owner = session.owner.clone();
         for message in halt.messages {
             if self.stopped.get(&message).is_some_and(|with| with == id) {
                 self.stopped.remove(&message);
             }
         }
-        self.prune();
+        self.prune(&owner);
     }
 
     /// A message has left the window.
@@ -230,14 +242,26 @@ impl Sessions {
         }
     }
 
-    fn prune(&mut self) {
-        let idle = if self.open.len() > OPEN { self.open.pop_first() } else { None };
-        let over = if self.closed.len() > CLOSED { self.closed.pop_first() } else { None };
-        for (_, id) in idle.into_iter().chain(over) {
-            let session = self.all.remove(&id);
-            for message in session.into_iter().flat_map(|session| session.said) {
-                self.places.remove(&message);
-            }
+    /// Makes room where somebody has brought one more than is kept.
+    fn prune(&mut self, owner: &str) {
+        let idle = (self.open.len() > OPEN).then(|| self.open.to_go(owner)).flatten();
+        let is_full = self.closed.len() > CLOSED || self.closed.len_of(owner) > OWN_CLOSED;
+        let over = is_full.then(|| self.closed.to_go(owner)).flatten();
+        let gone: Vec<_> = idle.into_iter().chain(over).map(str::to_owned).collect();
+        for id in gone {
+            self.drop_one(&id);
+        }
+    }
+
+    /// Forgets one that is not halted.
+    pub(super) fn drop_one(&mut self, id: &str) {
+        let Some(session) = self.all.remove(id) else { return };
+        match session.closed {
+            Some(closed) => self.closed.take(closed, &session.owner),
+            None => self.open.take(session.last, &session.owner),
+        }
+        for message in session.said {
+            self.places.remove(&message);
         }
     }
 }
