@@ -11,6 +11,8 @@ use legation_store::index::{Error, Finder, Index, Origin};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use thread_priority::unix::set_thread_priority_and_policy;
+use thread_priority::{NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, thread_native_id};
 use tokio::sync::{Notify, Semaphore, watch};
 
 /// How long until what failed is tried again.
@@ -21,7 +23,7 @@ const FAR: u64 = 50_000;
 /// How many questions are looked up at once.
 const ASKED: usize = 8;
 /// How far the thread steps back from the processor.
-const NICE: i32 = 19;
+const IDLE: ThreadSchedulePolicy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
 
 /// How far the index is, and what finds entries in it.
 #[derive(Clone, Default)]
@@ -179,28 +181,28 @@ impl Follower {
     }
 }
 
-/// On Linux this is the thread's own priority and leaves the others alone; elsewhere it would be the
-/// process's, and the thread does without.
+/// Leaves the processor to whoever wants it: on Linux the thread runs only where a core would be idle, and
+/// stops at once for another. Elsewhere the thread does without.
 pub(crate) fn step_back() {
     #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
-        tracing::debug!(%error, "the index runs at the priority of everything else");
+    if let Err(error) = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, IDLE) {
+        tracing::debug!(?error, "the index runs at the priority of everything else");
     }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{NICE, step_back};
-    use rustix::process::getpriority_process;
+    use super::{IDLE, step_back};
+    use thread_priority::unix::thread_schedule_policy;
 
     #[test]
     fn only_the_thread_itself_steps_back() {
-        let before = getpriority_process(None).unwrap();
+        let before = thread_schedule_policy().unwrap();
         let inside = std::thread::spawn(|| {
             step_back();
-            getpriority_process(None).unwrap()
+            thread_schedule_policy().unwrap()
         });
-        assert_eq!(inside.join().unwrap(), NICE.max(before));
-        assert_eq!(getpriority_process(None).unwrap(), before);
+        assert_eq!(inside.join().unwrap(), IDLE);
+        assert_eq!(thread_schedule_policy().unwrap(), before);
     }
 }

@@ -151,7 +151,7 @@ impl Recall<'_> {
 
     fn is_seen(&self, entry: &Entry) -> bool {
         let Effect::Accepted(message) = &entry.effect else { return false };
-        let of_session = self.is_party && self.exchange.went_out(entry.position, message);
+        let of_session = self.is_party && self.exchange.is_out(entry.position, message, self.scope);
         of_session || self.exchange.is_seen(entry, self.scope)
     }
 }

@@ -199,14 +199,9 @@ impl Exchange {
     /// Whether an entry is a message in this scope. What is held, or was refused while it was, is its sender's
     /// alone to see.
     pub(crate) fn is_seen(&self, entry: &Entry, scope: &Scope) -> bool {
-        let own = |message: &Accepted| match scope {
-            Scope::All => true,
-            Scope::Of { name, .. } => message.sender == *name,
-            Scope::Nothing => false,
-        };
         match &entry.effect {
             Effect::Accepted(message) => {
-                scope.has(entry.position, message) && (own(message) || self.went_out(entry.position, message))
+                scope.has(entry.position, message) && self.is_out(entry.position, message, scope)
             }
             Effect::Refused(_)
             | Effect::Registered { .. }
@@ -231,9 +226,19 @@ impl Exchange {
         }
     }
 
-    /// Whether a message went to those it is for: it was never held, or went on since.
-    pub(crate) fn went_out(&self, position: u64, message: &Accepted) -> bool {
-        message.ruled.held.is_empty() || self.state().rules().holds.went_on(position)
+    /// Whether a message may be seen: one's own, one that nothing holds, or one that reached oneself before it
+    /// was taken back from others.
+    pub(crate) fn is_out(&self, position: u64, message: &Accepted, scope: &Scope) -> bool {
+        let state = self.state();
+        let holds = &state.rules().holds;
+        match scope {
+            Scope::All => true,
+            Scope::Of { name, .. } => {
+                let reached = || message.to.contains(name) && holds.went_to(position, name);
+                message.sender == *name || holds.went_on(position) || reached()
+            }
+            Scope::Nothing => false,
+        }
     }
 
     /// An entry of the record.

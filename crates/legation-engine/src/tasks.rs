@@ -107,10 +107,12 @@ impl Exchange {
     /// What was said in a task, as far as it is remembered there; not what is in it. Nothing is told of what
     /// work that waits for a word carries.
     pub fn spoken(&self, task: &Task) -> Result<Vec<Spoken>, Error> {
+        let state = self.state();
+        let is_open = |position: u64| !task.reviews.contains_key(&position) && state.rules().holds.went_on(position);
         let spoken = |position: u64| {
             let Some(frame) = self.frame(position)? else { return Ok(None) };
             let Ok(Effect::Accepted(accepted)) = serde_json::from_slice(&frame.effect) else { return Ok(None) };
-            let body = frame.body.into_here().filter(|_| !task.reviews.contains_key(&position));
+            let body = frame.body.into_here().filter(|_| is_open(position));
             let body = body.and_then(|body| serde_json::from_slice::<Value>(&body).ok()).unwrap_or_default();
             let attachments = body.get("attachments").and_then(Value::as_array).into_iter().flatten().map(outline);
             Ok(Some(Spoken { position, accepted, attachments: attachments.collect() }))

@@ -6,6 +6,7 @@ use crate::dead::Why;
 use crate::epoch::Restored;
 use crate::erased::{Erased, Span};
 use crate::key::Key;
+use crate::mailbox::NOBODY;
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Pushed;
@@ -361,6 +362,18 @@ pub struct Resent {
     pub expires: Moment,
     /// Who sent it again.
     pub by: String,
+    /// The entry that registered whose words they are, where they are to be taken back with that agent's others.
+    #[serde(default = "nobody", skip_serializing_if = "is_nobody")]
+    pub from: u64,
+}
+
+fn nobody() -> u64 {
+    NOBODY
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks like this")]
+fn is_nobody(from: &u64) -> bool {
+    *from == NOBODY
 }
 
 /// A held message that goes on.

@@ -17,7 +17,7 @@ pub use ruling::{Finding, Ruled};
 pub use voice::Voice;
 
 pub(crate) use case::Case;
-pub(crate) use ruling::{Heard, Ruling};
+pub(crate) use ruling::{Again, Heard, Ruling};
 pub(crate) use voice::utter;
 
 use crate::moment::Moment;
@@ -94,6 +94,13 @@ impl Change {
         self.of_vlp().map_or(&[][..], vlp::Change::amends).iter().copied()
     }
 
+    /// The message it is part of is held.
+    fn hold(&mut self) {
+        if let Change::Vlp(change) = self {
+            change.hold();
+        }
+    }
+
     /// Fills in the id of the message of the exchange that it is part of.
     fn said_as(&mut self, id: &str) {
         if let Change::Vcp(vcp::Change::Alarm(change)) = self {
@@ -126,6 +133,7 @@ impl Kept {
                 self.holds.apply(change);
                 if let hold::Change::Refused { message, .. } = change {
                     self.cap.refused(*message);
+                    self.vlp.sessions.stays_held(*message);
                     self.acl.lose_all(*message, acl::Loss::Refused, at.at);
                     self.translations.said_for(*message).for_each(|said| self.holds.refuse(said));
                     self.translations.refused(*message);
@@ -142,6 +150,7 @@ impl Kept {
     /// A held message goes on, and what the exchange said for it.
     pub(crate) fn released(&mut self, message: u64) {
         self.holds.take(message);
+        self.vlp.sessions.go_on(message);
         self.translations.said_for(message).for_each(|said| self.holds.lift(said, &hold::Lifter::Original(message)));
     }
 
@@ -170,6 +179,9 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
         vcp::constrain(case, &mut ruling)?;
     }
     translate::look(case, &mut ruling)?;
+    if !ruling.reasons.is_empty() {
+        ruling.changes.iter_mut().for_each(Change::hold);
+    }
     Ok(ruling)
 }
 

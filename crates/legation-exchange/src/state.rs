@@ -291,6 +291,7 @@ impl State {
         self.mailboxes.values_mut().for_each(|mailbox| mailbox.take_messages(&is_erased));
         self.dead.take_messages(&is_erased);
         self.rules.holds.take_messages(&is_erased);
+        self.rules.vlp.sessions.erase(&is_erased);
         self.rules.cap.erased(&is_erased);
         self.rules.acl.erase(&is_erased, entry.at);
         self.erasures.add(entry.position, &erased.positions);
@@ -338,7 +339,9 @@ impl State {
         }
         self.rules.holds.forget_recipient(agent);
         if let Some(sender) = self.registry.agent(agent) {
-            self.rules.holds.forget_suspended(sender.since);
+            for message in self.rules.holds.forget_suspended(sender.since) {
+                self.rules.vlp.sessions.stays_held(message);
+            }
         }
         self.rules.vcp.forget(agent, at);
         self.rules.cap.removed(agent);
@@ -369,7 +372,7 @@ impl State {
 
     fn resend(&mut self, position: u64, resent: &Resent) {
         self.dead.take(resent.routed, &resent.agent);
-        self.put(&resent.agent, Item { position, message: resent.message, expires: resent.expires, from: NOBODY });
+        self.put(&resent.agent, Item { position, message: resent.message, expires: resent.expires, from: resent.from });
     }
 }
 

@@ -3,6 +3,7 @@
 use super::acknowledge::may_empty;
 use super::{Decided, Desk};
 use crate::effect::{Effect, Resent};
+use crate::mailbox::NOBODY;
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::{Code, Rejection};
 
@@ -36,7 +37,7 @@ impl Desk<'_> {
                     Rejection::because(Code::NotFound, message).at("/positions")
                 })?;
             let (agent, by) = (agent.clone(), who.to_string());
-            Ok(Effect::Resent(Resent { agent, routed, message: letter.message, expires, by }))
+            Ok(Effect::Resent(Resent { agent, routed, message: letter.message, expires, by, from: NOBODY }))
         };
         let effects = wanted.into_iter().map(again).collect::<Result<Vec<_>, Rejection>>()?;
         Ok(self.all(agent, effects))

@@ -2,13 +2,16 @@
 
 use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
 use crate::effect::{Effect, Entry, Released, Resent};
-use crate::rules::{acl, cap, hold, utter, vcp, vlp};
+use crate::rules::{Again, acl, cap, hold, utter, vcp, vlp};
 use crate::who::Who;
 use std::time::Duration;
 
 impl Desk<'_> {
     pub(super) fn order(&self, order: &Directive, who: &Who) -> Decided {
         let (state, policy, now) = (self.state, self.policy, self.now);
+        if let Who::Agent(agent) = who {
+            vcp::may_order(state, agent, begins(order))?;
+        }
         let ruling = match order {
             Directive::Review(review) => hold::review(state, policy, now, review, who),
             Directive::Vcp(order) => vcp::order(state, policy, now, order, who),
@@ -27,9 +30,9 @@ impl Desk<'_> {
         if !changes.is_empty() {
             entries.push(self.entry(Effect::Changed { changes, by: by.to_owned() }, None));
         }
-        for (message, agent) in again {
+        for Again { message, to: agent, from } in again {
             let expires = self.now.plus(self.policy.time_to_live);
-            let effect = Effect::Resent(Resent { agent, routed: message, message, expires, by: by.to_owned() });
+            let effect = Effect::Resent(Resent { agent, routed: message, message, expires, by: by.to_owned(), from });
             let position = self.state.next + entries.len() as u64;
             entries.push(Entry { position, at: self.now, effect, body: None });
         }
@@ -56,5 +59,16 @@ impl Desk<'_> {
         for heard in heard {
             entries.extend(utter(self.policy, (next(entries), self.now), because, heard));
         }
+    }
+}
+
+/// Whether an order begins something, which a paused agent may not.
+fn begins(order: &Directive) -> bool {
+    match order {
+        Directive::Cap(order) => match order.step {
+            cap::Step::Retry | cap::Step::Reassign(_) => true,
+            cap::Step::Escalate => false,
+        },
+        Directive::Review(_) | Directive::Vcp(_) | Directive::Acl(_) | Directive::Vlp(_) => false,
     }
 }

@@ -39,8 +39,11 @@ impl Desk<'_> {
             agent.parent.get_or_insert_with(|| by.clone());
         }
         self.state.registry.check(&agent)?;
-        if let Some(name) = agent.names().find(|name| self.policy.is_exchange(name)) {
-            return Err(Rejection::because(Code::ReservedId, format!("{name:?} is the exchange's own name")));
+        if let Some(name) = agent.names().find(|name| self.policy.looks_like_exchange(name)) {
+            return Err(Rejection::because(
+                Code::ReservedId,
+                format!("{name:?} is, or looks like, the exchange's own name"),
+            ));
         }
         let effect = Effect::Registered { agent: Box::new(agent), by: who.to_string() };
         Ok(self.accepted(id, new, effect, None))

@@ -211,6 +211,13 @@ impl Holds {
         !self.held.contains_key(&message) && !self.refused.contains(&message)
     }
 
+    /// Whether a message has gone on to one of those it was for. What was taken back again from some may have
+    /// reached others before.
+    pub fn went_to(&self, message: u64, agent: &str) -> bool {
+        let kept = |hold: &Hold| hold.digest.is_some() || hold.to.contains(agent);
+        !self.refused.contains(&message) && !self.held.get(&message).is_some_and(kept)
+    }
+
     pub(crate) fn earliest(&self) -> Option<Moment> {
         if self.ready.is_empty() { self.deadlines.first().map(|(at, _)| *at) } else { Some(Moment::default()) }
     }
@@ -276,13 +283,13 @@ impl Holds {
         });
     }
 
-    /// A sender is gone: what was to wait until it may go on does so for ever.
-    pub(crate) fn forget_suspended(&mut self, sender: u64) {
+    /// A sender is gone: what was to wait until it may go on never does. Says which.
+    pub(crate) fn forget_suspended(&mut self, sender: u64) -> Vec<u64> {
         let suspended = |hold: &Hold| hold.reasons.iter().any(|own| matches!(own.lifts, Lifter::Resume(_)));
         let gone = self.held.iter().filter(|(_, hold)| hold.from == sender && suspended(hold));
-        for message in gone.map(|(message, _)| *message).collect::<Vec<_>>() {
-            self.take(message);
-        }
+        let gone: Vec<_> = gone.map(|(message, _)| *message).collect();
+        gone.iter().for_each(|message| self.refuse(*message));
+        gone
     }
 
     pub(crate) fn remember(&mut self, message: u64, released: bool, by: &str) {

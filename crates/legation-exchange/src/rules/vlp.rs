@@ -90,6 +90,14 @@ impl From<Change> for super::Change {
 }
 
 impl Change {
+    /// The message it is part of is held.
+    pub(super) fn hold(&mut self) {
+        match self {
+            Change::Spoke(spoke) => spoke.held = true,
+            Change::Refers { .. } | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => {}
+        }
+    }
+
     pub(super) fn targets(&self) -> &[Target] {
         match self {
             Change::Refers { to, .. } => to,

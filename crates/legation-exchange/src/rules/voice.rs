@@ -7,6 +7,7 @@ use crate::agent::Agent;
 use crate::effect::{Accepted, Effect, Entry};
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::registry::look;
 use legation_protocol::acl::{Failure, Head, MessageId, Reply};
 use legation_protocol::id::{AgentId, Uuid7};
 use legation_protocol::json::Json;
@@ -59,6 +60,12 @@ impl Policy {
     pub fn is_exchange(&self, name: &str) -> bool {
         // Asked of every message: the name is made only where it could be ours.
         name == IN_CAP || (name.ends_with("/exchange") && name == self.exchange_id())
+    }
+
+    /// Whether a name could be taken for the exchange's.
+    pub(crate) fn looks_like_exchange(&self, name: &str) -> bool {
+        let seen = look(name);
+        seen == look(IN_CAP) || seen == look(&self.exchange_id())
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::desk::{Desk, accepted, by, refused};
 use crate::vlp::{held, said, three};
 use legation_exchange::rules::Change;
+use legation_exchange::rules::hold::{Review, Says};
 use legation_exchange::rules::vlp::{self, Target, beyond};
-use legation_exchange::{Earlier, Effect, Entry, Input, SpareId, Verified};
+use legation_exchange::{Directive, Earlier, Effect, Entry, Input, SpareId, Verified, Who};
 use legation_protocol::{Code, Message, Received};
 use serde_json::json;
 
@@ -72,9 +73,9 @@ fn references_do_not_lead_in_a_circle() {
     held(&desk.say("evidence", "ann", "MSG-4", &refer("MSG-5")));
     assert_eq!(refused(&desk.say("evidence", "ann", "MSG-5", &refer("MSG-3"))), Code::Cycle);
     held(&desk.say("evidence", "ann", "MSG-6", &refer("MSG-8")));
-    accepted(&desk.say("evidence", "ann", "MSG-7", &refer("MSG-6")));
+    held(&desk.say("evidence", "ann", "MSG-7", &refer("MSG-6")));
     assert_eq!(refused(&desk.say("evidence", "ann", "MSG-8", &refer("MSG-7"))), Code::Cycle);
-    accepted(&desk.say("evidence", "ann", "MSG-9", &refer("MSG-7")));
+    held(&desk.say("evidence", "ann", "MSG-9", &refer("MSG-7")));
 }
 
 #[test]
@@ -145,4 +146,28 @@ fn hashes_that_the_state_does_not_know_are_looked_up() {
     let received = Received::read(said("claim", "ann", "MSG-1", &members).as_bytes()).unwrap();
     let Message::Vlp(message) = received.message() else { panic!("no VLP") };
     assert_eq!(beyond(&desk.state, message).unwrap().digests, [hash]);
+}
+
+#[test]
+fn what_a_person_refused_or_has_not_seen_yet_is_no_ground_to_stand_on() {
+    // VLP X: a claim rests on what others have.
+    let mut desk = three();
+    let sure = json!({"receiver": "bob", "confidence": 0.99, "safety": {"level": "review"}});
+    let first = held(&desk.say("claim", "ann", "MSG-1", &sure));
+    let digest = desk.digest(first);
+    let sources = [json!(["MSG-1"]), json!([digest]), json!([{"ref": "MSG-1", "hash": digest}])];
+    for (round, refuse) in [(2, false), (3, true)] {
+        if refuse {
+            let review = Review { message: first, says: Says::Refuse, digest: digest.clone(), why: "no".to_owned() };
+            accepted(&desk.ask(Input::Order { order: Box::new(Directive::Review(review)), who: Who::operator() }));
+        }
+        for (number, source) in sources.iter().enumerate() {
+            let members = json!({"receiver": "bob", "confidence": 0.99, "provenance": source});
+            let position = held(&desk.say("claim", "ann", &format!("MSG-{round}{number}"), &members));
+            assert!(desk.reasons(position).contains(&"evidence_unverified"), "{source}");
+        }
+        let members = json!({"receiver": "bob", "refers_to": "MSG-1"});
+        let position = held(&desk.say("claim", "ann", &format!("MSG-{round}9"), &members));
+        assert!(desk.reasons(position).contains(&"evidence_unverified"));
+    }
 }

@@ -47,6 +47,16 @@ fn no_two_agents_look_alike() {
 }
 
 #[test]
+fn nobody_looks_like_the_exchange() {
+    let mut desk = Desk::new();
+    let own = desk.policy.exchange_id();
+    for name in ["legation", "Legation", "Iegation", "lеgation", own.as_str(), &own.replace("exchange", "Exchange")] {
+        assert_eq!(desk.register(name, Registration::default(), Who::operator()), Err(Code::ReservedId), "{name}");
+        assert_eq!(desk.register("pm-1", aliased(name), Who::operator()), Err(Code::ReservedId), "{name}");
+    }
+}
+
+#[test]
 fn parents_form_a_tree_of_limited_depth() {
     let mut desk = Desk::new();
     desk.agent("a0");

@@ -2,6 +2,7 @@
 
 use crate::desk::{Desk, accepted, refused};
 use crate::vlp::{held, said, three};
+use legation_exchange::rules::hold::{Review, Says};
 use legation_exchange::rules::vlp::{Order, Sessions};
 use legation_exchange::{Directive, Effect, Entry, Input, State, Verdict, Who};
 use legation_protocol::{Code, Received};
@@ -78,6 +79,26 @@ fn the_owners_context_closes_a_session() {
 }
 
 #[test]
+fn what_is_held_closes_nothing_and_brings_nobody_in_until_it_goes_on() {
+    // VLP VI.3: nothing that waits for a person has any effect.
+    for approve in [true, false] {
+        let mut desk = three();
+        accepted(&desk.say("claim", "ann", "MSG-1", &within("S-1", Some("bob"))));
+        let close = json!({"session_id": "S-1", "receiver": "cat", "safety": {"level": "review"}});
+        let position = held(&desk.say("session_context", "ann", "CTX-1", &close));
+        accepted(&desk.say("claim", "bob", "MSG-2", &within("S-1", Some("ann"))));
+        assert_eq!(refused(&desk.say("claim", "cat", "MSG-3", &within("S-1", Some("ann")))), Code::NotAParty);
+        let says = if approve { Says::Approve } else { Says::Refuse };
+        let review = Review { message: position, says, digest: desk.digest(position), why: "seen".to_owned() };
+        accepted(&desk.ask(Input::Order { order: Box::new(Directive::Review(review)), who: Who::operator() }));
+        desk.passes(std::time::Duration::ZERO);
+        let session = sessions(&desk).get("S-1").unwrap();
+        assert_eq!((session.closed.is_some(), session.parties.contains_key("cat")), (approve, approve));
+        folds_again(&desk).unwrap();
+    }
+}
+
+#[test]
 fn without_a_receiver_a_message_goes_to_the_parties_of_its_session() {
     let mut desk = three();
     let alone = accepted(&desk.say("claim", "ann", "MSG-1", &json!({})));
@@ -146,7 +167,11 @@ impl Model {
         if let Some(seq) = seq {
             self.seqs.insert(who.to_owned(), seq);
         }
-        self.parties.extend(to.map(str::to_owned));
+        // What a person must look at first brings nobody in.
+        let is_held = ends && self.owner != who && !block;
+        if !is_held {
+            self.parties.extend(to.map(str::to_owned));
+        }
         self.closed = ends && self.owner == who;
         self.halted = block;
         Ok(())

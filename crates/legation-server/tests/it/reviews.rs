@@ -112,3 +112,47 @@ fn a_claim_keeps_other_reviewers_from_deciding_but_no_operator() {
     decide(&house, &rolf, &id, "approve", &digest).refused(409, "review_conflict");
     decide(&house, &house.operator, &id, "approve", &digest).ok();
 }
+
+fn reads(house: &House, party: &Party, id: &str) -> [u16; 4] {
+    ["", "/raw", "/explain", "/truth"]
+        .map(|path| house.ask("GET", format!("/v1/messages/{id}{path}")).by(&party.token).get().status)
+}
+
+#[test]
+fn what_is_taken_back_is_read_by_nobody_it_did_not_reach() {
+    // VCP 6.3: a suspension takes back what its agent said and nobody has yet.
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let told = house.send(&ann, &ann.vlp("bob")).ok();
+    let id = told["position"].to_string();
+    assert_eq!(reads(&house, &bob, &id), [200; 4]);
+    house.ask("POST", "/v1/agents/ann/suspend").by(&house.operator).json(r#"{"reason":"stop"}"#).ok();
+    assert!(waiting(&house, &bob).is_empty());
+    assert_eq!(reads(&house, &bob, &id), [404; 4]);
+    let remembered = house.ask("GET", "/v1/memory?sender=ann").by(&bob.token).get().ok();
+    assert_eq!(remembered["memories"], json!([]), "{remembered}");
+    assert_eq!(reads(&house, &ann, &id), [200; 4], "it is its sender's own");
+    house.ask("POST", "/v1/agents/ann/resume").by(&house.operator).json(r#"{"reason":"go on"}"#).ok();
+    assert_eq!(house.inbox(&bob, "?wait=30")["messages"].as_array().map(Vec::len), Some(1));
+    assert_eq!(reads(&house, &bob, &id), [200; 4]);
+}
+
+#[test]
+fn what_had_arrived_before_it_was_taken_back_from_others_stays() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let id = house.send(&ann, &ann.vlp("bob")).ok()["position"].to_string();
+    house.ask("POST", "/v1/agents/bob/ack").by(&bob.token).json(format!(r#"{{"position":{id}}}"#)).ok();
+    house.ask("POST", "/v1/agents/ann/suspend").by(&house.operator).json(r#"{"reason":"stop"}"#).ok();
+    assert_eq!(reads(&house, &bob, &id), [200; 4]);
+}
+
+#[test]
+fn what_was_held_stays_so_when_its_sender_is_removed() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let id = held(&house, &ann, &bold(&ann, "bob"));
+    house.ask("POST", "/v1/agents/ann/suspend").by(&house.operator).json(r#"{"reason":"stop"}"#).ok();
+    house.ask("DELETE", "/v1/agents/ann").by(&house.operator).get().ok();
+    assert_eq!(reads(&house, &bob, &id), [404; 4]);
+}

@@ -6,13 +6,17 @@ use super::delegate::{latest, may_hand_to, no_cycle};
 use super::task::{Stage, Task};
 use super::words;
 use crate::erased::covers;
+use crate::mailbox::NOBODY;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rules::Ruling;
+use crate::rules::{Again, Ruling};
 use crate::state::State;
 use crate::who::{PRINCIPALS, Role, Who};
 use legation_protocol::cap::ErrorCode;
 use legation_protocol::{Code, Rejection};
+
+/// How often a task is handed over.
+const MOST_TRIES: u32 = 32;
 
 /// What is asked about a task.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +105,9 @@ fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
     let above = task.parent.and_then(|parent| state.rules.cap.task(parent));
     match task.stage {
         _ if task.is_in_review() => refuse(format!("the result of {} waits for a review", task.id)),
+        _ if task.tries >= MOST_TRIES => {
+            refuse(format!("{} was handed over {} times: hand over another", task.id, task.tries))
+        }
         Stage::Done | Stage::Closed => refuse(format!("{} is {}", task.id, task.stage.as_str())),
         Stage::Open | Stage::Failed | Stage::Expired => match above.filter(|above| !above.is_open()) {
             Some(above) => refuse(format!("{}, which it is a part of, is {}", above.id, above.state())),
@@ -109,12 +116,14 @@ fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
     }
 }
 
-/// The delegation goes to somebody as it was sent, if its text is still there.
+/// The delegation goes to somebody as it was sent, if its text is still there and nothing holds it.
 fn words_again(state: &State, task: &Task, to: &str, ruling: &mut Ruling) {
     let dropped = &state.dropped;
     let is_kept = task.notice >= dropped.before || covers(&dropped.kept, task.notice);
-    if is_kept && state.erasures.of(task.notice).is_none() {
-        ruling.again.push((task.notice, to.to_owned()));
+    let went_on = state.rules.holds.went_on(task.notice);
+    if is_kept && went_on && state.erasures.of(task.notice).is_none() {
+        let from = state.registry.agent(&task.delegator).map_or(NOBODY, |agent| agent.since);
+        ruling.again.push(Again { message: task.notice, to: to.to_owned(), from });
     }
 }
 

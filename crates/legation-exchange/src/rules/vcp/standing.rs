@@ -193,6 +193,14 @@ pub(crate) fn may_act(state: &State, agent: &str) -> Result<(), Rejection> {
     }
 }
 
+/// Whether an agent may order something beside messages now.
+pub(crate) fn may_order(state: &State, agent: &str, begins: bool) -> Result<(), Rejection> {
+    may_act(state, agent).or_else(|refusal| match refusal.code() {
+        Code::AgentPaused if !begins => Ok(()),
+        _ => Err(refusal),
+    })
+}
+
 /// Whether the sender may speak at all now.
 pub(super) fn may_speak(case: &Case<'_>) -> Result<(), Rejection> {
     let Some(agent) = case.speaker.agent() else { return Ok(()) };

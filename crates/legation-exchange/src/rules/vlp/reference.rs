@@ -44,6 +44,11 @@ pub(super) struct Named<'c> {
 }
 
 impl Named<'_> {
+    /// Whether it led to a message that others have.
+    fn stands(&self, state: &State) -> bool {
+        self.found.is_some_and(|found| state.rules.holds.went_on(found.position))
+    }
+
     pub(super) fn target(&self) -> Target {
         self.found.map_or_else(|| Target::Missing(self.id.to_owned()), |found| Target::Found(found.position))
     }
@@ -84,16 +89,24 @@ pub(super) fn look<'c>(
     let mut named = Vec::new();
     for id in message.references() {
         let found = resolve(case, message, id)?;
-        if let Some(found) = found {
-            weighed.verified();
-            refuse_foreign(case, found, weighed);
-        } else {
-            weighed.refuted();
-            weighed.review("VLP III", UNVERIFIED, format!("No message with the id {id:?} is known."));
+        match found {
+            Some(found) if case.state.rules.holds.went_on(found.position) => {
+                weighed.verified();
+                refuse_foreign(case, found, weighed);
+            }
+            Some(found) => {
+                weighed.refuted();
+                weighed.review("VLP III", UNVERIFIED, format!("{id:?} was held, and has not gone on."));
+                refuse_foreign(case, found, weighed);
+            }
+            None => {
+                weighed.refuted();
+                weighed.review("VLP III", UNVERIFIED, format!("No message with the id {id:?} is known."));
+            }
         }
         named.push(Named { id, found });
     }
-    if !named.is_empty() && named.iter().all(|named| named.found.is_some()) {
+    if !named.is_empty() && named.iter().all(|named| named.stands(case.state)) {
         weighed.layers.insert(Layer::Memory);
     }
     refuse_circle(&case.state.rules.vlp.window, case.id, &named)?;

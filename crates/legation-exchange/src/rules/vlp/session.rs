@@ -112,6 +112,9 @@ pub struct Spoke {
     /// Whether this closes it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closes: bool,
+    /// Whether it is held: nobody joins, and nothing is closed, before it goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
 }
 
 /// The sessions there are.
@@ -129,6 +132,8 @@ pub struct Sessions {
     stopped: BTreeMap<u64, String>,
     /// The session of each message in the window.
     places: BTreeMap<u64, String>,
+    /// Held messages, that others join by or that close a session once they go on.
+    waiting: BTreeMap<u64, Spoke>,
 }
 
 impl Sessions {
@@ -181,13 +186,16 @@ impl Sessions {
         session.messages += 1;
         session.highest = session.highest.max(spoke.seq);
         session.said.insert(at.position);
-        for (id, since) in &spoke.joins {
+        for (id, since) in spoke.joins.iter().filter(|(id, _)| !spoke.held || *id == spoke.by) {
             session.parties.insert(id.clone(), Party { since: *since, seq: None });
+        }
+        if spoke.held {
+            self.waiting.insert(at.position, spoke.clone());
         }
         if let Some(party) = session.parties.get_mut(&spoke.by) {
             party.seq = party.seq.max(spoke.seq);
         }
-        if spoke.closes {
+        if spoke.closes && !spoke.held {
             session.closed = Some(at.position);
             self.closed.put(at.position, &session.owner, &spoke.session);
         } else {
@@ -196,6 +204,35 @@ impl Sessions {
         let owner = session.owner.clone();
         self.places.insert(at.position, spoke.session.clone());
         self.prune(&owner);
+    }
+
+    /// A held message goes on, and does what it was to do.
+    pub(crate) fn go_on(&mut self, message: u64) {
+        let Some(spoke) = self.waiting.remove(&message) else { return };
+        // Another may have the name of one that was forgotten meanwhile.
+        let session = self.all.get_mut(&spoke.session).filter(|session| session.first <= message);
+        let Some(session) = session else { return };
+        for (id, since) in spoke.joins {
+            if session.parties.len() < MOST_PARTIES {
+                session.parties.entry(id).or_insert(Party { since, seq: None });
+            }
+        }
+        if spoke.closes && session.closed.is_none() {
+            session.closed = Some(message);
+            self.open.take(session.last, &session.owner);
+            self.closed.put(message, &session.owner, &spoke.session);
+        }
+        let owner = session.owner.clone();
+        self.prune(&owner);
+    }
+
+    /// A held message never goes on.
+    pub(crate) fn stays_held(&mut self, message: u64) {
+        self.waiting.remove(&message);
+    }
+
+    pub(crate) fn erase(&mut self, is_erased: &impl Fn(u64) -> bool) {
+        self.waiting.retain(|message, _| !is_erased(*message));
     }
 
     pub(super) fn halt(&mut self, at: At, halting: &Halting) {

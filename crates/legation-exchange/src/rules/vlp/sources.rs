@@ -4,6 +4,7 @@
 
 use super::reference::{MOST, resolve};
 use super::weighed::{MALFORMED, UNVERIFIED, Weighed};
+use super::window::Key;
 use crate::rules::Case;
 use legation_protocol::vlp::{Layer, Message, Provenance, Reference, SourceKind};
 
@@ -16,6 +17,8 @@ enum Found {
     Neither,
     /// A hash that is none.
     NoHash,
+    /// It was held, and has not gone on.
+    Held,
 }
 
 pub(super) fn look(case: &Case<'_>, message: &Message, weighed: &mut Weighed) {
@@ -29,6 +32,10 @@ pub(super) fn look(case: &Case<'_>, message: &Message, weighed: &mut Weighed) {
                 let text = format!("The source {target:?} is not what it is said to be: nothing here has that hash.");
                 weighed.review("VLP X", UNVERIFIED, text);
             }
+            Found::Held => {
+                weighed.refuted();
+                weighed.review("VLP X", UNVERIFIED, format!("The source {target:?} was held, and has not gone on."));
+            }
             Found::NoHash => {
                 let text = format!("The source {target:?} has a hash that is no SHA-256 hash, and was not compared.");
                 weighed.mark("VLP X", MALFORMED, text);
@@ -37,7 +44,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, weighed: &mut Weighed) {
         }
     }
     let any = |wanted: Found| found.iter().any(|(_, found)| *found == wanted);
-    if any(Found::Verified) && !any(Found::Refuted) {
+    if any(Found::Verified) && !any(Found::Refuted) && !any(Found::Held) {
         weighed.layers.insert(Layer::Evidence);
     }
 }
@@ -62,8 +69,7 @@ pub(super) fn is_hash(source: &Reference) -> bool {
 fn by_hash(case: &Case<'_>, hash: &str) -> Found {
     match digest(hash) {
         None => Found::NoHash,
-        Some(digest) if is_held(case, &digest) => Found::Verified,
-        Some(_) => Found::Refuted,
+        Some(digest) => recorded(case, &digest).unwrap_or(Found::Refuted),
     }
 }
 
@@ -73,15 +79,24 @@ fn named(case: &Case<'_>, message: &Message, target: &str, hash: Option<&str>) -
     match (resolve(case, message, target), digest) {
         (_, Some(None)) => Found::NoHash,
         (Ok(Some(found)), Some(Some(digest))) if found.accepted.digest != digest => Found::Refuted,
-        (Ok(Some(_)), _) => Found::Verified,
-        (Ok(None) | Err(_), Some(Some(digest))) if is_held(case, &digest) => Found::Verified,
+        (Ok(Some(found)), _) => stands(case, found.position),
+        (Ok(None) | Err(_), Some(Some(digest))) if let Some(found) = recorded(case, &digest) => found,
         (Ok(None) | Err(_), _) if case.state.rules.vlp.sessions.get(target).is_some() => Found::Verified,
         (Ok(None) | Err(_), _) => Found::Neither,
     }
 }
 
-fn is_held(case: &Case<'_>, digest: &str) -> bool {
-    case.state.rules.vlp.window.has_digest(digest) || case.earlier.iter().any(|one| one.accepted.digest == digest)
+/// What comes of a digest that messages in the record have.
+fn recorded(case: &Case<'_>, digest: &str) -> Option<Found> {
+    let earlier = case.earlier.iter().filter(|one| one.accepted.digest == digest).map(|one| one.position);
+    let mut found = case.state.rules.vlp.window.find(Key::Digest(digest)).chain(earlier).peekable();
+    found.peek()?;
+    let went_on = found.any(|position| stands(case, position) == Found::Verified);
+    Some(if went_on { Found::Verified } else { Found::Held })
+}
+
+fn stands(case: &Case<'_>, position: u64) -> Found {
+    if case.state.rules.holds.went_on(position) { Found::Verified } else { Found::Held }
 }
 
 /// A SHA-256 hash as the record writes it.

@@ -41,7 +41,7 @@ pub(super) fn look(
         make_room(case, ruling);
     }
     let by = case.speaker.id().to_owned();
-    let spoke = Spoke { session: id.to_owned(), by, seq: message.seq, joins, closes: ends && is_owner };
+    let spoke = Spoke { session: id.to_owned(), by, seq: message.seq, joins, closes: ends && is_owner, held: false };
     ruling.change(Change::Spoke(spoke).into());
     Ok(())
 }

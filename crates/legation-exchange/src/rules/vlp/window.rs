@@ -6,20 +6,26 @@ use crate::effect::Accepted;
 use crate::rules;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
 /// How many messages are known.
 const KNOWN: usize = 65_536;
 /// How many of its recipients a message is found with.
 const PAIRS: usize = 8;
 
+#[expect(clippy::disallowed_types, reason = "asked several times for each message; never gone through in its order")]
+type ByKey<V> = std::collections::HashMap<u64, V>;
+
 /// The newest messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "WireWindow", into = "WireWindow")]
 pub struct Window {
-    known: BTreeMap<u64, Known>,
-    /// What leads to which message.
-    keys: BTreeSet<(u64, u64)>,
+    /// By position.
+    known: VecDeque<(u64, Known)>,
+    /// The newest message that a key leads to.
+    newest: ByKey<u64>,
+    /// The others it leads to, by position: few keys have any.
+    others: BTreeMap<u64, VecDeque<u64>>,
     /// The last message that is known no more.
     gone: Option<u64>,
 }
@@ -39,9 +45,11 @@ struct WireWindow {
 
 impl From<WireWindow> for Window {
     fn from(wire: WireWindow) -> Self {
-        let known: BTreeMap<_, _> = wire.known.into_iter().collect();
-        let keys = known.iter().flat_map(|(at, known)| known.keys.iter().map(|key| (*key, *at))).collect();
-        Window { known, keys, gone: wire.gone }
+        let mut window = Window { gone: wire.gone, ..Window::default() };
+        for (position, known) in wire.known {
+            window.add(position, known);
+        }
+        window
     }
 }
 
@@ -95,29 +103,61 @@ impl Window {
 
     /// The newest two that a key leads to: one is found, two are not told apart.
     pub(super) fn find(&self, key: Key<'_>) -> impl Iterator<Item = u64> {
-        let key = key.fingerprint();
-        self.keys.range((key, 0)..=(key, u64::MAX)).rev().take(2).map(|(_, position)| *position)
+        self.led_to(key.fingerprint())
+    }
+
+    fn led_to(&self, key: u64) -> impl Iterator<Item = u64> {
+        let other = self.others.get(&key).and_then(VecDeque::back);
+        self.newest.get(&key).into_iter().chain(other).copied()
     }
 
     /// What a message named.
     pub(super) fn named_by(&self, message: u64) -> &[Target] {
-        self.known.get(&message).map_or(&[], |known| &known.refers)
+        let found = self.known.binary_search_by_key(&message, |(position, _)| *position);
+        found.ok().and_then(|at| self.known.get(at)).map_or(&[], |(_, known)| &known.refers)
     }
 
     /// Takes a message in, and says which one goes for it.
     pub(super) fn put(&mut self, position: u64, accepted: &Accepted) -> Option<u64> {
-        let known = Known { keys: keys_of(accepted), refers: named(accepted) };
-        self.keys.extend(known.keys.iter().map(|key| (*key, position)));
-        self.known.insert(position, known);
-        if self.known.len() <= KNOWN {
-            return None;
-        }
-        let (gone, known) = self.known.pop_first()?;
+        self.add(position, Known { keys: keys_of(accepted), refers: named(accepted) });
+        if self.known.len() > KNOWN { self.let_go() } else { None }
+    }
+
+    /// The oldest goes.
+    fn let_go(&mut self) -> Option<u64> {
+        let (gone, known) = self.known.pop_front()?;
         for key in known.keys {
-            self.keys.remove(&(key, gone));
+            self.forget(key, gone);
         }
         self.gone = Some(gone);
         self.gone
+    }
+
+    fn add(&mut self, position: u64, known: Known) {
+        for key in &known.keys {
+            if let Some(before) = self.newest.insert(*key, position)
+                && before != position
+            {
+                self.others.entry(*key).or_default().push_back(before);
+            }
+        }
+        self.known.push_back((position, known));
+    }
+
+    /// The oldest message goes, which is the first of what its keys lead to.
+    fn forget(&mut self, key: u64, gone: u64) {
+        let Some(others) = self.others.get_mut(&key) else {
+            if self.newest.get(&key) == Some(&gone) {
+                self.newest.remove(&key);
+            }
+            return;
+        };
+        if others.front() == Some(&gone) {
+            others.pop_front();
+        }
+        if others.is_empty() {
+            self.others.remove(&key);
+        }
     }
 }
 
@@ -130,4 +170,42 @@ fn keys_of(accepted: &Accepted) -> Vec<u64> {
 
 fn named(accepted: &Accepted) -> Vec<Target> {
     accepted.ruled.changes.iter().flat_map(rules::Change::targets).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, Window, WireWindow};
+    use proptest::prelude::*;
+
+    /// The newest two of those that have a key, the plain way.
+    fn plainly(all: &[(u64, Vec<u64>)], key: u64) -> Vec<u64> {
+        let has = |(position, keys): &(u64, Vec<u64>)| keys.contains(&key).then_some(*position);
+        all.iter().rev().filter_map(has).take(2).collect()
+    }
+
+    proptest! {
+        /// A message comes with its keys, or the oldest goes.
+        #[test]
+        fn a_key_leads_to_the_newest_two(steps in proptest::collection::vec(
+            proptest::option::weighted(0.7, proptest::collection::vec(0_u64..6, 0..4)), 0..60,
+        )) {
+            let (mut window, mut all) = (Window::default(), Vec::new());
+            for (position, step) in (0..).zip(steps) {
+                match step {
+                    Some(keys) => {
+                        window.add(position, Known { keys: keys.clone(), refers: Vec::new() });
+                        all.push((position, keys));
+                    }
+                    None => {
+                        let gone = (!all.is_empty()).then(|| all.remove(0).0);
+                        prop_assert_eq!(window.let_go(), gone);
+                    }
+                }
+                for key in 0..6 {
+                    prop_assert_eq!(window.led_to(key).collect::<Vec<_>>(), plainly(&all, key));
+                }
+                prop_assert_eq!(&Window::from(WireWindow::from(window.clone())), &window);
+            }
+        }
+    }
 }

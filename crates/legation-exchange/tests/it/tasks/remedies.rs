@@ -3,7 +3,8 @@
 use super::house::{fail, folds_again, hand, inbox, manifest, order, result, say, state, story, task, with};
 use crate::desk::{Desk, accepted, agent, person, refused};
 use legation_exchange::rules::cap::{Escalation, Step};
-use legation_exchange::{Alert, Input, Kind, Role, Who};
+use legation_exchange::rules::vcp;
+use legation_exchange::{Alert, Directive, Input, Kind, Role, Who};
 use legation_protocol::Code;
 use serde_json::json;
 use std::time::Duration;
@@ -123,4 +124,41 @@ fn a_task_says_that_it_waits_for_the_user() {
     assert_eq!(inbox(&desk, "user").len(), 1);
     accepted(&say(&mut desk, "T1", "user", "pm-1", json!({})));
     state(&desk, "T1", "open");
+}
+
+#[test]
+fn who_may_not_speak_orders_nothing_either() {
+    // VCP 6.3, in every dialect.
+    let mut desk = failed();
+    let to = |name: &str| Step::Reassign(name.to_owned());
+    let suspend = vcp::Order::Suspend { agent: "pm-1".to_owned(), why: "stop".to_owned() };
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(suspend)), who: Who::operator() }));
+    for step in [Step::Retry, to("analyst-2"), Step::Escalate] {
+        assert_eq!(refused(&order(&mut desk, "T1.1", step, agent("pm-1"))), Code::AgentSuspended);
+    }
+    // An operator hands the task on; the words that were taken back stay where they are.
+    accepted(&order(&mut desk, "T1.1", to("analyst-2"), Who::operator()));
+    assert!(inbox(&desk, "analyst-2").iter().all(|message| message["sender_id"] == "legation"));
+    folds_again(&desk);
+}
+
+#[test]
+fn words_that_were_sent_again_are_taken_back_with_the_others() {
+    // VCP 6.3
+    let mut desk = failed();
+    accepted(&order(&mut desk, "T1.1", Step::Reassign("analyst-2".to_owned()), agent("pm-1")));
+    assert!(inbox(&desk, "analyst-2").iter().any(|message| message["sender_id"] == "pm-1"));
+    let suspend = vcp::Order::Suspend { agent: "pm-1".to_owned(), why: "stop".to_owned() };
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(suspend)), who: Who::operator() }));
+    assert!(inbox(&desk, "analyst-2").iter().all(|message| message["sender_id"] == "legation"));
+}
+
+#[test]
+fn a_task_is_handed_over_a_bounded_number_of_times() {
+    let mut desk = failed();
+    for _ in 1..32 {
+        accepted(&order(&mut desk, "T1.1", Step::Retry, agent("pm-1")));
+    }
+    assert_eq!(refused(&order(&mut desk, "T1.1", Step::Retry, agent("pm-1"))), Code::TaskState);
+    assert_eq!(task(&desk, "T1.1").tries, 32);
 }
