@@ -42,7 +42,7 @@ pub use key::{Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox, NOBODY};
 pub use moment::Moment;
 pub use person::{People, Person};
-pub use policy::Policy;
+pub use policy::{Policy, Shares};
 pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Try};
 pub use registration::Registration;
 pub use registry::Registry;

@@ -45,8 +45,29 @@ pub struct Policy {
     pub task_deadline: Duration,
     /// How long things take in conversations.
     pub talks: acl::Times,
+    /// How much of one agent's may be open at once.
+    pub shares: Shares,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
+}
+
+/// How much of one agent's may be open at once, so that none takes the room of all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Sessions it has halted, with its instances.
+    pub halts: usize,
+    /// Messages of it that wait for a person or an overseer; never more than a mailbox takes.
+    pub held: usize,
+    /// Conversations it has opened.
+    pub conversations: usize,
+    /// Sessions it owns that are not over.
+    pub sessions: usize,
+}
+
+impl Default for Shares {
+    fn default() -> Self {
+        Shares { halts: 64, held: 1000, conversations: 10_000, sessions: 10_000 }
+    }
 }
 
 impl Default for Policy {
@@ -70,6 +91,7 @@ impl Default for Policy {
             narrowing: Narrowing::default(),
             task_deadline: Duration::from_hours(168),
             talks: acl::Times::default(),
+            shares: Shares::default(),
             voice: None,
         }
     }

@@ -39,7 +39,7 @@ struct WireState {
     rules: Kept,
 }
 
-const FORM: u32 = 4;
+const FORM: u32 = 5;
 /// Bytes of one item.
 const ITEM: usize = 32;
 

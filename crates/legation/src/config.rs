@@ -16,7 +16,7 @@ use anyhow::{Context as _, anyhow, bail, ensure};
 pub(crate) use file::Level;
 use file::{AlertsTable, ConfigFile, PushTable, Registration, TlsTable};
 use legation_engine::{Rate, Retention};
-use legation_exchange::Policy;
+use legation_exchange::{Policy, Shares};
 use legation_server::{Limits, Network, Proxy, TlsFiles};
 pub(crate) use listen::Listen;
 use listen::Shield;
@@ -156,6 +156,13 @@ impl ConfigFile {
         ensure!(!realm.is_empty(), "realm is empty: it names the record in every checkpoint");
         ensure!(limits.connections > 0 && limits.unproven_connections > 0, "limits: no connection could be opened");
         ensure!(limits.sockets_per_agent > 0, "limits.sockets_per_agent is at least 1");
+        let shares = [
+            limits.halted_sessions_per_agent,
+            limits.held_messages_per_agent,
+            limits.conversations_per_agent,
+            limits.sessions_per_agent,
+        ];
+        ensure!(shares.into_iter().all(|share| share > 0), "limits: what an agent may have open is at least 1");
         ensure!(limits.head_bytes.0 >= SMALLEST_HEAD, "limits.head_bytes is at least 4 KiB");
         ensure!(record.segment.0 >= SMALLEST_SEGMENT, "record.segment is at least 4 MiB");
         ensure!(record.snapshot_every > 0, "record.snapshot_every is at least 1");
@@ -176,6 +183,12 @@ impl ConfigFile {
             oversight: self.rules.oversight.into(),
             narrowing: self.rules.narrowing.into(),
             task_deadline: self.rules.task_deadline.0,
+            shares: Shares {
+                halts: self.limits.halted_sessions_per_agent,
+                held: self.limits.held_messages_per_agent,
+                conversations: self.limits.conversations_per_agent,
+                sessions: self.limits.sessions_per_agent,
+            },
             ..Policy::default()
         }
     }

@@ -4,7 +4,7 @@
 use super::{Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
 use crate::effect::{Accepted, Effect};
 use crate::moment::Moment;
-use crate::rules::hold::Lifter;
+use crate::rules::hold::{Lifter, Reason};
 use crate::rules::vcp::AlarmChange;
 use crate::rules::{Case, Change, Ruled, Ruling, Speaker, is_alarm, judge, vcp};
 use crate::who::{PRINCIPALS, Who};
@@ -46,6 +46,7 @@ impl Desk<'_> {
         let Ruling { changes, reasons, findings, level, metrics, instead, heard, released, .. } = judge(&case)?;
         let is_alarm = is_alarm(message);
         let reasons = if is_alarm { Vec::new() } else { reasons };
+        self.has_room_to_wait(sender, &reasons)?;
         let Routes { to, missed } = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;
         let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
         let is_held = !reasons.is_empty();
@@ -195,6 +196,17 @@ impl Desk<'_> {
             }
             (Recipients::One(_) | Recipients::Peers | Recipients::Thread, _) => Ok(Routes { to, missed }),
         }
+    }
+
+    /// Nobody fills the desks of those who look at what is held.
+    fn has_room_to_wait(&self, sender: Speaker<'_>, reasons: &[Reason]) -> Result<(), Rejection> {
+        let Some(agent) = sender.agent().filter(|_| !reasons.is_empty()) else { return Ok(()) };
+        let most = self.policy.shares.held.min(self.policy.mailbox_limit);
+        if self.state.rules.holds.queued_of(agent.since) < most {
+            return Ok(());
+        }
+        let message = format!("{most} messages of {:?} wait for somebody's word already, and so would this", agent.id);
+        Err(Rejection::because(Code::RateLimited, message))
     }
 
     fn addressed(&self, name: &str) -> Result<String, Rejection> {

@@ -82,6 +82,8 @@ pub struct Holds {
     decided: BTreeMap<u64, Decided>,
     /// All that were refused: nobody but their senders sees them.
     refused: BTreeSet<u64>,
+    /// Those that came to wait for somebody's word, by the entry that registered their sender.
+    queued: BTreeMap<u64, BTreeSet<u64>>,
 }
 
 /// What became of a hold.
@@ -220,7 +222,15 @@ impl Holds {
         if self.ready.is_empty() { self.deadlines.first().map(|(at, _)| *at) } else { Some(Moment::default()) }
     }
 
+    /// How many messages of the sender that this entry registered came to wait for somebody's word.
+    pub(crate) fn queued_of(&self, sender: u64) -> usize {
+        self.queued.get(&sender).map_or(0, BTreeSet::len)
+    }
+
     pub(crate) fn put(&mut self, message: u64, hold: Hold) {
+        if hold.reasons.iter().any(|reason| matches!(reason.lifts, Lifter::Person | Lifter::Overseer(_))) {
+            self.queued.entry(hold.from).or_default().insert(message);
+        }
         if let Some(until) = hold.until {
             self.deadlines.insert((until, message));
         }
@@ -246,6 +256,12 @@ impl Holds {
     pub(crate) fn take(&mut self, message: u64) -> Option<Hold> {
         let hold = self.held.remove(&message)?;
         self.ready.remove(&message);
+        if let Some(queued) = self.queued.get_mut(&hold.from) {
+            queued.remove(&message);
+            if queued.is_empty() {
+                self.queued.remove(&hold.from);
+            }
+        }
         if let Some(until) = hold.until {
             self.deadlines.remove(&(until, message));
         }

@@ -10,12 +10,12 @@ mod resume;
 mod standing;
 
 pub(crate) use alarm::Alerting;
-pub use alarm::{Alarm, Change as AlarmChange, Stage, Telling};
+pub use alarm::{Alarm, Change as AlarmChange, Ours, Stage, Telling};
 pub use alarms::Alarms;
 pub use pause::{Does, table as pause_table};
 pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop};
 
-pub(crate) use standing::{leave, may_act, may_order};
+pub(crate) use standing::{family, leave, may_act, may_order};
 pub mod constitution;
 pub mod constraints;
 pub mod context;

@@ -5,6 +5,7 @@ mod correction;
 mod halt;
 mod reference;
 mod session;
+mod shelf;
 mod sources;
 mod speaking;
 mod truth;
@@ -55,11 +56,11 @@ pub enum Change {
         amends: Vec<u64>,
     },
     /// A session must not go on.
-    Halted {
+    Halted(session::Halting),
+    /// A session is forgotten: its owner has begun too many since.
+    Forgotten {
         /// Which.
         session: String,
-        /// The messages outside it that nobody may go on from either.
-        messages: Vec<u64>,
     },
     /// A session goes on.
     Released {
@@ -93,21 +94,21 @@ impl Change {
     pub(super) fn hold(&mut self) {
         match self {
             Change::Spoke(spoke) => spoke.held = true,
-            Change::Refers { .. } | Change::Halted { .. } | Change::Released { .. } => {}
+            Change::Refers { .. } | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => {}
         }
     }
 
     pub(super) fn targets(&self) -> &[Target] {
         match self {
             Change::Refers { to, .. } => to,
-            Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. } => &[],
+            Change::Spoke(_) | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => &[],
         }
     }
 
     pub(super) fn amends(&self) -> &[u64] {
         match self {
             Change::Refers { amends, .. } => amends,
-            Change::Spoke(_) | Change::Halted { .. } | Change::Released { .. } => &[],
+            Change::Spoke(_) | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => &[],
         }
     }
 }
@@ -116,8 +117,9 @@ impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
             Change::Spoke(spoke) => self.sessions.speak(at, spoke),
-            Change::Halted { session, messages } => self.sessions.halt(at, session, messages),
+            Change::Halted(halting) => self.sessions.halt(at, halting),
             Change::Released { session, .. } => self.sessions.release(session),
+            Change::Forgotten { session } => self.sessions.drop_one(session),
             // The window takes it in with the message.
             Change::Refers { .. } => {}
         }

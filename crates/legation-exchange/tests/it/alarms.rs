@@ -279,6 +279,37 @@ fn mild_ones_are_counted_and_grave_ones_are_not() {
 }
 
 #[test]
+fn what_is_passed_on_counts_as_well_and_is_told_once() {
+    for severity in ["info", "warning"] {
+        let mut desk = line();
+        accepted(&saying(CHILD, PARENT, 0).alarms(&mut desk, severity));
+        let passed = format!("PROPAGATED:{}:{CHILD}: on fire", id(0));
+        for n in 1..=60 {
+            accepted(&saying(PARENT, MIDDLE, n).escalates(&mut desk, severity, &passed, true));
+        }
+        assert_eq!(desk.alerts(Kind::Flood), 1);
+        for n in 61..70 {
+            let verdict = saying(PARENT, MIDDLE, n).escalates(&mut desk, severity, &passed, true);
+            assert_eq!(refused(&verdict), Code::RateLimited);
+        }
+        let told: Vec<_> = desk.open()[0].told.iter().map(|told| (told.by.as_str(), told.to.as_deref())).collect();
+        assert_eq!(told, [(CHILD, Some(PARENT)), (PARENT, Some(MIDDLE))]);
+        // The last word is the one to answer.
+        assert_eq!(refused(&saying(MIDDLE, PARENT, 100).acks(&mut desk, severity, &id(1))), Code::AckUnmatched);
+        accepted(&saying(MIDDLE, PARENT, 101).acks(&mut desk, severity, &id(60)));
+    }
+    // Grave ones are not counted, and told once as well.
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 0).alarms(&mut desk, "critical"));
+    for n in 1..=500 {
+        let passed = format!("PROPAGATED:{}", id(0));
+        accepted(&saying(PARENT, MIDDLE, n).escalates(&mut desk, "critical", &passed, true));
+    }
+    assert_eq!((desk.open()[0].told.len(), desk.standing(PARENT)), (2, Standing::Running));
+    accepted(&saying(PARENT, CHILD, 501).acks(&mut desk, "critical", &id(0)));
+}
+
+#[test]
 fn of_a_thousand_emergencies_the_first_acts() {
     let mut desk = line();
     accepted(&saying(CHILD, PARENT, 0).alarms(&mut desk, "emergency"));

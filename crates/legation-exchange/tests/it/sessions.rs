@@ -238,13 +238,25 @@ fn folds_again(desk: &Desk) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn sessions_that_are_over_are_forgotten_one_day() {
+fn sessions_that_are_over_are_forgotten_one_day_and_ones_own_first() {
     let mut desk = three();
-    let text = |number: usize| said("session_context", "ann", "CTX-1", &within(&format!("S-{number}"), None));
-    assert!(Received::read(text(0).into_bytes()).is_ok());
-    for number in 0..10_050 {
-        accepted(&desk.send(&text(number), crate::desk::by("ann")));
+    let text =
+        |who: &str, number: usize| said("session_context", who, "CTX-1", &within(&format!("S-{who}-{number}"), None));
+    assert!(Received::read(text("ann", 0).into_bytes()).is_ok());
+    accepted(&desk.send(&text("bob", 0), crate::desk::by("bob")));
+    for number in 0..1050 {
+        accepted(&desk.send(&text("ann", number), crate::desk::by("ann")));
     }
+    assert_eq!(sessions(&desk).len(), 1001);
+    assert!(sessions(&desk).get("S-ann-49").is_none() && sessions(&desk).get("S-ann-50").is_some());
+    let many: Vec<_> = (0..10).map(|number| format!("many{number}")).collect();
+    for who in &many {
+        desk.agent(who);
+        for number in 0..900 {
+            accepted(&desk.send(&text(who, number), crate::desk::by(who)));
+        }
+    }
+    // There is no more room for all: who brings one more loses one.
     assert_eq!(sessions(&desk).len(), 10_000);
-    assert!(sessions(&desk).get("S-0").is_none() && sessions(&desk).get("S-10049").is_some());
+    assert!(sessions(&desk).get("S-bob-0").is_some() && sessions(&desk).get("S-many9-0").is_none());
 }

@@ -5,7 +5,7 @@ use crate::cli::LogFormat;
 use legation_engine::Settings;
 use legation_exchange::rules::cap::{Narrowing, Oversight};
 use legation_exchange::rules::vlp::Strictness;
-use legation_exchange::{Kind, Policy};
+use legation_exchange::{Kind, Policy, Shares};
 use legation_server::{Limits, ProxyHeader};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -88,6 +88,10 @@ pub(crate) struct LimitsTable {
     pub(crate) failures_per_minute: Count,
     pub(crate) registrations_per_minute: Count,
     pub(crate) agent_messages_per_second: Count,
+    pub(crate) halted_sessions_per_agent: usize,
+    pub(crate) held_messages_per_agent: usize,
+    pub(crate) conversations_per_agent: usize,
+    pub(crate) sessions_per_agent: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -254,7 +258,7 @@ impl Default for ConfigFile {
 
 impl Default for LimitsTable {
     fn default() -> Self {
-        let limits = Limits::default();
+        let (limits, shares) = (Limits::default(), Shares::default());
         let per_minute = |rate: Option<legation_engine::Rate>| rate.map_or(Count::Unlimited, |r| Count::Most(r.count));
         LimitsTable {
             connections: limits.connections,
@@ -268,6 +272,10 @@ impl Default for LimitsTable {
             failures_per_minute: per_minute(limits.failures),
             registrations_per_minute: per_minute(limits.registrations),
             agent_messages_per_second: Count::Unlimited,
+            halted_sessions_per_agent: shares.halts,
+            held_messages_per_agent: shares.held,
+            conversations_per_agent: shares.conversations,
+            sessions_per_agent: shares.sessions,
         }
     }
 }

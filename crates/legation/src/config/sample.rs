@@ -67,6 +67,12 @@ failures_per_minute = {failures}
 registrations_per_minute = {registrations}
 # By agent. Critical and emergency escalations are never held back.
 agent_messages_per_second = {pace}
+# What of one agent's may be open at once: sessions it has halted and messages that wait for somebody's word, beyond
+# which it is refused; conversations and sessions it has begun, beyond which its oldest is given up.
+halted_sessions_per_agent = {halts}
+held_messages_per_agent = {held}
+conversations_per_agent = {conversations}
+sessions_per_agent = {sessions}
 
 [mailbox]
 # Messages that may wait for one agent, and how long.
@@ -138,6 +144,10 @@ acl_transport = false
         failures = limits.failures_per_minute,
         registrations = limits.registrations_per_minute,
         pace = limits.agent_messages_per_second,
+        halts = limits.halted_sessions_per_agent,
+        held = limits.held_messages_per_agent,
+        conversations = limits.conversations_per_agent,
+        sessions = limits.sessions_per_agent,
         mailbox_limit = mailbox.limit,
         time_to_live = mailbox.time_to_live,
         past = dedup.past,

@@ -22,6 +22,9 @@ pub struct Kept {
     /// Those each agent has a part in.
     #[serde(skip)]
     parties: BTreeMap<String, BTreeSet<u64>>,
+    /// Those that are open, by who asked.
+    #[serde(skip)]
+    open: BTreeMap<String, BTreeSet<u64>>,
     #[serde(skip)]
     due: BTreeSet<(Moment, u64)>,
     #[serde(skip)]
@@ -102,6 +105,13 @@ impl Kept {
         self.talks.is_empty()
     }
 
+    /// The oldest that an agent has opened and that is not to go yet, if it has opened so many.
+    pub(super) fn crowded_out(&self, requester: &str, most: usize) -> Option<u64> {
+        let own = self.open.get(requester).filter(|own| own.len() >= most)?;
+        let goes = |talk: &Talk| talk.due.is_some_and(|due| matches!(due.what, What::Lost(_)));
+        own.iter().copied().find(|position| self.talks.get(position).is_some_and(|talk| !goes(talk)))
+    }
+
     pub(crate) fn earliest(&self) -> Option<Moment> {
         self.due.first().map(|(at, _)| *at)
     }
@@ -154,6 +164,9 @@ impl Kept {
             talk.assignee.clone_from(&moved.by);
         }
         note(talk, at.position);
+        if !moved.to.is_open() {
+            drop_from(&mut self.open, &talk.opening.requester, moved.talk);
+        }
         if let Some(before) = before {
             self.closed.remove(&(before, moved.talk));
         }
@@ -231,6 +244,9 @@ impl Kept {
         for party in talk.opening.offered.iter().chain([requester]) {
             self.parties.entry(party.clone()).or_default().insert(position);
         }
+        if talk.stage.is_open() {
+            self.open.entry(requester.clone()).or_default().insert(position);
+        }
         self.due.extend(talk.due.map(|due| (due.at, position)));
         self.closed.extend(talk.until.map(|until| (until, position)));
         self.talks.insert(position, talk);
@@ -263,6 +279,7 @@ impl Kept {
         for party in offered.iter().chain([requester]) {
             drop_from(&mut self.parties, party, position);
         }
+        drop_from(&mut self.open, requester, position);
         talk.due.map(|due| self.due.remove(&(due.at, position)));
         talk.until.map(|until| self.closed.remove(&(until, position)));
     }

@@ -3,7 +3,7 @@
 
 use super::directory::{Asked, can_do, misses};
 use super::machine::{Act, Stage, Step};
-use super::talk::{Change, Due, Moved, Opening, What};
+use super::talk::{Change, Due, Loss, Moved, Opening, What};
 use super::words;
 use crate::agent::Agent;
 use crate::rules::{Case, Ruling};
@@ -36,6 +36,10 @@ pub(super) fn open(case: &Case<'_>, message: &Message, act: Act, ruling: &mut Ru
     if case.policy.is_exchange(name) {
         refuse_for_exchange(case, act, ruling);
         return Ok(());
+    }
+    if let Some(talk) = case.state.rules.acl.crowded_out(requester, case.policy.shares.conversations) {
+        let due = Due { at: case.now, what: What::Lost(Loss::Crowded) };
+        ruling.change(Change::Waits { talk, due }.into());
     }
     let group = case.group();
     let members = group.is_some().then(|| able(case, message)).flatten();

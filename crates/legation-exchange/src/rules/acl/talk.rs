@@ -111,6 +111,8 @@ pub enum Loss {
     Erased,
     /// The request was held, and does not go on.
     Refused,
+    /// Whoever asked has asked too much since.
+    Crowded,
 }
 
 impl Loss {
@@ -124,6 +126,7 @@ impl Loss {
             Loss::Purged => "purged",
             Loss::Erased => "erased",
             Loss::Refused => "refused",
+            Loss::Crowded => "crowded_out",
         }
     }
 
@@ -136,6 +139,7 @@ impl Loss {
             Loss::Purged => "an operator emptied the mailbox it was in",
             Loss::Erased => "your message was erased",
             Loss::Refused => "your message was held and does not go on",
+            Loss::Crowded => "you have too many conversations open, and this is the oldest",
         }
     }
 }

@@ -55,7 +55,8 @@ pub(super) fn order(state: &State, now: Moment, which: &str, who: &Who) -> Resul
     let mut ruling = Ruling::default();
     let (by, due) = (who.to_string(), to_resolve(alarm, now));
     ruling.change(Change::Acked { alarm: position, id: None, by, due }.into());
-    let child = state.registry.agent(&alarm.from);
+    // Of what the exchange raised, its sender has sent nothing that could be answered.
+    let child = state.registry.agent(&alarm.from).filter(|_| alarm.session.is_none());
     if let (Some(child), Ok(id)) = (child, Uuid7::parse(&alarm.id)) {
         say(child, id, alarm.severity, &mut ruling);
     }

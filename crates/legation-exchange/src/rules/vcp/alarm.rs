@@ -28,6 +28,9 @@ pub struct Alarm {
     pub due: Option<Moment>,
     /// Who is stopped by it, with their instances.
     pub stops: Option<String>,
+    /// The halted session that the exchange raised it for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
     /// Who closed it, and when.
     pub closed: Option<(String, Moment)>,
 }
@@ -95,6 +98,9 @@ pub enum Change {
         /// Whether its sender may raise no more mild ones for a while.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         last: bool,
+        /// Where the exchange raises it, because of what its sender did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ours: Option<Ours>,
     },
     /// The next above is told, since nobody answered or dealt with it; nobody means the operator.
     Told {
@@ -130,6 +136,9 @@ pub enum Change {
         id: String,
         /// When the next above is told.
         due: Option<Moment>,
+        /// Whether its sender may say no more mild ones for a while.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        last: bool,
     },
     /// One who was told acknowledges it.
     Acked {
@@ -161,6 +170,15 @@ pub enum Change {
     },
 }
 
+/// An escalation that the exchange raises.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ours {
+    /// The exchange's own id.
+    pub by: String,
+    /// The halted session it is about.
+    pub session: String,
+}
+
 /// What people are to be told of an escalation.
 #[derive(Clone, Copy)]
 pub(crate) enum Alerting<'a> {
@@ -176,7 +194,9 @@ impl Change {
     pub(super) fn alert(&self) -> Option<Alerting<'_>> {
         match self {
             Change::Told { to: None, from, .. } => Some(Alerting::Unanswered(from)),
-            Change::Raised { from, last: true, .. } => Some(Alerting::Flood(from)),
+            Change::Raised { from: by, last: true, .. } | Change::Passed { by, last: true, .. } => {
+                Some(Alerting::Flood(by))
+            }
             Change::Raised { from, told, severity, .. } => {
                 // Nobody has to act on an info, and an emergency is told as one.
                 let is_told = told.contains(&None) && matches!(severity, Severity::Warning | Severity::Critical);
@@ -194,7 +214,7 @@ impl Change {
 
     /// Fills in the id of the message that says it.
     pub(crate) fn said_as(&mut self, said: &str) {
-        if let Change::Said { id, .. } = self {
+        if let Change::Said { id, .. } | Change::Raised { id, ours: Some(_), .. } = self {
             said.clone_into(id);
         }
     }

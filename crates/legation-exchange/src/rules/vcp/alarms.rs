@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How many mild escalations an agent may raise in [`WINDOW`].
+/// How many mild escalations an agent may raise or pass on in [`WINDOW`].
 pub(super) const MILD: u32 = 60;
 /// See [`MILD`].
 const WINDOW: Duration = Duration::from_mins(1);
@@ -33,7 +33,7 @@ pub struct Alarms {
     by: BTreeMap<String, BTreeSet<u64>>,
     /// Who was told which.
     told: BTreeMap<String, BTreeSet<u64>>,
-    /// Since when, and how often, an agent has raised mild ones.
+    /// Since when, and how often, an agent has raised mild ones or passed them on.
     mild: BTreeMap<String, (Moment, u32)>,
 }
 
@@ -105,8 +105,13 @@ impl Alarms {
                 self.name(*alarm, to, by, id);
                 None
             }
-            Change::Passed { alarm, by, to, id, due } => {
-                self.pass(*alarm, by, to.as_ref(), id, *due);
+            Change::Passed { alarm, by, to, id, due, .. } => {
+                self.pass(
+                    at,
+                    *alarm,
+                    Telling { to: to.clone(), by: by.clone(), id: Some(id.clone()), acked: false },
+                    *due,
+                );
                 None
             }
             Change::Acked { alarm, id, by, due } => self.ack(at, *alarm, id.as_deref(), by, *due),
@@ -119,8 +124,9 @@ impl Alarms {
     }
 
     fn raise(&mut self, at: At, change: &Change) -> Option<Stopping> {
-        let Change::Raised { id, from, severity, told, wants_ack, due, stops, .. } = change else { return None };
+        let Change::Raised { id, from, severity, told, wants_ack, due, stops, ours, .. } = change else { return None };
         let (id, from, stops) = (id.clone(), from.clone(), stops.clone());
+        let said_by = ours.as_ref().map_or(&from, |ours| &ours.by).clone();
         if !severity.is_grave() {
             self.count_mild(&from, at.at);
         }
@@ -136,16 +142,17 @@ impl Alarms {
             acked_by: None,
             due: None,
             stops,
+            session: ours.as_ref().map(|ours| ours.session.clone()),
             closed: None,
         };
         self.open.insert(at.position, alarm);
         self.by.entry(from.clone()).or_default().insert(at.position);
         for (index, to) in told.iter().enumerate() {
             let first = index == 0;
-            let by = if first { from.clone() } else { String::new() };
+            let by = if first { said_by.clone() } else { String::new() };
             self.tell(at.position, Telling { to: to.clone(), by, id: first.then(|| id.clone()), acked: false });
         }
-        self.named.entry(id).or_default().insert(from.clone(), at.position);
+        self.named.entry(id).or_default().insert(said_by, at.position);
         self.set(at.position, Stage::Unanswered, *due);
         self.forget_mild(&from);
         stopping
@@ -186,14 +193,35 @@ impl Alarms {
         self.named.entry(id.to_owned()).or_default().insert(by.to_owned(), alarm);
     }
 
-    /// Whoever was told already is told twice, but the clock is the same.
-    fn pass(&mut self, alarm: u64, by: &str, to: Option<&String>, id: &str, due: Option<Moment>) {
-        let Some(open) = self.open.get(&alarm) else { return };
-        let is_new = to.is_none() || open.told.iter().all(|told| told.to.as_ref() != to);
-        self.tell(alarm, Telling { to: to.cloned(), by: by.to_owned(), id: Some(id.to_owned()), acked: false });
-        self.named.entry(id.to_owned()).or_default().insert(by.to_owned(), alarm);
+    /// Whoever was told already is told again, but the clock is the same. The last word between two counts.
+    fn pass(&mut self, at: At, alarm: u64, telling: Telling, due: Option<Moment>) {
+        let Some(open) = self.open.get_mut(&alarm) else { return };
+        let is_mild = !open.severity.is_grave();
+        let is_new = telling.to.is_none() || open.told.iter().all(|told| told.to != telling.to);
+        let (by, id) = (telling.by.clone(), telling.id.clone());
+        match open.told.iter_mut().find(|told| told.by == telling.by && told.to == telling.to) {
+            Some(told) => {
+                let before = std::mem::replace(told, telling);
+                before.id.into_iter().for_each(|id| self.unname(&id, &by));
+            }
+            None => self.tell(alarm, telling),
+        }
+        if let Some(id) = id {
+            self.named.entry(id).or_default().insert(by.clone(), alarm);
+        }
+        if is_mild {
+            self.count_mild(&by, at.at);
+        }
         if is_new {
             self.set(alarm, Stage::Unanswered, due);
+        }
+    }
+
+    fn unname(&mut self, id: &str, by: &str) {
+        let Some(named) = self.named.get_mut(id) else { return };
+        named.remove(by);
+        if named.is_empty() {
+            self.named.remove(id);
         }
     }
 

@@ -35,7 +35,10 @@ pub(super) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[
     let (Some(up), Some(from), Ok(id)) = (next, from, Uuid7::parse(&alarm.id)) else { return Some(ruling) };
     let said = quoted.and_then(escalation);
     // What was erased is not quoted.
-    let lost = || format!("nobody dealt with this in time, and its text is gone; it is entry {position}");
+    let lost = || match &alarm.session {
+        Some(session) => format!("{} blocked the session {session:?}, and nobody dealt with that in time", alarm.from),
+        None => format!("nobody dealt with this in time, and its text is gone; it is entry {position}"),
+    };
     let (reason, context) = match said {
         Some(said) => (said.reason, Some(said.context)),
         None => (lost(), context()),

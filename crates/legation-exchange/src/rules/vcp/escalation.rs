@@ -30,7 +30,7 @@ pub(super) fn look(
     }
     goes_up(case, agent)?;
     if !said.severity.is_grave() && case.state.rules.vcp.alarms.mild_of(&agent.id, case.now) >= MILD {
-        let message = format!("an agent raises at most {MILD} escalations a minute that are not grave");
+        let message = format!("an agent raises or passes on at most {MILD} escalations a minute that are not grave");
         return Err(Rejection::because(Code::RateLimited, message));
     }
     match passed_on(case, agent, said, &role) {
@@ -81,11 +81,12 @@ fn pass(case: &Case<'_>, agent: &Agent, severity: Severity, alarm: u64, ruling: 
     let to = case.to.first().cloned();
     let due = to.as_ref().map(|_| case.now.plus(severity.ack_within()));
     let (by, id) = (agent.id.clone(), case.id.to_owned());
-    ruling.change(Change::Passed { alarm, by, to, id, due }.into());
+    let last = is_last_mild(case, agent, severity);
+    ruling.change(Change::Passed { alarm, by, to, id, due, last }.into());
 }
 
 fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation, ruling: &mut Ruling) {
-    let Case { state, policy, now, .. } = *case;
+    let Case { state, policy, .. } = *case;
     let severity = said.severity;
     let stopped_by = state.rules.vcp.standing.stop(family(agent)).map_or(0, |stop| stop.alarms.len());
     if severity == Severity::Critical && stopped_by >= MOST {
@@ -105,13 +106,18 @@ fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation,
     }
     let after = Standing::after(severity);
     let stops = (after != Standing::Running).then(|| family(agent).to_owned());
-    let last = !severity.is_grave() && state.rules.vcp.alarms.mild_of(&agent.id, now) + 1 == MILD;
+    let last = is_last_mild(case, agent, severity);
     let (id, from, due) = (case.id.to_owned(), agent.id.clone(), deadline(case, said));
     let wants_ack = said.requires_ack;
-    ruling.change(Change::Raised { id, from, severity, told, wants_ack, due, stops, last }.into());
+    ruling.change(Change::Raised { id, from, severity, told, wants_ack, due, stops, last, ours: None }.into());
     let before = state.rules.vcp.standing.of(agent);
     let why = format!("{} raised the {severity} escalation {}.", agent.id, case.id);
     Turn { state, policy, family: family(agent), before, after: after.max(before), why }.follow(ruling);
+}
+
+/// Whether this is the last mild one that an agent raises or passes on for a while.
+fn is_last_mild(case: &Case<'_>, agent: &Agent, severity: Severity) -> bool {
+    !severity.is_grave() && case.state.rules.vcp.alarms.mild_of(&agent.id, case.now) + 1 == MILD
 }
 
 /// When the next above is told. Nobody is above the operator, who is told at once.

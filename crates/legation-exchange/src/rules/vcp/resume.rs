@@ -64,7 +64,8 @@ fn handle(case: &Case<'_>, value: &str, ruling: &mut Ruling) {
     let id = serde_json::from_str::<serde_json::Value>(value).ok();
     let id = id.as_ref().and_then(|value| value.get("escalation_id")).and_then(serde_json::Value::as_str);
     let (Some(id), Some(child)) = (id, case.to.first()) else { return };
-    let Some((alarm, _)) = case.state.rules.vcp.alarms.by_message(id, child) else { return };
+    let mut named = case.state.rules.vcp.alarms.named(id);
+    let Some((_, alarm, _)) = named.find(|(_, _, alarm)| alarm.from == *child) else { return };
     let parties = case.speaker.agent().zip(case.state.registry.agent(child));
     if parties.is_some_and(|(agent, child)| stands_above(case.state, agent, child)) {
         ruling.change(Change::Handled { alarm, by: case.speaker.id().to_owned() }.into());

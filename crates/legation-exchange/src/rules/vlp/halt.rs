@@ -4,17 +4,19 @@
 
 use super::Change;
 use super::reference::Named;
-use super::session::{Session, Spoke};
+use super::session::{Halting, MOST_STOPPED, Session, Spoke};
 use super::speaking::{is_party, others, since};
+use crate::agent::Agent;
 use crate::decide::Earlier;
 use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
+use crate::rules::vcp::{AlarmChange, Ours, family};
 use crate::rules::voice::{Notice, name_in};
 use crate::rules::{Case, Ruling};
 use crate::state::State;
 use crate::who::{Role, Who};
 use legation_protocol::id::AgentId;
-use legation_protocol::vcp::{Context, Envelope, Escalation};
+use legation_protocol::vcp::{Context, Envelope, Escalation, Severity};
 use legation_protocol::vlp::Message;
 use legation_protocol::{Code, Format, Rejection};
 use std::collections::BTreeSet;
@@ -44,18 +46,23 @@ pub(super) fn look(
     ruling: &mut Ruling,
 ) -> Result<(), Rejection> {
     let sessions = &case.state.rules.vlp.sessions;
-    if sessions.is_full_of_halts() {
-        return Err(Rejection::because(Code::Busy, "so many sessions are halted that no more can be"));
-    }
-    let session = message.thread().map_or_else(|| begun_for(case, ruling), str::to_owned);
+    let who = case.speaker.agent().map_or(case.speaker.id(), family).to_owned();
+    let (session, outside) = match message.thread() {
+        Some(session) => (session.to_owned(), false),
+        None => (outside(case, &who, ruling), true),
+    };
     let before = sessions.get(&session);
     let chain: Vec<&Earlier> = named.iter().filter_map(|named| named.found).filter(|one| has_part(case, one)).collect();
     let mut messages: Vec<u64> = chain.iter().map(|one| one.position).chain([case.state.next]).collect();
     messages.sort_unstable();
     messages.dedup();
+    has_room(case, &who, before, messages.len())?;
+    // Those of an earlier block outside sessions have no part in this one.
+    let before = before.filter(|_| !outside);
     let concerned = concerned(case, before, &chain);
     let frozen = undelivered(case.state, before, &messages, &concerned);
-    ruling.change(Change::Halted { session: session.clone(), messages }.into());
+    let told = if outside { case.to.iter().cloned().collect() } else { BTreeSet::new() };
+    ruling.change(Change::Halted(Halting { session: session.clone(), messages, who, outside, told }).into());
     if !frozen.is_empty() {
         let says = format!("The session {session:?} is halted by the message in entry {}.", case.state.next);
         let reason = Reason { code: "halted".to_owned(), says, lifts: Lifter::Session(session.clone()) };
@@ -70,13 +77,32 @@ pub(super) fn look(
     for agent in concerned.iter().filter(|id| *id != case.speaker.id()) {
         tell(case.state, case.policy, agent, "halted", &text, &session, ruling);
     }
-    tell_parent(case, &text, ruling);
+    tell_parent(case, &text, &session, ruling);
     Ok(())
 }
 
-/// A block outside any session halts one that is begun for it.
-fn begun_for(case: &Case<'_>, ruling: &mut Ruling) -> String {
+/// Nobody halts so much that people cannot look at it; what others halt is not counted.
+fn has_room(case: &Case<'_>, who: &str, before: Option<&Session>, stops: usize) -> Result<(), Rejection> {
+    let refuse = |text: String| Err(Rejection::because(Code::RateLimited, text).by("VLP VI.4"));
+    if let Some(halt) = before.and_then(|session| session.halted.as_ref()) {
+        if halt.messages.len() + stops > MOST_STOPPED {
+            return refuse(format!("{who:?} stops {MOST_STOPPED} messages already, until a person looks at them"));
+        }
+        return Ok(());
+    }
+    let most = case.policy.shares.halts;
+    if case.state.rules.vlp.sessions.halted_by(who).count() >= most {
+        return refuse(format!("{who:?} has halted {most} sessions already, until a person looks at them"));
+    }
+    Ok(())
+}
+
+/// What a sender blocks outside any session is one halt, of a session that is begun for it.
+fn outside(case: &Case<'_>, who: &str, ruling: &mut Ruling) -> String {
     let sessions = &case.state.rules.vlp.sessions;
+    if let Some((session, _)) = sessions.halted_by(who).find(|(_, halt)| halt.outside) {
+        return session.to_owned();
+    }
     let mut session = format!("message {}", case.state.next);
     while sessions.get(&session).is_some() {
         session.push('+');
@@ -120,21 +146,41 @@ fn tell(state: &State, policy: &Policy, id: &str, code: &str, text: &str, sessio
     ruling.notify(policy, agent, Notice { code, text, rather, about: None, thread: Some(session) });
 }
 
-/// A critical escalation to whoever stands above the sender.
-fn tell_parent(case: &Case<'_>, text: &str, ruling: &mut Ruling) {
-    let above = case.speaker.agent().and_then(|agent| agent.parent.as_deref());
-    let Some(parent) = above.and_then(|id| case.state.registry.agent(id)) else { return };
+/// A critical escalation to whoever stands above the sender, that nobody is stopped by. A halt has one.
+fn tell_parent(case: &Case<'_>, text: &str, session: &str, ruling: &mut Ruling) {
+    let Some(sender) = case.speaker.agent() else { return };
+    let above = sender.parent.as_deref().and_then(|id| case.state.registry.agent(id));
+    let Some(parent) = above else { return };
     let name = name_in(parent, Format::Vcp).to_owned();
-    if AgentId::vcp(&name).is_err() {
+    let mut raised_before = case.state.rules.vcp.alarms.of(&sender.id);
+    let is_first = raised_before.all(|(_, alarm)| alarm.session.as_deref() != Some(session));
+    if !is_first || AgentId::vcp(&name).is_err() {
         ruling.tell(case.policy, parent, "halted", text.to_owned());
-        return;
+    } else {
+        let reason: String = text.chars().take(4000).collect();
+        ruling.say(parent.id.clone(), move |origin| {
+            let alarm = Escalation::critical(reason, Context::parse(SITUATION).ok()?);
+            let envelope = Envelope::to(AgentId::vcp(&name).ok()?, origin, alarm);
+            Some(legation_protocol::Message::Vcp(Box::new(envelope)))
+        });
     }
-    let reason: String = text.chars().take(4000).collect();
-    ruling.say(parent.id.clone(), move |origin| {
-        let alarm = Escalation::critical(reason, Context::parse(SITUATION).ok()?);
-        let envelope = Envelope::to(AgentId::vcp(&name).ok()?, origin, alarm);
-        Some(legation_protocol::Message::Vcp(Box::new(envelope)))
-    });
+    if let (true, Some(said)) = (is_first, ruling.heard.last_mut()) {
+        said.changes.push(raised(case, sender, parent, session).into());
+    }
+}
+
+fn raised(case: &Case<'_>, sender: &Agent, parent: &Agent, session: &str) -> AlarmChange {
+    AlarmChange::Raised {
+        id: String::new(),
+        from: sender.id.clone(),
+        severity: Severity::Critical,
+        told: vec![Some(parent.id.clone())],
+        wants_ack: true,
+        due: Some(case.now.plus(Severity::Critical.ack_within())),
+        stops: None,
+        last: false,
+        ours: Some(Ours { by: case.policy.exchange_id(), session: session.to_owned() }),
+    }
 }
 
 /// Lets a halted session go on, and what waited for that.
@@ -144,14 +190,18 @@ pub(super) fn release(state: &State, policy: &Policy, id: &str, why: &str, who: 
     };
     let session = state.rules.vlp.sessions.get(id);
     let session = session.ok_or_else(|| Rejection::because(Code::UnknownSession, "there is no such session"))?;
-    if session.halted.is_none() {
+    let Some(halt) = &session.halted else {
         return Err(Rejection::because(Code::ReviewConflict, "the session is not halted"));
-    }
+    };
     let mut ruling = Ruling::default();
     ruling.change(Change::Released { session: id.to_owned(), why: why.to_owned() }.into());
     ruling.change(hold::Change::Thawed { lifts: Lifter::Session(id.to_owned()) }.into());
+    for (alarm, _) in state.rules.vcp.alarms.open().filter(|(_, alarm)| alarm.session.as_deref() == Some(id)) {
+        ruling.change(AlarmChange::Closed { alarm, by: who.to_string(), frees: None }.into());
+    }
     let text = format!("{who} lets the session {id:?} go on.");
-    for party in session.parties.keys().filter(|party| is_party(state, session, party)) {
+    let parties = session.parties.keys().filter(|party| is_party(state, session, party));
+    for party in parties.chain(&halt.told).collect::<BTreeSet<_>>() {
         tell(state, policy, party, "released", &text, id, &mut ruling);
     }
     Ok(ruling)

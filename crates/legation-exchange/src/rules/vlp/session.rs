@@ -1,7 +1,8 @@
 //! Sessions (VLP VIII). One belongs to whoever spoke first in it, those addressed are its parties, and its
 //! owner's `session_context` closes it. Of those that are over, or that nobody speaks in any more, only so
-//! many are kept; one that is halted stays.
+//! many are kept, and whoever begins more loses their own first; one that is halted stays.
 
+use super::shelf::Shelf;
 use crate::moment::Moment;
 use crate::rules::At;
 use serde::{Deserialize, Serialize};
@@ -14,8 +15,10 @@ pub const MOST_PARTIES: usize = 1000;
 const OPEN: usize = 100_000;
 /// How many that are over.
 const CLOSED: usize = 10_000;
-/// How many may be halted at once.
-const HALTED: usize = 10_000;
+/// How many of one owner that are over.
+const OWN_CLOSED: usize = 1000;
+/// How many messages outside it one halt may stop.
+pub(super) const MOST_STOPPED: usize = 1024;
 
 /// A session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +67,33 @@ pub struct Halt {
     pub at: Moment,
     /// The messages outside the session that nobody may go on from either.
     pub messages: Vec<u64>,
+    /// Who blocked it; of an instance, whom it is one of.
+    #[serde(default)]
+    pub who: String,
+    /// Whether it was begun for what its sender blocks outside sessions.
+    #[serde(default)]
+    pub outside: bool,
+    /// Those beside the parties who are told when it goes on.
+    #[serde(default)]
+    pub told: BTreeSet<String>,
+}
+
+/// A session must not go on. One that is halted already is so for this as well.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Halting {
+    /// Which.
+    pub session: String,
+    /// The messages outside it that nobody may go on from either.
+    pub messages: Vec<u64>,
+    /// Who blocks it; of an instance, whom it is one of.
+    #[serde(default)]
+    pub who: String,
+    /// Whether it was begun for what its sender blocks outside sessions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside: bool,
+    /// Those beside the parties who are told when it goes on.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub told: BTreeSet<String>,
 }
 
 /// Somebody spoke in a session.
@@ -93,11 +123,11 @@ pub struct Spoke {
 pub struct Sessions {
     all: BTreeMap<String, Session>,
     /// Those that can be spoken in, by the entry that was last spoken in them.
-    open: BTreeMap<u64, String>,
+    open: Shelf,
     /// Those that are over, by the entry that closed them.
-    closed: BTreeMap<u64, String>,
-    /// Those that must not go on.
-    halted: BTreeSet<String>,
+    closed: Shelf,
+    /// Those that must not go on, by who blocked them.
+    halted: BTreeMap<String, BTreeSet<String>>,
     /// Messages that nobody may go on from, and the session that is halted with them.
     stopped: BTreeMap<u64, String>,
     /// The session of each message in the window.
@@ -128,14 +158,20 @@ impl Sessions {
         self.all.is_empty()
     }
 
-    /// Whether no more may be halted.
-    pub(super) fn is_full_of_halts(&self) -> bool {
-        self.halted.len() >= HALTED
+    /// Those that somebody has halted.
+    pub fn halted_by<'s>(&'s self, who: &str) -> impl Iterator<Item = (&'s str, &'s Halt)> {
+        let own = self.halted.get(who).into_iter().flatten();
+        own.filter_map(|id| Some((id.as_str(), self.all.get(id)?.halted.as_ref()?)))
     }
 
     /// The halted session that a message outside it is stopped with.
     pub(super) fn stopped_with(&self, message: u64) -> Option<&str> {
         self.stopped.get(&message).map(String::as_str)
+    }
+
+    /// The one that somebody's next takes the place of, if they own so many.
+    pub(super) fn crowded_out(&self, owner: &str, most: usize) -> Option<&str> {
+        self.open.oldest_of(owner).filter(|_| self.open.len_of(owner) >= most)
     }
 
     pub(super) fn speak(&mut self, at: At, spoke: &Spoke) {
@@ -145,7 +181,7 @@ impl Sessions {
             first: at.position,
             ..Session::default()
         });
-        self.open.remove(&session.last);
+        self.open.take(session.last, &session.owner);
         (session.last, session.spoke_at) = (at.position, at.at);
         session.messages += 1;
         session.highest = session.highest.max(spoke.seq);
@@ -161,18 +197,21 @@ impl Sessions {
         }
         if spoke.closes && !spoke.held {
             session.closed = Some(at.position);
-            self.closed.insert(at.position, spoke.session.clone());
+            self.closed.put(at.position, &session.owner, &spoke.session);
         } else {
-            self.open.insert(at.position, spoke.session.clone());
+            self.open.put(at.position, &session.owner, &spoke.session);
         }
+        let owner = session.owner.clone();
         self.places.insert(at.position, spoke.session.clone());
-        self.prune();
+        self.prune(&owner);
     }
 
     /// A held message goes on, and does what it was to do.
     pub(crate) fn go_on(&mut self, message: u64) {
         let Some(spoke) = self.waiting.remove(&message) else { return };
-        let Some(session) = self.all.get_mut(&spoke.session) else { return };
+        // Another may have the name of one that was forgotten meanwhile.
+        let session = self.all.get_mut(&spoke.session).filter(|session| session.first <= message);
+        let Some(session) = session else { return };
         for (id, since) in spoke.joins {
             if session.parties.len() < MOST_PARTIES {
                 session.parties.entry(id).or_insert(Party { since, seq: None });
@@ -180,10 +219,11 @@ impl Sessions {
         }
         if spoke.closes && session.closed.is_none() {
             session.closed = Some(message);
-            self.open.remove(&session.last);
-            self.closed.insert(message, spoke.session);
+            self.open.take(session.last, &session.owner);
+            self.closed.put(message, &session.owner, &spoke.session);
         }
-        self.prune();
+        let owner = session.owner.clone();
+        self.prune(&owner);
     }
 
     /// A held message never goes on.
@@ -195,25 +235,41 @@ impl Sessions {
         self.waiting.retain(|message, _| !is_erased(*message));
     }
 
-    pub(super) fn halt(&mut self, at: At, id: &str, messages: &[u64]) {
+    pub(super) fn halt(&mut self, at: At, halting: &Halting) {
+        let Halting { session: id, messages, who, outside, told } = halting;
         let Some(session) = self.all.get_mut(id) else { return };
-        session.halted = Some(Halt { by: at.position, at: at.at, messages: messages.to_vec() });
-        self.open.remove(&session.last);
-        self.halted.insert(id.to_owned());
-        self.stopped.extend(messages.iter().map(|message| (*message, id.to_owned())));
+        let begins = || Halt { by: at.position, at: at.at, who: who.clone(), outside: *outside, ..Halt::default() };
+        let halt = session.halted.get_or_insert_with(begins);
+        halt.messages.extend(messages);
+        halt.told.extend(told.iter().cloned());
+        self.open.take(session.last, &session.owner);
+        if let Some(closed) = session.closed {
+            self.closed.take(closed, &session.owner);
+        }
+        self.halted.entry(halt.who.clone()).or_default().insert(id.clone());
+        self.stopped.extend(messages.iter().map(|message| (*message, id.clone())));
     }
 
     pub(super) fn release(&mut self, id: &str) {
         let Some(session) = self.all.get_mut(id) else { return };
         let Some(halt) = session.halted.take() else { return };
-        self.halted.remove(id);
-        self.open.insert(session.last, id.to_owned());
+        if let Some(own) = self.halted.get_mut(&halt.who) {
+            own.remove(id);
+            if own.is_empty() {
+                self.halted.remove(&halt.who);
+            }
+        }
+        match session.closed {
+            Some(closed) => self.closed.put(closed, &session.owner, id),
+            None => self.open.put(session.last, &session.owner, id),
+        }
+        let owner = session.owner.clone();
         for message in halt.messages {
             if self.stopped.get(&message).is_some_and(|with| with == id) {
                 self.stopped.remove(&message);
             }
         }
-        self.prune();
+        self.prune(&owner);
     }
 
     /// A message has left the window.
@@ -223,14 +279,26 @@ impl Sessions {
         }
     }
 
-    fn prune(&mut self) {
-        let idle = if self.open.len() > OPEN { self.open.pop_first() } else { None };
-        let over = if self.closed.len() > CLOSED { self.closed.pop_first() } else { None };
-        for (_, id) in idle.into_iter().chain(over) {
-            let session = self.all.remove(&id);
-            for message in session.into_iter().flat_map(|session| session.said) {
-                self.places.remove(&message);
-            }
+    /// Makes room where somebody has brought one more than is kept.
+    fn prune(&mut self, owner: &str) {
+        let idle = (self.open.len() > OPEN).then(|| self.open.to_go(owner)).flatten();
+        let is_full = self.closed.len() > CLOSED || self.closed.len_of(owner) > OWN_CLOSED;
+        let over = is_full.then(|| self.closed.to_go(owner)).flatten();
+        let gone: Vec<_> = idle.into_iter().chain(over).map(str::to_owned).collect();
+        for id in gone {
+            self.drop_one(&id);
+        }
+    }
+
+    /// Forgets one that is not halted.
+    pub(super) fn drop_one(&mut self, id: &str) {
+        let Some(session) = self.all.remove(id) else { return };
+        match session.closed {
+            Some(closed) => self.closed.take(closed, &session.owner),
+            None => self.open.take(session.last, &session.owner),
+        }
+        for message in session.said {
+            self.places.remove(&message);
         }
     }
 }

@@ -37,10 +37,21 @@ pub(super) fn look(
         tell_where(to.len(), weighed);
         ruling.instead = Some(to);
     }
+    if session.is_none() {
+        make_room(case, ruling);
+    }
     let by = case.speaker.id().to_owned();
     let spoke = Spoke { session: id.to_owned(), by, seq: message.seq, joins, closes: ends && is_owner, held: false };
     ruling.change(Change::Spoke(spoke).into());
     Ok(())
+}
+
+/// Whoever begins one too many loses the one of theirs in which nothing was said for longest.
+fn make_room(case: &Case<'_>, ruling: &mut Ruling) {
+    let sessions = &case.state.rules.vlp.sessions;
+    if let Some(gone) = sessions.crowded_out(case.speaker.id(), case.policy.shares.sessions) {
+        ruling.change(Change::Forgotten { session: gone.to_owned() }.into());
+    }
 }
 
 /// The entry that registered somebody; a principal was never registered.

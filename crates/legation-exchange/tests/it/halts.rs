@@ -1,0 +1,162 @@
+//! How much one sender halts by a `block`, and the escalation that comes of it (VLP VI, rule 4).
+
+use crate::desk::{Desk, accepted, refused};
+use crate::line::{CHILD, EXCHANGE, MIDDLE, OTHER, PARENT, TOP, line, saying};
+use crate::vlp::three;
+use legation_exchange::rules::vcp::{Order as AlarmOrder, Stage, Standing};
+use legation_exchange::rules::vlp::Order;
+use legation_exchange::{Directive, Input, Kind, Registration, Verdict, Who};
+use legation_protocol::Code;
+use legation_protocol::vcp::Payload;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+fn release(desk: &mut Desk, session: &str) -> Verdict {
+    let order = Order::Release { session: session.to_owned(), why: "looked at it".to_owned() };
+    desk.ask(Input::Order { order: Box::new(Directive::Vlp(order)), who: Who::operator() })
+}
+
+/// A block to somebody, with these members beside.
+fn block(to: &str, more: &Value) -> Value {
+    let mut members = json!({"safety": {"level": "block"}, "receiver": to});
+    members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    members
+}
+
+#[test]
+fn what_one_sender_blocks_outside_sessions_is_one_halt() {
+    let mut desk = three();
+    accepted(&desk.say("claim", "ann", "MSG-0", &json!({"receiver": "bob"})));
+    let first = accepted(&desk.say("notice", "ann", "MSG-1", &block("bob", &json!({}))));
+    let told = desk.told("bob").len();
+    accepted(&desk.say("notice", "ann", "MSG-2", &block("cat", &json!({"refers_to": "MSG-0"}))));
+    let sessions = &desk.state.rules().vlp.sessions;
+    assert!(sessions.after(None).map(|(id, _)| id).eq([format!("message {first}")]));
+    assert!(sessions.after(None).all(|(_, session)| session.parties.keys().eq(["ann", "bob"])), "cat is no party");
+    assert_eq!(desk.told("bob").len(), told + 1, "of what was said to it, and not of what cat got");
+    for named in ["MSG-0", "MSG-1", "MSG-2"] {
+        let reply = json!({"receiver": "ann", "refers_to": named});
+        assert_eq!(refused(&desk.say("response", "cat", "MSG-3", &reply)), Code::Halted, "{named}");
+    }
+    accepted(&release(&mut desk, &format!("message {first}")));
+    assert!(desk.told("cat").last().unwrap()["content"].as_str().unwrap().contains("go on"));
+    accepted(&desk.say("response", "cat", "MSG-3", &json!({"receiver": "ann", "refers_to": "MSG-2"})));
+    // The next is another halt.
+    let next = accepted(&desk.say("notice", "ann", "MSG-4", &block("bob", &json!({}))));
+    assert!(desk.state.rules().vlp.sessions.get(&format!("message {next}")).is_some());
+}
+
+#[test]
+fn one_agent_switches_block_off_for_itself_alone() {
+    let mut desk = three();
+    let outside = block("bob", &json!({}));
+    for number in 0..1024 {
+        accepted(&desk.say("notice", "ann", &format!("OUT-{number}"), &outside));
+    }
+    assert_eq!(refused(&desk.say("notice", "ann", "OUT-1024", &outside)), Code::RateLimited);
+    let within = |number: usize| block("bob", &json!({"session_id": format!("S-{number}")}));
+    for number in 1..desk.policy.shares.halts {
+        accepted(&desk.say("notice", "ann", "MSG-1", &within(number)));
+    }
+    assert_eq!(refused(&desk.say("notice", "ann", "MSG-1", &within(99))), Code::RateLimited);
+    assert_eq!(desk.state.rules().vlp.sessions.halted_by("ann").count(), desk.policy.shares.halts);
+    // Others are not asked how much ann has halted.
+    accepted(&desk.say("notice", "cat", "MSG-1", &within(99)));
+    accepted(&desk.say("notice", "cat", "MSG-2", &outside));
+    // A person makes room.
+    accepted(&release(&mut desk, "S-1"));
+    accepted(&desk.say("notice", "ann", "MSG-1", &within(100)));
+}
+
+#[test]
+fn a_closed_session_that_is_halted_is_closed_when_it_is_released() {
+    let mut desk = three();
+    let last = block("bob", &json!({"session_id": "S-1"}));
+    accepted(&desk.say("session_context", "ann", "CTX-1", &last));
+    accepted(&release(&mut desk, "S-1"));
+    let more = json!({"receiver": "bob", "session_id": "S-1"});
+    assert_eq!(refused(&desk.say("claim", "ann", "MSG-1", &more)), Code::SessionClosed);
+}
+
+/// A child in the line of agents has blocked a session with another.
+fn blocked() -> Desk {
+    let mut desk = line();
+    accepted(&desk.say("notice", CHILD, "MSG-1", &block(OTHER, &json!({"session_id": "S-1"}))));
+    desk
+}
+
+#[test]
+fn the_escalation_of_a_block_is_one_and_stops_nobody() {
+    let mut desk = blocked();
+    let [alarm] = desk.open()[..] else { panic!("one escalation") };
+    assert_eq!((alarm.from.as_str(), alarm.session.as_deref(), alarm.wants_ack), (CHILD, Some("S-1"), true));
+    assert_eq!((desk.standing(CHILD), desk.standing(PARENT)), (Standing::Running, Standing::Running));
+    let said = desk.propagated(PARENT)[0].0.message_id.to_string();
+    assert_eq!(said, alarm.id);
+    // Whoever was told answers the exchange, once.
+    assert_eq!(refused(&saying(MIDDLE, EXCHANGE, 1).acks(&mut desk, "critical", &said)), Code::AckUnmatched);
+    accepted(&saying(PARENT, EXCHANGE, 2).acks(&mut desk, "critical", &said));
+    assert_eq!(refused(&saying(PARENT, EXCHANGE, 3).acks(&mut desk, "critical", &said)), Code::AckUnmatched);
+    desk.seconds(299);
+    assert!(desk.propagated(MIDDLE).is_empty());
+    // Answered is not dealt with; a rule that names it is.
+    accepted(&saying(PARENT, CHILD, 4).rules(&mut desk, "look_into", &format!(r#"{{"escalation_id":"{said}"}}"#)));
+    desk.seconds(1000);
+    assert_eq!((desk.propagated(MIDDLE).len(), desk.open()[0].stage), (0, Stage::Handled));
+    // It is over with the halt.
+    accepted(&release(&mut desk, "S-1"));
+    assert!(desk.open().is_empty());
+}
+
+#[test]
+fn the_escalation_of_a_block_climbs_until_somebody_answers() {
+    let mut desk = blocked();
+    desk.passes(Duration::from_micros(4_999_999));
+    assert!(desk.propagated(MIDDLE).is_empty());
+    desk.passes(Duration::from_micros(1));
+    let Payload::Escalation(said) = &desk.propagated(MIDDLE)[0].0.payload else { panic!("an escalation") };
+    assert!(said.reason.starts_with("PROPAGATED:") && said.reason.contains("blocked the session"), "{}", said.reason);
+    desk.seconds(5);
+    assert_eq!(desk.propagated(TOP).len(), 1);
+    desk.seconds(5);
+    assert_eq!(desk.alerts(Kind::EscalationUnanswered), 1);
+    desk.seconds(1000);
+    assert_eq!((desk.propagated(MIDDLE).len(), desk.alerts(Kind::EscalationUnanswered)), (1, 1));
+    let order = AlarmOrder::Acknowledge { escalation: desk.open()[0].id.clone() };
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(order)), who: Who::operator() }));
+    assert!(desk.propagated(CHILD).is_empty(), "it has sent nothing that could be answered");
+}
+
+#[test]
+fn a_halt_has_one_escalation_and_a_parents_resume_ends_that_alone() {
+    let mut desk = line();
+    let block = block(OTHER, &json!({}));
+    let first = accepted(&desk.say("notice", CHILD, "MSG-1", &block));
+    accepted(&desk.say("notice", CHILD, "MSG-2", &block));
+    assert_eq!((desk.open().len(), desk.propagated(PARENT).len()), (1, 1));
+    assert_eq!(desk.notices(PARENT), ["halted"], "of the second it is told");
+    let raised = desk.open()[0].id.clone();
+    accepted(&saying(PARENT, CHILD, 1).rules(&mut desk, "resume", &format!(r#"{{"escalation_id":"{raised}"}}"#)));
+    assert!(desk.open().is_empty());
+    let session = format!("message {first}");
+    assert!(desk.state.rules().vlp.sessions.get(&session).unwrap().halted.is_some(), "a person releases it");
+    accepted(&desk.say("notice", CHILD, "MSG-3", &block));
+    assert_eq!(desk.open().len(), 1);
+}
+
+#[test]
+fn a_block_climbs_past_a_parent_that_has_no_name_in_vcp() {
+    let mut desk = Desk::new();
+    desk.agent("agent://h/root");
+    for (id, parent) in [("mid", "agent://h/root"), ("ann", "mid")] {
+        let below = Registration { parent: Some(parent.to_owned()), ..Registration::default() };
+        desk.register(id, below, Who::operator()).unwrap();
+    }
+    desk.agent("bob");
+    accepted(&desk.say("notice", "ann", "MSG-1", &block("bob", &json!({"session_id": "S-1"}))));
+    assert_eq!(desk.open().len(), 1);
+    desk.seconds(5);
+    let [(envelope, _)] = &desk.propagated("agent://h/root")[..] else { panic!("one alarm") };
+    let Payload::Escalation(said) = &envelope.payload else { panic!("an escalation") };
+    assert!(said.reason.contains("blocked the session \"S-1\""), "{}", said.reason);
+}
