@@ -6,6 +6,7 @@ use crate::dead::Why;
 use crate::epoch::Restored;
 use crate::erased::{Erased, Span};
 use crate::key::Key;
+use crate::mailbox::NOBODY;
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Pushed;
@@ -361,6 +362,13 @@ pub struct Resent {
     pub expires: Moment,
     /// Who sent it again.
     pub by: String,
+    /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
+    #[serde(default = "nobody")]
+    pub from: u64,
+}
+
+pub(crate) const fn nobody() -> u64 {
+    NOBODY
 }
 
 /// A held message that goes on.

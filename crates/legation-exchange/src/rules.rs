@@ -17,7 +17,7 @@ pub use ruling::{Finding, Ruled};
 pub use voice::Voice;
 
 pub(crate) use case::Case;
-pub(crate) use ruling::{Heard, Ruling};
+pub(crate) use ruling::{Again, Heard, Ruling};
 pub(crate) use voice::utter;
 
 use crate::moment::Moment;

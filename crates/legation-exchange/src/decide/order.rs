@@ -2,7 +2,7 @@
 
 use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
 use crate::effect::{Effect, Entry, Released, Resent};
-use crate::rules::{acl, cap, hold, utter, vcp, vlp};
+use crate::rules::{Again, acl, cap, hold, utter, vcp, vlp};
 use crate::who::Who;
 use std::time::Duration;
 
@@ -27,9 +27,9 @@ impl Desk<'_> {
         if !changes.is_empty() {
             entries.push(self.entry(Effect::Changed { changes, by: by.to_owned() }, None));
         }
-        for (message, agent) in again {
+        for Again { message, to: agent, from } in again {
             let expires = self.now.plus(self.policy.time_to_live);
-            let effect = Effect::Resent(Resent { agent, routed: message, message, expires, by: by.to_owned() });
+            let effect = Effect::Resent(Resent { agent, routed: message, message, expires, by: by.to_owned(), from });
             let position = self.state.next + entries.len() as u64;
             entries.push(Entry { position, at: self.now, effect, body: None });
         }

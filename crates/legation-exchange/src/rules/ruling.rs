@@ -28,7 +28,17 @@ pub(crate) struct Ruling {
     /// Held messages that go on.
     pub(crate) released: Vec<u64>,
     /// Messages of the record that go to somebody again, or to somebody else.
-    pub(crate) again: Vec<(u64, String)>,
+    pub(crate) again: Vec<Again>,
+}
+
+/// A message of the record that goes to somebody again, or to somebody else.
+pub(crate) struct Again {
+    /// The entry that holds it.
+    pub(crate) message: u64,
+    /// To whom.
+    pub(crate) to: String,
+    /// The entry that registered its sender.
+    pub(crate) from: u64,
 }
 
 /// Something the exchange says.

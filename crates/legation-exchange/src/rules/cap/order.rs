@@ -6,9 +6,10 @@ use super::delegate::{latest, may_hand_to, no_cycle};
 use super::task::{Stage, Task};
 use super::words;
 use crate::erased::covers;
+use crate::mailbox::NOBODY;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rules::Ruling;
+use crate::rules::{Again, Ruling, vcp};
 use crate::state::State;
 use crate::who::{PRINCIPALS, Role, Who};
 use legation_protocol::cap::ErrorCode;
@@ -44,6 +45,9 @@ pub(crate) fn order(
     let task = state.rules.cap.task(order.task).filter(|task| may_see(state, who, order.task, task));
     let task = task.ok_or_else(|| Rejection::because(Code::UnknownTask, "there is no such task"))?;
     may_order(task, who)?;
+    if let Who::Agent(id) = who {
+        vcp::may_act(state, id)?;
+    }
     match &order.step {
         Step::Retry => retry(state, policy, now, (order.task, task), who),
         Step::Reassign(to) => reassign(state, policy, now, (order.task, task), to, who),
@@ -113,8 +117,12 @@ fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
 fn words_again(state: &State, task: &Task, to: &str, ruling: &mut Ruling) {
     let dropped = &state.dropped;
     let is_kept = task.notice >= dropped.before || covers(&dropped.kept, task.notice);
-    if is_kept && state.erasures.of(task.notice).is_none() {
-        ruling.again.push((task.notice, to.to_owned()));
+    let delegator = state.registry.agent(&task.delegator);
+    let is_heard = delegator.is_none_or(|delegator| vcp::may_be_heard(state, delegator).is_ok());
+    // What is held goes nowhere until it is released, and what was refused never does.
+    if is_kept && is_heard && state.rules.holds.went_on(task.notice) && state.erasures.of(task.notice).is_none() {
+        let from = delegator.map_or(NOBODY, |delegator| delegator.since);
+        ruling.again.push(Again { message: task.notice, to: to.to_owned(), from });
     }
 }
 

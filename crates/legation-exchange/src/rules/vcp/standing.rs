@@ -183,12 +183,20 @@ pub(super) fn line<'r>(registry: &'r Registry, agent: &'r Agent) -> impl Iterato
     std::iter::successors(parent(&agent), parent)
 }
 
-/// Whether an agent may do more than speak: register and remove others.
+/// Whether an agent may do more than speak: register and remove others, hand tasks over again.
 pub(crate) fn may_act(state: &State, agent: &str) -> Result<(), Rejection> {
     let standing = state.registry.agent(agent).map_or(Standing::Running, |agent| state.rules.vcp.standing.of(agent));
     match standing {
         Standing::Running => Ok(()),
         Standing::Paused => Err(paused()),
+        Standing::Suspended => Err(suspended()),
+    }
+}
+
+/// Whether what an agent said before may be handed on now.
+pub(crate) fn may_be_heard(state: &State, agent: &Agent) -> Result<(), Rejection> {
+    match state.rules.vcp.standing.of(agent) {
+        Standing::Running | Standing::Paused => Ok(()),
         Standing::Suspended => Err(suspended()),
     }
 }
