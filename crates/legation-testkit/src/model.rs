@@ -158,7 +158,9 @@ impl Model {
         match letter.to {
             To::One(one) => ensure(accepted.to == [one], || format!("{position} went to {:?}", accepted.to)),
             To::Exchange => ensure(accepted.to.is_empty(), || format!("{position} went to {:?}", accepted.to)),
-            To::Peers | To::Session => ensure(!accepted.to.iter().any(|to| to == letter.sender), || format!("{position} came back")),
+            To::Peers | To::Session => {
+                ensure(!accepted.to.iter().any(|to| to == letter.sender), || format!("{position} came back"))
+            }
         }
     }
 

@@ -153,7 +153,8 @@ impl Model {
             }
             By::Exchange if why == "the task has ended" => {
                 let task = self.results.get(&message).and_then(|(task, _)| self.tasks.get(task));
-                ensure(task.is_some_and(|task| !task.open), || format!("{message} was refused in an open task"))?;
+                let over = task.is_some_and(|task| !task.open || task.handed > message);
+                ensure(over, || format!("{message} was refused in an open task"))?;
             }
             By::Exchange => {
                 let over = held.until.is_some_and(|until| until <= self.now);

@@ -19,6 +19,8 @@ pub(super) struct Task {
     pub(super) assignee: String,
     /// The entry with the delegation.
     pub(super) notice: u64,
+    /// The entry after which it is another try.
+    pub(super) handed: u64,
     /// The tools its delegation names, if it names any.
     granted: Option<BTreeSet<String>>,
     /// Those its assignee was bound to ever since.
@@ -82,6 +84,7 @@ impl Model {
             delegator: sender.to_owned(),
             assignee: to.to_owned(),
             notice: position,
+            handed: position,
             granted: tools.cloned(),
             bound: self.members.get(to).map(|member| member.tools.clone()).unwrap_or_default(),
             deadline: above.first().map_or(wanted, |above| wanted.min(above.deadline)),
@@ -97,12 +100,17 @@ impl Model {
         let sender = letter.sender;
         let own = || self.members.get(sender).is_some_and(|member| member.tools.contains(tool));
         let named = letter.thread.as_deref().unwrap_or_default();
-        let opener = self.tasks.values().any(|task| task.id == named && task.delegator == sender && task.parent.is_none());
+        let opener =
+            self.tasks.values().any(|task| task.id == named && task.delegator == sender && task.parent.is_none());
         let mut held = self.holds_open(sender).peekable();
         // One that is over leaves what it left while it was open.
         let mut over = self.tasks.iter().filter(|(_, task)| task.id == named && task.assignee == sender);
         let fits = over.any(|(number, _)| self.usable(*number).contains(tool))
-            || if held.peek().is_none() || opener { own() } else { held.any(|(number, _)| self.usable(number).contains(tool)) };
+            || if held.peek().is_none() || opener {
+                own()
+            } else {
+                held.any(|(number, _)| self.usable(number).contains(tool))
+            };
         ensure(fits, || format!("{sender} may not use {tool}, and did at {position}"))
     }
 
@@ -182,7 +190,7 @@ impl Model {
     }
 
     fn hand_again(&mut self, number: u64, to: Option<&String>) {
-        let usual = self.now.plus(self.policy.task_deadline);
+        let (usual, handed) = (self.now.plus(self.policy.task_deadline), self.next);
         let Some(task) = self.tasks.get(&number) else { return };
         let above = task.parent.and_then(|parent| self.tasks.get(&parent)).map(|above| above.deadline);
         let assignee = to.unwrap_or(&task.assignee).clone();
@@ -190,7 +198,7 @@ impl Model {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.deadline = above.map_or(usual, |above| usual.min(above));
         if !task.open {
-            (task.open, task.bound) = (true, bound);
+            (task.open, task.bound, task.handed) = (true, bound, handed);
         }
         task.assignee = assignee;
     }

@@ -6,6 +6,7 @@ use super::asking::Ask;
 use crate::house::NAMES;
 use legation_exchange::rules::{cap, hold, vcp, vlp};
 use legation_exchange::{Directive, Role, State, Who};
+use std::sync::PoisonError;
 
 /// An order, and what the model knows it by.
 #[derive(Clone, Debug)]
@@ -17,7 +18,8 @@ pub(super) struct Ordered {
 impl World {
     /// Something that somebody orders, if there is anything to order.
     pub(super) fn order(&mut self) -> Option<Ask> {
-        let state = self.ledger.as_ref()?.state().clone();
+        let committed = self.ledger.as_ref()?.committed();
+        let state = committed.read().unwrap_or_else(PoisonError::into_inner);
         let (order, key) = match self.rng.below(100) {
             0..45 => self.review(&state),
             45..55 => self.stop(),

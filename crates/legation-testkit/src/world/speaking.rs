@@ -11,6 +11,7 @@ use legation_protocol::Format;
 use legation_protocol::vcp::Severity;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
 /// Sessions of VLP.
 const SESSIONS: [&str; 3] = ["S-1", "S-2", "S-3"];
@@ -19,7 +20,8 @@ const CREED: &str = "creed://creed.space/family.safe.guide@1.2.0";
 impl World {
     /// A letter that a rule asks about, if there is anything to say.
     pub(super) fn draft(&mut self) -> Option<Draft> {
-        let state = self.ledger.as_ref()?.state().clone();
+        let committed = self.ledger.as_ref()?.committed();
+        let state = committed.read().unwrap_or_else(PoisonError::into_inner);
         match self.rng.below(100) {
             0..16 => self.alarm(&state),
             16..26 => self.ack(&state),
@@ -208,7 +210,9 @@ impl World {
             (false, 0..7) | (true, 0) => ("TASK_ACCEPT", if within.is_some() { accept } else { plain_accept() }),
             (false, _) => ("TASK_REJECT", json!({"status": "rejected", "reason_code": "busy"})),
             (true, 1..4) => ("FAILURE", json!({"status": "failure", "error_code": "crash", "error_text": "It broke."})),
-            (true, _) => ("INFORM_RESULT", json!({"task_status": "success", "result_summary": "Done.", "result_details": {}})),
+            (true, _) => {
+                ("INFORM_RESULT", json!({"task_status": "success", "result_summary": "Done.", "result_details": {}}))
+            }
         };
         let body = json!({"payload": payload, "beside": {"in_reply_to": talk.opening.id}});
         let says = Says::Answers { within: within.filter(|_| kind == "TASK_ACCEPT") };
