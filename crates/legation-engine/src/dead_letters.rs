@@ -75,7 +75,7 @@ impl Exchange {
     }
 
     fn letter(&self, position: u64, agent: String, letter: DeadLetter) -> Result<Letter, Error> {
-        let DeadLetter { message, why, at } = letter;
+        let DeadLetter { message, why, at, .. } = letter;
         let frame = self.frame(message)?.ok_or(Error::Entry { position: message })?;
         let Ok(Effect::Accepted(accepted)) = serde_json::from_slice(&frame.effect) else {
             return Err(Error::Entry { position: message });

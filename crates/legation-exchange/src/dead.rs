@@ -1,6 +1,7 @@
 //! Letters that reached nobody: kept in a list until somebody sends them again or drops them. The
 //! messages themselves stay in the record whatever becomes of the list.
 
+use crate::effect::nobody;
 use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,6 +42,9 @@ pub struct DeadLetter {
     pub why: Why,
     /// Since when.
     pub at: Moment,
+    /// The entry that registered its sender; [`NOBODY`](crate::NOBODY) if no agent's suspension stops it.
+    #[serde(default = "nobody")]
+    pub from: u64,
 }
 
 /// The list, by where each letter was routed and whom to.

@@ -362,18 +362,13 @@ pub struct Resent {
     pub expires: Moment,
     /// Who sent it again.
     pub by: String,
-    /// The entry that registered whose words they are, where they are to be taken back with that agent's others.
-    #[serde(default = "nobody", skip_serializing_if = "is_nobody")]
+    /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
+    #[serde(default = "nobody")]
     pub from: u64,
 }
 
-fn nobody() -> u64 {
+pub(crate) const fn nobody() -> u64 {
     NOBODY
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks like this")]
-fn is_nobody(from: &u64) -> bool {
-    *from == NOBODY
 }
 
 /// A held message that goes on.

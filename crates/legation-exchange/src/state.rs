@@ -207,7 +207,8 @@ impl State {
             self.hold(entry, accepted);
         }
         for agent in &accepted.missed {
-            let letter = DeadLetter { message: position, why: Why::MailboxFull, at: entry.at };
+            let from = self.sender_of(accepted);
+            let letter = DeadLetter { message: position, why: Why::MailboxFull, at: entry.at, from };
             self.dead.put(position, agent, letter);
             self.rules.acl.lose(position, agent, Loss::MailboxFull, entry.at);
         }
@@ -335,7 +336,8 @@ impl State {
     /// Removes an agent. What waited for it reached nobody; those below it go to whom it stood below.
     fn remove(&mut self, agent: &str, at: Moment) {
         for item in self.mailboxes.remove(agent).unwrap_or_default().after(None) {
-            self.dead.put(item.position, agent, DeadLetter { message: item.message, why: Why::Removed, at });
+            let letter = DeadLetter { message: item.message, why: Why::Removed, at, from: item.from };
+            self.dead.put(item.position, agent, letter);
         }
         self.rules.holds.forget_recipient(agent);
         if let Some(sender) = self.registry.agent(agent) {
@@ -363,7 +365,7 @@ impl State {
         let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
         for position in positions {
             if let Some(item) = mailbox.take(*position) {
-                self.dead.put(*position, agent, DeadLetter { message: item.message, why, at });
+                self.dead.put(*position, agent, DeadLetter { message: item.message, why, at, from: item.from });
                 self.rules.acl.lose(item.message, agent, Loss::Expired, at);
             }
         }
@@ -372,7 +374,8 @@ impl State {
 
     fn resend(&mut self, position: u64, resent: &Resent) {
         self.dead.take(resent.routed, &resent.agent);
-        self.put(&resent.agent, Item { position, message: resent.message, expires: resent.expires, from: resent.from });
+        let Resent { agent, message, expires, from, .. } = resent;
+        self.put(agent, Item { position, message: *message, expires: *expires, from: *from });
     }
 }
 

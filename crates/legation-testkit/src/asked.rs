@@ -10,6 +10,10 @@ pub(crate) struct Asked {
     pub(crate) letters: Vec<Letter>,
     /// Letters by their bytes: the record must have no others.
     pub(crate) by_bytes: BTreeMap<Box<[u8]>, usize>,
+    /// The same by their digests.
+    pub(crate) by_digest: BTreeMap<String, usize>,
+    /// What somebody ordered: who, and what.
+    pub(crate) orders: BTreeSet<String>,
     /// Letters that were told to be taken, by the positions told. What it is all about.
     pub(crate) taken: BTreeMap<u64, usize>,
     /// Acknowledgements that agents asked for.
@@ -42,6 +46,7 @@ impl Asked {
     pub(crate) fn note(&mut self, letter: Letter) -> usize {
         let number = letter.number;
         self.by_bytes.insert(letter.received.bytes().into(), number);
+        self.by_digest.insert(letter.received.digest().to_string(), number);
         self.letters.push(letter);
         number
     }

@@ -3,12 +3,12 @@
 
 use crate::asked::Asked;
 use crate::letter::Letter;
+use crate::model::{Check, Model, ensure};
 use legation_engine::{LOOK, Ledger};
 use legation_exchange::record::{
     Committed, Frame, Frontier, Hash, Opening, Seal, chain, leaf, verify_consistency, verify_inclusion,
 };
-use legation_exchange::rules::{Change, acl};
-use legation_exchange::{Accepted, Acked, Effect, Erased, Moment, Policy, Pushed, Route, Why};
+use legation_exchange::{Accepted, Acked, Effect, Entry, Erased, Moment, Policy, Pushed, Route, State, Why};
 use legation_protocol::Format;
 use legation_protocol::sign::SecretKey;
 use legation_store::verify::{Options, verify};
@@ -16,27 +16,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-type Check = Result<(), String>;
-
-/// Checks every promise; says which one is broken.
-pub(crate) fn audit(asked: &Asked, policy: &Policy, ledger: &Ledger, dir: &Path) -> Check {
+/// Checks every promise; says which one is broken. Gives back what must be so by the rules.
+pub(crate) fn audit(asked: &Asked, policy: &Policy, ledger: &Ledger, dir: &Path) -> Result<Model, String> {
     let mut audit = Audit::new(asked, policy);
     for frame in ledger.log().frames(0) {
         audit.frame(&frame.map_err(|error| format!("the record cannot be read: {error}"))?)?;
     }
     audit.told()?;
     audit.bodies()?;
-    audit.mailboxes(ledger)?;
+    audit.model.agrees(ledger.state())?;
+    let stale = audit.model.stale(audit.at, LOOK);
+    ensure(stale.is_none(), || format!("{stale:?} waits beyond its time"))?;
+    audit.folds_again(ledger)?;
     audit.given()?;
     audit.statements(ledger)?;
     let ring = Some(Arc::clone(ledger.reader().ring()));
     let options = Options { checkpoint: asked.checkpoints.last().cloned(), ring, ..Options::default() };
     let report = verify(dir, &options, &mut |_| ()).map_err(|error| format!("the record cannot be read: {error}"))?;
-    ensure(report.is_sound() && report.to == ledger.size(), || format!("the record does not verify: {report:?}"))
-}
-
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Check {
-    if holds { Ok(()) } else { Err(what()) }
+    ensure(report.is_sound() && report.to == ledger.size(), || format!("the record does not verify: {report:?}"))?;
+    Ok(audit.model)
 }
 
 /// The way through the record.
@@ -46,8 +44,8 @@ struct Audit<'a> {
     at: Moment,
     chain: Hash,
     frontier: Frontier,
-    /// Letters by the positions of the entries that took them, and when.
-    accepted: BTreeMap<u64, (usize, Moment)>,
+    /// Letters by the positions of the entries that took them; what the exchange said has no number.
+    accepted: BTreeMap<u64, usize>,
     /// Acknowledgements by position.
     acked: BTreeMap<u64, Acked>,
     /// When an id was taken last, and by which letter.
@@ -57,9 +55,9 @@ struct Audit<'a> {
     seen: BTreeSet<usize>,
     /// Digests of what was refused: who sends that again cannot expect it to keep its place.
     refused: BTreeSet<String>,
-    /// What waits for whom, and what ever did.
-    waiting: BTreeMap<String, BTreeSet<u64>>,
-    routed: BTreeMap<String, BTreeSet<u64>>,
+    /// What must be so by the rules, and what the record comes to.
+    model: Model,
+    folded: State,
     /// Roots and chains by size, at the sizes that were stated.
     roots: BTreeMap<u64, (Hash, Hash)>,
     leaves: Vec<Hash>,
@@ -67,9 +65,6 @@ struct Audit<'a> {
     erased: BTreeMap<u64, u64>,
     cleared: BTreeSet<u64>,
     gone: BTreeSet<u64>,
-    /// Requests that were given up, and the entries by which that was not told yet.
-    failed: BTreeSet<u64>,
-    untold: BTreeSet<u64>,
 }
 
 impl<'a> Audit<'a> {
@@ -86,15 +81,13 @@ impl<'a> Audit<'a> {
             last: BTreeMap::new(),
             seen: BTreeSet::new(),
             refused: BTreeSet::new(),
-            waiting: BTreeMap::new(),
-            routed: BTreeMap::new(),
+            model: Model::new(policy),
+            folded: State::deciding(),
             roots: BTreeMap::new(),
             leaves: Vec::new(),
             erased: BTreeMap::new(),
             cleared: BTreeSet::new(),
             gone: BTreeSet::new(),
-            failed: BTreeSet::new(),
-            untold: BTreeSet::new(),
         }
     }
 
@@ -110,8 +103,11 @@ impl<'a> Audit<'a> {
             self.roots.insert(position + 1, (self.frontier.root(), self.chain));
         }
         self.leaves.push(leaf);
-        let effect = serde_json::from_slice(&frame.effect).map_err(|_| format!("{position} has no effect"))?;
-        match effect {
+        let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| format!("{position} has no effect"))?;
+        self.model.step(self.asked, position, at, &effect)?;
+        let entry = Entry { position, at, effect, body: None };
+        self.folded.apply(&entry);
+        match entry.effect {
             Effect::Accepted(accepted) => self.accept(position, &accepted, frame.body.here()),
             Effect::Erased(erased) => self.erase(position, &erased),
             Effect::Cleared { up_to } => {
@@ -120,16 +116,10 @@ impl<'a> Audit<'a> {
                 Ok(())
             }
             Effect::Acked(acked) => self.ack(position, acked),
-            Effect::Died { agent, positions, why } => {
-                ensure(why == Why::Expired, || format!("letters died at {position} for no reason"))?;
-                self.expire(&agent, &positions)
-            }
-            Effect::Registered { agent, .. } => {
-                self.waiting.entry(agent.id.clone()).or_default();
-                Ok(())
+            Effect::Died { why, .. } => {
+                ensure(why == Why::Expired, || format!("letters died at {position} for no reason"))
             }
             Effect::Removed { agent, .. } => {
-                self.waiting.remove(&agent);
                 ensure(self.asked.removals.contains(agent.as_str()), || format!("nobody wanted {agent} removed"))
             }
             Effect::Refused(refused) => {
@@ -137,48 +127,30 @@ impl<'a> Audit<'a> {
                 Ok(())
             }
             Effect::Pushed(pushed) => self.pushed(position, &pushed),
-            Effect::Changed { changes, .. } => self.gave_up(position, &changes),
-            Effect::Tallied { .. }
+            // The model has seen to these, and to those that should not be there.
+            Effect::Changed { .. }
+            | Effect::Registered { .. }
             | Effect::Released(_)
+            | Effect::Resent(_)
+            | Effect::Tallied { .. }
             | Effect::Keyed { .. }
             | Effect::Granted { .. }
             | Effect::Withdrawn { .. }
             | Effect::Confirmed { .. }
-            | Effect::Resent(_)
             | Effect::Purged { .. }
             | Effect::Restored(_)
             | Effect::Dropped { .. }
-            | Effect::Rotated { .. } => Err(format!("nobody asked for what is at {position}")),
+            | Effect::Rotated { .. } => Ok(()),
         }
-    }
-
-    /// A request that reaches nobody is given up, once.
-    fn gave_up(&mut self, position: u64, changes: &[Change]) -> Check {
-        let [Change::Acl(acl::Change::Moved(moved))] = changes else {
-            return Err(format!("nobody asked for what changed at {position}"));
-        };
-        let first = moved.to == acl::Stage::Failed && self.failed.insert(moved.talk);
-        ensure(first, || format!("{} was given up twice", moved.talk))?;
-        self.untold.insert(position);
-        Ok(())
-    }
-
-    /// Whoever made it is told, once.
-    fn said(&mut self, position: u64, accepted: &Accepted) -> Check {
-        let because = accepted.ruled.because.is_some_and(|because| self.untold.remove(&because));
-        ensure(because && accepted.kind == "FAILURE", || format!("the exchange spoke unasked at {position}"))?;
-        self.accepted.insert(position, (usize::MAX, self.at));
-        for agent in &accepted.to {
-            let there = self.waiting.get_mut(agent).map(|waiting| waiting.insert(position));
-            ensure(there == Some(true), || format!("{position} went to {agent}, who is not registered"))?;
-            self.routed.entry(agent.clone()).or_default().insert(position);
-        }
-        Ok(())
     }
 
     fn accept(&mut self, position: u64, accepted: &Accepted, body: Option<&[u8]>) -> Check {
         if accepted.proof == "exchange" {
-            return self.said(position, accepted);
+            if body.is_none() {
+                self.gone.insert(position);
+            }
+            self.accepted.insert(position, usize::MAX);
+            return Ok(());
         }
         let number = if let Some(body) = body {
             self.asked.by_bytes.get(body).copied()
@@ -189,19 +161,10 @@ impl<'a> Audit<'a> {
         let letter = self.asked.letter(number.ok_or_else(|| format!("nobody wrote what is at {position}"))?)?;
         ensure(letter.honest, || format!("a forgery was taken at {position}"))?;
         ensure(accepted.sender == letter.sender, || format!("{position} is said to be by {}", accepted.sender))?;
-        match letter.recipient {
-            Some(one) => ensure(accepted.to == [one], || format!("{position} went to {:?}", accepted.to))?,
-            None => ensure(!accepted.to.iter().any(|to| to == letter.sender), || format!("{position} came back"))?,
-        }
         self.once(position, letter)?;
         self.in_order(letter, &accepted.to)?;
         self.seen.insert(letter.number);
-        self.accepted.insert(position, (letter.number, self.at));
-        for agent in &accepted.to {
-            let there = self.waiting.get_mut(agent).map(|waiting| waiting.insert(position));
-            ensure(there == Some(true), || format!("{position} went to {agent}, who is not registered"))?;
-            self.routed.entry(agent.clone()).or_default().insert(position);
-        }
+        self.accepted.insert(position, letter.number);
         Ok(())
     }
 
@@ -216,9 +179,6 @@ impl<'a> Audit<'a> {
         for position in erased.positions.iter().flat_map(|span| span.first..=span.last) {
             ensure(self.asked.doomed.contains(&position), || format!("nobody wanted {position} erased"))?;
             self.erased.entry(position).or_insert(entry);
-            for waiting in self.waiting.values_mut() {
-                waiting.remove(&position);
-            }
         }
         Ok(())
     }
@@ -236,7 +196,9 @@ impl<'a> Audit<'a> {
     /// An id is taken once while it is remembered, and a VCP message once for ever.
     fn once(&mut self, position: u64, letter: &Letter) -> Check {
         let Some(id) = letter.id.clone() else { return Ok(()) };
-        let before = self.ids.insert((letter.sender.to_owned(), id), (letter.number, self.at));
+        // A session of VLP has ids of its own.
+        let session = letter.thread.clone().filter(|_| letter.dialect == Format::Vlp).unwrap_or_default();
+        let before = self.ids.insert((letter.sender.to_owned(), session + &id), (letter.number, self.at));
         let Some((first, at)) = before else { return Ok(()) };
         let made = self.asked.letter(first)?.made;
         let vcp = letter.dialect == Format::Vcp;
@@ -270,10 +232,6 @@ impl<'a> Audit<'a> {
             ack.agent == acked.agent && ack.positions == acked.positions && acked.up_to.is_none_or(far)
         });
         ensure(wanted, || format!("nobody acknowledged what is acknowledged at {position}"))?;
-        if let Some(waiting) = self.waiting.get_mut(&acked.agent) {
-            let gone = |at: &u64| acked.up_to.is_some_and(|up_to| *at <= up_to) || acked.positions.contains(at);
-            waiting.retain(|at| !gone(at));
-        }
         self.acked.insert(position, acked);
         Ok(())
     }
@@ -283,28 +241,15 @@ impl<'a> Audit<'a> {
         for tried in &pushed.delivered {
             let at = tried.position;
             ensure(self.asked.took.contains(&at), || format!("{position} says that {at} was brought, and it was not"))?;
-            if let Some(waiting) = self.waiting.get_mut(&pushed.agent) {
-                waiting.remove(&at);
-            }
         }
         let often = pushed.tries().find(|(_, tried)| tried.number > Route::ATTEMPTS);
         ensure(often.is_none(), || format!("{position} tells of too many attempts: {often:?}"))
     }
 
-    fn expire(&mut self, agent: &str, positions: &[u64]) -> Check {
-        for position in positions {
-            let due = self.accepted.get(position).map(|(_, at)| at.plus(self.policy.time_to_live));
-            ensure(due.is_some_and(|due| due <= self.at), || format!("{position} expired too early"))?;
-            let waited = self.waiting.get_mut(agent).is_some_and(|waiting| waiting.remove(position));
-            ensure(waited, || format!("{position} expired but did not wait"))?;
-        }
-        Ok(())
-    }
-
     /// What agents were told is in the record.
     fn told(&self) -> Check {
         for (position, number) in &self.asked.taken {
-            let found = self.accepted.get(position).map(|(number, _)| number);
+            let found = self.accepted.get(position);
             ensure(found == Some(number), || format!("letter {number} was acknowledged at {position} and is lost"))?;
         }
         for (position, ack) in &self.asked.acked {
@@ -316,20 +261,10 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
-    /// Each mailbox has what the record says, no more and no less.
-    fn mailboxes(&self, ledger: &Ledger) -> Check {
-        let live = ledger.state();
-        let agents: Vec<_> = live.registry().agents().map(|agent| &agent.id).collect();
-        ensure(agents.iter().copied().eq(self.waiting.keys()), || format!("registered are {agents:?}"))?;
-        for (agent, waiting) in &self.waiting {
-            let found: BTreeSet<u64> =
-                live.mailbox(agent).into_iter().flat_map(|m| m.after(None)).map(|i| i.position).collect();
-            ensure(found == *waiting, || format!("for {agent} wait {found:?}, and {waiting:?} should"))?;
-            let due = |at: Moment| at.plus(self.policy.time_to_live).plus(LOOK) <= self.at;
-            let stale = waiting.iter().find(|at| self.accepted.get(at).is_some_and(|(_, at)| due(*at)));
-            ensure(stale.is_none(), || format!("{stale:?} waits beyond its time"))?;
-        }
-        Ok(())
+    /// The record alone leads to the state there is, whatever that began with.
+    fn folds_again(&mut self, ledger: &Ledger) -> Check {
+        self.folded.settle();
+        ensure(self.folded == *ledger.state(), || "the record leads to another state than there is".to_owned())
     }
 
     /// Whoever takes from a mailbox as it fills is given what the record has for it, once and in order, and
@@ -337,11 +272,11 @@ impl<'a> Audit<'a> {
     fn given(&self) -> Check {
         for (agent, given) in &self.asked.given {
             ensure(given.is_sorted_by(|one, next| one < next), || format!("{agent} was given {given:?}"))?;
-            let (all, none) = (given.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
-            let unknown = all.difference(self.routed.get(*agent).unwrap_or(&none)).next();
+            let all: BTreeSet<_> = given.iter().copied().collect();
+            let (waiting, routed) = self.model.mailbox(agent);
+            let unknown = all.difference(&routed).next();
             ensure(unknown.is_none(), || format!("{agent} was given {unknown:?}, which is not in the record"))?;
             let Some(last) = given.last() else { continue };
-            let waiting = self.waiting.get(*agent).unwrap_or(&none);
             let missed = waiting.range(..=last).find(|position| !all.contains(position));
             ensure(missed.is_none(), || format!("{agent} was never given {missed:?}"))?;
         }

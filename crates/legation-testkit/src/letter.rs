@@ -1,14 +1,13 @@
-//! Messages in all four dialects, and who the agents are that send them.
+//! Messages in all four dialects, and what is known of them without the exchange.
 
+mod says;
+
+pub(crate) use says::{Draft, Says, To};
+
+use crate::house::{NAMES, ORCHESTRATOR, key, uri};
 use crate::rng::Rng;
-use legation_exchange::{Input, Moment, NewKey, Proof, Registration, SpareId, TokenHash, Verified, Who};
-use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_exchange::{Input, Moment, Proof, SpareId, Verified, Who};
 use legation_protocol::{Format, Received};
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
-
-/// The agents. In VCP they go by an alias.
-pub(crate) const NAMES: [&str; 5] = ["ada", "bob", "cyd", "dan", "eve"];
 
 /// A message, and all that is known of it without the exchange.
 #[derive(Clone, Debug)]
@@ -16,8 +15,7 @@ pub(crate) struct Letter {
     /// Counts up in the order of writing.
     pub(crate) number: usize,
     pub(crate) sender: &'static str,
-    /// Nobody in particular for a broadcast.
-    pub(crate) recipient: Option<&'static str>,
+    pub(crate) to: To,
     pub(crate) dialect: Format,
     /// CAP does without now and then.
     pub(crate) id: Option<String>,
@@ -28,6 +26,10 @@ pub(crate) struct Letter {
     pub(crate) honest: bool,
     /// Whether it waits its turn among its sender's.
     pub(crate) ordered: bool,
+    /// What of it a rule asks about.
+    pub(crate) says: Says,
+    /// Its task or session.
+    pub(crate) thread: Option<String>,
 }
 
 impl Letter {
@@ -39,21 +41,25 @@ impl Letter {
         let recipient = if sender == recipient { NAMES.iter().find(|name| **name != sender) } else { Some(&recipient) };
         let dialect = like.map_or(dialect.unwrap_or(Format::Vlp), |like| like.dialect);
         let recipient = recipient.copied().filter(|_| dialect != Format::Vcp || rng.chance(70));
-        let id = match (like, dialect) {
-            (Some(like), _) => like.id.clone(),
-            (None, Format::Vcp) => Some(format!("019502a4-7e5c-7000-8000-{number:012x}")),
-            (None, Format::Acl) => Some(format!("5b1f0c9e-3a77-4c1d-9a46-{number:012x}")),
-            (None, _) => Some(format!("MSG-sim-{number:04}")),
-        };
+        let id = like.map_or_else(|| Some(id(dialect, number)), |like| like.id.clone());
         let id = id.filter(|_| like.is_some() || dialect != Format::Cap || rng.chance(70));
         let text = text(dialect, sender, recipient, id.as_deref(), made, &body(number, rng));
         let received = Received::read(text.as_bytes()).map_err(|error| format!("{text} is no message: {error:?}"))?;
-        let proof = match dialect {
-            Format::Vcp => Proof::Signature(key(sender)),
-            _ => Proof::Bearer(Who::Agent(sender.to_owned())),
-        };
-        let ordered = like.is_none();
-        Ok(Letter { number, sender, recipient, dialect, id, made, received, proof, honest: true, ordered })
+        let (proof, ordered) = (proof(sender, dialect), like.is_none());
+        let to = recipient.map_or(To::Peers, To::One);
+        let says = if dialect == Format::Acl { Says::Requests } else { Says::Plain };
+        let thread = (dialect == Format::Cap).then(|| "T1".to_owned());
+        Ok(Letter { number, sender, to, dialect, id, made, received, proof, honest: true, ordered, says, thread })
+    }
+
+    /// The letter that a draft becomes.
+    pub(crate) fn of(number: usize, made: Moment, draft: Draft) -> Result<Letter, String> {
+        let text = draft.text(&id(draft.dialect, number), made);
+        let Draft { sender, to, dialect, says, thread, .. } = draft;
+        let received = Received::read(text.as_bytes()).map_err(|error| format!("{text} is no message: {error:?}"))?;
+        let (id, proof) = (Some(id(dialect, number)), proof(sender, dialect));
+        let (honest, ordered) = (true, true);
+        Ok(Letter { number, sender, to, dialect, id, made, received, proof, honest, ordered, says, thread })
     }
 
     /// The same by somebody who is not its sender.
@@ -76,14 +82,21 @@ impl Letter {
     }
 }
 
-/// The input that registers an agent, or registers it again.
-pub(crate) fn registration(name: &'static str, rng: &mut Rng) -> Input {
-    let mut token = [0; 32];
-    token.as_chunks_mut::<8>().0.iter_mut().for_each(|part| *part = rng.next().to_le_bytes());
-    let aliases = BTreeMap::from([(Format::Vcp, uri(name))]);
-    let keys = Some(vec![NewKey::from(&key(name))]);
-    let registration = Box::new(Registration { aliases: Some(aliases), keys, ..Registration::default() });
-    Input::Register { id: name.to_owned(), registration, who: Who::operator(), token: TokenHash(token) }
+/// The id of the letter with this number.
+fn id(dialect: Format, number: usize) -> String {
+    match dialect {
+        Format::Vcp => format!("019502a4-7e5c-7000-8000-{number:012x}"),
+        Format::Acl => format!("5b1f0c9e-3a77-4c1d-9a46-{number:012x}"),
+        Format::Cap | Format::Vlp | Format::Hello | Format::Manifest => format!("MSG-sim-{number:04}"),
+    }
+}
+
+fn proof(sender: &str, dialect: Format) -> Proof {
+    match dialect {
+        _ if sender == ORCHESTRATOR => Proof::Bearer(Who::operator()),
+        Format::Vcp => Proof::Signature(key(sender)),
+        _ => Proof::Bearer(Who::Agent(sender.to_owned())),
+    }
 }
 
 fn correspondents(rng: &mut Rng) -> (&'static str, &'static str) {
@@ -120,21 +133,6 @@ fn text(dialect: Format, sender: &str, recipient: Option<&str>, id: Option<&str>
             r#"{{"id":"{id}","protocol":"VLP/1.1","type":"claim","timestamp":"{made}","sender":"{sender}","receiver":"{to}","content":"{body}","confidence":0.5}}"#
         ),
     }
-}
-
-fn uri(name: &str) -> String {
-    format!("agent://sim/{name}")
-}
-
-fn key(name: &str) -> PublicKey {
-    static KEYS: OnceLock<Vec<PublicKey>> = OnceLock::new();
-    let keys = KEYS.get_or_init(|| (1..=5).map(|seed| SecretKey::from_seed(&[seed; 32]).public()).collect());
-    let index = NAMES.iter().position(|own| *own == name);
-    index
-        .and_then(|index| keys.get(index))
-        .or(keys.first())
-        .cloned()
-        .unwrap_or_else(|| SecretKey::from_seed(&[9; 32]).public())
 }
 
 #[cfg(test)]

@@ -8,10 +8,13 @@
 mod asked;
 mod audit;
 mod disk;
+mod house;
 mod letter;
 mod many;
+mod model;
 mod rng;
 mod world;
 
 pub use many::{Failure, many};
+pub use model::Counts;
 pub use world::{Summary, run};

@@ -3,19 +3,24 @@
 mod asking;
 mod erasing;
 mod feeding;
+mod ordering;
 mod pushing;
 mod rewriting;
+mod speaking;
 mod starting;
 
 use crate::asked::{Ack, Asked};
 use crate::audit::audit;
 use crate::disk::{Fault, Flaky};
-use crate::letter::NAMES;
+use crate::house::{NAMES, ORCHESTRATOR};
 use crate::many::Failure;
+use crate::model::{Counts, Model};
 use crate::rng::Rng;
 use asking::Ask;
 use legation_engine::{Batch, Ledger};
-use legation_exchange::{Moment, Policy, State, Verdict};
+use legation_exchange::rules::acl::Times;
+use legation_exchange::rules::cap::Narrowing;
+use legation_exchange::{Moment, Policy, State, Verdict, Who};
 use legation_protocol::Code;
 use legation_store::Ring;
 use pushing::Way;
@@ -56,6 +61,8 @@ pub struct Summary {
     pub erased: u64,
     /// Times that what was erased was taken off the disk.
     pub cleared: u64,
+    /// What the rules did.
+    pub rules: Counts,
 }
 
 impl Summary {
@@ -73,6 +80,7 @@ impl Summary {
             rewritten,
             erased,
             cleared,
+            rules,
         } = more;
         self.accepted += accepted;
         self.duplicates += duplicates;
@@ -86,6 +94,7 @@ impl Summary {
         self.rewritten += rewritten;
         self.erased += erased;
         self.cleared += cleared;
+        self.rules.add(*rules);
     }
 }
 
@@ -100,7 +109,7 @@ pub fn run(seed: u64) -> Result<Summary, Failure> {
             world.round(round)?;
         }
         world.rest()?;
-        Ok(world.summary)
+        Ok(Summary { rules: world.model.counts, ..world.summary })
     };
     let done: Result<Summary, String> = steps();
     done.map_err(|what| Failure { seed, round, what })
@@ -124,6 +133,10 @@ struct World {
     outboxes: BTreeMap<&'static str, VecDeque<usize>>,
     /// The way to the endpoint, while the exchange runs.
     way: Way,
+    /// What must be so by the rules, as far as it is committed.
+    model: Model,
+    /// Who speaks too few dialects to be spoken to in all.
+    dumb: Option<&'static str>,
     summary: Summary,
 }
 
@@ -134,9 +147,11 @@ impl World {
         let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
         let dir = dir.map_err(|error| format!("no directory to work in: {error}"))?;
         let (disk, segment) = (Arc::new(Flaky::new(rng.fork())), (4 << rng.below(4)) << 10);
-        let policy = Policy { mailbox_limit: 12, time_to_live: Duration::from_hours(5), ..Policy::default() };
+        let policy = policy(&mut rng);
+        let dumb = if rng.chance(30) { rng.pick(&NAMES).copied() } else { None };
         let clock = Moment::from_micros(START);
-        let outboxes = NAMES.iter().map(|name| (*name, VecDeque::new())).collect();
+        let outboxes = NAMES.into_iter().chain([ORCHESTRATOR]).map(|name| (name, VecDeque::new())).collect();
+        let model = Model::new(&policy);
         let (asked, way, summary) = (Asked::default(), Way::default(), Summary::default());
         let keys = Arc::new(Ring::fixed([7; 32]));
         Ok(World {
@@ -152,6 +167,8 @@ impl World {
             asked,
             outboxes,
             way,
+            model,
+            dumb,
             summary,
         })
     }
@@ -261,19 +278,11 @@ impl World {
         let before = ledger.state().clone();
         match ledger.batch(inputs, now) {
             Ok(Batch { verdicts, .. }) if verdicts.len() != asks.len() => Err("a verdict is missing".to_owned()),
-            Ok(Batch { .. }) if self.rng.chance(4) => {
-                // It was committed, and nobody was told.
-                let after = self.ledger()?.state().clone();
-                self.summary.lost += asks.len() as u64;
-                self.crash(&[after])
+            Ok(Batch { verdicts, .. }) => {
+                let full = verdicts.iter().any(is_full);
+                self.watch(full)?;
+                self.answer_all(asks, verdicts)
             }
-            Ok(Batch { verdicts, .. }) => asks.iter().zip(verdicts).try_for_each(|(ask, verdict)| {
-                if self.rng.chance(5) {
-                    self.summary.lost += 1;
-                    return Ok(());
-                }
-                self.hear(ask, verdict)
-            }),
             Err(_) => {
                 let mut after = self.ledger()?.state().clone();
                 after.settle();
@@ -282,9 +291,40 @@ impl World {
         }
     }
 
+    /// What was committed is what should be by the rules.
+    fn watch(&mut self, full: bool) -> Result<(), String> {
+        let ledger = self.ledger.as_ref().ok_or("the exchange is not running")?;
+        for frame in ledger.log().frames(self.model.next()) {
+            let frame = frame.map_err(|error| format!("the record cannot be read: {error}"))?;
+            let effect = serde_json::from_slice(&frame.effect).map_err(|_| "an entry has no effect".to_owned())?;
+            self.model.step(&self.asked, frame.position, Moment::from_micros(frame.at), &effect)?;
+        }
+        self.model.agrees(ledger.state())?;
+        // For want of room nothing fires.
+        if full { Ok(()) } else { self.model.nothing_is_late(self.clock.max(ledger.state().now())) }
+    }
+
+    fn answer_all(&mut self, asks: &[Ask], verdicts: Vec<Verdict>) -> Result<(), String> {
+        match verdicts {
+            _ if self.rng.chance(4) => {
+                // It was committed, and nobody was told.
+                let after = self.ledger()?.state().clone();
+                self.summary.lost += asks.len() as u64;
+                self.crash(&[after])
+            }
+            verdicts => asks.iter().zip(verdicts).try_for_each(|(ask, verdict)| {
+                if self.rng.chance(5) {
+                    self.summary.lost += 1;
+                    return Ok(());
+                }
+                self.hear(ask, verdict)
+            }),
+        }
+    }
+
     /// An agent hears what became of what it asked.
     fn hear(&mut self, ask: &Ask, verdict: Verdict) -> Result<(), String> {
-        if matches!(&verdict, Verdict::Refused(rejection) if rejection.code() == Code::StorageFull) {
+        if is_full(&verdict) {
             self.summary.full += 1;
             return Ok(());
         }
@@ -318,7 +358,11 @@ impl World {
                 self.summary.cleared += 1;
                 Ok(())
             }
+            (Ask::Order(ordered), Verdict::Accepted { .. }) if ordered.who == Who::Nobody => {
+                Err("a stranger's order was followed".to_owned())
+            }
             (Ask::Ack { .. } | Ask::Register(_) | Ask::Remove(_) | Ask::Clear(_), _) => Ok(()),
+            (Ask::Order(_) | Ask::Resend(..), _) => Ok(()),
         }
     }
 
@@ -346,5 +390,23 @@ impl World {
             Some(other) if other != number => Err(format!("letters {other} and {number} were both told {position}")),
             _ => Ok(()),
         }
+    }
+}
+
+fn is_full(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Refused(rejection) if rejection.code() == Code::StorageFull)
+}
+
+/// Settings under which clocks run out within a run.
+fn policy(rng: &mut Rng) -> Policy {
+    Policy {
+        realm: "sim".to_owned(),
+        mailbox_limit: 10,
+        time_to_live: Duration::from_hours(5),
+        review_time: Duration::from_mins(40),
+        task_deadline: Duration::from_hours(4),
+        narrowing: if rng.chance(50) { Narrowing::Strict } else { Narrowing::Grants },
+        talks: Times { idle: Duration::from_hours(3), ..Times::default() },
+        ..Policy::default()
     }
 }

@@ -3,7 +3,7 @@
 use super::acknowledge::may_empty;
 use super::{Decided, Desk};
 use crate::effect::{Effect, Resent};
-use crate::mailbox::NOBODY;
+use crate::rules::vcp;
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::{Code, Rejection};
 
@@ -36,8 +36,10 @@ impl Desk<'_> {
                     let message = format!("no letter of this agent at position {routed} is in the list");
                     Rejection::because(Code::NotFound, message).at("/positions")
                 })?;
+            let sender = self.state.registry.since(letter.from);
+            sender.map_or(Ok(()), |sender| vcp::may_be_heard(self.state, sender))?;
             let (agent, by) = (agent.clone(), who.to_string());
-            Ok(Effect::Resent(Resent { agent, routed, message: letter.message, expires, by, from: NOBODY }))
+            Ok(Effect::Resent(Resent { agent, routed, message: letter.message, expires, by, from: letter.from }))
         };
         let effects = wanted.into_iter().map(again).collect::<Result<Vec<_>, Rejection>>()?;
         Ok(self.all(agent, effects))

@@ -47,9 +47,11 @@ impl Desk<'_> {
         let is_alarm = is_alarm(message);
         let reasons = if is_alarm { Vec::new() } else { reasons };
         self.has_room_to_wait(sender, &reasons)?;
-        let Routes { to, missed } = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;
-        let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
         let is_held = !reasons.is_empty();
+        let routes = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;
+        // What is held reaches nobody yet, and is no dead letter either: those can be read and sent again.
+        let Routes { to, missed } = if is_held { routes.waiting() } else { routes };
+        let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
         let emergency = changes.iter().any(raises_emergency);
         let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, because: None };
         let effect = Effect::Accepted(Accepted {
@@ -224,6 +226,14 @@ impl Desk<'_> {
 struct Routes {
     to: Vec<String>,
     missed: Vec<String>,
+}
+
+impl Routes {
+    /// The same for what goes later, when there may be room.
+    fn waiting(mut self) -> Routes {
+        self.to.append(&mut self.missed);
+        self
+    }
 }
 
 /// A principal speaks through a person whose role it is.

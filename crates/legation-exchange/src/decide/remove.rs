@@ -27,7 +27,9 @@ impl Desk<'_> {
         let left = |id: &str| self.state.mailbox(id).map_or(0, |mailbox| mailbox.len() as u64);
         let removed = |id: &str| Effect::Removed { agent: id.to_owned(), by: who.to_string(), left: left(id) };
         let gone: Vec<_> = self.state.registry.instances(&id).chain([agent]).collect();
-        let ruling = vcp::leave(self.state, self.policy, &gone, &who.to_string());
+        let mut ruling = vcp::leave(self.state, self.policy, &gone, &who.to_string());
+        // What is said of it comes after it: that is why it is said.
+        let heard = std::mem::take(&mut ruling.heard);
         let mut entries = self.follow(ruling, &who.to_string());
         for agent in gone {
             let position = self.state.next + entries.len() as u64;
@@ -35,6 +37,7 @@ impl Desk<'_> {
         }
         let position = entries.iter().find(|entry| matches!(entry.effect, Effect::Removed { .. }));
         let position = position.map_or(self.state.next, |entry| entry.position);
+        self.consequences(position, Vec::new(), heard, &mut entries);
         Ok(Decision { verdict: Verdict::Accepted { position, id, new: false }, entries })
     }
 }

@@ -336,6 +336,11 @@ impl Holds {
     pub(crate) fn lift(&mut self, message: u64, lifts: &Lifter) {
         let Some(hold) = self.held.get_mut(&message) else { return };
         hold.reasons.retain(|reason| reason.lifts != *lifts);
+        // A person has decided: what is left to lift has no such time.
+        if let (Lifter::Person, Some(until)) = (lifts, hold.until) {
+            hold.until = None;
+            self.deadlines.remove(&(until, message));
+        }
         if hold.reasons.is_empty() {
             self.ready.insert(message);
         }

@@ -31,7 +31,7 @@ pub(crate) struct Ruling {
     pub(crate) again: Vec<Again>,
 }
 
-/// A message of the record that goes to somebody again.
+/// A message of the record that goes to somebody again, or to somebody else.
 pub(crate) struct Again {
     /// The entry that holds it.
     pub(crate) message: u64,

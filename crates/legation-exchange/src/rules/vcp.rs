@@ -15,7 +15,7 @@ pub use alarms::Alarms;
 pub use pause::{Does, table as pause_table};
 pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop};
 
-pub(crate) use standing::{family, leave, may_act, may_order};
+pub(crate) use standing::{family, leave, may_act, may_be_heard, may_order};
 pub mod constitution;
 pub mod constraints;
 pub mod context;

@@ -1,7 +1,9 @@
 //! What agents ask for in a batch.
 
+use super::ordering::Ordered;
 use super::{Ack, World};
-use crate::letter::{Letter, NAMES, registration};
+use crate::house::{NAMES, ORCHESTRATOR, registration};
+use crate::letter::Letter;
 use legation_exchange::{Erasure, Input, Moment, Pushed, Who, spans};
 use std::collections::BTreeMap;
 
@@ -22,6 +24,10 @@ pub(super) enum Ask {
     Erase(Vec<u64>),
     /// To note that it is off the disk, up to this entry.
     Clear(u64),
+    /// What somebody orders.
+    Order(Box<Ordered>),
+    /// To send again to somebody what reached nobody.
+    Resend(String, u64),
 }
 
 impl Ask {
@@ -41,7 +47,10 @@ impl World {
                 let who = if *honest { Who::Agent((*agent).to_owned()) } else { Who::Nobody };
                 Input::Acknowledge { agent: (*agent).to_owned(), up_to: *up_to, positions: positions.clone(), who }
             }
-            Ask::Register(name) => registration(name, &mut self.rng),
+            Ask::Register(name) => {
+                let registry = self.ledger.as_ref().ok_or("the exchange is not running")?.state().registry();
+                registration(name, registry, self.dumb == Some(*name), &mut self.rng)
+            }
             Ask::Pushed(pushed) => Input::Pushed(pushed.clone()),
             Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::operator() },
             Ask::Erase(positions) => {
@@ -50,13 +59,21 @@ impl World {
                 Input::Erase { erasure: Box::new(erasure), who: Who::operator() }
             }
             Ask::Clear(up_to) => Input::Clear { up_to: *up_to },
+            Ask::Resend(agent, position) => {
+                let (agent, who) = (agent.clone(), Who::Agent(agent.clone()));
+                Input::Resend { agent, positions: vec![*position], who }
+            }
+            Ask::Order(ordered) => {
+                let Ordered { order, who } = (**ordered).clone();
+                Input::Order { order: Box::new(order), who }
+            }
         })
     }
 
     /// Agents write letters, which wait in their outboxes.
     pub(super) fn write_letters(&mut self) -> Result<(), String> {
-        for _ in 0..self.rng.below(6) {
-            let letter = self.letter(None)?;
+        for _ in 0..self.rng.below(7) {
+            let letter = if self.rng.chance(55) { self.ruled_letter()? } else { self.letter(None)? };
             if let Some(outbox) = self.outboxes.get_mut(letter.sender) {
                 outbox.push_back(letter.number);
                 self.asked.note(letter);
@@ -71,6 +88,13 @@ impl World {
         let made = Moment::from_micros(self.latest.micros() + minute / 4 - self.rng.below(3 * minute));
         let like = like.map(|number| self.asked.letter(number)).transpose()?;
         Letter::write(self.asked.letters.len(), made, like, &mut self.rng)
+    }
+
+    /// A letter that a rule asks about, or one that none does.
+    fn ruled_letter(&mut self) -> Result<Letter, String> {
+        let Some(draft) = self.draft() else { return self.letter(None) };
+        let made = Moment::from_micros(self.latest.micros());
+        Letter::of(self.asked.letters.len(), made, draft)
     }
 
     /// Everything of the next batch, in the order it arrives.
@@ -94,6 +118,12 @@ impl World {
         if self.rng.chance(15) {
             more.extend(self.erase());
         }
+        for _ in 0..self.rng.below(3) {
+            more.extend(self.order());
+        }
+        if self.rng.chance(20) {
+            more.extend(self.send_again());
+        }
         if let (true, Some(name)) = (self.rng.chance(12), self.rng.pick(&NAMES)) {
             more.push(Ask::Register(name));
         }
@@ -113,7 +143,7 @@ impl World {
         let mut asks = Vec::new();
         let mut taken: BTreeMap<&str, usize> = BTreeMap::new();
         for _ in 0..most {
-            let Some(name) = self.rng.pick(&NAMES) else { break };
+            let Some(name) = self.rng.pick(&[NAMES.as_slice(), &[ORCHESTRATOR]].concat()).copied() else { break };
             let index = taken.entry(name).or_default();
             if let Some(number) = self.outboxes.get(name).and_then(|outbox| outbox.get(*index)) {
                 asks.push(Ask::Letter(*number));
@@ -138,6 +168,13 @@ impl World {
         }
         let letter = self.letter(Some(like))?;
         Ok(Some(Ask::Letter(self.asked.note(letter))))
+    }
+
+    /// Something that reached nobody is to go out again.
+    fn send_again(&mut self) -> Option<Ask> {
+        let dead = self.ledger.as_ref()?.state().dead_letters().after(None);
+        let dead: Vec<_> = dead.map(|(position, agent, _)| (agent.to_owned(), position)).collect();
+        self.rng.pick(&dead).map(|(agent, position)| Ask::Resend(agent.clone(), *position))
     }
 
     fn acknowledge(&mut self) -> Result<Ask, String> {

@@ -2,7 +2,7 @@
 //! and go on after a crash; who has to give way to whom is no matter of the record, and not in here.
 
 use super::World;
-use crate::letter::NAMES;
+use crate::house::NAMES;
 use legation_exchange::State;
 use std::sync::{PoisonError, RwLock};
 

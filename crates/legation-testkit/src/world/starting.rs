@@ -18,7 +18,7 @@ impl World {
         }
         let ledger = self.open()?;
         self.summary.starts += 1;
-        audit(&self.asked, &self.policy, &ledger, self.dir.path())?;
+        self.model = audit(&self.asked, &self.policy, &ledger, self.dir.path())?;
         self.ledger = Some(ledger);
         self.way = Way::default();
         Ok(())

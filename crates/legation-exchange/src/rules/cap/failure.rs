@@ -64,12 +64,18 @@ fn stale(state: &State, message: u64) -> Ruling {
 /// The overseer of held work is gone: it stays held, and a person decides.
 fn stranded(state: &State, message: u64) -> Ruling {
     let mut ruling = Ruling::default();
-    let says = "its overseer is gone: waits for a person".to_owned();
-    let reason = Reason { code: "oversight".to_owned(), says, lifts: Lifter::Person };
-    ruling.change(hold::Change::Frozen { which: Which::Messages(vec![message]), reason }.into());
     let review = state.rules.cap.reviewed(message).and_then(|(_, task)| task.reviews.get(&message));
-    if let Some(overseer) = review.and_then(|review| review.overseer.clone()) {
-        let (lifts, by) = (Lifter::Overseer(overseer), "the exchange".to_owned());
+    let lifts = review.and_then(|review| review.overseer.clone()).map(Lifter::Overseer);
+    let waits = |lifts: &Lifter| {
+        let hold = state.rules.holds.get(message);
+        hold.is_some_and(|hold| hold.reasons.iter().any(|reason| reason.lifts == *lifts))
+    };
+    // Where the overseer has approved it already, something else holds it.
+    if let Some(lifts) = lifts.filter(waits) {
+        let says = "its overseer is gone: waits for a person".to_owned();
+        let reason = Reason { code: "oversight".to_owned(), says, lifts: Lifter::Person };
+        ruling.change(hold::Change::Frozen { which: Which::Messages(vec![message]), reason }.into());
+        let by = "the exchange".to_owned();
         ruling.change(hold::Change::Lifted { message, lifts, by, why: None }.into());
     }
     ruling.change(Change::Stranded { message }.into());

@@ -9,7 +9,7 @@ use crate::erased::covers;
 use crate::mailbox::NOBODY;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rules::{Again, Ruling};
+use crate::rules::{Again, Ruling, vcp};
 use crate::state::State;
 use crate::who::{PRINCIPALS, Role, Who};
 use legation_protocol::cap::ErrorCode;
@@ -120,9 +120,11 @@ fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
 fn words_again(state: &State, task: &Task, to: &str, ruling: &mut Ruling) {
     let dropped = &state.dropped;
     let is_kept = task.notice >= dropped.before || covers(&dropped.kept, task.notice);
-    let went_on = state.rules.holds.went_on(task.notice);
-    if is_kept && went_on && state.erasures.of(task.notice).is_none() {
-        let from = state.registry.agent(&task.delegator).map_or(NOBODY, |agent| agent.since);
+    let delegator = state.registry.agent(&task.delegator);
+    let is_heard = delegator.is_none_or(|delegator| vcp::may_be_heard(state, delegator).is_ok());
+    // What is held goes nowhere until it is released, and what was refused never does.
+    if is_kept && is_heard && state.rules.holds.went_on(task.notice) && state.erasures.of(task.notice).is_none() {
+        let from = delegator.map_or(NOBODY, |delegator| delegator.since);
         ruling.again.push(Again { message: task.notice, to: to.to_owned(), from });
     }
 }

@@ -1,5 +1,6 @@
 //! What the exchange itself says in tasks: errors, handoffs, and work for overseers.
 
+use super::order::is_here;
 use super::oversight::Work;
 use super::task::Task;
 use crate::rules::voice::{IN_CAP, name_in};
@@ -25,6 +26,10 @@ fn say(
     ruling: &mut Ruling,
     words: impl Fn(TaskId, AgentId, AgentId) -> Message + 'static,
 ) {
+    // Whoever is gone is told nothing: another may have the name one day.
+    if !is_here(state, to) {
+        return;
+    }
     let (task, name) = (task.to_owned(), name(state, to).to_owned());
     ruling.say(to, move |origin: Origin| {
         let said = words(TaskId::parse(&task).ok()?, AgentId::cap(IN_CAP).ok()?, AgentId::cap(&name).ok()?);

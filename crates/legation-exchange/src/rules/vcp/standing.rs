@@ -182,7 +182,7 @@ pub(super) fn line<'r>(registry: &'r Registry, agent: &'r Agent) -> impl Iterato
     registry.above(agent)
 }
 
-/// Whether an agent may do more than speak: register and remove others.
+/// Whether an agent may do more than speak: register and remove others, hand tasks over again.
 pub(crate) fn may_act(state: &State, agent: &str) -> Result<(), Rejection> {
     let standing = state.registry.agent(agent).map_or(Standing::Running, |agent| state.rules.vcp.standing.of(agent));
     match standing {
@@ -198,6 +198,14 @@ pub(crate) fn may_order(state: &State, agent: &str, begins: bool) -> Result<(), 
         Code::AgentPaused if !begins => Ok(()),
         _ => Err(refusal),
     })
+}
+
+/// Whether what an agent said before may be handed on now.
+pub(crate) fn may_be_heard(state: &State, agent: &Agent) -> Result<(), Rejection> {
+    match state.rules.vcp.standing.of(agent) {
+        Standing::Running | Standing::Paused => Ok(()),
+        Standing::Suspended => Err(suspended()),
+    }
 }
 
 /// Whether the sender may speak at all now.

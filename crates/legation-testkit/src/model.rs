@@ -1,0 +1,278 @@
+//! What must be so by the rules, found out from what was said and ordered, and from the record: who may speak, what
+//! waits, who holds which task with which tools, and when each clock runs out. It asks nothing of the rules
+//! themselves; after each step the exchange must be where this is.
+
+mod alarms;
+mod counts;
+mod holds;
+mod mail;
+mod order;
+mod table;
+mod talks;
+mod tasks;
+
+pub use counts::Counts;
+
+use crate::asked::Asked;
+use crate::letter::{Letter, Says, To};
+use legation_exchange::rules::{Change, vcp, vlp};
+use legation_exchange::{Accepted, Agent, Effect, Moment, Policy, State};
+use order::By;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) type Check = Result<(), String>;
+
+pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Check {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+/// A registered agent.
+#[derive(Clone, Debug, Default)]
+struct Member {
+    since: u64,
+    parent: Option<String>,
+    /// Whom it may hand tasks to, with which tools, and whether somebody reviews its work.
+    allowed: BTreeSet<String>,
+    tools: BTreeSet<String>,
+    overseen: bool,
+}
+
+/// Everything that must be so.
+#[derive(Clone, Debug)]
+pub(crate) struct Model {
+    policy: Policy,
+    next: u64,
+    now: Moment,
+    members: BTreeMap<String, Member>,
+    mail: mail::Mail,
+    holds: BTreeMap<u64, holds::Held>,
+    /// Messages that were held and do not go on.
+    ended: BTreeSet<u64>,
+    alarms: BTreeMap<u64, alarms::Alarm>,
+    stopped: BTreeSet<String>,
+    tasks: BTreeMap<u64, tasks::Task>,
+    /// Results that wait, and their tasks.
+    results: BTreeMap<u64, (u64, bool)>,
+    talks: BTreeMap<u64, talks::Talk>,
+    sessions: BTreeSet<String>,
+    pub(crate) counts: Counts,
+}
+
+impl Model {
+    pub(crate) fn new(policy: &Policy) -> Model {
+        Model {
+            policy: policy.clone(),
+            next: 0,
+            now: Moment::default(),
+            members: BTreeMap::new(),
+            mail: mail::Mail::default(),
+            holds: BTreeMap::new(),
+            ended: BTreeSet::new(),
+            alarms: BTreeMap::new(),
+            stopped: BTreeSet::new(),
+            tasks: BTreeMap::new(),
+            results: BTreeMap::new(),
+            talks: BTreeMap::new(),
+            sessions: BTreeSet::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// The position it has come to.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Takes in one entry of the record, unless it should not be there.
+    pub(crate) fn step(&mut self, asked: &Asked, position: u64, at: Moment, effect: &Effect) -> Check {
+        (self.now, self.next) = (at, position + 1);
+        let before = self.suspended();
+        match effect {
+            Effect::Accepted(accepted) => self.accept(asked, position, accepted, &before)?,
+            Effect::Changed { changes, by } => {
+                let by = By::of(by);
+                self.may_order(position, &by)?;
+                self.changes(asked, position, changes, &by)?;
+            }
+            Effect::Registered { agent, .. } => self.register(agent),
+            Effect::Removed { agent, .. } => self.remove(agent),
+            Effect::Released(released) => self.release(position, released)?,
+            Effect::Resent(resent) => self.resend(position, resent)?,
+            Effect::Acked(acked) => self.mail.acked(acked),
+            Effect::Pushed(pushed) => self.mail.pushed(pushed),
+            Effect::Died { agent, positions, .. } => self.bury(position, agent, positions)?,
+            Effect::Erased(erased) => self.erase(erased),
+            Effect::Refused(_) | Effect::Cleared { .. } => {}
+            Effect::Tallied { .. }
+            | Effect::Keyed { .. }
+            | Effect::Granted { .. }
+            | Effect::Withdrawn { .. }
+            | Effect::Confirmed { .. }
+            | Effect::Purged { .. }
+            | Effect::Restored(_)
+            | Effect::Dropped { .. }
+            | Effect::Rotated { .. } => return Err(format!("nobody asked for what is at {position}")),
+        }
+        if !matches!(effect, Effect::Accepted(_)) {
+            self.turn(&before);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, asked: &Asked, position: u64, accepted: &Accepted, before: &BTreeSet<String>) -> Check {
+        if accepted.proof == "exchange" {
+            let because = accepted.ruled.because.is_some_and(|because| because < position);
+            ensure(because, || format!("the exchange spoke for no reason at {position}"))?;
+            self.said(position, accepted)?;
+            self.changes(asked, position, &accepted.ruled.changes, &By::Exchange)?;
+            self.turn(before);
+            return self.route(position, accepted, None);
+        }
+        let number = asked.by_digest.get(&accepted.digest).copied();
+        let letter = asked.letter(number.ok_or_else(|| format!("nobody wrote what is at {position}"))?)?;
+        self.may_speak(position, letter, before)?;
+        self.goes_where_it_should(position, letter, accepted)?;
+        self.hear(position, letter, &accepted.ruled.changes)?;
+        self.changes(asked, position, &accepted.ruled.changes, &By::Letter(letter))?;
+        // An emergency freezes what its sender said before, not itself.
+        self.turn(before);
+        self.must_wait(position, letter, accepted)?;
+        self.route(position, accepted, Some(letter))
+    }
+
+    /// No output from whoever is suspended, and only what finishes something from whoever is paused.
+    fn may_speak(&self, position: u64, letter: &Letter, suspended: &BTreeSet<String>) -> Check {
+        let (sender, message) = (letter.sender, letter.received.message());
+        ensure(!suspended.contains(sender), || format!("{sender} is suspended, and was heard at {position}"))?;
+        let finishes = letter.to != To::Peers && table::finishes(message.dialect(), message.kind());
+        let paused = self.is_paused(sender);
+        ensure(!paused || finishes, || format!("{sender} is paused, and began something at {position}"))
+    }
+
+    fn goes_where_it_should(&mut self, position: u64, letter: &Letter, accepted: &Accepted) -> Check {
+        if accepted.ruled.findings.iter().any(|found| found.code == "translated") {
+            self.counts.translated += 1;
+            return ensure(accepted.to.is_empty(), || format!("{position} went as it is, and translated"));
+        }
+        match letter.to {
+            To::One(one) => ensure(accepted.to == [one], || format!("{position} went to {:?}", accepted.to)),
+            To::Exchange => ensure(accepted.to.is_empty(), || format!("{position} went to {:?}", accepted.to)),
+            To::Peers | To::Session => {
+                ensure(!accepted.to.iter().any(|to| to == letter.sender), || format!("{position} came back"))
+            }
+        }
+    }
+
+    /// What a letter does by what it says, whatever the record makes of it.
+    fn hear(&mut self, position: u64, letter: &Letter, changes: &[Change]) -> Check {
+        match &letter.says {
+            Says::Alarm { severity, wants_ack } => self.alarm(position, letter, (*severity, *wants_ack), changes),
+            Says::Resumes { of } => self.resume(position, letter, of),
+            Says::Delegates { tools, deadline } => self.delegate(position, letter, tools.as_ref(), *deadline, changes),
+            Says::Shows { tool } => self.show(position, letter, tool),
+            Says::Final => self.may_finish(position, letter),
+            Says::Blocks => self.block(position, letter, changes),
+            Says::Claims { .. } => self.may_go_on(position, letter),
+            Says::Ack
+            | Says::Constrains
+            | Says::Decides { .. }
+            | Says::Fails
+            | Says::Requests
+            | Says::Answers { .. }
+            | Says::Plain => Ok(()),
+        }
+    }
+
+    /// Nobody speaks in a session that is halted.
+    fn may_go_on(&self, position: u64, letter: &Letter) -> Check {
+        let halted = letter.thread.as_ref().is_some_and(|session| self.sessions.contains(session));
+        ensure(!halted, || format!("{position} goes on in a session that is halted"))
+    }
+
+    fn block(&mut self, position: u64, letter: &Letter, changes: &[Change]) -> Check {
+        self.may_go_on(position, letter)?;
+        let halts = changes.iter().find_map(|change| match change {
+            Change::Vlp(vlp::Change::Halted { session, .. }) => Some(session),
+            _ => None,
+        });
+        let fits = |session: &&String| letter.thread.as_ref().is_none_or(|own| own == *session);
+        let session = halts.filter(fits).ok_or_else(|| format!("{position} blocks, and halts nothing"))?;
+        self.counts.halted += 1;
+        self.sessions.insert(session.clone());
+        Ok(())
+    }
+
+    fn changes(&mut self, asked: &Asked, position: u64, changes: &[Change], by: &By<'_>) -> Check {
+        for change in changes {
+            match change {
+                Change::Hold(change) => self.hold_change(asked, position, change, changes, by)?,
+                Change::Vcp(vcp::Change::Alarm(change)) => self.alarm_change(asked, position, change, by)?,
+                Change::Vcp(vcp::Change::Standing(change)) => self.standing_change(asked, position, change, by)?,
+                Change::Cap(change) => self.task_change(asked, position, change, by)?,
+                Change::Acl(change) => self.talk_change(position, change, by)?,
+                Change::Vlp(vlp::Change::Released { session, .. }) => {
+                    by.asked(asked, &format!("release {session}"), position)?;
+                    self.sessions.remove(session);
+                }
+                Change::Vcp(_) | Change::Vlp(_) | Change::Translated(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn register(&mut self, agent: &Agent) {
+        let list = |at: &str| {
+            let found = agent.manifest.as_ref().and_then(|manifest| manifest.pointer(at)).and_then(Value::as_array);
+            found.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect::<BTreeSet<_>>()
+        };
+        let (allowed, tools) = (list("/allowed_agents"), list("/mcp_bindings/0/allowed_tools"));
+        let overseen = agent.manifest.as_ref().is_some_and(|manifest| manifest["overseer"].is_string());
+        self.rebind(&agent.id, &tools);
+        let member = Member { since: agent.since, parent: agent.parent.clone(), allowed, tools, overseen };
+        self.members.insert(agent.id.clone(), member);
+        self.mail.open(&agent.id);
+    }
+
+    fn remove(&mut self, agent: &str) {
+        let Some(gone) = self.members.remove(agent) else { return };
+        for child in self.members.values_mut().filter(|child| child.parent.as_deref() == Some(agent)) {
+            child.parent.clone_from(&gone.parent);
+        }
+        self.mail.close(agent);
+        self.forget_holds(agent, gone.since);
+        self.alarms.retain(|_, alarm| alarm.from != agent);
+        self.stopped.remove(agent);
+        self.lose_parties(agent);
+    }
+
+    /// Everybody above an agent, the nearest first.
+    fn line<'m>(&'m self, agent: &str) -> impl Iterator<Item = &'m String> + use<'m> {
+        let above = |agent: &str| self.members.get(agent).and_then(|member| member.parent.as_ref());
+        std::iter::successors(above(agent), move |next| above(next))
+    }
+
+    /// Whether the exchange is where it must be: what waits for whom, what is held, who is stopped, who may use
+    /// what.
+    pub(crate) fn agrees(&self, state: &State) -> Check {
+        let there: Vec<_> = state.registry().agents().map(|agent| &agent.id).collect();
+        ensure(there.iter().copied().eq(self.members.keys()), || format!("registered are {there:?}"))?;
+        self.mail.agrees(state)?;
+        let held: Vec<_> = state.rules().holds.iter().map(|(message, _)| message).collect();
+        let own: Vec<_> = self.holds.keys().copied().collect();
+        ensure(held == own, || format!("{held:?} are held, and {own:?} should be"))?;
+        self.standings_agree(state)?;
+        self.rights_agree(state)
+    }
+
+    /// Whether a clock that has run out did nothing.
+    pub(crate) fn nothing_is_late(&self, now: Moment) -> Check {
+        let late = |what: &str, which: u64, at: Option<Moment>| {
+            ensure(at.is_none_or(|at| at > now), || format!("the {what} of {which} did not fire at {at:?}"))
+        };
+        self.alarms.iter().try_for_each(|(position, alarm)| late("alarm", *position, alarm.due))?;
+        self.holds.iter().try_for_each(|(position, held)| late("review", *position, held.until))?;
+        self.talks.iter().try_for_each(|(position, talk)| late("conversation", *position, talk.due))?;
+        self.tasks.iter().try_for_each(|(position, task)| late("task", *position, task.open.then_some(task.deadline)))
+    }
+}

@@ -1,0 +1,198 @@
+//! What waits for somebody's word, and who may give it. Nothing of it is delivered before an entry releases it, and
+//! none does while a reason is left.
+
+use super::mail::Item;
+use super::order::By;
+use super::{Check, Model, ensure};
+use crate::asked::Asked;
+use crate::letter::{Letter, Says};
+use legation_exchange::rules::hold::{Change, Lifter, Which};
+use legation_exchange::rules::{self};
+use legation_exchange::{Accepted, Moment, Released};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A message that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    from: Option<u64>,
+    to: BTreeSet<String>,
+    reasons: BTreeSet<Lifter>,
+    /// When a person must have decided.
+    pub(super) until: Option<Moment>,
+    /// How many microseconds it may wait for its recipient afterwards.
+    left: u64,
+}
+
+impl Model {
+    /// Some letters are never delivered by themselves.
+    pub(super) fn must_wait(&self, position: u64, letter: &Letter, accepted: &Accepted) -> Check {
+        let lifts = |fits: fn(&Lifter) -> bool| accepted.ruled.held.iter().any(|reason| fits(&reason.lifts));
+        let waits = match letter.says {
+            Says::Claims { waits } => !waits || lifts(|lifter| *lifter == Lifter::Person),
+            Says::Final if self.members.get(letter.sender).is_some_and(|member| member.overseen) => {
+                lifts(|lifter| matches!(lifter, Lifter::Person | Lifter::Overseer(_)))
+            }
+            _ => true,
+        };
+        ensure(waits, || format!("{position} should be held, and is not"))
+    }
+
+    pub(super) fn hold(&mut self, position: u64, accepted: &Accepted, from: Option<u64>) {
+        let reasons: BTreeSet<_> = accepted.ruled.held.iter().map(|reason| reason.lifts.clone()).collect();
+        let until = reasons.contains(&Lifter::Person).then(|| self.now.plus(self.policy.review_time));
+        let left = u64::try_from(self.policy.time_to_live.as_micros()).unwrap_or(u64::MAX);
+        self.counts.held += 1;
+        self.holds.insert(position, Held { from, to: accepted.to.iter().cloned().collect(), reasons, until, left });
+    }
+
+    /// Takes back what is on its way.
+    pub(super) fn freeze(&mut self, is_one: impl Fn(u64, Option<u64>) -> bool, lifts: &Lifter) {
+        for (message, held) in &mut self.holds {
+            if is_one(*message, held.from) {
+                held.reasons.insert(lifts.clone());
+            }
+        }
+        let now = self.now.micros();
+        for (agent, item) in self.mail.take_back(|item| item.from.is_some() && is_one(item.message, item.from)) {
+            let Item { message, expires, from } = item;
+            let left = expires.micros().saturating_sub(now);
+            let fresh = Held { from, to: BTreeSet::new(), reasons: BTreeSet::new(), until: None, left };
+            let held = self.holds.entry(message).or_insert(fresh);
+            held.to.insert(agent);
+            held.reasons.insert(lifts.clone());
+        }
+    }
+
+    pub(super) fn thaw(&mut self, lifts: &Lifter) {
+        for held in self.holds.values_mut() {
+            held.reasons.remove(lifts);
+        }
+    }
+
+    pub(super) fn forget_holds(&mut self, agent: &str, since: u64) {
+        let resume = |held: &Held| held.reasons.iter().any(|lifts| matches!(lifts, Lifter::Resume(_)));
+        self.holds.retain(|_, held| held.from != Some(since) || !resume(held));
+        for held in self.holds.values_mut() {
+            held.to.remove(agent);
+        }
+    }
+
+    pub(super) fn hold_change(
+        &mut self,
+        asked: &Asked,
+        position: u64,
+        change: &Change,
+        beside: &[rules::Change],
+        by: &By<'_>,
+    ) -> Check {
+        match change {
+            Change::Claimed { message, .. } => by.asked(asked, &format!("claim {message}"), position),
+            Change::Lifted { message, lifts, .. } => {
+                self.may_lift(asked, position, *message, lifts, by)?;
+                let held = self.holds.get_mut(message).ok_or_else(|| format!("{message} was not held"))?;
+                let lifted = held.reasons.remove(lifts);
+                if *lifts == Lifter::Person {
+                    held.until = None;
+                }
+                ensure(lifted, || format!("what was lifted at {position} did not hold {message}"))
+            }
+            Change::Refused { message, why, .. } => self.refused(asked, position, *message, why, by),
+            Change::Frozen { which: Which::From(since), reason } => {
+                let Lifter::Resume(agent) = &reason.lifts else { return Err(format!("{position} stops nobody")) };
+                let own = self.members.get(agent).is_some_and(|member| member.since == *since);
+                ensure(own && self.is_suspended(agent), || format!("{agent} was stopped at {position} for nothing"))
+            }
+            Change::Frozen { which: Which::Messages(messages), reason } => {
+                let stranded = reason.lifts == Lifter::Person && beside.len() > 1 && matches!(by, By::Exchange);
+                let halted = matches!(&reason.lifts, Lifter::Session(session) if self.sessions.contains(session));
+                ensure(stranded || halted, || format!("{messages:?} were taken back at {position} for nothing"))?;
+                let lifts = reason.lifts.clone();
+                self.freeze(|message, _| messages.contains(&message), &lifts);
+                Ok(())
+            }
+            Change::Thawed { lifts: Lifter::Resume(agent) } => {
+                ensure(!self.is_suspended(agent), || format!("{agent} is suspended, and was let go on at {position}"))
+            }
+            Change::Thawed { lifts: lifts @ Lifter::Session(session) } => {
+                ensure(!self.sessions.contains(session), || format!("{session} is halted, and goes on at {position}"))?;
+                self.thaw(lifts);
+                Ok(())
+            }
+            Change::Thawed { .. } => Err(format!("what was let go on at {position} cannot be")),
+        }
+    }
+
+    /// A reason is lifted by whoever may: a person who was asked to, or the overseer it names.
+    fn may_lift(&self, asked: &Asked, position: u64, message: u64, lifts: &Lifter, by: &By<'_>) -> Check {
+        match (lifts, by) {
+            (Lifter::Person, _) => by.asked(asked, &format!("approve {message}"), position),
+            (Lifter::Overseer(overseer), By::Letter(letter)) => {
+                let fits = letter.sender == overseer && letter.says == Says::Decides { approves: true };
+                ensure(fits, || format!("{} approved {message} at {position}", letter.sender))
+            }
+            (Lifter::Overseer(overseer), By::Exchange) => {
+                ensure(!self.members.contains_key(overseer), || format!("{overseer} was passed over at {position}"))
+            }
+            (Lifter::Overseer(_) | Lifter::Resume(_) | Lifter::Session(_) | Lifter::Original(_), _) => {
+                Err(format!("nobody may lift what was lifted at {position}"))
+            }
+        }
+    }
+
+    /// It does not go on: since somebody said so, nobody decided in time, or its task is over.
+    fn refused(&mut self, asked: &Asked, position: u64, message: u64, why: &str, by: &By<'_>) -> Check {
+        let held = self.holds.remove(&message);
+        let held = held.ok_or_else(|| format!("{message} was refused at {position}, and was not held"))?;
+        match by {
+            By::Order(_) => by.asked(asked, &format!("refuse {message}"), position)?,
+            By::Letter(letter) => {
+                let fits = held.reasons.contains(&Lifter::Overseer(letter.sender.to_owned()));
+                let refuses = letter.says == Says::Decides { approves: false };
+                ensure(fits && refuses, || format!("{} refused {message} at {position}", letter.sender))?;
+            }
+            By::Exchange if why == "the task has ended" => {
+                let task = self.results.get(&message).and_then(|(task, _)| self.tasks.get(task));
+                let over = task.is_some_and(|task| !task.open || task.handed > message);
+                ensure(over, || format!("{message} was refused in an open task"))?;
+            }
+            By::Exchange => {
+                let over = held.until.is_some_and(|until| until <= self.now);
+                ensure(over, || format!("{message} was refused at {position}, before its time was over"))?;
+                self.counts.reviews_fired += 1;
+            }
+        }
+        self.ended.insert(message);
+        self.results.remove(&message);
+        self.lose(message);
+        // What the exchange said for it goes nowhere either.
+        let said = self.holds.iter().filter(|(_, held)| held.reasons.contains(&Lifter::Original(message)));
+        let said: Vec<_> = said.map(|(said, _)| *said).collect();
+        for said in said {
+            self.holds.remove(&said);
+            self.ended.insert(said);
+        }
+        Ok(())
+    }
+
+    pub(super) fn release(&mut self, position: u64, released: &Released) -> Check {
+        let message = released.message;
+        let held = self.holds.remove(&message);
+        let held = held.ok_or_else(|| format!("{message} was released at {position}, and was not held"))?;
+        let Held { from, to, reasons, left, .. } = held;
+        ensure(reasons.is_empty(), || format!("{message} went on at {position}, and {reasons:?} hold it"))?;
+        ensure(released.to.iter().eq(to.iter()), || format!("{message} went on to {:?}", released.to))?;
+        let sender = self.members.iter().find(|(_, member)| Some(member.since) == from).map(|(name, _)| name);
+        let silent = sender.is_some_and(|sender| self.is_suspended(sender));
+        ensure(!silent, || format!("{sender:?} is suspended, and was heard at {position}"))?;
+        let expires = self.now.plus(Duration::from_micros(left));
+        ensure(released.expires == expires, || format!("{message} has another time left at {position}"))?;
+        self.counts.released += 1;
+        for agent in to {
+            self.deliver(&agent, position, Item { message, expires, from });
+        }
+        self.thaw(&Lifter::Original(message));
+        self.went_on(message);
+        Ok(())
+    }
+}

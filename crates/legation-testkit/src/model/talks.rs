@@ -1,0 +1,115 @@
+//! Conversations: each moves once at a time, and what happens by itself does so in its time, and once.
+
+use super::order::By;
+use super::{Check, Model, ensure};
+use crate::letter::Says;
+use legation_exchange::rules::acl::{Change, Moved, Stage};
+use legation_exchange::{Accepted, Moment};
+use std::time::Duration;
+
+/// A conversation.
+#[derive(Clone, Debug)]
+pub(super) struct Talk {
+    requester: String,
+    offered: Vec<String>,
+    open: bool,
+    accepted: bool,
+    /// When something happens by itself; when its assignee means to be done.
+    pub(super) due: Option<Moment>,
+    estimate: Option<Moment>,
+    /// Whether its request reached nobody, or whoever asked is gone.
+    lost: bool,
+    /// The entry by which it was given up and not told yet.
+    untold: Option<u64>,
+}
+
+impl Model {
+    fn idle(&self) -> Option<Moment> {
+        Some(self.now.plus(self.policy.talks.idle))
+    }
+
+    pub(super) fn talk_change(&mut self, position: u64, change: &Change, by: &By<'_>) -> Check {
+        match change {
+            Change::Opened(opening) => {
+                let talk = Talk {
+                    requester: opening.requester.clone(),
+                    offered: opening.offered.iter().cloned().collect(),
+                    open: true,
+                    accepted: false,
+                    due: self.idle(),
+                    estimate: None,
+                    lost: false,
+                    untold: None,
+                };
+                self.talks.insert(position, talk);
+                Ok(())
+            }
+            Change::Moved(moved) => match by {
+                By::Letter(letter) => self.answered(position, moved, letter.sender, &letter.says),
+                By::Order(_) | By::Exchange => self.fired(position, moved),
+            },
+            Change::Declined { .. } | Change::Waits { .. } => Err(format!("there are no groups, but at {position}")),
+        }
+    }
+
+    fn answered(&mut self, position: u64, moved: &Moved, by: &str, says: &Says) -> Check {
+        let (now, idle) = (self.now, self.idle());
+        let talk = self.talks.get_mut(&moved.talk).filter(|talk| talk.open);
+        let talk = talk.ok_or_else(|| format!("{} was over, and moved at {position}", moved.talk))?;
+        ensure(talk.offered.iter().any(|offered| offered == by), || format!("{by} was not asked, at {position}"))?;
+        let Says::Answers { within } = says else { return Err(format!("{position} answers nothing")) };
+        (talk.open, talk.accepted) = (moved.to.is_open(), moved.to == Stage::Accepted);
+        talk.estimate = within.map(|seconds| now.plus(Duration::from_secs(seconds)));
+        talk.due = if talk.open { talk.estimate.or(idle) } else { None };
+        talk.lost = false;
+        Ok(())
+    }
+
+    /// Something happened by itself.
+    fn fired(&mut self, position: u64, moved: &Moved) -> Check {
+        let (now, idle) = (self.now, self.idle());
+        let talk = self.talks.get_mut(&moved.talk).filter(|talk| talk.open);
+        let talk = talk.ok_or_else(|| format!("{} was given up twice, at {position}", moved.talk))?;
+        let over = |at: Option<Moment>| at.is_some_and(|at| at <= now);
+        let fits = match moved.to {
+            Stage::Overdue => talk.accepted && over(talk.estimate.take()),
+            Stage::Failed => talk.lost || over(talk.due),
+            _ => false,
+        };
+        ensure(fits, || format!("{} moved to {:?} at {position}, before its time", moved.talk, moved.to))?;
+        (talk.open, talk.accepted) = (moved.to.is_open(), false);
+        talk.due = if talk.open { idle } else { None };
+        talk.untold = Some(position);
+        self.counts.talks_fired += 1;
+        Ok(())
+    }
+
+    /// The exchange says that something failed: to whoever asked, once.
+    pub(super) fn said(&mut self, position: u64, accepted: &Accepted) -> Check {
+        let translated = accepted.ruled.changes.iter().any(|change| change.translation().is_some());
+        if accepted.kind != "FAILURE" || translated {
+            return Ok(());
+        }
+        let because = accepted.ruled.because;
+        let talk = self.talks.values_mut().find(|talk| talk.untold.is_some() && talk.untold == because);
+        let talk = talk.ok_or_else(|| format!("the exchange spoke unasked at {position}"))?;
+        talk.untold = None;
+        ensure(accepted.to == [talk.requester.clone()], || format!("{position} went to {:?}", accepted.to))
+    }
+
+    /// A request never comes to whom it is for.
+    pub(super) fn lose(&mut self, message: u64) {
+        if let Some(talk) = self.talks.get_mut(&message).filter(|talk| talk.open && !talk.accepted) {
+            (talk.lost, talk.due) = (true, None);
+        }
+    }
+
+    /// An agent is gone.
+    pub(super) fn lose_parties(&mut self, agent: &str) {
+        for talk in self.talks.values_mut().filter(|talk| talk.open) {
+            if talk.requester == agent || talk.offered.iter().any(|offered| offered == agent) {
+                (talk.lost, talk.due) = (true, None);
+            }
+        }
+    }
+}
