@@ -9,6 +9,7 @@ use crate::key::Key;
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Pushed;
+use crate::rules::cap::Judged;
 use crate::rules::{Change, Ruled};
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
@@ -322,6 +323,9 @@ pub struct Refused {
     pub code: String,
     /// SHA-256 of what was asked, if it was read.
     pub digest: Option<String>,
+    /// What a judge said of it, if one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
 }
 
 /// What strangers from one place were refused.

@@ -43,7 +43,7 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
     match spoken {
         Some(spoken) => {
             has_room(case, &talk, said.act)?;
-            may_ask(case, &talk, &spoken)?;
+            may_ask(case, &talk, &spoken, ruling)?;
             if let Some(first) = spoken.first() {
                 follow::follow(case, &talk, &said, first.translation.said_in, ruling);
             }
@@ -204,7 +204,7 @@ fn has_room(case: &Case<'_>, talk: &Conversation<'_>, act: Act) -> Result<(), Re
 }
 
 /// A manifest binds its agent in every dialect: it says to whom a task is handed (CAP Delegation).
-fn may_ask(case: &Case<'_>, talk: &Conversation<'_>, spoken: &[Spoken]) -> Result<(), Rejection> {
+fn may_ask(case: &Case<'_>, talk: &Conversation<'_>, spoken: &[Spoken], ruling: &mut Ruling) -> Result<(), Rejection> {
     let delegates =
         |spoken: &Spoken| spoken.translation.said_in == Format::Cap && spoken.translation.step == Step::Asks;
     let manifest = case.speaker.agent().and_then(|agent| agent.manifest.as_ref());
@@ -212,7 +212,8 @@ fn may_ask(case: &Case<'_>, talk: &Conversation<'_>, spoken: &[Spoken]) -> Resul
     let allowed = manifest.get("allowed_agents").and_then(Value::as_array).into_iter().flatten();
     let names = talk.hearer.all_names(case.state);
     if allowed.filter_map(Value::as_str).any(|name| names.contains(&name)) {
-        return Ok(());
+        let rule = super::cap::rule_to(case.state, case.speaker.id(), None, talk.hearer.id());
+        return rule.map_or(Ok(()), |rule| super::cap::heed(case, talk.hearer.id(), &rule, ruling));
     }
     let text = format!("the sender's manifest does not let it delegate to {:?}", talk.hearer.id());
     Err(Rejection::because(Code::DelegationDenied, text).by("CAP Delegation"))

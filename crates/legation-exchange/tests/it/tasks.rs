@@ -2,6 +2,7 @@
 
 mod delegation;
 mod house;
+mod judge;
 mod machine;
 mod oversight;
 mod remedies;
