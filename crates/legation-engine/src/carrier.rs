@@ -16,6 +16,9 @@ pub trait Carrier: Debug + Send + Sync {
 
     /// Posts once. It ends in bounded time, and follows no redirect.
     fn post(&self, url: &str, parcel: Parcel) -> Posting;
+
+    /// The same, for whoever wants to know what the answer says. It ends within this time.
+    fn ask(&self, url: &str, parcel: Parcel, within: Duration) -> Asking;
 }
 
 /// How far away an address is.
@@ -29,6 +32,9 @@ pub enum Reach {
 
 /// A post under way.
 pub type Posting = Pin<Box<dyn Future<Output = Reply> + Send>>;
+
+/// A question under way: what was answered with a 2xx, or why nothing was.
+pub type Asking = Pin<Box<dyn Future<Output = Result<Box<[u8]>, Outcome>> + Send>>;
 
 /// What is posted.
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use crate::decider::instant;
 use crate::exchange::{Error, Exchange, Pending};
 use crate::refusals::Source;
 use crate::tokens::{fresh_id, keyed_id};
+use legation_exchange::rules::is_alarm;
 use legation_exchange::{Input, Misunderstood, Proof, SpareId, Verdict, Verified, Who};
 use legation_protocol::acl::{Glimpse, Performative};
 use legation_protocol::json::Digest;
 use legation_protocol::sign::Signature;
-use legation_protocol::vcp::{Payload, Severity};
 use legation_protocol::{Code, Format, Message, Received, Rejection};
 
 /// Bytes that arrived, and what came with them to prove who sent them.
@@ -82,7 +82,7 @@ impl Exchange {
     }
 
     /// The same as far as the decider's queue, for whoever has more to submit before the first
-    /// answer: submissions are decided in the order in which this returned.
+    /// answer: what one sender submits is decided in the order in which this returned.
     pub async fn submit(&self, submission: Submission) -> Result<Pending, Error> {
         let since = instant();
         let Submission { bytes, credential, only, source, idempotency_key, trace } = submission;
@@ -117,8 +117,13 @@ impl Exchange {
             Some(_) => Vec::new(),
             None => self.look_up(received.message()).await?,
         };
-        let input = Input::Message(Box::new(Verified { received, proof, spare_id, trace, found }));
-        let pending = self.enqueue_since(input, since).await?;
+        let passes = stranger.is_some() || is_alarm(received.message());
+        let verified = Box::new(Verified { received, proof, spare_id, trace, found, opinion: None });
+        let pending = match self.judge.as_ref().filter(|_| !passes) {
+            None => self.enqueue_since(Input::Message(verified), since).await?,
+            // judge: whether a delegation meets the rule it rests on, where somebody outside is to say.
+            Some(judge) => self.enqueue_judged(judge, verified, since).await?,
+        };
         Ok(match stranger {
             Some(digest) => pending.counted(self, source, digest),
             None => pending,
@@ -220,14 +225,5 @@ impl Exchange {
             let message = "the signature is not by a key in use of the sender named, or something was changed";
             Rejection::because(Code::SignatureInvalid, message).at("/signature").by("VCP 7.1")
         })
-    }
-}
-
-/// Whether a message is an escalation that somebody must act on (VCP 6.1).
-fn is_alarm(message: &Message) -> bool {
-    let Message::Vcp(envelope) = message else { return false };
-    match &envelope.payload {
-        Payload::Escalation(alarm) => alarm.severity >= Severity::Critical,
-        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
     }
 }

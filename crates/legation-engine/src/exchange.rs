@@ -6,6 +6,7 @@ use crate::carrier::Carrier;
 use crate::clearing::Clearing;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
+use crate::judge::Judge;
 use crate::limiter::{Limiter, Rate};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
@@ -102,11 +103,21 @@ pub struct Pending {
 enum Stage {
     Answered(Verdict),
     Asked(oneshot::Receiver<Answer>, Arc<Notary>),
+    /// Its place in the order is yet to come.
+    Placed(oneshot::Receiver<Result<oneshot::Receiver<Answer>, Error>>, Arc<Notary>),
 }
 
 impl Pending {
     pub(crate) fn answered(verdict: Verdict) -> Pending {
         Pending { stage: Stage::Answered(verdict), counted: None }
+    }
+
+    /// Something that gets its place in the order later.
+    pub(crate) fn placed(
+        exchange: &Exchange,
+        place: oneshot::Receiver<Result<oneshot::Receiver<Answer>, Error>>,
+    ) -> Pending {
+        Pending { stage: Stage::Placed(place, Arc::clone(&exchange.notary)), counted: None }
     }
 
     /// The same, counted if it is refused.
@@ -122,13 +133,13 @@ impl Pending {
     /// The same, with what is needed to make a receipt.
     pub async fn settled(self) -> Result<Settled, Error> {
         let Pending { stage, counted } = self;
-        let settled = match stage {
-            Stage::Answered(verdict) => Settled { verdict, source: None },
-            Stage::Asked(answered, notary) => {
-                let Answer { verdict, batch } = answered.await.map_err(|_| Error::Closed)?;
-                Settled { verdict, source: Some((notary, batch)) }
-            }
+        let (answered, notary) = match stage {
+            Stage::Answered(verdict) => return Ok(Settled { verdict, source: None }),
+            Stage::Asked(answered, notary) => (answered, notary),
+            Stage::Placed(place, notary) => (place.await.map_err(|_| Error::Closed)??, notary),
         };
+        let Answer { verdict, batch } = answered.await.map_err(|_| Error::Closed)?;
+        let settled = Settled { verdict, source: Some((notary, batch)) };
         if let (Verdict::Refused(rejection), Some((tallies, source, digest))) = (&settled.verdict, counted) {
             tallies.count(rejection.code(), source, Some(digest));
         }
@@ -213,6 +224,8 @@ pub struct Exchange {
     pub(crate) alerts: Arc<Desk>,
     /// Who brings messages out.
     pub(crate) carrier: Option<Arc<dyn Carrier>>,
+    /// Who judges delegations.
+    pub(crate) judge: Option<Arc<Judge>>,
     /// Tells the decider other settings.
     pub(crate) policies: watch::Sender<Policy>,
 }
@@ -230,9 +243,15 @@ impl Exchange {
 
     /// The same for what came in at an earlier time.
     pub(crate) async fn enqueue_since(&self, input: Input, since: Instant) -> Result<Pending, Error> {
+        let answered = self.place(input, since).await?;
+        Ok(Pending { stage: Stage::Asked(answered, Arc::clone(&self.notary)), counted: None })
+    }
+
+    /// The place itself.
+    pub(crate) async fn place(&self, input: Input, since: Instant) -> Result<oneshot::Receiver<Answer>, Error> {
         let (answer, answered) = oneshot::channel();
         self.jobs.send(Job { input, answer, since }).await.map_err(|_| Error::Closed)?;
-        Ok(Pending { stage: Stage::Asked(answered, Arc::clone(&self.notary)), counted: None })
+        Ok(answered)
     }
 
     /// Asks something whose answer nobody waits for, unless too much is asked already.
@@ -246,6 +265,7 @@ impl Exchange {
         self.pace.set(pace);
         self.realm().clone_into(&mut policy.realm);
         policy.voice.clone_from(&self.policies.borrow().voice);
+        policy.judge = self.policies.borrow().judge;
         self.policies.send_replace(policy);
     }
 

@@ -11,6 +11,7 @@ use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
 use crate::identity::{Identity, ring_of};
 use crate::index;
+use crate::judge::{Judge, JudgeSettings};
 use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
 use crate::push;
@@ -50,6 +51,8 @@ pub struct Settings {
     pub retention: Retention,
     /// Whom to tell what people are to be told.
     pub alerts: AlertSettings,
+    /// Who judges delegations; what their silence means, the policy says.
+    pub judge: Option<JudgeSettings>,
 }
 
 impl Settings {
@@ -66,6 +69,7 @@ impl Settings {
             carrier: None,
             retention: Retention::default(),
             alerts: AlertSettings::default(),
+            judge: None,
         }
     }
 }
@@ -88,11 +92,23 @@ const QUEUE: usize = 4096;
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
     pub fn open(settings: Settings) -> Result<Opened, Error> {
-        let Settings { data, realm, policy, snapshot_every, segment, key_ring, pace, carrier, retention, alerts: told } =
-            settings;
+        let Settings {
+            data,
+            realm,
+            policy,
+            snapshot_every,
+            segment,
+            key_ring,
+            pace,
+            carrier,
+            retention,
+            alerts: told,
+            judge,
+        } = settings;
         let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
         let stats = Arc::new(Stats::default());
-        let policy = Policy { realm: realm.clone(), ..policy };
+        let silence = judge.as_ref().map(|_| policy.judge.unwrap_or_default());
+        let policy = Policy { realm: realm.clone(), judge: silence, ..policy };
         let Kept { ring, snapshots, covered, mut ledger, cut } =
             Kept::open(&data, &key_ring, segment, &stats, &policy)?;
         let Identity { key, voice, operator, operator_token } = Identity::of(&data, &realm, ledger.size() == 0)?;
@@ -142,6 +158,7 @@ impl Exchange {
         };
         let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
+        let judge = judge.map(|judge| Arc::new(Judge::new(judge, Arc::clone(&notary))));
         let exchange = Exchange {
             data: data.clone().into(),
             key_ring: key_ring.into(),
@@ -160,6 +177,7 @@ impl Exchange {
             pace,
             alerts: Arc::clone(&desk),
             carrier,
+            judge,
             policies,
             shelf,
             clearing,

@@ -115,7 +115,7 @@ impl Exchange {
             return Ok(());
         }
         let (by, code) = (who.to_string(), rejection.code().as_str().to_owned());
-        let refused = legation_exchange::Refused { by, code, digest: None };
+        let refused = legation_exchange::Refused { by, code, digest: None, judged: None };
         self.ask(legation_exchange::Input::Refusal(refused)).await.map(drop)
     }
 }

@@ -68,7 +68,7 @@ impl Exchange {
         if *who == Who::Nobody {
             return self.tallies.count(code, source, digest);
         }
-        let refused = Refused { by: who.to_string(), code: code.as_str().to_owned(), digest };
+        let refused = Refused { by: who.to_string(), code: code.as_str().to_owned(), digest, judged: None };
         // A queue that is full has better things to do than this.
         self.ask_unheard(Input::Refusal(refused));
     }

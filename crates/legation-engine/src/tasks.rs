@@ -1,7 +1,7 @@
 //! Reading tasks, and saying what becomes of them. Each sees those it has a part in.
 
 use crate::exchange::{Error, Exchange};
-use legation_exchange::rules::cap::{Order, Rights, Step, Task};
+use legation_exchange::rules::cap::{Order, Rights, Step, Task, question_of_order};
 use legation_exchange::{Accepted, Directive, Effect, Input, State, Verdict, Who};
 use legation_protocol::{Code, Rejection};
 use serde_json::Value;
@@ -122,7 +122,10 @@ impl Exchange {
 
     /// Says what becomes of a task.
     pub async fn direct_task(&self, task: u64, step: Step, who: Who) -> Result<Verdict, Error> {
-        let order = Box::new(Directive::Cap(Order { task, step }));
+        let mut order = Order { task, step, opinion: None };
+        let question = question_of_order(&self.state(), &order, &who);
+        order.opinion = self.opinion(question).await;
+        let order = Box::new(Directive::Cap(order));
         self.ask(Input::Order { order, who }).await
     }
 }

@@ -58,6 +58,8 @@ pub struct Verified {
     pub trace: Option<String>,
     /// Messages that it may name and that lie too far back for the state to know.
     pub found: Vec<Earlier>,
+    /// What a judge said of it, if one was asked.
+    pub opinion: Option<Box<cap::Opinion>>,
 }
 
 /// An id for a message whose sender gave it none.
@@ -219,6 +221,15 @@ pub enum Directive {
     Vlp(vlp::Order),
 }
 
+impl Directive {
+    fn judged(&self) -> Option<&cap::Judged> {
+        match self {
+            Directive::Cap(order) => order.opinion.as_ref().map(|opinion| &opinion.judged),
+            Directive::Review(_) | Directive::Vcp(_) | Directive::Acl(_) | Directive::Vlp(_) => None,
+        }
+    }
+}
+
 /// What becomes of a key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeyChange {
@@ -321,7 +332,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
     decided.unwrap_or_else(|rejection| {
         let code = rejection.code().as_str().to_owned();
         // A stranger's refusals are counted elsewhere: they are no reason to let the record grow.
-        let refused = asked.map(|Asked { by, digest }| Effect::Refused(Refused { by, code, digest }));
+        let refused = asked.map(|Asked { by, digest, judged }| Effect::Refused(Refused { by, code, digest, judged }));
         let entries = refused.map(|refused| desk.entry(refused, None)).into_iter().collect();
         Decision { verdict: Verdict::Refused(rejection), entries }
     })
@@ -387,6 +398,7 @@ struct Desk<'s> {
 struct Asked {
     by: String,
     digest: Option<String>,
+    judged: Option<cap::Judged>,
 }
 
 type Decided = Result<Decision, Rejection>;
@@ -394,10 +406,16 @@ type Decided = Result<Decision, Rejection>;
 impl Desk<'_> {
     /// Nothing if nobody proved to be somebody.
     fn asked(&self, input: &Input) -> Option<Asked> {
+        let mut judged = None;
         let who = match input {
             Input::Message(verified) => {
                 let by = self.proven_name(verified)?;
-                return Some(Asked { by, digest: Some(verified.received.digest().to_string()) });
+                let judged = verified.opinion.as_ref().map(|opinion| opinion.judged.clone());
+                return Some(Asked { by, digest: Some(verified.received.digest().to_string()), judged });
+            }
+            Input::Order { order, who } => {
+                judged = order.judged().cloned();
+                who
             }
             Input::Register { who, .. }
             | Input::Remove { who, .. }
@@ -408,7 +426,6 @@ impl Desk<'_> {
             | Input::Acknowledge { who, .. }
             | Input::Resend { who, .. }
             | Input::Purge { who, .. }
-            | Input::Order { who, .. }
             | Input::Erase { who, .. } => who,
             Input::Confirm(_)
             | Input::Misunderstood(_)
@@ -419,7 +436,7 @@ impl Desk<'_> {
             | Input::Drop { .. }
             | Input::Restore(_) => return None,
         };
-        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None })
+        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None, judged })
     }
 
     fn entry(&self, effect: Effect, body: Option<Box<[u8]>>) -> Entry {

@@ -10,6 +10,7 @@ use crate::mailbox::NOBODY;
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Pushed;
+use crate::rules::cap::Judged;
 use crate::rules::{Change, Ruled};
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
@@ -323,6 +324,9 @@ pub struct Refused {
     pub code: String,
     /// SHA-256 of what was asked, if it was read.
     pub digest: Option<String>,
+    /// What a judge said of it, if one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
 }
 
 /// What strangers from one place were refused.

@@ -2,7 +2,7 @@
 
 use crate::rules::Voice;
 use crate::rules::acl;
-use crate::rules::cap::{Narrowing, Oversight};
+use crate::rules::cap::{Narrowing, Oversight, Silence};
 use crate::rules::vlp::Strictness;
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub struct Policy {
     pub oversight: Oversight,
     /// What a handed-on task leaves of its holder's rights.
     pub narrowing: Narrowing,
+    /// What it means that the judge of delegations says nothing; without it there is no judge.
+    pub judge: Option<Silence>,
     /// How long a task may take whose delegation does not say.
     pub task_deadline: Duration,
     /// How long things take in conversations.
@@ -89,6 +91,7 @@ impl Default for Policy {
             truth: Strictness::Standard,
             oversight: Oversight::default(),
             narrowing: Narrowing::default(),
+            judge: None,
             task_deadline: Duration::from_hours(168),
             talks: acl::Times::default(),
             shares: Shares::default(),

@@ -192,7 +192,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
 }
 
 /// Whether a message is an escalation that nothing may hold up, or the acknowledgement of one (VCP 6.1).
-pub(crate) fn is_alarm(message: &Message) -> bool {
+pub fn is_alarm(message: &Message) -> bool {
     let Message::Vcp(envelope) = message else { return false };
     match &envelope.payload {
         Payload::Escalation(alarm) => alarm.severity.is_grave(),

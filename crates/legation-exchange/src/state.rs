@@ -198,6 +198,7 @@ impl State {
         self.change(entry, &accepted.ruled.changes);
         let position = entry.position;
         self.rules.vlp.took(position, accepted);
+        self.rules.vcp.letters.took(At { position, at: entry.at }, accepted);
         if accepted.ruled.held.is_empty() {
             let (expires, from) = (accepted.expires, self.sender_of(accepted));
             for agent in &accepted.to {
@@ -211,6 +212,7 @@ impl State {
             let letter = DeadLetter { message: position, why: Why::MailboxFull, at: entry.at, from };
             self.dead.put(position, agent, letter);
             self.rules.acl.lose(position, agent, Loss::MailboxFull, entry.at);
+            self.rules.vcp.letters.lose(position, agent);
         }
         if let (Some(until), Some(dedup)) = (accepted.remembered, &mut self.dedup) {
             let id = remembered_as(accepted.dialect, &accepted.id, accepted.thread.as_deref());
@@ -295,6 +297,7 @@ impl State {
         self.rules.vlp.sessions.erase(&is_erased);
         self.rules.cap.erased(&is_erased);
         self.rules.acl.erase(&is_erased, entry.at);
+        self.rules.vcp.letters.erase(&is_erased);
         self.erasures.add(entry.position, &erased.positions);
     }
 
@@ -338,6 +341,7 @@ impl State {
         for item in self.mailboxes.remove(agent).unwrap_or_default().after(None) {
             let letter = DeadLetter { message: item.message, why: Why::Removed, at, from: item.from };
             self.dead.put(item.position, agent, letter);
+            self.rules.vcp.letters.lose(item.message, agent);
         }
         self.rules.holds.forget_recipient(agent);
         if let Some(sender) = self.registry.agent(agent) {
@@ -367,6 +371,7 @@ impl State {
             if let Some(item) = mailbox.take(*position) {
                 self.dead.put(*position, agent, DeadLetter { message: item.message, why, at, from: item.from });
                 self.rules.acl.lose(item.message, agent, Loss::Expired, at);
+                self.rules.vcp.letters.lose(item.message, agent);
             }
         }
         mailbox.look_again();

@@ -11,7 +11,7 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGEN
 use hyper::{Method, Request};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use legation_engine::{Carrier, Parcel, Posting, Reach, Reply};
+use legation_engine::{Asking, Carrier, Parcel, Posting, Reach, Reply};
 use legation_exchange::{Lost, Outcome};
 use legation_protocol::{Code, Rejection};
 use std::error::Error as _;
@@ -119,6 +119,18 @@ impl Carrier for Courier {
             posted.unwrap_or(Reply { outcome: Outcome::Lost(Lost::Timeout), retry_after: None })
         })
     }
+
+    fn ask(&self, url: &str, parcel: Parcel, within: Duration) -> Asking {
+        let target = Target::parse(url).ok().filter(|target| self.judge(target).is_ok());
+        let Some(request) = target.and_then(|target| request(&target, parcel)) else {
+            return Box::pin(async move { Err(Outcome::Lost(Lost::Forbidden)) });
+        };
+        let client = self.client.clone();
+        Box::pin(async move {
+            let answered = tokio::time::timeout(within, answered(client, request)).await;
+            answered.unwrap_or(Err(Outcome::Lost(Lost::Timeout)))
+        })
+    }
 }
 
 fn request(target: &Target, parcel: Parcel) -> Option<Request<Full<Bytes>>> {
@@ -143,11 +155,24 @@ async fn posted(client: Client<Connector, Full<Bytes>>, request: Request<Full<By
             drop(Limited::new(body, ANSWER).collect().await);
             Reply { outcome: Outcome::Status(head.status.as_u16()), retry_after: retry_after(&head.headers) }
         }
-        Err(error) => {
-            let lost = error.source().and_then(|cause| cause.downcast_ref::<NoWay>()).map_or(Lost::Broken, |no| no.0);
-            Reply { outcome: Outcome::Lost(lost), retry_after: None }
-        }
+        Err(error) => Reply { outcome: lost(&error), retry_after: None },
     }
+}
+
+async fn answered(client: Client<Connector, Full<Bytes>>, request: Request<Full<Bytes>>) -> Result<Box<[u8]>, Outcome> {
+    let response = client.request(request).await.map_err(|error| lost(&error))?;
+    let (status, body) = (response.status(), response.into_body());
+    let body = Limited::new(body, ANSWER).collect().await;
+    match body.map(|body| body.to_bytes()) {
+        Ok(bytes) if status.is_success() => Ok(bytes.as_ref().into()),
+        Ok(_) => Err(Outcome::Status(status.as_u16())),
+        Err(_) => Err(Outcome::Lost(Lost::Broken)),
+    }
+}
+
+fn lost(error: &hyper_util::client::legacy::Error) -> Outcome {
+    let no_way = error.source().and_then(|cause| cause.downcast_ref::<NoWay>());
+    Outcome::Lost(no_way.map_or(Lost::Broken, |no| no.0))
 }
 
 /// Seconds; a date is left to those who can wait so long.

@@ -86,7 +86,7 @@ impl<'e> Facts<'e> {
     pub(crate) fn of(entry: &'e Entry, with_message: bool) -> Result<Facts<'e>, Error> {
         match &entry.effect {
             Effect::Accepted(accepted) => MessageFacts::of(entry, accepted, with_message).map(Facts::Message),
-            Effect::Refused(Refused { by, code, digest }) => Ok(Facts::Refusal(RefusalFacts {
+            Effect::Refused(Refused { by, code, digest, .. }) => Ok(Facts::Refusal(RefusalFacts {
                 position: entry.position,
                 verdict: "refused",
                 by,

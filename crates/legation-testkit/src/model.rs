@@ -193,7 +193,7 @@ impl Model {
     fn block(&mut self, position: u64, letter: &Letter, changes: &[Change]) -> Check {
         self.may_go_on(position, letter)?;
         let halts = changes.iter().find_map(|change| match change {
-            Change::Vlp(vlp::Change::Halted { session, .. }) => Some(session),
+            Change::Vlp(vlp::Change::Halted(halting)) => Some(&halting.session),
             _ => None,
         });
         let fits = |session: &&String| letter.thread.as_ref().is_none_or(|own| own == *session);

@@ -14,8 +14,9 @@ use crate::cli::{ConfigArgs, ConfigCommand, LogFormat, ServeArgs};
 use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
 pub(crate) use file::Level;
-use file::{AlertsTable, ConfigFile, PushTable, Registration, TlsTable};
+use file::{AlertsTable, ConfigFile, JudgeTable, PushTable, Registration, TlsTable};
 use legation_engine::{Rate, Retention};
+use legation_exchange::rules::acl::Times;
 use legation_exchange::{Policy, Shares};
 use legation_server::{Limits, Network, Proxy, TlsFiles};
 pub(crate) use listen::Listen;
@@ -24,6 +25,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use values::{Count, Texts};
 pub(crate) use values::{Mode, Trusted};
 
@@ -31,6 +33,9 @@ pub(crate) use values::{Mode, Trusted};
 const SMALLEST_HEAD: u64 = 4 << 10;
 /// The smallest segment a message of full size fits into many times.
 const SMALLEST_SEGMENT: u64 = 4 << 20;
+
+/// How long somebody may be made to wait for a judge.
+const LONGEST_JUDGEMENT: Duration = Duration::from_secs(30);
 
 /// A configuration that can be served.
 #[derive(Debug)]
@@ -46,6 +51,7 @@ pub(crate) struct Config {
     /// What only the next start takes over.
     push: PushTable,
     alerts: AlertsTable,
+    judge: JudgeTable,
     pub(crate) engine: legation_engine::Settings,
     pub(crate) server: legation_server::Settings,
 }
@@ -125,9 +131,10 @@ impl Config {
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
             carrier: Some(Arc::new(outward::push(&file.push)?)),
             alerts: outward::alerts(&file.alerts, &file.push)?,
+            judge: outward::judge(&file.judge, &file.push)?,
             ..legation_engine::Settings::on(&data)
         };
-        let ConfigFile { hosts, proxy, log, listen_mode, push, alerts, .. } = file;
+        let ConfigFile { hosts, proxy, log, listen_mode, push, alerts, judge, .. } = file;
         let trusted = proxy.trusted.iter().map(|Trusted(network)| *network).collect();
         let proxy = Proxy { trusted, header: proxy.header.into() };
         let server = legation_server::Settings { hosts, proxy, limits, ..legation_server::Settings::default() };
@@ -143,6 +150,7 @@ impl Config {
             log_transport,
             push,
             alerts,
+            judge,
             engine,
             server,
         })
@@ -152,7 +160,7 @@ impl Config {
 impl ConfigFile {
     /// What the types alone cannot tell.
     fn make_sense(&self) -> anyhow::Result<()> {
-        let ConfigFile { realm, limits, record, mailbox, .. } = self;
+        let ConfigFile { realm, limits, record, mailbox, judge, .. } = self;
         ensure!(!realm.is_empty(), "realm is empty: it names the record in every checkpoint");
         ensure!(limits.connections > 0 && limits.unproven_connections > 0, "limits: no connection could be opened");
         ensure!(limits.sockets_per_agent > 0, "limits.sockets_per_agent is at least 1");
@@ -167,6 +175,7 @@ impl ConfigFile {
         ensure!(record.segment.0 >= SMALLEST_SEGMENT, "record.segment is at least 4 MiB");
         ensure!(record.snapshot_every > 0, "record.snapshot_every is at least 1");
         ensure!(mailbox.limit > 0, "mailbox.limit is at least 1");
+        ensure!(judge.timeout.0 <= LONGEST_JUDGEMENT, "judge.timeout is at most 30s: somebody waits for it");
         Ok(())
     }
 
@@ -189,6 +198,13 @@ impl ConfigFile {
                 conversations: self.limits.conversations_per_agent,
                 sessions: self.limits.sessions_per_agent,
             },
+            review_time: self.rules.review_time.0,
+            talks: Times {
+                directory_after: self.conversations.directory_after.0,
+                idle: self.conversations.idle.0,
+                remembered: self.conversations.remembered.0,
+            },
+            judge: self.judge.url.as_ref().map(|_| self.judge.on_timeout.into()),
             ..Policy::default()
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Step;
 use crate::exchange::{Error, Exchange};
+use legation_exchange::rules::cap::{Judged, Word};
 use legation_exchange::rules::hold::{self, Lifter};
 use legation_exchange::rules::translate::Translation;
 use legation_exchange::rules::{Change, Finding};
@@ -35,6 +36,7 @@ pub(super) fn judged(entry: &Entry, message: &Accepted) -> Vec<Step> {
     }
     let of = ruled.changes.iter().filter_map(Change::translation);
     steps.extend(of.map(|translation| step("translated", says_for(translation))));
+    steps.extend(ruled.judged.as_ref().map(|judged| step("asked_judge", word_of(judged))));
     let found = ruled.findings.iter().map(|Finding { rule, code, says }| format!("{rule} found {code}: {says}"));
     steps.extend(found.map(|says| step("found", says)));
     let held = ruled
@@ -43,6 +45,19 @@ pub(super) fn judged(entry: &Entry, message: &Accepted) -> Vec<Step> {
         .map(|reason| format!("It was held ({}): {} {}", reason.code, reason.says, lifts(&reason.lifts)));
     steps.extend(held.map(|says| step("held", says)));
     steps
+}
+
+/// What a judge said.
+fn word_of(Judged { by, word, reason }: &Judged) -> String {
+    let says = match word {
+        Word::Allow => format!("{by} judged that the rule for delegating is met"),
+        Word::Veto => format!("{by} judged that the rule for delegating is not met"),
+        Word::Unheard => format!("{by} was to judge whether the rule for delegating is met, and was not heard"),
+    };
+    match reason.as_deref() {
+        Some(reason) => format!("{says}: {}.", reason.trim_end_matches('.')),
+        None => format!("{says}."),
+    }
 }
 
 /// What a message of the exchange says for another.

@@ -1,7 +1,9 @@
 //! What people are told: by the list, by address and by a program.
 
 use crate::{accepted, claim, close, register};
-use legation_engine::{AlertSettings, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings, Webhook};
+use legation_engine::{
+    AlertSettings, Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings, Webhook,
+};
 use legation_exchange::{Kind, Outcome, Policy};
 use legation_protocol::Rejection;
 use legation_protocol::sign::Signature;
@@ -28,6 +30,10 @@ impl Carrier for Pager {
         self.posts.send((url.to_owned(), parcel)).unwrap();
         let outcome = Outcome::Status(*self.status.borrow());
         Box::pin(async move { Reply { outcome, retry_after: None } })
+    }
+
+    fn ask(&self, _: &str, _: Parcel, _: Duration) -> Asking {
+        unimplemented!("nobody is asked anything")
     }
 }
 

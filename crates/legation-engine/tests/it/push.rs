@@ -1,7 +1,7 @@
 //! Messages on their way to endpoints, by a clock of the test's own.
 
 use crate::{accepted, claim, close};
-use legation_engine::{Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings};
+use legation_engine::{Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings};
 use legation_exchange::{Outcome, Policy, Push, Pushing, Registration, Verdict, Who};
 use legation_protocol::{Code, Rejection};
 use serde_json::Value;
@@ -57,6 +57,10 @@ impl Carrier for Endpoint {
         };
         self.seen.send(Seen { at: Instant::now(), body: parcel.body, headers: parcel.headers }).unwrap();
         Box::pin(async move { Reply { outcome: Outcome::Status(status), retry_after: None } })
+    }
+
+    fn ask(&self, _: &str, _: Parcel, _: Duration) -> Asking {
+        unimplemented!("nobody is asked anything")
     }
 }
 

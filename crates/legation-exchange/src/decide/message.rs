@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 impl Desk<'_> {
     pub(super) fn message(&self, verified: Verified) -> Decided {
-        let Verified { received, proof, spare_id, trace, found } = verified;
+        let Verified { received, proof, spare_id, trace, found, opinion } = verified;
         let message = received.message();
         let sender = self.proven_sender(message, &proof)?;
         let (id, kept) = match (message.id(), spare_id) {
@@ -42,8 +42,9 @@ impl Desk<'_> {
             id: &id,
             to: &addressed,
             earlier: &earlier,
+            opinion: opinion.as_deref(),
         };
-        let Ruling { changes, reasons, findings, level, metrics, instead, heard, released, .. } = judge(&case)?;
+        let Ruling { changes, reasons, findings, level, metrics, instead, heard, judged, released, .. } = judge(&case)?;
         let is_alarm = is_alarm(message);
         let reasons = if is_alarm { Vec::new() } else { reasons };
         self.has_room_to_wait(sender, &reasons)?;
@@ -53,7 +54,7 @@ impl Desk<'_> {
         let Routes { to, missed } = if is_held { routes.waiting() } else { routes };
         let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
         let emergency = changes.iter().any(raises_emergency);
-        let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, because: None };
+        let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, judged, because: None };
         let effect = Effect::Accepted(Accepted {
             dialect: message.dialect(),
             kind: message.kind().to_owned(),

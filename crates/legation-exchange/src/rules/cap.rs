@@ -5,6 +5,7 @@ mod across;
 mod change;
 mod delegate;
 mod failure;
+mod judge;
 mod order;
 mod oversight;
 mod place;
@@ -15,13 +16,15 @@ mod tools;
 mod words;
 
 pub use change::{Change, Escalation};
-pub use order::{Order, Step};
+pub use judge::{Judged, Opinion, Question, Silence, Word, question};
+pub use order::{Order, Step, question_of_order};
 pub use rights::{Binding, Grant, Rights};
 pub use task::{Failure, Review, Stage, Task};
 pub use tasks::Kept;
 
 pub(crate) use across::{Answer, answers, asks, may_ask, waits};
 pub(crate) use failure::due;
+pub(crate) use judge::heed;
 pub(crate) use order::order;
 
 use super::{At, Case, Ruling};

@@ -1,6 +1,6 @@
 //! What a rule may look at.
 
-use super::translate;
+use super::{cap, translate};
 use crate::agent::Agent;
 use crate::decide::Earlier;
 use crate::moment::Moment;
@@ -64,6 +64,8 @@ pub(crate) struct Case<'c> {
     pub(crate) to: &'c [String],
     /// Messages of the record that it may name.
     pub(crate) earlier: &'c [Earlier],
+    /// What a judge said of it, if one was asked.
+    pub(crate) opinion: Option<&'c cap::Opinion>,
 }
 
 impl Case<'_> {

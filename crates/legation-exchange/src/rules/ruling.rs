@@ -1,6 +1,7 @@
 //! What rules make of a message.
 
 use super::Change;
+use super::cap::Judged;
 use super::hold::Reason;
 use crate::moment::Moment;
 use legation_protocol::vcp::Origin;
@@ -25,6 +26,8 @@ pub(crate) struct Ruling {
     pub(crate) instead: Option<Vec<String>>,
     /// What the exchange says because of it.
     pub(crate) heard: Vec<Heard>,
+    /// What a judge said of it.
+    pub(crate) judged: Option<Judged>,
     /// Held messages that go on.
     pub(crate) released: Vec<u64>,
     /// Messages of the record that go to somebody again, or to somebody else.
@@ -110,6 +113,9 @@ pub struct Ruled {
     /// What it changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// What a judge said of it, if one was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
     /// The entry that made the exchange say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<u64>,

@@ -44,7 +44,7 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
     match spoken {
         Some(spoken) => {
             has_room(case, &talk, said.act)?;
-            may_ask(case, &talk, &spoken)?;
+            may_ask(case, &talk, &spoken, ruling)?;
             if let Some(first) = spoken.first() {
                 follow::open(case, &talk, said.act, first.translation.said_in, ruling)?;
                 follow::follow(case, &talk, &said, ruling);
@@ -206,10 +206,14 @@ fn has_room(case: &Case<'_>, talk: &Conversation<'_>, act: Act) -> Result<(), Re
 }
 
 /// A manifest binds its agent in every dialect: it says to whom a task is handed (CAP Delegation).
-fn may_ask(case: &Case<'_>, talk: &Conversation<'_>, spoken: &[Spoken]) -> Result<(), Rejection> {
+fn may_ask(case: &Case<'_>, talk: &Conversation<'_>, spoken: &[Spoken], ruling: &mut Ruling) -> Result<(), Rejection> {
     let delegates =
         |spoken: &Spoken| spoken.translation.said_in == Format::Cap && spoken.translation.step == Step::Asks;
-    if spoken.iter().any(delegates) { super::cap::may_ask(case, talk.hearer.id()).map(drop) } else { Ok(()) }
+    if !spoken.iter().any(delegates) {
+        return Ok(());
+    }
+    let rule = super::cap::may_ask(case, talk.hearer.id())?;
+    rule.map_or(Ok(()), |rule| super::cap::heed(case, talk.hearer.id(), &rule, ruling))
 }
 
 /// Who hears what somebody tells the exchange in a conversation it translates.

@@ -19,8 +19,10 @@ pub(crate) use standing::{family, leave, may_act, may_be_heard, may_order};
 pub mod constitution;
 pub mod constraints;
 pub mod context;
+mod letters;
 mod place;
 
+pub use letters::{Climbing, Letters};
 pub use place::Place;
 
 use super::{At, Case, Ruling};
@@ -46,6 +48,8 @@ pub struct Kept {
     pub constitutions: constitution::Constitutions,
     /// The situations agents are in.
     pub contexts: context::Contexts,
+    /// Escalations and constraints on their way.
+    pub letters: Letters,
 }
 
 /// What changes it.
@@ -64,6 +68,8 @@ pub enum Change {
     ConstitutionAnnounced(constitution::Announcing),
     /// An agent shared its context.
     ContextShared(context::Sharing),
+    /// An escalation or a constraint reached nobody, and goes up.
+    LetterClimbed(Climbing),
 }
 
 impl Change {
@@ -80,7 +86,8 @@ impl Change {
             | Change::ConstraintsLaid(_)
             | Change::ConstraintsLifted(_)
             | Change::ConstitutionAnnounced(_)
-            | Change::ContextShared(_) => None,
+            | Change::ContextShared(_)
+            | Change::LetterClimbed(_) => None,
         }
     }
 
@@ -92,7 +99,8 @@ impl Change {
             | Change::ConstraintsLaid(_)
             | Change::ConstraintsLifted(_)
             | Change::ConstitutionAnnounced(_)
-            | Change::ContextShared(_) => None,
+            | Change::ContextShared(_)
+            | Change::LetterClimbed(_) => None,
         }
     }
 }
@@ -136,11 +144,12 @@ impl Kept {
             Change::ConstraintsLifted(lifting) => self.constraints.lift(lifting),
             Change::ConstitutionAnnounced(announcing) => self.constitutions.announce(at, announcing),
             Change::ContextShared(sharing) => self.contexts.share(at, sharing),
+            Change::LetterClimbed(climbing) => self.letters.climb(climbing),
         }
     }
 
     pub(crate) fn earliest(&self) -> Option<Moment> {
-        self.alarms.first_due().map(|(due, _)| due)
+        if self.letters.is_due() { Some(Moment::default()) } else { self.alarms.first_due().map(|(due, _)| due) }
     }
 
     /// An agent is gone.
@@ -193,7 +202,7 @@ pub(crate) fn quotes(state: &State, now: Moment) -> Option<u64> {
 }
 
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Option<Ruling> {
-    clock::due(state, policy, now, quoted)
+    letters::due(state, policy).or_else(|| clock::due(state, policy, now, quoted))
 }
 
 /// Whether the sender may speak at all now.

@@ -1,7 +1,8 @@
 //! Letters that reach nobody: why, who sends them again, and mailboxes emptied unread.
 
 use crate::desk::{Desk, accepted, agent, by, claim, key, person, refused, share};
-use legation_exchange::{Input, Proof, Role, Verdict, Who, Why};
+use crate::line::{CHILD, MIDDLE, PARENT, TOP, id, line, saying};
+use legation_exchange::{Effect, Entry, Input, Proof, Role, State, Verdict, Who, Why};
 use legation_protocol::Code;
 use std::time::Duration;
 
@@ -141,4 +142,62 @@ fn the_list_goes_on_after_one_of_many_letters_at_a_position() {
     let rest = desk.state.dead_letters().beyond(position, "agent://h/b");
     assert_eq!(rest.map(|(_, agent, _)| agent).collect::<Vec<_>>(), ["agent://h/c", "agent://h/d"]);
     assert_eq!(desk.state.dead_letters().after(Some(position)).count(), 0);
+}
+
+/// What waits for somebody, by the entry that holds it.
+fn letters(desk: &Desk, agent: &str) -> Vec<u64> {
+    let items = desk.state.mailbox(agent).unwrap().after(None);
+    items.map(|item| item.message).collect()
+}
+
+fn expire(desk: &mut Desk) {
+    desk.passes(desk.policy.time_to_live);
+}
+
+#[test]
+fn a_constraint_or_an_escalation_that_reaches_nobody_climbs_above_its_sender() {
+    // VCP 5.2
+    let constraint = |desk: &mut Desk| saying(PARENT, CHILD, 1).rules(desk, "token_limit", "100");
+    let escalation = |desk: &mut Desk| saying(CHILD, PARENT, 1).escalates(desk, "warning", "hm", false);
+    for send in [&constraint as &dyn Fn(&mut Desk) -> Verdict, &escalation] {
+        let mut desk = line();
+        let position = accepted(&send(&mut desk));
+        expire(&mut desk);
+        assert_eq!(letters(&desk, MIDDLE)[0], position);
+        assert_eq!(desk.notices(MIDDLE), ["undelivered"]);
+        assert!(letters(&desk, TOP).is_empty());
+        assert_eq!(listed(&desk).len(), 1, "it stays listed");
+        expire(&mut desk);
+        assert_eq!(letters(&desk, TOP)[0], position);
+        assert_eq!(desk.notices(TOP), ["undelivered"]);
+        expire(&mut desk);
+        assert_eq!((desk.notices(MIDDLE).len(), desk.notices(TOP).len()), (1, 1), "and then it is the operator's");
+        let mut folded = State::deciding();
+        for entry in &desk.record {
+            let effect: Effect = serde_json::from_slice(&serde_json::to_vec(&entry.effect).unwrap()).unwrap();
+            folded.apply(&Entry { effect, body: None, ..entry.clone() });
+        }
+        assert_eq!(folded.rules(), desk.state.rules());
+        assert_eq!(State::from_bytes(&folded.to_bytes()).unwrap().rules(), desk.state.rules());
+    }
+}
+
+#[test]
+fn what_waited_for_whom_was_removed_climbs_too() {
+    let mut desk = line();
+    let position = accepted(&saying(MIDDLE, PARENT, 1).rules(&mut desk, "token_limit", "100"));
+    accepted(&desk.ask(Input::Remove { id: PARENT.to_owned(), who: Who::operator() }));
+    desk.passes(Duration::ZERO);
+    assert_eq!(letters(&desk, TOP)[0], position);
+}
+
+#[test]
+fn what_was_dealt_with_or_does_not_matter_for_safety_stays_where_it_died() {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).escalates(&mut desk, "warning", "hm", false));
+    accepted(&saying(PARENT, CHILD, 2).acks(&mut desk, "warning", &id(1)));
+    accepted(&saying(PARENT, CHILD, 3).shares(&mut desk));
+    expire(&mut desk);
+    assert_eq!(listed(&desk).len(), 3);
+    assert!(letters(&desk, MIDDLE).is_empty());
 }

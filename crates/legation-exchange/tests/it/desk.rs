@@ -90,7 +90,14 @@ impl Desk {
     pub(crate) fn send(&mut self, text: &str, proof: Proof) -> Verdict {
         let received = Received::read(text.as_bytes()).unwrap();
         let spare_id = SpareId::Fresh("spare".to_owned());
-        self.ask(Input::Message(Box::new(Verified { received, proof, spare_id, trace: None, found: Vec::new() })))
+        self.ask(Input::Message(Box::new(Verified {
+            received,
+            proof,
+            spare_id,
+            trace: None,
+            found: Vec::new(),
+            opinion: None,
+        })))
     }
 
     pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {

@@ -3,6 +3,7 @@
 mod across;
 mod delegation;
 mod house;
+mod judge;
 mod machine;
 mod oversight;
 mod remedies;

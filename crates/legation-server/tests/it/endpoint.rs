@@ -27,6 +27,15 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// Answers each post with the status that `answer` gives, called with what was posted.
     pub(crate) fn new(answer: impl Fn(&Posted) -> u16 + Send + Sync + 'static) -> Endpoint {
+        Endpoint::answering(move |posted| Some((answer(posted), String::new())))
+    }
+
+    /// Answers each post with the text that `says` gives; with none, never.
+    pub(crate) fn saying(says: impl Fn(&Posted) -> Option<String> + Send + Sync + 'static) -> Endpoint {
+        Endpoint::answering(move |posted| says(posted).map(|text| (200, text)))
+    }
+
+    fn answering(answer: impl Fn(&Posted) -> Option<(u16, String)> + Send + Sync + 'static) -> Endpoint {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (told, posts) = mpsc::channel();
@@ -51,7 +60,11 @@ impl Endpoint {
 }
 
 /// One request and its answer; nothing once the other side has gone.
-fn talk(mut socket: &TcpStream, told: &mpsc::Sender<Posted>, answer: &dyn Fn(&Posted) -> u16) -> Option<()> {
+fn talk(
+    mut socket: &TcpStream,
+    told: &mpsc::Sender<Posted>,
+    answer: &dyn Fn(&Posted) -> Option<(u16, String)>,
+) -> Option<()> {
     let mut reader = BufReader::with_capacity(1, socket);
     let mut line = || {
         let mut text = String::new();
@@ -67,8 +80,13 @@ fn talk(mut socket: &TcpStream, told: &mpsc::Sender<Posted>, answer: &dyn Fn(&Po
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     let posted = Posted { path, headers, body: String::from_utf8(body).unwrap() };
-    let status = answer(&posted);
     // The test may be over.
-    let _ = told.send(posted);
-    socket.write_all(format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\n\r\n").as_bytes()).ok()
+    let _ = told.send(posted.clone());
+    let Some((status, text)) = answer(&posted) else {
+        // Until the other side goes.
+        let mut rest = Vec::new();
+        return reader.read_to_end(&mut rest).ok().and(None);
+    };
+    let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n\r\n", text.len());
+    socket.write_all(format!("{head}{text}").as_bytes()).ok()
 }

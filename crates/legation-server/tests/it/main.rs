@@ -19,6 +19,7 @@ mod erase;
 mod escalations;
 mod house;
 mod identity;
+mod judge;
 mod keys;
 mod limits;
 mod mailbox;

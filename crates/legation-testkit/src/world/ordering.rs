@@ -92,7 +92,7 @@ impl World {
             5..8 => cap::Step::Reassign(self.rng.pick(&NAMES).copied().unwrap_or_default().to_owned()),
             _ => cap::Step::Escalate,
         };
-        Some((Directive::Cap(cap::Order { task, step }), format!("task {task}")))
+        Some((Directive::Cap(cap::Order { task, step, opinion: None }), format!("task {task}")))
     }
 }
 

@@ -3,13 +3,15 @@
 use super::values::{Count, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
 use legation_engine::Settings;
-use legation_exchange::rules::cap::{Narrowing, Oversight};
+use legation_exchange::rules::acl::Times;
+use legation_exchange::rules::cap::{Narrowing, Oversight, Silence};
 use legation_exchange::rules::vlp::Strictness;
 use legation_exchange::{Kind, Policy, Shares};
 use legation_server::{Limits, ProxyHeader};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -27,6 +29,8 @@ pub(crate) struct ConfigFile {
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
     pub(crate) rules: RulesTable,
+    pub(crate) conversations: ConversationsTable,
+    pub(crate) judge: JudgeTable,
     pub(crate) record: RecordTable,
     pub(crate) retention: RetentionTable,
     pub(crate) push: PushTable,
@@ -117,6 +121,44 @@ pub(crate) struct RulesTable {
     pub(crate) oversight: OversightMode,
     pub(crate) narrowing: NarrowingMode,
     pub(crate) task_deadline: Span,
+    pub(crate) review_time: Span,
+}
+
+/// How long things take in conversations.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ConversationsTable {
+    pub(crate) directory_after: Span,
+    pub(crate) idle: Span,
+    pub(crate) remembered: Span,
+}
+
+/// Who judges delegations; nobody without a URL.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct JudgeTable {
+    pub(crate) url: Option<String>,
+    pub(crate) secret_file: Option<PathBuf>,
+    pub(crate) timeout: Span,
+    pub(crate) on_timeout: OnTimeout,
+}
+
+/// What it means that the judge is not heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnTimeout {
+    Allow,
+    #[default]
+    Deny,
+}
+
+impl From<OnTimeout> for Silence {
+    fn from(then: OnTimeout) -> Self {
+        match then {
+            OnTimeout::Allow => Silence::Allows,
+            OnTimeout::Deny => Silence::Denies,
+        }
+    }
 }
 
 /// How far an overseer's word is asked for.
@@ -247,6 +289,8 @@ impl Default for ConfigFile {
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
             rules: RulesTable::default(),
+            conversations: ConversationsTable::default(),
+            judge: JudgeTable::default(),
             record: RecordTable::default(),
             retention: RetentionTable::default(),
             push: PushTable::default(),
@@ -296,8 +340,27 @@ impl Default for DedupTable {
 
 impl Default for RulesTable {
     fn default() -> Self {
-        let task_deadline = Span(Policy::default().task_deadline);
-        RulesTable { oversight: OversightMode::default(), narrowing: NarrowingMode::default(), task_deadline }
+        let Policy { task_deadline, review_time, .. } = Policy::default();
+        RulesTable {
+            oversight: OversightMode::default(),
+            narrowing: NarrowingMode::default(),
+            task_deadline: Span(task_deadline),
+            review_time: Span(review_time),
+        }
+    }
+}
+
+impl Default for ConversationsTable {
+    fn default() -> Self {
+        let Times { directory_after, idle, remembered } = Times::default();
+        ConversationsTable { directory_after: Span(directory_after), idle: Span(idle), remembered: Span(remembered) }
+    }
+}
+
+impl Default for JudgeTable {
+    fn default() -> Self {
+        let timeout = Span(Duration::from_secs(5));
+        JudgeTable { url: None, secret_file: None, timeout, on_timeout: OnTimeout::default() }
     }
 }
 

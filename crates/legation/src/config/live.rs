@@ -3,7 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 12] = [
+pub(crate) const LIVE: [&str; 13] = [
     "hosts",
     "registration",
     "truth",
@@ -13,13 +13,14 @@ pub(crate) const LIVE: [&str; 12] = [
     "mailbox",
     "dedup",
     "rules",
+    "conversations",
     "retention",
     "log.level",
     "log.acl_transport",
 ];
 /// Read at the start alone.
-pub(crate) const AT_START: [&str; 8] =
-    ["data", "listen", "listen_mode", "realm", "record", "push", "alerts", "log.format"];
+pub(crate) const AT_START: [&str; 9] =
+    ["data", "listen", "listen_mode", "realm", "record", "push", "alerts", "judge", "log.format"];
 
 impl Config {
     /// The settings that differ in another configuration and wait for the next start.
@@ -35,6 +36,7 @@ impl Config {
             ("record", record),
             ("push", self.push != other.push),
             ("alerts", self.alerts != other.alerts),
+            ("judge", self.judge != other.judge),
             ("log.format", self.log_format != other.log_format),
             ("tls", self.tls.is_some() != other.tls.is_some()),
         ];
@@ -74,6 +76,7 @@ mod tests {
             ("listen = [\"127.0.0.1:7400\"]", &[]),
             ("listen_mode = \"0660\"\n[record]\nsnapshot_every = 1", &["listen_mode", "record"]),
             ("data = \"/x\"\n[log]\nformat = \"json\"\nlevel = \"debug\"", &["data", "log.format"]),
+            ("[judge]\nurl = \"https://judge.example/\"\n[conversations]\nidle = \"1h\"", &["judge"]),
             ("[tls]\ncert = \"a\"\nkey = \"b\"", &["tls"]),
         ] {
             assert_eq!(now.waiting(&config(text)), want, "{text}");

@@ -1,10 +1,11 @@
 //! What goes out, and where to.
 
-use super::file::{AlertsTable, PushTable, WebhookTable};
+use super::file::{AlertsTable, JudgeTable, PushTable, WebhookTable};
 use anyhow::{Context as _, anyhow, ensure};
-use legation_engine::{AlertSettings, Carrier as _, Webhook};
+use legation_engine::{AlertSettings, Carrier as _, JudgeSettings, Webhook};
 use legation_out::{Allow, Courier, Options};
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -30,6 +31,23 @@ pub(super) fn alerts(table: &AlertsTable, push: &PushTable) -> anyhow::Result<Al
     Ok(AlertSettings { webhooks, command: command.clone(), carrier: Some(Arc::new(courier)) })
 }
 
+/// Who judges delegations. Its address may be sent to as that of a webhook may.
+pub(super) fn judge(table: &JudgeTable, push: &PushTable) -> anyhow::Result<Option<JudgeSettings>> {
+    let JudgeTable { url, secret_file, timeout, .. } = table;
+    let Some(url) = url else { return Ok(None) };
+    let courier = courier(Allow::of_url(url).into_iter().collect(), push)?;
+    courier.check(url).map_err(|why| anyhow!("judge.url: {}", why.first().message))?;
+    let secret = secret_file.as_deref().map(|path| secret(path, "judge.secret_file")).transpose()?;
+    let name = place(url).to_owned();
+    Ok(Some(JudgeSettings { url: url.clone(), name, secret, timeout: timeout.0, carrier: Arc::new(courier) }))
+}
+
+/// The part of a URL that says where, and holds no secret.
+fn place(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or_default()
+}
+
 fn courier(allow: Vec<Allow>, push: &PushTable) -> anyhow::Result<Courier> {
     let options = Options { allow, authorities: push.authorities.clone(), ..Options::default() };
     Courier::new(options).context("push.authorities")
@@ -38,10 +56,14 @@ fn courier(allow: Vec<Allow>, push: &PushTable) -> anyhow::Result<Courier> {
 fn checked(table: &WebhookTable) -> anyhow::Result<Webhook> {
     let WebhookTable { url, secret_file, kinds } = table;
     ensure!(!kinds.is_empty(), "alerts.webhook: without kinds it is told nothing");
-    let read = |path| fs::read_to_string(path).map(Zeroizing::new);
-    let secret = secret_file.as_ref().map(read).transpose().context("cannot read alerts.webhook.secret_file")?;
-    ensure!(secret.as_ref().is_none_or(|secret| is_plain(secret)), "alerts.webhook.secret_file holds no plain text");
+    let secret = secret_file.as_deref().map(|path| secret(path, "alerts.webhook.secret_file")).transpose()?;
     Ok(Webhook { url: url.clone(), secret, kinds: kinds.clone() })
+}
+
+fn secret(path: &Path, key: &str) -> anyhow::Result<Zeroizing<String>> {
+    let secret = fs::read_to_string(path).map(Zeroizing::new).with_context(|| format!("cannot read {key}"))?;
+    ensure!(is_plain(&secret), "{key} holds no plain text");
+    Ok(secret)
 }
 
 /// Whether it can stand in a header.

@@ -5,8 +5,9 @@ use super::file::ConfigFile;
 /// A configuration that says in full what holds without one.
 #[expect(clippy::too_many_lines, reason = "it is one text")]
 pub(crate) fn sample() -> String {
-    let ConfigFile { listen, listen_mode, realm, limits, mailbox, dedup, rules, record, log, .. } =
-        ConfigFile::default();
+    let ConfigFile {
+        listen, listen_mode, realm, limits, mailbox, dedup, rules, conversations, judge, record, log, ..
+    } = ConfigFile::default();
     let (level, listen) = (log.level.as_str(), listen.0.join("\", \""));
     format!(
         r#"# What `legation serve --config FILE` reads. Every key may be left out; it then has the value shown
@@ -96,6 +97,25 @@ oversight = "marked"
 narrowing = "grants"
 # How long a task may take whose delegation has no deadline.
 task_deadline = "{task_deadline}"
+# How long a person has to decide on what is held; then it is refused.
+review_time = "{review_time}"
+
+[conversations]
+# How long an agent has to say what it can do before the directory answers for it.
+directory_after = "{directory_after}"
+# How long nothing may be heard of a request that somebody has, or a question, before it is given up.
+idle = "{idle}"
+# How long a conversation that is over is remembered.
+remembered = "{talk_remembered}"
+
+[judge]
+# Who says whether a delegation meets the rule in its delegator's manifest: an address that is asked, with the token in
+# this file. Without one, a rule has to be there, and nobody asks what it means.
+# url = "https://judge.example/delegations"
+# secret_file = "/etc/legation/judge.secret"
+# How long an answer is waited for, at most 30s; and what then becomes of the delegation: "allow" or "deny".
+timeout = "{judge_timeout}"
+on_timeout = "deny"
 
 [record]
 # The largest file of the record.
@@ -155,6 +175,11 @@ acl_transport = false
         margin = dedup.margin,
         window = dedup.window,
         task_deadline = rules.task_deadline,
+        review_time = rules.review_time,
+        directory_after = conversations.directory_after,
+        idle = conversations.idle,
+        talk_remembered = conversations.remembered,
+        judge_timeout = judge.timeout,
         segment = record.segment,
         snapshot_every = record.snapshot_every,
     )
@@ -183,6 +208,8 @@ mod tests {
             "[mailbox]\n",
             "[dedup]\n",
             "[rules]\n",
+            "[conversations]\n",
+            "[judge]\n",
             "[record]\n",
             "[retention]\n",
             "[push]\n",

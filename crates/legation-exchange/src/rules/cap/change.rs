@@ -1,6 +1,7 @@
 //! What changes a task. Tasks are named by their numbers.
 
 use super::At;
+use super::judge::Judged;
 use super::rights::Grant;
 use super::tasks::Kept;
 use crate::moment::Moment;
@@ -90,6 +91,9 @@ pub enum Change {
         to: String,
         /// Until when it must be done now.
         deadline: Moment,
+        /// What a judge said of it, if one was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        judged: Option<Judged>,
     },
     /// Somebody with more rights was asked.
     Escalated {
@@ -158,7 +162,7 @@ impl Kept {
             Change::Expired { task } => self.expire(at, *task),
             Change::Closed { task } => self.close(at, *task),
             Change::Retried { task, deadline } => self.hand_again(at, *task, Some(*deadline)),
-            Change::Reassigned { task, to, deadline } => self.reassign(at, *task, to, *deadline),
+            Change::Reassigned { task, to, deadline, .. } => self.reassign(at, *task, to, *deadline),
             Change::Escalated { task, to } => self.escalate(*task, to),
         }
     }

@@ -2,6 +2,7 @@
 //! never in circles, too deep or too wide.
 
 use super::change::{Change, Opened};
+use super::judge;
 use super::place::foreign;
 use super::rights::Rights;
 use super::task::Task;
@@ -35,10 +36,11 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     if to == me {
         return Err(cycle("nobody hands a task to itself"));
     }
-    let above = above(case, message);
+    let above = above_of(kept, me, message);
     let parent = above.as_ref().ok().copied().flatten();
-    if let Some(rule) = may_hand_to(case.state, me, parent, to)? {
-        ruling.find("cap.delegation", "delegate_rule", rule);
+    let rule = may_hand_to(case.state, me, parent, to)?;
+    if let Some(rule) = &rule {
+        ruling.find("cap.delegation", "delegate_rule", rule.clone());
     }
     let parent = above?;
     stays_in_lineage(case, parent)?;
@@ -50,9 +52,10 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     if let Some((task, known)) = known {
         same_again(known, me, to)?;
         ruling.change(Change::Repeated { task }.into());
-        return Ok(());
+        return rule.map_or(Ok(()), |rule| judge::heed(case, to, &rule, ruling));
     }
     within_limits(case, parent)?;
+    rule.map_or(Ok(()), |rule| judge::heed(case, to, &rule, ruling))?;
     let task = Opened {
         id: message.task_id.to_string(),
         parent,
@@ -68,9 +71,8 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
 }
 
 /// The task this one is a part of: one that the sender handed over or works on.
-fn above(case: &Case<'_>, message: &Message) -> Result<Option<u64>, Rejection> {
+pub(super) fn above_of(kept: &Kept, me: &str, message: &Message) -> Result<Option<u64>, Rejection> {
     let Some(id) = message.parent_task() else { return Ok(None) };
-    let (kept, me) = (&case.state.rules.cap, case.speaker.id());
     let mut own: Vec<_> = kept.seats(me, &id).collect();
     if own.iter().any(|(_, task)| task.is_open()) {
         own.retain(|(_, task)| task.is_open());
@@ -90,18 +92,24 @@ fn above(case: &Case<'_>, message: &Message) -> Result<Option<u64>, Rejection> {
 
 /// Whether somebody may hand tasks to another, by its own manifest; and the rule that says when. People may.
 pub(super) fn may_hand_to(state: &State, me: &str, parent: Option<u64>, to: &str) -> Result<Option<String>, Rejection> {
-    let Some(agent) = state.registry.agent(me) else { return Ok(None) };
-    let kept = &state.rules.cap;
+    if state.registry.agent(me).is_none() {
+        return Ok(None);
+    }
+    rule_to(state, me, parent, to).map(Some).ok_or_else(|| {
+        let message = format!("the manifest of {me:?} does not let it delegate to {to:?}");
+        Rejection::because(Code::DelegationDenied, message).at("/recipient_id").by(SPEC)
+    })
+}
+
+/// The rule by which an agent may hand tasks to another, in this task or in none.
+pub(crate) fn rule_to(state: &State, me: &str, parent: Option<u64>, to: &str) -> Option<String> {
+    let (kept, agent) = (&state.rules.cap, state.registry.agent(me)?);
     let working = parent.and_then(|parent| kept.task(parent)).filter(|above| above.assignee == me);
     let rights = match working {
         Some(above) => kept.rights_in(&state.registry, above),
         None => kept.rights(agent),
     };
-    let rule = rights.and_then(|rights| rule_for(state, &rights, to));
-    rule.map(Some).ok_or_else(|| {
-        let message = format!("the manifest of {me:?} does not let it delegate to {to:?}");
-        Rejection::because(Code::DelegationDenied, message).at("/recipient_id").by(SPEC)
-    })
+    rule_for(state, &*rights?, to)
 }
 
 /// The rule for an agent, by any name of it or of the agent it is an instance of.

@@ -3,6 +3,7 @@
 
 use super::change::{Change, Escalation};
 use super::delegate::{latest, may_hand_to, no_cycle};
+use super::judge::{Opinion, Question, may_pass};
 use super::task::{Stage, Task};
 use super::words;
 use crate::erased::covers;
@@ -25,6 +26,8 @@ pub struct Order {
     pub task: u64,
     /// What to do.
     pub step: Step,
+    /// What a judge said of it, if one was asked.
+    pub opinion: Option<Opinion>,
 }
 
 /// What to do about a task.
@@ -50,7 +53,7 @@ pub(crate) fn order(
     may_order(task, who)?;
     match &order.step {
         Step::Retry => retry(state, policy, now, (order.task, task), who),
-        Step::Reassign(to) => reassign(state, policy, now, (order.task, task), to, who),
+        Step::Reassign(to) => reassign(state, policy, now, (order.task, task), (to, order.opinion.as_ref()), who),
         Step::Escalate => Ok(escalate(state, order.task, task, who)),
     }
 }
@@ -153,27 +156,48 @@ fn retry(
     Ok(ruling)
 }
 
+/// An agent or a principal, by any name.
+fn named<'s>(state: &'s State, name: &str) -> Option<&'s str> {
+    let principal = PRINCIPALS.into_iter().find(|principal| *principal == name);
+    principal.or_else(|| state.registry.resolve(name).map(|agent| agent.id.as_str()))
+}
+
+/// What a judge has to be asked before an agent hands a task to somebody else.
+pub fn question_of_order(state: &State, order: &Order, who: &Who) -> Option<Question> {
+    let (Step::Reassign(to), Who::Agent(me)) = (&order.step, who) else { return None };
+    let task = state.rules.cap.task(order.task).filter(|task| task.delegator == *me)?;
+    let delegate = named(state, to)?;
+    let rule = may_hand_to(state, me, task.parent, delegate).ok()??;
+    let rule = Some(rule).filter(|rule| !rule.trim().is_empty())?;
+    let (task_id, summary) = (Some(task.id.clone()), format!("{} is to go to somebody else.", task.id));
+    Some(Question { delegator: me.clone(), delegate: delegate.to_owned(), task_id, rule, summary })
+}
+
 fn reassign(
     state: &State,
     policy: &Policy,
     now: Moment,
     (number, task): (u64, &Task),
-    to: &str,
+    (to, opinion): (&str, Option<&Opinion>),
     who: &Who,
 ) -> Result<Ruling, Rejection> {
     can_go_on(state, task)?;
-    let principal = PRINCIPALS.into_iter().find(|name| *name == to);
-    let to = principal.or_else(|| state.registry.resolve(to).map(|agent| agent.id.as_str()));
+    let to = named(state, to);
     let to = to.ok_or_else(|| Rejection::because(Code::UnknownRecipient, "there is no such agent").at("/to"))?;
-    may_hand_to(state, &task.delegator, task.parent, to).map_err(|rejection| rejection.at("/to"))?;
+    let rule = may_hand_to(state, &task.delegator, task.parent, to).map_err(|rejection| rejection.at("/to"))?;
     no_cycle(&state.rules.cap, task.parent, to).map_err(|rejection| rejection.at("/to"))?;
     if to == task.assignee || to == task.delegator {
         let text = format!("{to:?} has {} already, or handed it over", task.id);
         return Err(Rejection::because(Code::DelegationCycle, text).at("/to"));
     }
+    let judged = match (who, rule) {
+        (Who::Agent(_), Some(rule)) => may_pass(policy.judge, opinion, to, &rule)?,
+        // A person who says so knows what the rule means.
+        (Who::Agent(_) | Who::Person { .. } | Who::Nobody, _) => None,
+    };
     let mut ruling = Ruling::default();
     let deadline = latest(policy, state, now, task.parent, None);
-    ruling.change(Change::Reassigned { task: number, to: to.to_owned(), deadline }.into());
+    ruling.change(Change::Reassigned { task: number, to: to.to_owned(), deadline, judged }.into());
     words_again(state, task, to, &mut ruling);
     let text = format!(
         "{} is yours from now on, by {deadline}. {who} decided so; entry {} says what to do.",

@@ -53,6 +53,11 @@ impl Alarms {
         self.closed.iter().map(|(position, alarm)| (*position, alarm))
     }
 
+    /// Whether the one in this entry is over, if that is not long ago.
+    pub(super) fn is_closed(&self, alarm: u64) -> bool {
+        self.closed.contains_key(&alarm)
+    }
+
     /// An agent's own that are open.
     pub fn of<'a>(&'a self, agent: &str) -> impl Iterator<Item = (u64, &'a Alarm)> {
         let own = self.by.get(agent).into_iter().flatten();

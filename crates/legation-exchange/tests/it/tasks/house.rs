@@ -87,7 +87,7 @@ pub(crate) fn fail(desk: &mut Desk, task: &str, from: &str, to: &str, code: i64)
 
 pub(crate) fn order(desk: &mut Desk, task: &str, step: Step, who: Who) -> Verdict {
     let task = desk.state.rules().cap.named(task).next().unwrap().0;
-    desk.ask(Input::Order { order: Box::new(Directive::Cap(Order { task, step })), who })
+    desk.ask(Input::Order { order: Box::new(Directive::Cap(Order { task, step, opinion: None })), who })
 }
 
 pub(crate) fn task<'d>(desk: &'d Desk, id: &str) -> &'d Task {
