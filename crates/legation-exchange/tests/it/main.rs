@@ -15,6 +15,7 @@ mod messages;
 mod people;
 mod references;
 mod registration;
+mod reviews;
 mod route;
 mod sessions;
 mod standing;
