@@ -56,6 +56,8 @@ pub(crate) struct Model {
     results: BTreeMap<u64, (u64, bool)>,
     talks: BTreeMap<u64, talks::Talk>,
     sessions: BTreeSet<String>,
+    /// What reached nobody, and to whom it goes up.
+    climbs: BTreeSet<(u64, String)>,
     pub(crate) counts: Counts,
 }
 
@@ -75,6 +77,7 @@ impl Model {
             results: BTreeMap::new(),
             talks: BTreeMap::new(),
             sessions: BTreeSet::new(),
+            climbs: BTreeSet::new(),
             counts: Counts::default(),
         }
     }
@@ -209,6 +212,7 @@ impl Model {
                 Change::Hold(change) => self.hold_change(asked, position, change, changes, by)?,
                 Change::Vcp(vcp::Change::Alarm(change)) => self.alarm_change(asked, position, change, by)?,
                 Change::Vcp(vcp::Change::Standing(change)) => self.standing_change(asked, position, change, by)?,
+                Change::Vcp(vcp::Change::LetterClimbed(climbing)) => self.climb(position, climbing)?,
                 Change::Cap(change) => self.task_change(asked, position, change, by)?,
                 Change::Acl(change) => self.talk_change(position, change, by)?,
                 Change::Vlp(vlp::Change::Released { session, .. }) => {

@@ -16,6 +16,7 @@ mod messages;
 mod people;
 mod references;
 mod registration;
+mod reviews;
 mod route;
 mod sessions;
 mod shares;

@@ -2,7 +2,9 @@
 
 use crate::house::{Answer, House};
 use crate::words::Party;
+use legation_exchange::Policy;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Something so sure that it needs a source, and has none.
 fn bold(party: &Party, to: &str) -> String {
@@ -155,4 +157,23 @@ fn what_was_held_stays_so_when_its_sender_is_removed() {
     house.ask("POST", "/v1/agents/ann/suspend").by(&house.operator).json(r#"{"reason":"stop"}"#).ok();
     house.ask("DELETE", "/v1/agents/ann").by(&house.operator).get().ok();
     assert_eq!(reads(&house, &bob, &id), [404; 4]);
+}
+
+#[test]
+fn what_nobody_decides_in_time_is_refused_and_its_sender_hears_of_it() {
+    let review_time = Duration::from_millis(50);
+    let house = House::under(Policy { open_registration: true, review_time, ..Policy::default() });
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let rita = house.grant("rita", "reviewer");
+    let id = held(&house, &ann, &bold(&ann, "bob"));
+    // Waits until it is there.
+    let told = house.inbox(&ann, "?wait=60")["messages"].as_array().unwrap().clone();
+    assert!(told.len() == 1 && told[0]["message"].to_string().contains("nobody decided in time"), "{told:?}");
+    let listed = house.ask("GET", "/v1/reviews").by(&rita).get().ok();
+    assert_eq!(listed["reviews"], json!([]));
+    let digest = house.ask("GET", format!("/v1/messages/{id}")).by(&ann.token).get().ok()["digest"].clone();
+    decide(&house, &rita, &id, "approve", &digest).refused(409, "review_conflict");
+    let house = house.restart();
+    assert!(waiting(&house, &bob).is_empty());
+    assert_eq!(waiting(&house, &ann).len(), 1, "told once");
 }

@@ -28,6 +28,8 @@ pub(super) struct Alarm {
     pub(super) due: Option<Moment>,
     /// Whether nobody has answered since it was told last.
     unanswered: bool,
+    /// Whether a block raised it, which stops nobody.
+    ours: bool,
 }
 
 fn within(severity: Severity) -> Duration {
@@ -56,7 +58,7 @@ impl Model {
     }
 
     pub(super) fn is_paused(&self, agent: &str) -> bool {
-        self.alarms.values().any(|alarm| alarm.from == agent && alarm.severity == Severity::Critical)
+        self.alarms.values().any(|alarm| alarm.from == agent && alarm.severity == Severity::Critical && !alarm.ours)
     }
 
     pub(super) fn suspended(&self) -> BTreeSet<String> {
@@ -107,7 +109,7 @@ impl Model {
             told.extend(self.line(sender).cloned());
         }
         let id = letter.id.clone().unwrap_or_default();
-        let alarm = Alarm { id, from: sender.to_owned(), severity, told, due, unanswered: true };
+        let alarm = Alarm { id, from: sender.to_owned(), severity, told, due, unanswered: true, ours: false };
         self.alarms.insert(position, alarm);
         Ok(())
     }
@@ -144,8 +146,10 @@ impl Model {
             }
             AlarmChange::Closed { alarm, .. } => {
                 let Some(open) = self.alarms.get(alarm) else { return Ok(()) };
-                let from = open.from.clone();
+                let (from, ours) = (open.from.clone(), open.ours);
                 match by {
+                    // A person let the session go on.
+                    By::Order(_) if ours => {}
                     By::Order(_) if asked.removals.contains(from.as_str()) => {}
                     By::Letter(_) | By::Order(_) | By::Exchange => {
                         by.asked(asked, &format!("resume {from}"), position)?;
@@ -154,8 +158,17 @@ impl Model {
                 self.alarms.remove(alarm);
                 Ok(())
             }
+            AlarmChange::Raised { ours: Some(_), id, from, severity, due, .. } => {
+                let above = self.members.get(from).and_then(|member| member.parent.clone());
+                let in_time = *severity == Severity::Critical && *due == Some(self.now.plus(within(*severity)));
+                ensure(above.is_some() && in_time, || format!("{position} raises what is no alarm of a block"))?;
+                let (id, from, told) = (id.clone(), from.clone(), above.into_iter().collect());
+                let alarm = Alarm { id, from, severity: *severity, told, due: *due, unanswered: true, ours: true };
+                self.alarms.insert(position, alarm);
+                Ok(())
+            }
             // By what the letter says.
-            AlarmChange::Raised { .. } | AlarmChange::Said { .. } | AlarmChange::Passed { .. } => Ok(()),
+            AlarmChange::Raised { ours: None, .. } | AlarmChange::Said { .. } | AlarmChange::Passed { .. } => Ok(()),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Check, Model, ensure};
 use crate::letter::Letter;
 use legation_exchange::rules::Change;
+use legation_exchange::rules::vcp::Climbing;
 use legation_exchange::{Accepted, Acked, Erased, Moment, Pushed, Resent, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -140,6 +141,11 @@ impl Model {
             self.deliver(agent, position, Item { expires, ..item });
             return Ok(());
         }
+        if self.climbs.remove(&(message, agent.clone())) {
+            let from = self.mail.dead.values().find(|item| item.message == message).and_then(|item| item.from);
+            self.deliver(agent, position, Item { message, expires, from });
+            return Ok(());
+        }
         let task = self.tasks.values().find(|task| task.notice == message && task.assignee == *agent);
         let task = task.ok_or_else(|| format!("{message} went to {agent} again at {position} for no reason"))?;
         let waits = self.holds.contains_key(&message) || self.ended.contains(&message);
@@ -148,6 +154,15 @@ impl Model {
         ensure(!self.is_suspended(&delegator), || format!("{delegator} is suspended, and was heard at {position}"))?;
         let from = self.members.get(&delegator).map(|member| member.since);
         self.deliver(agent, position, Item { message, expires, from });
+        Ok(())
+    }
+
+    /// What reached nobody goes to somebody above.
+    pub(super) fn climb(&mut self, position: u64, climbing: &Climbing) -> Check {
+        let message = climbing.message;
+        let is_dead = self.mail.dead.values().any(|item| item.message == message);
+        ensure(is_dead, || format!("{message} goes up at {position}, and had reached somebody"))?;
+        self.climbs.extend(climbing.to.iter().map(|to| (message, to.clone())));
         Ok(())
     }
 

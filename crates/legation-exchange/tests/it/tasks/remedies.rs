@@ -1,6 +1,6 @@
 //! Errors, and what is done about them (CAP Observability).
 
-use super::house::{fail, folds_again, hand, inbox, manifest, order, result, say, state, story, task, with};
+use super::house::{fail, folds_again, hand, held, inbox, manifest, order, result, say, state, story, task, with};
 use crate::desk::{Desk, accepted, agent, person, refused};
 use legation_exchange::rules::cap::{Escalation, Step};
 use legation_exchange::rules::vcp;
@@ -126,31 +126,81 @@ fn a_task_says_that_it_waits_for_the_user() {
     state(&desk, "T1", "open");
 }
 
+fn stands(desk: &mut Desk, order: vcp::Order) {
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(order)), who: Who::operator() }));
+}
+
+fn suspend(desk: &mut Desk, agent: &str) {
+    stands(desk, vcp::Order::Suspend { agent: agent.to_owned(), why: "odd".to_owned() });
+}
+
+fn resume(desk: &mut Desk, agent: &str) {
+    stands(desk, vcp::Order::Resume { agent: agent.to_owned(), why: "fine".to_owned() });
+}
+
+/// Whether an agent has the words of this delegator.
+fn has_words_of(desk: &Desk, agent: &str, delegator: &str) -> bool {
+    inbox(desk, agent).iter().any(|got| got["sender_id"] == delegator)
+}
+
 #[test]
-fn who_may_not_speak_orders_nothing_either() {
-    // VCP 6.3, in every dialect.
+fn whoever_is_suspended_hands_nothing_over_again_and_is_not_heard() {
+    // VCP 6.3
     let mut desk = failed();
-    let to = |name: &str| Step::Reassign(name.to_owned());
-    let suspend = vcp::Order::Suspend { agent: "pm-1".to_owned(), why: "stop".to_owned() };
-    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(suspend)), who: Who::operator() }));
-    for step in [Step::Retry, to("analyst-2"), Step::Escalate] {
+    suspend(&mut desk, "pm-1");
+    for step in [Step::Retry, Step::Reassign("analyst-2".to_owned()), Step::Escalate] {
         assert_eq!(refused(&order(&mut desk, "T1.1", step, agent("pm-1"))), Code::AgentSuspended);
     }
-    // An operator hands the task on; the words that were taken back stay where they are.
-    accepted(&order(&mut desk, "T1.1", to("analyst-2"), Who::operator()));
-    assert!(inbox(&desk, "analyst-2").iter().all(|message| message["sender_id"] == "legation"));
+    // An operator's word counts; the words of the suspended one wait.
+    accepted(&order(&mut desk, "T1.1", Step::Retry, Who::operator()));
+    assert!(!has_words_of(&desk, "analyst-1", "pm-1"));
+    resume(&mut desk, "pm-1");
+    desk.passes(Duration::from_secs(1));
+    assert!(has_words_of(&desk, "analyst-1", "pm-1"), "what was taken back goes on");
     folds_again(&desk);
 }
 
 #[test]
-fn words_that_were_sent_again_are_taken_back_with_the_others() {
-    // VCP 6.3
+fn words_that_were_sent_again_are_taken_back_like_others() {
     let mut desk = failed();
-    accepted(&order(&mut desk, "T1.1", Step::Reassign("analyst-2".to_owned()), agent("pm-1")));
-    assert!(inbox(&desk, "analyst-2").iter().any(|message| message["sender_id"] == "pm-1"));
-    let suspend = vcp::Order::Suspend { agent: "pm-1".to_owned(), why: "stop".to_owned() };
-    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(suspend)), who: Who::operator() }));
-    assert!(inbox(&desk, "analyst-2").iter().all(|message| message["sender_id"] == "legation"));
+    desk.ask(Input::Purge { agent: "analyst-1".to_owned(), up_to: None, who: Who::operator() });
+    accepted(&order(&mut desk, "T1.1", Step::Retry, agent("pm-1")));
+    assert!(has_words_of(&desk, "analyst-1", "pm-1"));
+    suspend(&mut desk, "pm-1");
+    assert!(!has_words_of(&desk, "analyst-1", "pm-1"));
+    resume(&mut desk, "pm-1");
+    desk.passes(Duration::from_secs(1));
+    assert!(has_words_of(&desk, "analyst-1", "pm-1"));
+    folds_again(&desk);
+}
+
+#[test]
+fn what_an_overseer_approved_stays_approved_when_it_is_gone() {
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    accepted(&hand(&mut desk, "T1.1", "pm-1", "analyst-1"));
+    let work = held(&result(&mut desk, "T1.1", "analyst-1", "pm-1"));
+    suspend(&mut desk, "analyst-1");
+    accepted(&say(&mut desk, "T1.1", "qa-1", "analyst-1", json!({ "decision": "approve" })));
+    desk.ask(Input::Remove { id: "qa-1".to_owned(), who: Who::operator() });
+    desk.passes(Duration::from_secs(1));
+    assert!(!desk.state.rules().holds.get(work).unwrap().is_review());
+    resume(&mut desk, "analyst-1");
+    desk.passes(Duration::from_secs(1));
+    state(&desk, "T1.1", "done");
+    folds_again(&desk);
+}
+
+#[test]
+fn whoever_is_gone_is_told_nothing() {
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    accepted(&hand(&mut desk, "T1.1", "pm-1", "analyst-1"));
+    held(&result(&mut desk, "T1.1", "analyst-1", "pm-1"));
+    desk.ask(Input::Remove { id: "analyst-1".to_owned(), who: Who::operator() });
+    desk.passes(Duration::from_secs(1));
+    assert!(desk.state.mailbox("analyst-1").is_none(), "another may have the name one day");
+    folds_again(&desk);
 }
 
 #[test]
