@@ -62,7 +62,13 @@ pub(crate) fn pushed_name(number: usize) -> String {
     format!("pushed-{number}")
 }
 
-async fn put(connection: &mut Connection, operator: &str, name: String, about: &str) -> anyhow::Result<Agent> {
+/// Registers one agent.
+pub(crate) async fn put(
+    connection: &mut Connection,
+    operator: &str,
+    name: String,
+    about: &str,
+) -> anyhow::Result<Agent> {
     let headers = [("Authorization", operator)];
     let answer = connection.ask(&request("PUT", &format!("/v1/agents/{name}"), &headers, about.as_bytes())).await?;
     let answer: serde_json::Value = serde_json::from_slice(answer).context("the answer is not an exchange's")?;

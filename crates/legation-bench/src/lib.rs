@@ -3,6 +3,7 @@
 //! run, on one machine and one disk; every server is a process of its own.
 
 mod accept;
+mod alarms;
 mod bare;
 mod broker;
 mod child;
@@ -49,11 +50,13 @@ pub enum Scenario {
     Ws,
     /// Many idle sockets: what they cost in memory.
     Sockets,
+    /// Alarms beside other traffic: how soon they stop their senders, and when they are passed on.
+    Alarms,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 7] = [
+    pub const ALL: [Scenario; 8] = [
         Scenario::Accept,
         Scenario::Nats,
         Scenario::Latency,
@@ -61,6 +64,7 @@ impl Scenario {
         Scenario::Push,
         Scenario::Ws,
         Scenario::Sockets,
+        Scenario::Alarms,
     ];
 }
 
@@ -108,6 +112,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Push => push::measure(plan, place, watch).await,
                 Scenario::Ws => ws::measure(plan, place, watch).await,
                 Scenario::Sockets => sockets::measure(plan, place, watch).await,
+                Scenario::Alarms => alarms::measure(plan, place, watch).await,
             }
         })?);
     }

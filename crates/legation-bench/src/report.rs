@@ -139,6 +139,7 @@ impl Row {
             Scenario::Push => "push",
             Scenario::Ws => "ws",
             Scenario::Sockets => "sockets",
+            Scenario::Alarms => "alarms",
         };
         let against = self.against.as_ref();
         let bound = self.bound.as_ref();

@@ -102,7 +102,7 @@ impl Model {
             Effect::Removed { agent, .. } => self.remove(agent),
             Effect::Released(released) => self.release(position, released)?,
             Effect::Resent(resent) => self.resend(position, resent)?,
-            Effect::Acked(acked) => self.mail.acked(acked),
+            Effect::Acked(read) => self.mail.acked(read),
             Effect::Pushed(pushed) => self.mail.pushed(pushed),
             Effect::Died { agent, positions, .. } => self.bury(position, agent, positions)?,
             Effect::Erased(erased) => self.erase(erased),
@@ -231,7 +231,8 @@ impl Model {
             found.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect::<BTreeSet<_>>()
         };
         let (allowed, tools) = (list("/allowed_agents"), list("/mcp_bindings/0/allowed_tools"));
-        let overseen = agent.manifest.as_ref().is_some_and(|manifest| manifest["overseer"].is_string());
+        let overseen =
+            agent.manifest.as_ref().is_some_and(|manifest| manifest.get("overseer").is_some_and(Value::is_string));
         self.rebind(&agent.id, &tools);
         let member = Member { since: agent.since, parent: agent.parent.clone(), allowed, tools, overseen };
         self.members.insert(agent.id.clone(), member);

@@ -361,8 +361,10 @@ impl World {
             (Ask::Order(ordered), Verdict::Accepted { .. }) if ordered.who == Who::Nobody => {
                 Err("a stranger's order was followed".to_owned())
             }
-            (Ask::Ack { .. } | Ask::Register(_) | Ask::Remove(_) | Ask::Clear(_), _) => Ok(()),
-            (Ask::Order(_) | Ask::Resend(..), _) => Ok(()),
+            (
+                Ask::Ack { .. } | Ask::Register(_) | Ask::Remove(_) | Ask::Clear(_) | Ask::Order(_) | Ask::Resend(..),
+                _,
+            ) => Ok(()),
         }
     }
 

@@ -22,6 +22,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         Some(BenchCommand::Ws) => vec![Scenario::Ws],
         Some(BenchCommand::Sockets) => vec![Scenario::Sockets],
         Some(BenchCommand::Push) => vec![Scenario::Push],
+        Some(BenchCommand::Alarms) => vec![Scenario::Alarms],
         Some(BenchCommand::All) | None => all(&plan),
     };
     if plan.nats_server.is_none() && scenarios.contains(&Scenario::Ws) {

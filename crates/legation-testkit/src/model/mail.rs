@@ -185,7 +185,9 @@ impl Model {
         self.holds.retain(|message, _| !is_erased(*message));
         self.results.retain(|message, _| !is_erased(*message));
         let erased: Vec<_> = self.talks.keys().copied().filter(|message| is_erased(*message)).collect();
-        erased.into_iter().for_each(|message| self.lose(message));
+        for message in erased {
+            self.lose(message);
+        }
     }
 
     /// What waits for an agent, and what ever did.

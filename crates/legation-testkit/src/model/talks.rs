@@ -24,8 +24,8 @@ pub(super) struct Talk {
 }
 
 impl Model {
-    fn idle(&self) -> Option<Moment> {
-        Some(self.now.plus(self.policy.talks.idle))
+    fn idle(&self) -> Moment {
+        self.now.plus(self.policy.talks.idle)
     }
 
     pub(super) fn talk_change(&mut self, position: u64, change: &Change, by: &By<'_>) -> Check {
@@ -36,7 +36,7 @@ impl Model {
                     offered: opening.offered.iter().cloned().collect(),
                     open: true,
                     accepted: false,
-                    due: self.idle(),
+                    due: Some(self.idle()),
                     estimate: None,
                     lost: false,
                     untold: None,
@@ -60,7 +60,7 @@ impl Model {
         let Says::Answers { within } = says else { return Err(format!("{position} answers nothing")) };
         (talk.open, talk.accepted) = (moved.to.is_open(), moved.to == Stage::Accepted);
         talk.estimate = within.map(|seconds| now.plus(Duration::from_secs(seconds)));
-        talk.due = if talk.open { talk.estimate.or(idle) } else { None };
+        talk.due = talk.open.then(|| talk.estimate.unwrap_or(idle));
         talk.lost = false;
         Ok(())
     }
@@ -78,7 +78,7 @@ impl Model {
         };
         ensure(fits, || format!("{} moved to {:?} at {position}, before its time", moved.talk, moved.to))?;
         (talk.open, talk.accepted) = (moved.to.is_open(), false);
-        talk.due = if talk.open { idle } else { None };
+        talk.due = talk.open.then_some(idle);
         talk.untold = Some(position);
         self.counts.talks_fired += 1;
         Ok(())

@@ -45,8 +45,8 @@ impl World {
 
     fn review(&mut self, state: &State) -> Option<(Directive, String)> {
         let held: Vec<_> = state.rules().holds.iter().filter(|(_, hold)| hold.is_review()).collect();
-        let (message, hold) = *self.rng.pick(&held)?;
-        let right = hold.digest.clone().filter(|_| self.rng.chance(90));
+        let (message, one) = *self.rng.pick(&held)?;
+        let right = one.digest.clone().filter(|_| self.rng.chance(90));
         let (says, key) = match self.rng.below(10) {
             0..5 => (hold::Says::Approve, "approve"),
             5..8 => (hold::Says::Refuse, "refuse"),

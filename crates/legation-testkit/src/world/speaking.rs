@@ -105,15 +105,15 @@ impl World {
         let sender = if self.rng.chance(12) { self.anybody_but(child) } else { above? };
         let named = json!({"escalation_id": alarm.id});
         if self.rng.chance(15) {
-            return Some(rule(sender, child, "look_closer", named, Says::Constrains));
+            return Some(rule(sender, child, "look_closer", &named, Says::Constrains));
         }
-        Some(rule(sender, child, "resume", named, Says::Resumes { of: alarm.id.clone() }))
+        Some(rule(sender, child, "resume", &named, Says::Resumes { of: alarm.id.clone() }))
     }
 
     fn constrain(&mut self, state: &State) -> Option<Draft> {
         let child = self.anybody();
         let above = state.registry().agent(child)?.parent.as_deref().and_then(known)?;
-        Some(rule(above, child, "token_limit", json!(100 + self.rng.below(400)), Says::Constrains))
+        Some(rule(above, child, "token_limit", &json!(100 + self.rng.below(400)), Says::Constrains))
     }
 
     /// A task: a part of one that is held, or a new one; to whom it may be handed, or to anybody.
@@ -137,14 +137,14 @@ impl World {
         let (mut body, mut tools, mut deadline) = (json!({"context_summary": "do it"}), None, None);
         if self.rng.chance(60) {
             let some: BTreeSet<_> = TOOLS.into_iter().filter(|_| self.rng.chance(60)).map(str::to_owned).collect();
-            body["grants"] = json!({ "tools": some });
+            set(&mut body, "grants", json!({ "tools": some }));
             tools = Some(some);
         }
         if self.rng.chance(60) {
             let until = self.latest.plus(std::time::Duration::from_secs(self.rng.below(5 * 3600)));
             // As messages write it.
             let until = legation_exchange::Moment::from_micros(until.micros() / 1000 * 1000);
-            body["deadline"] = until.to_string().into();
+            set(&mut body, "deadline", until.to_string().into());
             deadline = Some(until);
         }
         let says = Says::Delegates { tools, deadline };
@@ -222,7 +222,7 @@ impl World {
     /// A claim: sure of itself without a source, for a person to see, in a session, or to stop one.
     fn claim(&mut self) -> Draft {
         let sender = self.anybody();
-        let to = To::One(self.anybody_but(sender));
+        let mut to = To::One(self.anybody_but(sender));
         let thread = self.rng.chance(70).then(|| self.rng.pick(&SESSIONS).map(|id| (*id).to_owned())).flatten();
         let (mut body, says) = match self.rng.below(10) {
             0..4 => (json!({"confidence": 0.95}), Says::Claims { waits: true }),
@@ -231,14 +231,19 @@ impl World {
             7 => (json!({"confidence": 0.95, "provenance": ["a log"]}), Says::Claims { waits: false }),
             _ => (json!({}), Says::Claims { waits: false }),
         };
-        let mut to = to;
         if let Some(session) = &thread {
-            body["session_id"] = session.as_str().into();
+            set(&mut body, "session_id", session.as_str().into());
             if self.rng.chance(30) {
                 to = To::Session;
             }
         }
         Draft { sender, to, dialect: Format::Vlp, kind: "claim", body, says, thread }
+    }
+}
+
+fn set(body: &mut Value, name: &str, value: Value) {
+    if let Some(body) = body.as_object_mut() {
+        body.insert(name.to_owned(), value);
     }
 }
 
@@ -252,7 +257,7 @@ fn escalation(sender: &'static str, to: To, says: Says, how: (Severity, bool), r
     Draft { sender, to, dialect: Format::Vcp, kind: "escalation", body, says, thread: None }
 }
 
-fn rule(sender: &'static str, to: &'static str, name: &str, value: Value, says: Says) -> Draft {
+fn rule(sender: &'static str, to: &'static str, name: &str, value: &Value, says: Says) -> Draft {
     let one = json!({"type": name, "value": value, "source_constitution_ref": CREED});
     let body = json!({"constraints": [one], "propagation_mode": "merge"});
     Draft { sender, to: To::One(to), dialect: Format::Vcp, kind: "constraint_propagate", body, says, thread: None }

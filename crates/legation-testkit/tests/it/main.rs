@@ -13,6 +13,18 @@ fn a_thousand_seeds_keep_every_promise() {
     }
     assert!(given > 10_000, "{summary:?}");
     assert!(cleared > 500, "{summary:?}");
+    the_rules_were_asked(&summary);
+}
+
+fn the_rules_were_asked(summary: &Summary) {
+    let Counts { suspended, held, released, tasks, alarms_fired, talks_fired, translated, .. } = summary.rules;
+    for often in [suspended, held, released, tasks, alarms_fired, talks_fired, translated] {
+        assert!(often > 300, "{summary:?}");
+    }
+    let Counts { tasks_fired, reviews_fired, halted, .. } = summary.rules;
+    for seldom in [tasks_fired, reviews_fired, halted] {
+        assert!(seldom > 80, "{summary:?}");
+    }
 }
 
 #[test]

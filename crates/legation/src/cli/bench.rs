@@ -76,6 +76,8 @@ pub(crate) enum BenchCommand {
     Sockets,
     /// Signed messages through the exchange to endpoints of their recipients
     Push,
+    /// Emergencies and alarms nobody answers, beside 2,000 other messages a second
+    Alarms,
     /// All of these; the default
     All,
     /// The bare handler

@@ -99,6 +99,15 @@ fn idle_sockets_are_weighed() {
 }
 
 #[test]
+fn alarms_are_timed_beside_other_traffic() {
+    let rows = measured("alarms");
+    assert_eq!(rows.len(), 5);
+    assert!(rows[0]["legation"]["per_second"].is_number(), "{rows:?}");
+    assert!(rows[1..].iter().all(|row| row["legation"]["seconds"].is_number()), "{rows:?}");
+    assert!([0, 2, 4].iter().all(|row| rows[*row]["bound"]["held"].is_boolean()), "{rows:?}");
+}
+
+#[test]
 fn streams_are_compared_with_nats_or_it_is_said_how_to_get_it() {
     let ran = bench(&["--in-flight", "16", "nats"]);
     if ran.code == 0 {

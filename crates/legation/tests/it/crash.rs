@@ -1,6 +1,7 @@
 //! `kill -9` under load, again and again: what was answered is there afterwards, once.
 
 mod readers;
+mod rules;
 mod ways;
 
 use crate::served::Served;

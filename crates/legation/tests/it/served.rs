@@ -115,9 +115,14 @@ impl Served {
 
     /// Kills it without a word, and starts it again on the same data.
     pub(crate) fn crash(&mut self) {
+        self.kill();
+        self.again();
+    }
+
+    /// Kills it without a word.
+    pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        self.again();
     }
 
     /// Starts it again on the same data, once it has ended.
