@@ -1,6 +1,6 @@
 //! A thousand simulated lives of the exchange.
 
-use legation_testkit::{Summary, many, run};
+use legation_testkit::{Counts, Summary, many, run};
 
 #[test]
 fn a_thousand_seeds_keep_every_promise() {

@@ -118,8 +118,8 @@ pub(super) fn due(state: &State, policy: &Policy) -> Option<Ruling> {
             "The message of {:?} in entry {message} did not reach {missed:?}. You stand above its sender: it comes to you.",
             from.id
         );
-        // No suspension takes an escalation back.
-        let from = if alarm.is_some() { NOBODY } else { from.since };
+        // No suspension takes a grave escalation back.
+        let from = if alarm.is_some_and(|alarm| alarm.severity.is_grave()) { NOBODY } else { from.since };
         ruling.again.push(Again { message: *message, to: above.id.clone(), from });
         ruling.tell(policy, above, "undelivered", text);
     }
