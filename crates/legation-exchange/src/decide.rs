@@ -69,6 +69,16 @@ pub enum SpareId {
     Keyed(String),
 }
 
+impl SpareId {
+    /// The id, if the sender gave it.
+    fn given(&self) -> Option<String> {
+        match self {
+            SpareId::Keyed(id) => Some(id.clone()),
+            SpareId::Fresh(_) => None,
+        }
+    }
+}
+
 /// An earlier message that a new one may be a copy of, or may name, as the record has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
@@ -319,9 +329,9 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
     };
     decided.unwrap_or_else(|rejection| {
-        let code = rejection.code().as_str().to_owned();
         // A stranger's refusals are counted elsewhere: they are no reason to let the record grow.
-        let refused = asked.map(|Asked { by, digest }| Effect::Refused(Refused { by, code, digest }));
+        let refused = asked.map(|Asked { by, digest, id }| Refused { digest, id, ..Refused::of(by, &rejection) });
+        let refused = refused.map(Effect::Refused);
         let entries = refused.map(|refused| desk.entry(refused, None)).into_iter().collect();
         Decision { verdict: Verdict::Refused(rejection), entries }
     })
@@ -387,6 +397,7 @@ struct Desk<'s> {
 struct Asked {
     by: String,
     digest: Option<String>,
+    id: Option<String>,
 }
 
 type Decided = Result<Decision, Rejection>;
@@ -397,7 +408,8 @@ impl Desk<'_> {
         let who = match input {
             Input::Message(verified) => {
                 let by = self.proven_name(verified)?;
-                return Some(Asked { by, digest: Some(verified.received.digest().to_string()) });
+                let id = verified.received.message().id().or_else(|| verified.spare_id.given());
+                return Some(Asked { by, digest: Some(verified.received.digest().to_string()), id });
             }
             Input::Register { who, .. }
             | Input::Remove { who, .. }
@@ -419,7 +431,7 @@ impl Desk<'_> {
             | Input::Drop { .. }
             | Input::Restore(_) => return None,
         };
-        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None })
+        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None, id: None })
     }
 
     fn entry(&self, effect: Effect, body: Option<Box<[u8]>>) -> Entry {
