@@ -164,7 +164,7 @@ impl Exchange {
         digest: &Digest,
         rejection: Rejection,
     ) -> Pending {
-        self.note_refusal(who, rejection.code(), source, Some(digest.to_string()));
+        self.note_rejection(who, &rejection, source, Some(digest.to_string()));
         let verdict = Verdict::Refused(rejection);
         self.stats.verdict(dialect, &verdict);
         Pending::answered(verdict)

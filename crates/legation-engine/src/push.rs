@@ -114,8 +114,7 @@ impl Exchange {
         if *who == Who::Nobody {
             return Ok(());
         }
-        let (by, code) = (who.to_string(), rejection.code().as_str().to_owned());
-        let refused = legation_exchange::Refused { by, code, digest: None, judged: None };
+        let refused = legation_exchange::Refused::of(who.to_string(), rejection);
         self.ask(legation_exchange::Input::Refusal(refused)).await.map(drop)
     }
 }

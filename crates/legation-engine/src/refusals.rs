@@ -5,7 +5,7 @@
 use crate::decider::{Job, instant};
 use crate::exchange::{Error, Exchange};
 use legation_exchange::{Input, Refused, Tally, Who};
-use legation_protocol::Code;
+use legation_protocol::{Code, Rejection};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,10 +65,25 @@ impl Exchange {
     /// Notes that something was refused before it came to a decision. `digest` is that of what was
     /// asked, if it was read.
     pub fn note_refusal(&self, who: &Who, code: Code, source: Source, digest: Option<String>) {
+        let by = who.to_string();
+        self.note_refused(
+            who,
+            code,
+            source,
+            Refused { by, code: code.as_str().to_owned(), digest, ..Refused::default() },
+        );
+    }
+
+    /// The same, with what they were told.
+    pub(crate) fn note_rejection(&self, who: &Who, rejection: &Rejection, source: Source, digest: Option<String>) {
+        let refused = Refused { digest, ..Refused::of(who.to_string(), rejection) };
+        self.note_refused(who, rejection.code(), source, refused);
+    }
+
+    fn note_refused(&self, who: &Who, code: Code, source: Source, refused: Refused) {
         if *who == Who::Nobody {
-            return self.tallies.count(code, source, digest);
+            return self.tallies.count(code, source, refused.digest);
         }
-        let refused = Refused { by: who.to_string(), code: code.as_str().to_owned(), digest, judged: None };
         // A queue that is full has better things to do than this.
         self.ask_unheard(Input::Refusal(refused));
     }

@@ -16,6 +16,9 @@ const ENOUGH: usize = 8 << 20;
 /// How many messages with one id are named.
 const SAME_ID: usize = 10;
 
+/// How a digest begins.
+const DIGEST: &str = "sha256:";
+
 /// Entries that were found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
@@ -90,8 +93,8 @@ impl Exchange {
         self.asked(move |finder| exchange.page(finder, &query, &scope)).await
     }
 
-    /// The message at a position, or with an id. A number is a position first, and an id where no message
-    /// lies there; with a sender beside it, an id only.
+    /// The message at a position, or with an id, or with a digest. A number is a position first, and an id where
+    /// no message lies there; with a sender beside it, an id only.
     pub async fn message(&self, key: &str, sender: Option<&str>, who: &Who) -> Result<Lookup, Error> {
         let scope = self.scope(who);
         if let (Ok(position), None) = (key.parse(), sender) {
@@ -107,7 +110,11 @@ impl Exchange {
             limit: SAME_ID,
             ..Query::default()
         };
+        let by_digest = Query { id: None, digest: Some(key.to_owned()), ..query.clone() };
         let mut found = self.search(query, who, None).await?.entries;
+        if found.is_empty() && key.starts_with(DIGEST) {
+            found = self.search(by_digest, who, None).await?.entries;
+        }
         Ok(match found.pop() {
             None => Lookup::Nothing,
             Some(entry) if found.is_empty() => Lookup::One(Box::new(entry)),
@@ -116,6 +123,34 @@ impl Exchange {
                 Lookup::Several(found)
             }
         })
+    }
+
+    /// The refusal at a position, or the last of a message with an id or a digest: for who was refused, and for
+    /// those who see everything.
+    pub async fn refusal(&self, key: &str, who: &Who) -> Result<Option<Entry>, Error> {
+        let scope = self.scope(who);
+        if let Ok(position) = key.parse() {
+            let found = self.entry(position)?.filter(|entry| is_refused(entry, &scope, who));
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        self.index_follows().await;
+        let name = |id: bool| (id == !key.starts_with(DIGEST)).then(|| key.to_owned());
+        let query = Query {
+            what: Some(What::Refused),
+            by: (scope != Scope::All).then(|| who.to_string()),
+            id: name(true),
+            digest: name(false),
+            limit: 1,
+            ..Query::default()
+        };
+        let exchange = self.clone();
+        let last = self.asked(move |finder| match finder.find(&query).map_err(Error::Index)?.first() {
+            Some(position) => exchange.entry(*position),
+            None => Ok(None),
+        });
+        Ok(last.await?.filter(|entry| is_refused(entry, &scope, who)))
     }
 
     /// Gives the index its time to follow, for those who name no position.
@@ -247,5 +282,15 @@ impl Exchange {
         let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
         let (at, body) = (Moment::from_micros(frame.at), frame.body.into_here().map(Vec::into_boxed_slice));
         Ok(Some(Entry { position, at, effect, body }))
+    }
+}
+
+/// Whether an entry is a refusal that this one may see.
+fn is_refused(entry: &Entry, scope: &Scope, who: &Who) -> bool {
+    let Effect::Refused(refused) = &entry.effect else { return false };
+    match scope {
+        Scope::All => true,
+        Scope::Of { after, .. } => after.is_none_or(|after| entry.position > after) && refused.by == who.to_string(),
+        Scope::Nothing => false,
     }
 }

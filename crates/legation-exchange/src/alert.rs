@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn only_some_refusals_are_told() {
         let refused = |code: &str| {
-            let refused = Refused { by: "agent ann".to_owned(), code: code.to_owned(), digest: None, judged: None };
+            let refused = Refused { by: "agent ann".to_owned(), code: code.to_owned(), ..Refused::default() };
             Alert::raised_by(&entry(1, Effect::Refused(refused))).map(|alert| alert.kind)
         };
         assert_eq!(refused("message_id_conflict"), Some(Kind::Conflict));

@@ -71,6 +71,16 @@ pub enum SpareId {
     Keyed(String),
 }
 
+impl SpareId {
+    /// The id, if the sender gave it.
+    fn given(&self) -> Option<String> {
+        match self {
+            SpareId::Keyed(id) => Some(id.clone()),
+            SpareId::Fresh(_) => None,
+        }
+    }
+}
+
 /// An earlier message that a new one may be a copy of, or may name, as the record has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Earlier {
@@ -330,9 +340,10 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
     };
     decided.unwrap_or_else(|rejection| {
-        let code = rejection.code().as_str().to_owned();
         // A stranger's refusals are counted elsewhere: they are no reason to let the record grow.
-        let refused = asked.map(|Asked { by, digest, judged }| Effect::Refused(Refused { by, code, digest, judged }));
+        let refused =
+            asked.map(|Asked { by, digest, id, judged }| Refused { digest, id, judged, ..Refused::of(by, &rejection) });
+        let refused = refused.map(Effect::Refused);
         let entries = refused.map(|refused| desk.entry(refused, None)).into_iter().collect();
         Decision { verdict: Verdict::Refused(rejection), entries }
     })
@@ -399,6 +410,7 @@ struct Asked {
     by: String,
     digest: Option<String>,
     judged: Option<cap::Judged>,
+    id: Option<String>,
 }
 
 type Decided = Result<Decision, Rejection>;
@@ -411,7 +423,8 @@ impl Desk<'_> {
             Input::Message(verified) => {
                 let by = self.proven_name(verified)?;
                 let judged = verified.opinion.as_ref().map(|opinion| opinion.judged.clone());
-                return Some(Asked { by, digest: Some(verified.received.digest().to_string()), judged });
+                let id = verified.received.message().id().or_else(|| verified.spare_id.given());
+                return Some(Asked { by, digest: Some(verified.received.digest().to_string()), id, judged });
             }
             Input::Order { order, who } => {
                 judged = order.judged().cloned();
@@ -436,7 +449,7 @@ impl Desk<'_> {
             | Input::Drop { .. }
             | Input::Restore(_) => return None,
         };
-        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None, judged })
+        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None, id: None, judged })
     }
 
     fn entry(&self, effect: Effect, body: Option<Box<[u8]>>) -> Entry {

@@ -12,7 +12,7 @@ use crate::person::Person;
 use crate::push::Pushed;
 use crate::rules::cap::Judged;
 use crate::rules::{Change, Ruled};
-use legation_protocol::Format;
+use legation_protocol::{Format, Rejection};
 use serde::{Deserialize, Serialize};
 
 /// One element of the record.
@@ -316,7 +316,7 @@ fn is_none(count: &u64) -> bool {
 }
 
 /// Something that was refused to somebody known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
     /// Who asked.
     pub by: String,
@@ -327,6 +327,37 @@ pub struct Refused {
     /// What a judge said of it, if one was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
+    /// Why, in the words they were told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
+    /// The member that is to blame, as a JSON pointer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// The section that has the rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
+    /// The id of the message that was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// How many characters of a reason, or of a pointer, are kept.
+const KEPT: usize = 1024;
+
+impl Refused {
+    /// What somebody was told.
+    pub fn of(by: String, rejection: &Rejection) -> Refused {
+        let first = rejection.first();
+        let cut = |text: &str| text.chars().take(KEPT).collect::<String>();
+        Refused {
+            by,
+            code: rejection.code().as_str().to_owned(),
+            says: Some(cut(&first.message)),
+            at: first.at.as_deref().map(cut),
+            spec: first.spec.map(str::to_owned),
+            ..Refused::default()
+        }
+    }
 }
 
 /// What strangers from one place were refused.

@@ -79,6 +79,33 @@ pub(crate) struct RefusalFacts<'e> {
     code: &'e str,
     received_at: String,
     digest: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_id: Option<&'e str>,
+    /// Why, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    says: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spec: Option<&'e str>,
+}
+
+impl<'e> RefusalFacts<'e> {
+    fn of(entry: &'e Entry, refused: &'e Refused) -> RefusalFacts<'e> {
+        let Refused { by, code, digest, says, at, spec, id, .. } = refused;
+        RefusalFacts {
+            position: entry.position,
+            verdict: "refused",
+            by,
+            code,
+            received_at: entry.at.to_string(),
+            digest: digest.as_deref(),
+            message_id: id.as_deref(),
+            says: says.as_deref(),
+            at: at.as_deref(),
+            spec: spec.as_deref(),
+        }
+    }
 }
 
 impl<'e> Facts<'e> {
@@ -86,14 +113,7 @@ impl<'e> Facts<'e> {
     pub(crate) fn of(entry: &'e Entry, with_message: bool) -> Result<Facts<'e>, Error> {
         match &entry.effect {
             Effect::Accepted(accepted) => MessageFacts::of(entry, accepted, with_message).map(Facts::Message),
-            Effect::Refused(Refused { by, code, digest, .. }) => Ok(Facts::Refusal(RefusalFacts {
-                position: entry.position,
-                verdict: "refused",
-                by,
-                code,
-                received_at: entry.at.to_string(),
-                digest: digest.as_deref(),
-            })),
+            Effect::Refused(refused) => Ok(Facts::Refusal(RefusalFacts::of(entry, refused))),
             Effect::Registered { .. }
             | Effect::Removed { .. }
             | Effect::Acked(_)
@@ -153,7 +173,14 @@ struct Wanted {
     sender: Option<String>,
 }
 
-impl FromRequestParts<Arc<Shared>> for Found {
+/// What a path names, and who asks.
+pub(crate) struct Named {
+    caller: Caller,
+    key: String,
+    sender: Option<String>,
+}
+
+impl FromRequestParts<Arc<Shared>> for Named {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
@@ -162,16 +189,36 @@ impl FromRequestParts<Arc<Shared>> for Found {
         let bad = |_| Refusal::because(Code::BadUnicode, "the message's id in the path is not UTF-8, percent-encoded");
         let Path(key) = Path::<String>::from_request_parts(parts, shared).await.map_err(bad)?;
         let Wanted { sender } = query(&parts.uri)?;
+        Ok(Named { caller, key, sender })
+    }
+}
+
+impl Named {
+    async fn found(self, shared: &Shared) -> Result<Option<Found>, Refusal> {
+        let Named { caller, key, sender } = self;
         let entry = match shared.exchange.message(&key, sender.as_deref(), &caller.0).await? {
             Lookup::One(entry) => *entry,
             Lookup::Several(entries) => return Err(several(&entries)),
-            Lookup::Nothing => return Err(Refusal::because(Code::NotFound, "there is no such message for you here")),
+            Lookup::Nothing => return Ok(None),
         };
         let Effect::Accepted(accepted) = &entry.effect else {
             return Err(Error::Entry { position: entry.position }.into());
         };
         let accepted = accepted.clone();
-        Ok(Found { caller, entry, accepted })
+        Ok(Some(Found { caller, entry, accepted }))
+    }
+}
+
+fn unknown() -> Refusal {
+    Refusal::because(Code::NotFound, "there is no such message for you here")
+}
+
+impl FromRequestParts<Arc<Shared>> for Found {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Refusal> {
+        let named = Named::from_request_parts(parts, shared).await?;
+        named.found(shared).await?.ok_or_else(unknown)
     }
 }
 
@@ -210,7 +257,7 @@ fn gone(fate: Fate) -> Refusal {
 #[derive(Serialize)]
 struct Explanation<'e> {
     #[serde(flatten)]
-    facts: MessageFacts<'e>,
+    facts: Facts<'e>,
     steps: Vec<Told>,
 }
 
@@ -222,16 +269,29 @@ struct Told {
     says: String,
 }
 
-/// `GET /v1/messages/{id or position}/explain`: what the exchange did with it, in order.
-pub(crate) async fn explain(State(shared): State<Arc<Shared>>, found: Found) -> Result<Response, Refusal> {
-    let Found { caller, entry, accepted } = &found;
-    let steps = shared.exchange.explain(entry, accepted, &caller.0).await?;
-    let told = |step: legation_engine::Step| Told {
-        step: step.step,
-        position: step.position,
-        at: step.at.to_string(),
-        says: step.says,
+impl From<legation_engine::Step> for Told {
+    fn from(step: legation_engine::Step) -> Told {
+        Told { step: step.step, position: step.position, at: step.at.to_string(), says: step.says }
+    }
+}
+
+/// `GET /v1/messages/{id, position or digest}/explain`: what the exchange did with it, in order; also with one
+/// that it refused.
+pub(crate) async fn explain(State(shared): State<Arc<Shared>>, named: Named) -> Result<Response, Refusal> {
+    let (who, key, has_sender) = (named.caller.0.clone(), named.key.clone(), named.sender.is_some());
+    let (entry, steps) = match named.found(&shared).await? {
+        Some(Found { entry, accepted, .. }) => {
+            let steps = shared.exchange.explain(&entry, &accepted, &who).await?;
+            (entry, steps)
+        }
+        None if has_sender => return Err(unknown()),
+        None => {
+            let entry = shared.exchange.refusal(&key, &who).await?.ok_or_else(unknown)?;
+            let Effect::Refused(refused) = &entry.effect else { return Err(unknown()) };
+            let steps = shared.exchange.explain_refusal(&entry, refused);
+            (entry, steps)
+        }
     };
-    let facts = MessageFacts::of(entry, accepted, false)?;
-    Ok(Json(Explanation { facts, steps: steps.into_iter().map(told).collect() }).into_response())
+    let facts = Facts::of(&entry, false)?;
+    Ok(Json(Explanation { facts, steps: steps.into_iter().map(Told::from).collect() }).into_response())
 }

@@ -22,8 +22,8 @@ pub struct Misunderstood {
 impl Desk<'_> {
     pub(super) fn misunderstood(&self, misunderstood: Misunderstood) -> Decision {
         let Misunderstood { agent, id, digest, rejection } = misunderstood;
-        let (by, code) = (format!("agent {agent}"), rejection.code().as_str().to_owned());
-        let refused = Effect::Refused(Refused { by, code, digest: Some(digest), judged: None });
+        let refused = Refused::of(format!("agent {agent}"), &rejection);
+        let refused = Effect::Refused(Refused { digest: Some(digest), id: Some(id.clone()), ..refused });
         let mut entries = vec![self.entry(refused, None)];
         let has_room = |mailbox: &crate::Mailbox| mailbox.len() < self.policy.mailbox_limit;
         let sender = self.state.registry.agent(&agent).filter(|_| self.state.mailbox(&agent).is_none_or(has_room));

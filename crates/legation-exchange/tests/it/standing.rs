@@ -1,6 +1,6 @@
 //! Who may go on: paused and suspended agents, what they may say, and who lets them go on.
 
-use crate::desk::{Desk, accepted, cap, claim, refused};
+use crate::desk::{Desk, accepted, cap, claim, key, refused, share};
 use crate::line::{CHILD, MIDDLE, OTHER, PARENT, TOP, id, line, saying};
 use legation_exchange::rules::vcp::{Order, Standing, pause_table};
 use legation_exchange::{Directive, Input, Party, Proof, Registration, Verdict, Who};
@@ -46,6 +46,29 @@ fn what_stops_whom_and_in_the_same_commit() {
             let want: &[_] = if want == Standing::Running { &[] } else { &[code] };
             assert_eq!(desk.notices(told), want, "{told} of {severity}");
         }
+    }
+}
+
+#[test]
+fn a_suspended_agent_says_nothing_by_any_of_its_keys() {
+    let mut desk = line();
+    let keys: Vec<_> = (1..=2).map(|seed| key(seed).public()).collect();
+    let both = Registration { keys: Some(keys.iter().map(Into::into).collect()), ..Registration::default() };
+    assert_eq!(desk.register(CHILD, both, Who::operator()), Ok(false));
+    let signed = |desk: &mut Desk, which: usize, n: u8| {
+        let text = share(CHILD, OTHER, &desk.now.to_string()).replace("000000000001", &format!("{n:012}"));
+        desk.send(&text, Proof::Signature(keys[which].clone()))
+    };
+    for (which, n) in [(0, 1), (1, 2)] {
+        accepted(&signed(&mut desk, which, n));
+    }
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "emergency"));
+    for (which, n) in [(0, 3), (1, 4)] {
+        assert_eq!(refused(&signed(&mut desk, which, n)), Code::AgentSuspended, "key {which}");
+    }
+    accepted(&saying(PARENT, CHILD, 2).resumes(&mut desk, 1));
+    for (which, n) in [(0, 5), (1, 6)] {
+        accepted(&signed(&mut desk, which, n));
     }
 }
 

@@ -104,7 +104,7 @@ fn socket() -> Operation {
 fn of_one(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
     Operation::new(Method::GET, path, id, summary)
         .by(Proof::Token)
-        .in_path("key", "The message's id, percent-encoded, or its position")
+        .in_path("key", "The message's id, percent-encoded, its position or its digest")
         .query("sender", text("Who sent it, where more than one used the id"))
         .refuses(&[404, 409])
 }
@@ -120,11 +120,9 @@ fn raw() -> Operation {
 }
 
 fn explain() -> Operation {
-    of_one("/v1/messages/{key}/explain", "explainMessage", "What the exchange did with a message, in order").answers(
-        200,
-        "What became of it",
-        "Explanation",
-    )
+    of_one("/v1/messages/{key}/explain", "explainMessage", "What the exchange did with a message, in order")
+        .about("Also with one that it refused: for its sender, operators and auditors, the last refusal of it.")
+        .answers(200, "What became of it", "Explanation")
 }
 
 fn truth() -> Operation {

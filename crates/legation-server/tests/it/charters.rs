@@ -2,6 +2,7 @@
 
 use crate::house::{House, encoded, path_of};
 use crate::words::{Party, fresh_id, time_from_now};
+use legation_protocol::Received;
 use serde_json::{Value, json};
 
 /// Three generations and a stranger.
@@ -44,6 +45,21 @@ fn constraints(house: &House, by: &str, agent: &str) -> crate::house::Answer {
     house.ask("GET", format!("/v1/constraints?agent={}", encoded(agent))).by(by).get()
 }
 
+/// What its sender is told of a message that was refused, the same by position, digest and id.
+fn explained(house: &House, sender: &Party, message: &str) -> Value {
+    let received = Received::read(message.as_bytes()).unwrap();
+    let explain =
+        |key: &str| house.ask("GET", format!("/v1/messages/{}/explain", encoded(key))).by(&sender.token).get();
+    let told = explain(&received.digest().to_string()).ok();
+    assert_eq!((&told["verdict"], &told["code"]), (&json!("refused"), &json!("constraint_violated")));
+    assert_eq!((&told["by"], &told["spec"]), (&json!(format!("agent {}", sender.id)), &json!("VCP 4.3")));
+    assert_eq!(explain(&told["position"].to_string()).ok(), told);
+    if let Some(id) = received.message().id() {
+        assert_eq!(explain(&id).ok(), told);
+    }
+    told
+}
+
 #[test]
 fn a_grandparents_limit_refuses_an_oversize_message_in_every_dialect_and_says_whose_it_is() {
     let Family { house, grand, parent, child, peer } = family();
@@ -60,9 +76,16 @@ fn a_grandparents_limit_refuses_an_oversize_message_in_every_dialect_and_says_wh
     ] {
         let refusal = house.send(&child, &message).refused(403, "constraint_violated");
         let told = refusal["message"].as_str().unwrap();
-        for part in ["token_limit 400", "\"grand\"", "\"parent\"", "creed://creed.space/family.safe.guide@1.2.0"] {
-            assert!(told.contains(part), "{part:?} is not in {told}");
+        let explained = explained(&house, &child, &message);
+        let says = explained["steps"][1]["says"].as_str().unwrap();
+        let parts = ["token_limit 400", "\"grand\"", "\"parent\"", "creed://creed.space/family.safe.guide@1.2.0"];
+        for part in parts {
+            assert!(told.contains(part) && says.contains(part), "{part:?} is not in {told} and {says}");
         }
+        // Nobody else hears of it, but whoever sees everything.
+        let path = format!("/v1/messages/{}/explain", explained["position"]);
+        house.ask("GET", &path).by(&peer.token).get().refused(404, "not_found");
+        assert_eq!(house.ask("GET", &path).by(&house.operator).get().ok(), explained);
     }
     // An escalation goes through, whatever its length.
     let alarm = json!({"severity": "info", "reason": long, "context": "⏰🌅", "requires_ack": false});

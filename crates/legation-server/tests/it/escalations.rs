@@ -89,6 +89,30 @@ fn an_operator_stops_an_agent_and_it_stays_so_over_a_restart() {
     house.send(&child, &child.cap("top", "x")).ok();
 }
 
+#[test]
+fn a_suspended_agent_gets_around_it_by_no_key_and_no_socket() {
+    let house = House::open();
+    let (_, parent, child) = line(&house);
+    let second = Party { key: Party::new("second").key, token: child.token.clone(), ..Party::new("child") };
+    let body = json!({"key": second.key.public().to_string()}).to_string();
+    assert_eq!(house.ask("POST", "/v1/agents/child/keys").by(&house.operator).json(body).status, 201);
+    house.send(&second, &second.vcp("top", "by the second key")).ok();
+    house.send(&child, &child.vcp("top", "by the first, while both count")).ok();
+    let id = fresh_id();
+    house.send(&child, &child.alarm("parent", "emergency", &id)).ok();
+    let house = house.restart();
+    for party in [&child, &second] {
+        house.send(party, &party.vcp("top", "still here")).refused(423, "agent_suspended");
+        let mut socket = Socket::framed(&house, &party.token, "?deliver=off");
+        for message in [party.vcp("top", "on a new socket"), party.cap("top", "on a new socket")] {
+            socket.say(message);
+            assert_eq!(next(&mut socket, "refusal")["error"], "agent_suspended");
+        }
+    }
+    house.send(&parent, &parent.resume("child", &id)).ok();
+    house.send(&second, &second.vcp("top", "again")).ok();
+}
+
 /// The next frame of a type.
 fn next(socket: &mut Socket, kind: &str) -> Value {
     loop {

@@ -123,6 +123,9 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             if let Some(digest) = &refused.digest {
                 push(Facet::Digest(digest));
             }
+            if let Some(id) = &refused.id {
+                push(Facet::Id(id));
+            }
         }
         Effect::Registered { agent, by } => {
             push(Facet::About(&agent.id));

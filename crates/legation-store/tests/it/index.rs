@@ -35,7 +35,7 @@ pub(crate) fn message(sender: &str, to: &[&str], thread: Option<&str>, says: &st
 }
 
 pub(crate) fn refused(by: &str, code: &str) -> (Effect, Option<String>) {
-    (Effect::Refused(Refused { by: by.to_owned(), code: code.to_owned(), digest: None, judged: None }), None)
+    (Effect::Refused(Refused { by: by.to_owned(), code: code.to_owned(), ..Refused::default() }), None)
 }
 
 pub(crate) fn acked(agent: &str, up_to: Option<u64>, positions: &[u64]) -> (Effect, Option<String>) {

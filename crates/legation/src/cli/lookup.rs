@@ -130,7 +130,8 @@ pub(crate) struct MessageArgs {
 
 /// Explain a code, or what became of a message
 ///
-/// A code prints its page and needs no exchange. Anything else is a message's position or id.
+/// A code prints its page and needs no exchange. Anything else is a message's position, id or digest; one that was
+/// refused is found by them, too.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -139,8 +140,8 @@ Examples:
   legation explain 17                       what the exchange did with a message
   legation explain m-1 --sender planner")]
 pub(crate) struct ExplainArgs {
-    /// A code, or a message's position or id
-    #[arg(value_name = "CODE|POSITION|ID")]
+    /// A code, or a message's position, id or digest
+    #[arg(value_name = "CODE|POSITION|ID|DIGEST")]
     pub(crate) what: String,
 
     /// Who sent it, where several have used the id

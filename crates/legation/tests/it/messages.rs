@@ -30,6 +30,13 @@ fn messages_are_found_shown_and_explained() {
         assert!(told.contains("The sender's token proved the sender."), "{told}");
         assert!(told.contains(r#"It waits in the mailbox of "bob", until "#), "{told}");
     }
+    let refused = served.run_as(Some(&ann), &["send"], &cap("m-3", "Who?").replace("\"bob\"", "\"nobody\""));
+    assert!(refused.err.starts_with("refused[unknown_recipient]: "), "{}", refused.err);
+    let told = served.run_as(Some(&ann), &["explain", "m-3"], "").out;
+    assert!(told.contains("\tagent ann\tunknown_recipient\n"), "{told}");
+    assert!(told.contains("It was refused with unknown_recipient: the recipient is not registered here."), "{told}");
+    let unknown = served.run_as(Some(&bob), &["explain", "m-3"], "");
+    assert_eq!(unknown.code, 1, "{}", unknown.out);
     let unknown = served.run_as(Some(&bob), &["explain", "m-9"], "");
     assert_eq!((unknown.code, unknown.err.starts_with("refused[not_found]: ")), (1, true), "{}", unknown.err);
 }

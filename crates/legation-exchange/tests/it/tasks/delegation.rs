@@ -184,6 +184,31 @@ fn a_task_has_sixty_four_open_parts() {
 }
 
 #[test]
+fn a_tree_has_a_thousand_and_twenty_four_tasks_with_those_that_ended() {
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    for n in 0..16 {
+        accepted(&hand(&mut desk, &format!("T1.{n}"), "pm-1", "analyst-1"));
+    }
+    let parts: Vec<_> = (0..16).flat_map(|n| (0..64).map(move |m| format!("T1.{n}.{m}"))).collect();
+    let (within, beyond) = parts.split_at(1024 - 17);
+    for part in within {
+        accepted(&hand(&mut desk, part, "analyst-1", "qa-1"));
+    }
+    // Nobody has too many open parts: it is the tree that has no room.
+    let before = desk.state.rules().clone();
+    for part in beyond {
+        assert_eq!(refused(&hand(&mut desk, part, "analyst-1", "qa-1")), Code::DelegationLimit, "{part}");
+    }
+    assert_eq!(refused(&hand(&mut desk, "T1.16", "pm-1", "analyst-1")), Code::DelegationLimit);
+    assert_eq!(desk.state.rules(), &before, "what is refused leaves nothing behind");
+    accepted(&super::house::fail(&mut desk, "T1.0.0", "qa-1", "analyst-1", 500));
+    assert_eq!(refused(&hand(&mut desk, &beyond[0], "analyst-1", "qa-1")), Code::DelegationLimit);
+    accepted(&hand(&mut desk, "T2", "orchestrator", "pm-1"));
+    accepted(&hand(&mut desk, "T2.1", "pm-1", "analyst-1"));
+}
+
+#[test]
 fn an_open_task_is_handed_to_one() {
     let mut desk = story();
     accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));

@@ -21,11 +21,16 @@ pub(super) fn shapes() -> Vec<Shape> {
             json!({"description": "What became of a line.", "anyOf": [of("LineTaken"), of("LineRefused")]}),
         ),
         ("MessageFacts", object("What is known of a message.", facts().into_iter().chain([bytes(), gone()]))),
-        ("RefusalFacts", refusal_facts()),
+        ("RefusalFacts", object("What is known of a message that was refused.", refusal_facts())),
         ("Found", found()),
         (
-            "Explanation",
+            "ExplainedMessage",
             object("What is known of a message, and what became of it.", facts().into_iter().chain([steps()])),
+        ),
+        ("ExplainedRefusal", object("What was refused, and why.", refusal_facts().into_iter().chain([steps()]))),
+        (
+            "Explanation",
+            json!({"description": "What the exchange did with a message.", "anyOf": [of("ExplainedMessage"), of("ExplainedRefusal")]}),
         ),
     ]
 }
@@ -74,18 +79,19 @@ pub(super) fn gone() -> Member {
     may("gone", gone)
 }
 
-fn refusal_facts() -> Value {
-    object(
-        "What is known of a message that was refused.",
-        [
-            must("position", number("Where in the record that lies.")),
-            must("verdict", one_of("What was decided.", &["refused"])),
-            must("by", text("Who had sent it.")),
-            must("code", of("Code")),
-            must("received_at", time("When it came.")),
-            must("digest", or_null(as_a("Hash", "SHA-256 of its canonical form, where it had one."))),
-        ],
-    )
+fn refusal_facts() -> [Member; 10] {
+    [
+        must("position", number("Where in the record that lies.")),
+        must("verdict", one_of("What was decided.", &["refused"])),
+        must("by", text("Who had sent it.")),
+        must("code", of("Code")),
+        must("received_at", time("When it came.")),
+        must("digest", or_null(as_a("Hash", "SHA-256 of its canonical form, where it had one."))),
+        may("message_id", text("Its id, where it had one.")),
+        may("says", text("Why, in words.")),
+        may("at", text("The member to blame, as a JSON pointer.")),
+        may("spec", text("The section that has the rule.")),
+    ]
 }
 
 fn found() -> Value {
