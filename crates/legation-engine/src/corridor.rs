@@ -7,7 +7,7 @@ use crate::tokens::{fresh_id, keyed_id};
 use legation_exchange::rules::is_alarm;
 use legation_exchange::{Input, Misunderstood, Proof, SpareId, Verdict, Verified, Who};
 use legation_protocol::acl::{Glimpse, Performative};
-use legation_protocol::json::Digest;
+use legation_protocol::json::{Digest, Doc, Form, signed_bytes};
 use legation_protocol::sign::Signature;
 use legation_protocol::{Code, Format, Message, Received, Rejection};
 
@@ -92,7 +92,7 @@ impl Exchange {
             Ok(received) => received,
             Err((rejection, bytes)) => {
                 let digest = Digest::of_bytes(&bytes);
-                return match self.puzzling(&who, only, &bytes) {
+                return match self.puzzling(&credential, only, &bytes) {
                     Some(glimpse) => self.misunderstand(glimpse, digest, rejection, since).await,
                     None => Ok(self.refuse(None, &who, source, &digest, rejection)),
                 };
@@ -132,14 +132,27 @@ impl Exchange {
 
     /// What can be made out of an agent's message that cannot be read. Nothing if it is not its own, or says
     /// itself that something was not understood: that is never answered so.
-    fn puzzling(&self, who: &Who, only: Option<Format>, bytes: &[u8]) -> Option<Glimpse> {
-        let Who::Agent(id) = who else { return None };
+    fn puzzling(&self, credential: &Credential, only: Option<Format>, bytes: &[u8]) -> Option<Glimpse> {
         taken_here(Format::Acl, only).ok()?;
         let glimpse = Glimpse::of(bytes)?;
-        let is_own = self.state().registry().resolve(&glimpse.sender).is_some_and(|agent| agent.id == *id);
+        let sender = self.state().registry().resolve(&glimpse.sender).map(|agent| agent.id.clone())?;
+        let is_own = match credential {
+            Credential::Bearer(Who::Agent(id)) | Credential::Detached(_, Who::Agent(id)) => *id == sender,
+            Credential::Detached(signature, Who::Person { .. } | Who::Nobody) => self.signed(&sender, bytes, signature),
+            Credential::Bearer(Who::Person { .. } | Who::Nobody) | Credential::InProcess => false,
+        };
         let is_answer = glimpse.performative.as_deref() == Some(Performative::NotUnderstood.as_str());
-        let in_pace = || self.pace.take(id, tokio::time::Instant::now()).is_ok();
-        (is_own && !is_answer && in_pace()).then(|| Glimpse { sender: id.clone(), ..glimpse })
+        let in_pace = || self.pace.take(&sender, tokio::time::Instant::now()).is_ok();
+        (is_own && !is_answer && in_pace()).then(|| Glimpse { sender: sender.clone(), ..glimpse })
+    }
+
+    /// Whether an agent has signed bytes that are no message, by a key in use. What is no JSON cannot be signed.
+    fn signed(&self, agent: &str, bytes: &[u8], signature: &Signature) -> bool {
+        let Ok(doc) = Doc::parse(bytes) else { return false };
+        let signed = signed_bytes(doc.root(), Form::Canonical);
+        let state = self.state();
+        let mut keys = state.registry().agent(agent).into_iter().flat_map(|agent| agent.live_keys(state.now()));
+        keys.any(|key| key.verifies(&signed, signature))
     }
 
     /// Refuses a message, and tells its sender in words of its own language.

@@ -113,6 +113,7 @@ fn alerting(changes: &[Change]) -> Option<Alerting<'_>> {
     changes.iter().find_map(|change| match change {
         Change::Vcp(change) => change.alert(),
         Change::Hold(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => None,
+        Change::BrokenOff { .. } => None,
     })
 }
 
@@ -139,6 +140,7 @@ fn asks_a_person(change: &Change) -> Option<&'static str> {
         Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => {
             None
         }
+        Change::BrokenOff { .. } => None,
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod acl;
 pub mod cap;
 mod case;
+mod deferred;
 pub mod hold;
 mod ruling;
 pub mod translate;
@@ -13,6 +14,7 @@ pub mod vlp;
 mod voice;
 
 pub use case::Speaker;
+pub use deferred::Deferred;
 pub use ruling::{Finding, Ruled};
 pub use voice::Voice;
 
@@ -44,6 +46,8 @@ pub struct Kept {
     pub vlp: vlp::Kept,
     /// What the exchange said for whom.
     pub translations: translate::Links,
+    /// What held messages would have moved.
+    pub deferred: Deferred,
 }
 
 /// Something the rules keep has changed.
@@ -62,6 +66,11 @@ pub enum Change {
     Vlp(vlp::Change),
     /// The exchange said a message in another dialect.
     Translated(Box<translate::Translation>),
+    /// Nothing comes of what the exchange asked in another dialect.
+    BrokenOff {
+        /// The entry in which it asked.
+        ask: u64,
+    },
 }
 
 impl Change {
@@ -70,7 +79,7 @@ impl Change {
         match self {
             Change::Hold(change) => change.message(),
             Change::Translated(translation) => Some(translation.original),
-            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::BrokenOff { .. } => None,
         }
     }
 
@@ -78,6 +87,7 @@ impl Change {
         match self {
             Change::Vlp(change) => Some(change),
             Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Translated(_) => None,
+            Change::BrokenOff { .. } => None,
         }
     }
 
@@ -114,6 +124,7 @@ impl Change {
         match self {
             Change::Translated(translation) => Some(translation),
             Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+            Change::BrokenOff { .. } => None,
         }
     }
 }
@@ -133,6 +144,7 @@ impl Kept {
             Change::Hold(change) => {
                 self.holds.apply(change);
                 if let hold::Change::Refused { message, .. } = change {
+                    self.deferred.drop_one(*message);
                     self.cap.refused(*message);
                     self.vlp.sessions.stays_held(*message);
                     self.acl.lose_all(*message, acl::Loss::Refused, at.at);
@@ -145,13 +157,18 @@ impl Kept {
             Change::Acl(change) => self.acl.apply(at, change),
             Change::Vlp(change) => self.vlp.apply(at, change),
             Change::Translated(translation) => self.translations.apply(at, translation),
+            Change::BrokenOff { ask } => self.translations.broke_off(*ask),
         }
     }
 
     /// A held message goes on, and what the exchange said for it.
-    pub(crate) fn released(&mut self, message: u64) {
+    pub(crate) fn released(&mut self, at: At, message: u64) {
         self.holds.take(message);
         self.vlp.sessions.go_on(message);
+        for change in self.deferred.take(message, at.at) {
+            self.apply(At { position: message, at: at.at }, &change);
+        }
+        self.cap.released(at, message);
         self.translations.said_for(message).for_each(|said| self.holds.lift(said, &hold::Lifter::Original(message)));
     }
 
@@ -173,7 +190,10 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
         Message::Acl(_) if translate::goes_on(case) => {}
         Message::Acl(message) => acl::look(case, message, &mut ruling)?,
         Message::Cap(message) => cap::look(case, message, &mut ruling)?,
-        Message::Vlp(message) => vlp::look(case, message, &mut ruling)?,
+        Message::Vlp(message) => {
+            vlp::look(case, message, &mut ruling)?;
+            cap::decide_in_vlp(case, message, &mut ruling)?;
+        }
     }
     // An alarm is never held up or turned away by what a rule asks of ordinary messages.
     if !is_alarm(case.received.message()) {

@@ -195,8 +195,13 @@ impl State {
 
     fn accept(&mut self, entry: &Entry, accepted: &Accepted) {
         // What the message changes comes first: an emergency freezes what its sender said, not itself.
-        self.change(entry, &accepted.ruled.changes);
         let position = entry.position;
+        if accepted.ruled.held.is_empty() {
+            self.change(entry, &accepted.ruled.changes);
+        } else {
+            let now = self.rules.deferred.keep(position, entry.at, &accepted.ruled.changes);
+            now.into_iter().for_each(|change| self.change(entry, std::slice::from_ref(change)));
+        }
         self.rules.vlp.took(position, accepted);
         self.rules.vcp.letters.took(At { position, at: entry.at }, accepted);
         if accepted.ruled.held.is_empty() {
@@ -280,8 +285,7 @@ impl State {
 
     fn release(&mut self, at: At, released: &Released) {
         let position = at.position;
-        self.rules.released(released.message);
-        self.rules.cap.released(at, released.message);
+        self.rules.released(at, released.message);
         let Released { message, to, from, expires } = released;
         for agent in to {
             self.put(agent, Item { position, message: *message, expires: *expires, from: *from });
@@ -298,6 +302,7 @@ impl State {
         self.rules.cap.erased(&is_erased);
         self.rules.acl.erase(&is_erased, entry.at);
         self.rules.vcp.letters.erase(&is_erased);
+        self.rules.deferred.erase(&is_erased);
         self.erasures.add(entry.position, &erased.positions);
     }
 
@@ -347,6 +352,7 @@ impl State {
         if let Some(sender) = self.registry.agent(agent) {
             for message in self.rules.holds.forget_suspended(sender.since) {
                 self.rules.vlp.sessions.stays_held(message);
+                self.rules.deferred.drop_one(message);
             }
         }
         self.rules.vcp.forget(agent, at);

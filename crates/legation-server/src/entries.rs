@@ -58,6 +58,8 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
         entries = listed => entries?,
         () = shared.stopping.cancelled() => Vec::new(),
     };
+    let entries: Vec<_> =
+        if caller.0.is_operator() { entries } else { entries.into_iter().map(Disclosed::without_prompts).collect() };
     let next = entries.last().map(|entry| entry.position).or(after);
     Ok(Json(Entries { entries, next }).into_response())
 }

@@ -145,7 +145,7 @@ impl<'e> MessageFacts<'e> {
         let message = body.map(serde_json::from_slice).transpose().map_err(|_| Error::Entry { position })?;
         Ok(MessageFacts {
             position,
-            verdict: "accepted",
+            verdict: if accepted.ruled.held.is_empty() { "accepted" } else { "held" },
             message_id: id,
             dialect: *dialect,
             kind,

@@ -219,7 +219,7 @@ impl Model {
                     by.asked(asked, &format!("release {session}"), position)?;
                     self.sessions.remove(session);
                 }
-                Change::Vcp(_) | Change::Vlp(_) | Change::Translated(_) => {}
+                Change::Vcp(_) | Change::Vlp(_) | Change::Translated(_) | Change::BrokenOff { .. } => {}
             }
         }
         Ok(())

@@ -6,6 +6,7 @@ use super::frame::{Frame, effect_commitment, leaf_and_body, leaf_of};
 use super::hash::{Hash, read_hex, write_hex};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 /// The salt of an effect, written as 32 lower-case hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +69,15 @@ pub struct Disclosed {
     pub at: u64,
     /// Its leaf.
     pub leaf: Hash,
-    /// The salt of its effect.
-    pub effect_salt: Salt,
+    /// The salt of its effect; none where not all of that is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_salt: Option<Salt>,
+    /// What the leaf says of the effect, where not all of that is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_hash: Option<Hash>,
     /// What the leaf says of the body, where there is one.
     pub body_hash: Option<Hash>,
-    /// What it does, to the byte.
+    /// What it does, to the byte where all of it is shown.
     pub effect: Box<RawValue>,
     /// The body as received, where it was asked for and is still here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,20 +88,44 @@ impl Disclosed {
     /// Discloses an entry; its body only if asked. `None` if the effect is no JSON, or the body no text.
     pub fn of(frame: Frame, with_body: bool) -> Option<Disclosed> {
         let (leaf, body_hash) = leaf_and_body(&frame);
-        let effect_salt = Salt(frame.effect_salt());
+        let (effect_salt, effect_hash) = (Some(Salt(frame.effect_salt())), None);
         let effect = RawValue::from_string(String::from_utf8(frame.effect).ok()?).ok()?;
         let body = frame.body.into_here().filter(|_| with_body).map(String::from_utf8).transpose().ok()?;
-        Some(Disclosed { position: frame.position, at: frame.at, leaf, effect_salt, body_hash, effect, body })
+        let (position, at) = (frame.position, frame.at);
+        Some(Disclosed { position, at, leaf, effect_salt, effect_hash, body_hash, effect, body })
+    }
+
+    /// The same for those who are not to see what agents are told to be: without the `system_prompt` of a manifest.
+    /// The leaf still follows, and nothing that is shown lets anybody try out what is not.
+    #[must_use]
+    pub fn without_prompts(self) -> Disclosed {
+        let Some(Salt(salt)) = self.effect_salt.filter(|_| self.effect.get().contains("system_prompt")) else {
+            return self;
+        };
+        let hash = effect_commitment(salt, self.effect.get().as_bytes());
+        let mut effect: Value = serde_json::from_str(self.effect.get()).unwrap_or_default();
+        let Some(prompt) = effect.pointer_mut("/agent/manifest/system_prompt") else { return self };
+        *prompt = json!({ "withheld": true });
+        match RawValue::from_string(effect.to_string()) {
+            Ok(effect) => Disclosed { effect, effect_salt: None, effect_hash: Some(hash), ..self },
+            Err(_) => self,
+        }
     }
 
     /// Whether the leaf is that of what is shown.
     pub fn is_sound(&self) -> bool {
-        self.opening().leaf(self.position, self.at) == self.leaf
+        let leaf = match (self.opening(), self.effect_hash) {
+            (Some(opening), None) => opening.leaf(self.position, self.at),
+            (None, Some(hash)) => leaf_of(self.position, self.at, hash, self.body_hash),
+            (Some(_), Some(_)) | (None, None) => return false,
+        };
+        leaf == self.leaf
     }
 
-    /// What its leaf follows from.
-    pub fn opening(&self) -> Opening {
-        Opening { effect: self.effect.get().to_owned(), effect_salt: self.effect_salt, body: self.body_hash }
+    /// What its leaf follows from, where all of it is shown.
+    pub fn opening(&self) -> Option<Opening> {
+        let effect_salt = self.effect_salt?;
+        Some(Opening { effect: self.effect.get().to_owned(), effect_salt, body: self.body_hash })
     }
 }
 
@@ -126,8 +155,21 @@ mod tests {
             let back: Disclosed = serde_json::from_str(&text).unwrap();
             assert!(back.is_sound());
             assert_eq!(back.body.as_deref(), with_body.then_some("hi é"));
-            let other = Disclosed { effect_salt: Salt([0; 16]), ..back };
+            let other = Disclosed { effect_salt: Some(Salt([0; 16])), ..back };
             assert!(!other.is_sound());
         }
+    }
+
+    #[test]
+    fn what_is_withheld_leaves_the_leaf_and_nothing_to_guess_by() {
+        let effect = br#"{"entry":"registered","agent":{"id":"a","manifest":{"system_prompt":"Be kind."}}}"#.to_vec();
+        let shown = Disclosed::of(Frame { effect, ..frame() }, false).unwrap().without_prompts();
+        let text = serde_json::to_string(&shown).unwrap();
+        assert!(!text.contains("Be kind") && !text.contains("effect_salt"), "{text}");
+        let back: Disclosed = serde_json::from_str(&text).unwrap();
+        assert!(back.is_sound() && back.opening().is_none());
+        assert!(!Disclosed { effect_hash: Some(crate::record::Hash::ZERO), ..back }.is_sound());
+        let plain = Disclosed::of(frame(), false).unwrap().without_prompts();
+        assert!(plain.is_sound() && plain.opening().is_some());
     }
 }

@@ -8,6 +8,7 @@ use super::opening::Opening;
 use super::verify::verify_inclusion;
 use legation_protocol::json::Digest;
 use legation_protocol::sign::{PublicKey, Signature};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -44,6 +45,8 @@ enum Kind {
 pub enum Ruling {
     /// It was taken and routed.
     Accepted,
+    /// It was taken, and waits for somebody's word.
+    Held,
 }
 
 /// The batch of an entry, signed.
@@ -60,10 +63,39 @@ pub(super) struct Stamp {
 /// What the effect of an entry that took a message says.
 #[derive(Deserialize)]
 struct Said<'a> {
-    entry: Ruling,
+    #[serde(rename = "entry")]
+    _entry: Took,
     #[serde(borrow)]
     id: Cow<'a, str>,
     digest: Hash,
+    #[serde(default)]
+    ruled: Ruled,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Took {
+    Accepted,
+}
+
+#[derive(Default, Deserialize)]
+struct Ruled {
+    #[serde(default)]
+    held: Vec<IgnoredAny>,
+}
+
+impl Said<'_> {
+    fn verdict(&self) -> Ruling {
+        if self.ruled.held.is_empty() { Ruling::Accepted } else { Ruling::Held }
+    }
+
+    /// Whether a receipt says what this does. What is held was once called accepted, which it was too.
+    fn is_called(&self, verdict: Ruling) -> bool {
+        match verdict {
+            Ruling::Accepted => true,
+            Ruling::Held => self.verdict() == Ruling::Held,
+        }
+    }
 }
 
 /// What a receipt states once it has been checked.
@@ -119,8 +151,9 @@ impl Receipt {
         entry: Opening,
         batch: Stamp,
     ) -> Option<Receipt> {
-        let Said { entry: verdict, id, digest } = serde_json::from_str(&entry.effect).ok()?;
-        let (kind, message_id, realm) = (Kind::Receipt, id.into_owned(), realm.to_owned());
+        let said: Said<'_> = serde_json::from_str(&entry.effect).ok()?;
+        let (verdict, digest) = (said.verdict(), said.digest);
+        let (kind, message_id, realm) = (Kind::Receipt, said.id.into_owned(), realm.to_owned());
         Some(Receipt { kind, verdict, message_id, digest, position, at, realm, epoch, leaf, path, entry, batch })
     }
 
@@ -164,7 +197,7 @@ impl Receipt {
             return Err(BadReceipt::Leaf);
         }
         let said: Said<'_> = serde_json::from_str(&self.entry.effect).map_err(|_| BadReceipt::Words)?;
-        if (said.entry, &*said.id, said.digest) != (self.verdict, &self.message_id, self.digest) {
+        if !said.is_called(self.verdict) || (&*said.id, said.digest) != (&*self.message_id, self.digest) {
             return Err(BadReceipt::Words);
         }
         if !verify_inclusion(self.leaf, index, count, root, &self.path) {
@@ -174,7 +207,8 @@ impl Receipt {
         if !key.verifies(statement.as_bytes(), &self.batch.signature) {
             return Err(BadReceipt::Signature);
         }
-        let Receipt { verdict, message_id, digest, position, at, realm, epoch, leaf, .. } = self.clone();
+        let verdict = said.verdict();
+        let Receipt { message_id, digest, position, at, realm, epoch, leaf, .. } = self.clone();
         Ok(Stated { realm, epoch, position, at, verdict, message_id, digest, leaf })
     }
 }

@@ -22,10 +22,11 @@ pub use rights::{Binding, Grant, Rights};
 pub use task::{Failure, Review, Stage, Task};
 pub use tasks::Kept;
 
-pub(crate) use across::{Answer, answers, asks, may_ask, waits};
+pub(crate) use across::{Answer, answers, asks, breaks_off, may_ask, waits};
 pub(crate) use failure::due;
 pub(crate) use judge::heed;
 pub(crate) use order::order;
+pub(super) use oversight::decide_in_vlp;
 
 use super::{At, Case, Ruling};
 use legation_protocol::Rejection;

@@ -372,7 +372,8 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
         return Some(ruling);
     }
     let (_, message) = holds.deadlines.first().filter(|(until, _)| *until <= now)?;
-    refuse(state, policy, *message, "the exchange".to_owned(), "nobody decided in time".to_owned(), &mut ruling);
+    let by_nobody = ("the exchange".to_owned(), "nobody decided in time".to_owned());
+    refuse(state, policy, now, *message, by_nobody, &mut ruling);
     Some(ruling)
 }
 

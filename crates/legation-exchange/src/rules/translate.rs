@@ -3,6 +3,7 @@
 //! way. [`TABLE`] is all it can say: the rest is refused, never guessed.
 
 mod acl;
+mod broken;
 mod cap;
 mod conversation;
 mod follow;
@@ -14,6 +15,8 @@ mod vlp;
 
 pub use links::{Link, Links, Stage, Step, Translation};
 pub use table::{Row, TABLE};
+
+pub(crate) use broken::{Why, answer_refused, work_failed};
 
 use super::hold::{Lifter, Reason};
 use super::ruling::Heard;
@@ -153,7 +156,7 @@ fn scene(case: &Case<'_>, talk: &Conversation<'_>, act: Act, dialect: Format) ->
         ontology: talk.ask.and_then(|ask| ask.translation.ontology.clone()),
         is_question: talk.ask.is_some_and(Link::is_question),
         id: case.id.to_owned(),
-        digest: case.received.digest().to_string(),
+        digest: Some(case.received.digest().to_string()),
         from: translated_from(case),
     }
 }

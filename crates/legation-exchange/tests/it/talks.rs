@@ -2,7 +2,8 @@
 
 use crate::desk::{Desk, accepted, agent, by, refused};
 use legation_exchange::rules::acl::{Stage, Talk};
-use legation_exchange::{Effect, Entry, Input, Misunderstood, Registration, State, Verdict, Who};
+use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
+use legation_exchange::{Directive, Effect, Entry, Input, Misunderstood, Registration, State, Verdict, Who};
 use legation_protocol::{Code, Received};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -127,6 +128,34 @@ impl Story {
     fn empties(&mut self, name: &str) {
         let up_to = Some(self.desk.state.next() - 1);
         self.desk.ask(Input::Acknowledge { agent: name.to_owned(), up_to, positions: Vec::new(), who: agent(name) });
+    }
+}
+
+#[test]
+fn an_acceptance_that_is_held_moves_nothing_and_gives_its_step_back_when_it_is_refused() {
+    for says in [Says::Approve, Says::Refuse] {
+        let mut story = Story::new();
+        let task = story.ask("TASK_REQUEST", "Eddy", "Jules");
+        let before = story.desk.state.clone();
+        story.say("TASK_ACCEPT", "Jules", "Eddy", task);
+        // As if a rule had held it for a person.
+        story.desk.state = before;
+        let entry = story.desk.record.last_mut().unwrap();
+        let Effect::Accepted(held) = &mut entry.effect else { panic!("no message") };
+        held.ruled.held = vec![Reason { code: "test".into(), says: "waits".into(), lifts: Lifter::Person }];
+        let (message, digest) = (entry.position, held.digest.clone());
+        story.desk.state.apply(entry);
+        story.stands(task, Stage::Requested);
+        let review = Review { message, says, digest, why: "because".to_owned() };
+        let order = Box::new(Directive::Review(review));
+        accepted(&story.desk.ask(Input::Order { order, who: Who::operator() }));
+        let (want, next) = match says {
+            Says::Approve => (Stage::Accepted, "INFORM_RESULT"),
+            Says::Refuse | Says::Claim => (Stage::Requested, "TASK_REJECT"),
+        };
+        story.desk.passes(Duration::from_secs(1));
+        story.stands(task, want);
+        story.say(next, "Jules", "Eddy", task);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Speaking across dialects: each row of the table both ways, and what has no counterpart.
 
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};
+use legation_exchange::rules::acl::Stage;
 use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
 use legation_exchange::{Directive, Effect, Input, Proof, Registration, Role, State, Verdict, Who};
 use legation_protocol::{Code, Format, Received};
@@ -507,13 +508,16 @@ fn a_pair_is_forgotten_after_a_week() {
 
 /// A record in which an answer and its translation wait for a person.
 fn held() -> (Desk, u64, u64) {
+    held_answer(|query| vlp("notice", "NTC001", EXCHANGE, Some(query), json!({"topic": "task_accepted"})))
+}
+
+fn held_answer(answer: impl Fn(&str) -> String) -> (Desk, u64, u64) {
     let mut desk = babel();
     sent(&mut desk, "ide", &request(1, "observer"));
     let query = name(&last(&desk, "observer"));
     // Until rules hold it by themselves, the record says that they did.
     let before = desk.state.clone();
-    let notice = vlp("notice", "NTC001", EXCHANGE, Some(&query), json!({"topic": "task_accepted"}));
-    let original = sent(&mut desk, "observer", &notice);
+    let original = sent(&mut desk, "observer", &answer(&query));
     desk.state = before;
     let from = usize::try_from(original).unwrap();
     for entry in &mut desk.record[from..] {
@@ -547,6 +551,48 @@ fn what_waits_waits_in_both_dialects() {
     assert!(desk.waiting("ide").is_empty());
     let query = inbox(&desk, "observer")[0]["id"].as_str().unwrap().to_owned();
     sent(&mut desk, "observer", &vlp("notice", "NTC002", EXCHANGE, Some(&query), json!({"topic": "task_rejected"})));
+}
+
+/// How the ide's conversation stands.
+fn stage(desk: &Desk) -> Stage {
+    let (_, talk) = desk.state.rules().acl.after(None, None).next().unwrap();
+    talk.stage
+}
+
+#[test]
+fn a_held_answer_moves_nothing_until_it_goes_on() {
+    let response = |query: &str| vlp("response", "RSP001", EXCHANGE, Some(query), json!({}));
+    let (mut desk, original, _) = held_answer(response);
+    assert_eq!(stage(&desk), Stage::Requested);
+    decided(&mut desk, original, Says::Approve);
+    assert_eq!(stage(&desk), Stage::Result);
+    assert_eq!(desk.waiting("ide").len(), 2);
+
+    let (mut desk, original, _) = held_answer(response);
+    decided(&mut desk, original, Says::Refuse);
+    assert_eq!(stage(&desk), Stage::Failed);
+    assert_eq!(acts(&inbox(&desk, "ide")), ["FAILURE"]);
+    assert_eq!(State::from_bytes(&desk.state.to_bytes()).unwrap().rules(), desk.state.rules());
+}
+
+#[test]
+fn a_task_the_exchange_opened_for_another_dialect_fails_in_that_dialect() {
+    let mut desk = babel();
+    sent(&mut desk, "ide", &request(1, "analyst"));
+    // So that what waits for the ide does not expire with the task.
+    desk.policy.time_to_live = Duration::from_hours(1000);
+    desk.passes(desk.policy.task_deadline);
+    let told = inbox(&desk, "ide");
+    assert_eq!(acts(&told), ["FAILURE"]);
+    assert_eq!(told[0]["payload"]["error_code"], "504");
+    assert_eq!(stage(&desk), Stage::Failed);
+
+    let mut desk = babel();
+    sent(&mut desk, "observer", &vlp("query", "QRY001", "analyst", None, json!({})));
+    accepted(&desk.ask(Input::Remove { id: "analyst".to_owned(), who: Who::operator() }));
+    desk.passes(Duration::ZERO);
+    let told = last(&desk, "observer");
+    assert_eq!((&told["topic"], &told["refers_to"]), (&json!("task_failed"), &json!("QRY001")));
 }
 
 /// One who asks another for work, and what comes of it.

@@ -3,6 +3,8 @@
 
 use crate::house::{House, path_of};
 use crate::words::{Party, fresh_id, time_from_now};
+use legation_protocol::json::{Doc, Form, signed_bytes};
+use legation_protocol::sign::SecretKey;
 use serde_json::{Value, json};
 
 /// A message, and its id.
@@ -159,6 +161,26 @@ fn what_cannot_be_read_is_refused_and_told_in_the_senders_mailbox() {
     for party in [&eddy, &jules] {
         assert!(house.inbox(party, "")["messages"].as_array().unwrap().is_empty());
     }
+}
+
+#[test]
+fn whoever_signs_what_cannot_be_read_is_told_too() {
+    // ACL 4.7, with a signature beside the message
+    let house = House::open();
+    let (eddy, jules) = (house.admit("Eddy"), house.admit("Jules"));
+    let (whole, id) = acl("TASK_REQUEST", "Eddy", "Jules", &json!({"payload": task("low")}));
+    let cancel = whole.replace("TASK_REQUEST", "CANCEL");
+    let doc = Doc::parse(cancel.as_bytes()).unwrap();
+    let signed = signed_bytes(doc.root(), Form::Canonical);
+    let send = |key: &SecretKey| {
+        let signature = key.sign_bytes(&signed).to_string();
+        house.ask("POST", "/v1/messages").header("legation-signature", &signature).json(&cancel)
+    };
+    send(&jules.key).refused(422, "unknown_performative");
+    assert!(house.inbox(&eddy, "")["messages"].as_array().unwrap().is_empty(), "another signed it");
+    send(&eddy.key).refused(422, "unknown_performative");
+    let told = hears(&house, &eddy);
+    assert_eq!((&told["performative"], &told["in_reply_to"]), (&json!("NOT_UNDERSTOOD"), &json!(id)));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::house::{House, path_of};
 use crate::words::Party;
 use legation_exchange::Policy;
+use legation_exchange::record::Disclosed;
 
 const WEAK: &str = "ed25519:AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
@@ -115,6 +116,15 @@ fn secrets_are_shown_to_nobody_they_do_not_concern() {
             assert!(!answer.text.contains("\"token\"") && !answer.text.contains(token), "{path}");
             answer.ok();
         }
+    }
+    // The record keeps it; an auditor is shown that something is withheld, and can still compute every leaf.
+    let auditor = house.grant("uma", "auditor");
+    for (who, sees) in [(house.operator.as_str(), true), (auditor.as_str(), false)] {
+        let answer = house.ask("GET", "/v1/audit/entries").by(who).get();
+        assert_eq!(answer.text.contains("canary-prompt"), sees);
+        assert_eq!(answer.text.contains("withheld"), !sees);
+        let entries: Vec<Disclosed> = serde_json::from_value(answer.ok()["entries"].take()).unwrap();
+        assert!(entries.iter().all(Disclosed::is_sound));
     }
 }
 

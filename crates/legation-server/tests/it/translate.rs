@@ -116,3 +116,100 @@ fn a_query_in_vlp_is_answered_in_acl() {
     assert_eq!(response["session_id"], "S-2026-02-15-observer-abc123");
     assert_eq!(response["payload"]["result_details"]["count"], 5);
 }
+
+/// An ide that speaks ACL, a coder that speaks CAP, and a lead that speaks VLP and reviews the coder's work.
+fn studio(house: &House) -> [Party; 3] {
+    let lead = speaker(house, "lead", "vlp");
+    let (ide, coder) = (speaker(house, "ide", "acl"), speaker(house, "coder", "cap"));
+    let manifest = json!({
+        "id": "coder", "system_prompt": "You code.", "allowed_agents": [], "delegate_rules": {}, "mcp_bindings": [],
+        "overseer": "lead",
+    });
+    let body = json!({ "manifest": manifest }).to_string();
+    house.ask("PUT", path_of("coder")).by(&house.operator).json(body).ok();
+    [ide, coder, lead]
+}
+
+/// The ide asks, the coder answers, and the lead is shown the work.
+fn shown(house: &House, [ide, coder, lead]: &[Party; 3], id: &str) -> Value {
+    house.send(ide, &request(id, "coder")).ok();
+    let task = waiting(house, coder).pop().unwrap()["message"]["task_id"].clone();
+    let done = json!({
+        "type": "message", "task_id": task, "sender_id": "coder", "recipient_id": "legation", "content": "x is now count.",
+        "final": true, "message_id": fresh_id(),
+    });
+    assert_eq!(house.send(coder, &done.to_string()).ok()["status"], "held");
+    waiting(house, lead).pop().unwrap()["message"].clone()
+}
+
+fn decides(house: &House, lead: &Party, topic: &str, shown: &Value) -> crate::house::Answer {
+    let decision = json!({
+        "id": format!("NTC-{}", fresh_id()), "protocol": "VLP/1.1", "type": "notice", "timestamp": time_from_now(0),
+        "sender": "lead", "receiver": EXCHANGE, "content": "I have looked at it.", "confidence": 0.9,
+        "refers_to": shown["id"], "topic": topic, "payload": { "digest": shown["payload"]["oversight"]["digest"] },
+        "provenance": [shown["id"]],
+    });
+    house.send(lead, &decision.to_string())
+}
+
+fn stage(house: &House, id: &str) -> Value {
+    house.ask("GET", format!("/v1/conversations/{id}")).by(&house.operator).get().ok()["state"].clone()
+}
+
+#[test]
+fn an_ide_speaks_acl_to_a_cap_agent_whose_overseer_speaks_vlp() {
+    let house = House::open();
+    let parties = studio(&house);
+    let [ide, _, lead] = &parties;
+    let id = fresh_id();
+    let work = shown(&house, &parties, &id);
+    assert_eq!(
+        (&work["type"], &work["topic"], &work["content"]),
+        (&json!("query"), &json!("oversight"), &json!("x is now count."))
+    );
+    assert_eq!(work["payload"]["oversight"]["author"], "coder");
+    assert!(waiting(&house, ide).is_empty(), "nothing goes past the lead");
+    assert_eq!(stage(&house, &id), "requested", "and nothing has moved");
+    // Whoever is no overseer, or means other work, decides nothing.
+    let other = json!({ "id": work["id"], "payload": { "oversight": { "digest": "sha256:00" } } });
+    decides(&house, lead, "work_approved", &other).refused(409, "oversight_conflict");
+
+    let acts = std::thread::scope(|scope| {
+        let poll = scope.spawn(|| house.inbox(ide, "?wait=30")["messages"].as_array().unwrap().clone());
+        decides(&house, lead, "work_approved", &work).ok();
+        poll.join().unwrap()
+    });
+    assert!(!acts.is_empty());
+    let heard = waiting(&house, ide);
+    let acts: Vec<_> = heard.iter().map(|item| item["message"]["performative"].as_str().unwrap()).collect();
+    assert_eq!(acts, ["TASK_ACCEPT", "INFORM_RESULT"]);
+    assert_eq!(heard[1]["message"]["in_reply_to"], json!(id));
+    assert_eq!(heard[1]["message"]["payload"]["result_summary"], "x is now count.");
+    assert_eq!(stage(&house, &id), "result");
+    decides(&house, lead, "work_approved", &work).refused(409, "oversight_conflict");
+}
+
+#[test]
+fn work_a_vlp_overseer_rejects_or_sends_back_is_told_in_acl_only_when_it_has_failed() {
+    let house = House::open();
+    let parties = studio(&house);
+    let [ide, coder, lead] = &parties;
+    let id = fresh_id();
+    let work = shown(&house, &parties, &id);
+    decides(&house, lead, "work_to_revise", &work).ok();
+    assert!(waiting(&house, ide).is_empty());
+    assert_eq!(stage(&house, &id), "requested");
+    let task = waiting(&house, coder)[0]["message"]["task_id"].clone();
+    let again = json!({
+        "type": "message", "task_id": task, "sender_id": "coder", "recipient_id": "legation", "content": "x is now total.",
+        "final": true, "message_id": fresh_id(),
+    });
+    assert_eq!(house.send(coder, &again.to_string()).ok()["status"], "held");
+    let work = waiting(&house, lead).pop().unwrap()["message"].clone();
+    decides(&house, lead, "work_rejected", &work).ok();
+    let heard = waiting(&house, ide);
+    assert_eq!(heard.len(), 1, "{heard:?}");
+    let failure = &heard[0]["message"];
+    assert_eq!((&failure["performative"], &failure["in_reply_to"]), (&json!("FAILURE"), &json!(id)));
+    assert_eq!(stage(&house, &id), "failed");
+}

@@ -41,7 +41,8 @@ pub(crate) fn run(args: &ProveArgs, remote: &RemoteArgs) -> anyhow::Result<Outco
         let entries = read::<Entries>(&remote, &format!("/v1/audit/entries?limit=1{after}"))?;
         let Some(Entries { mut entries }) = entries else { return Ok(Outcome::Refused) };
         let entry = entries.pop().context("the exchange does not show the entry")?;
-        (proof.at, proof.entry) = (Some(entry.at), Some(entry.opening()));
+        let opening = entry.opening().context("not all of this entry is shown to you")?;
+        (proof.at, proof.entry) = (Some(entry.at), Some(opening));
     }
     if let Err(bad) = proof.verify(&key) {
         writeln!(io::stderr(), "{:#}", anyhow::Error::new(bad).context("what the exchange answered proves nothing"))?;

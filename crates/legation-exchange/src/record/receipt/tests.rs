@@ -1,6 +1,6 @@
 //! Every member of a receipt is held to the signature or to another member.
 
-use super::{BadReceipt, Receipt};
+use super::{BadReceipt, Receipt, Ruling};
 use crate::record::{Body, Committed, Frame, Hash, Opening, Seal, leaf};
 use legation_protocol::json::Digest;
 use legation_protocol::sign::SecretKey;
@@ -40,6 +40,21 @@ fn a_receipt_states_what_was_taken_and_only_under_its_key() {
 }
 
 #[test]
+fn what_is_held_is_called_so_and_older_receipts_still_count() {
+    let plain = frame(12);
+    let effect = String::from_utf8(plain.effect.clone()).unwrap();
+    let effect = effect.replace(r#""dialect""#, r#""ruled":{"held":[{"code":"review"}]},"dialect""#);
+    let held = Frame { effect: effect.into_bytes(), ..plain };
+    let committed = Committed { first: 12, at: held.at, leaves: vec![leaf(&held)] };
+    let cut = Seal::new("x", 1, committed, &key()).receipt(12, held.at, Opening::of(&held).unwrap()).unwrap();
+    assert_eq!(cut.verdict, Ruling::Held);
+    for verdict in [Ruling::Held, Ruling::Accepted] {
+        let stated = Receipt { verdict, ..cut.clone() }.verify(&key().public());
+        assert_eq!(stated.map(|stated| stated.verdict), Ok(Ruling::Held), "{verdict:?}");
+    }
+}
+
+#[test]
 fn the_statement_that_is_signed_is_canonical_json() {
     let receipt: Value = serde_json::from_str(&receipt(&seal(10, 5), 12).to_json()).unwrap();
     let mut statement = receipt["batch"].clone();
@@ -67,6 +82,7 @@ fn whatever_is_changed_is_found() {
     let hash = json!(Hash::ZERO);
     check("/kind", json!("legation-checkpoint-1"), BadReceipt::Form);
     check("/verdict", json!("refused"), BadReceipt::Form);
+    check("/verdict", json!("held"), BadReceipt::Words);
     check("/message_id", json!("m-1"), BadReceipt::Words);
     check("/digest", hash.clone(), BadReceipt::Words);
     check("/position", json!(13), BadReceipt::Leaf);

@@ -23,6 +23,21 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
     Some(ruling)
 }
 
+/// Nothing comes of what this entry asked, as the exchange knows.
+pub(crate) fn breaks_off(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    position: u64,
+    code: &str,
+    text: &str,
+    ruling: &mut Ruling,
+) {
+    if let Some(talk) = state.rules.acl.get(position).filter(|talk| talk.stage.is_open()) {
+        Late { state, policy, now, position, talk }.give_up(code, text, ruling);
+    }
+}
+
 /// A conversation for which something is due.
 struct Late<'s> {
     state: &'s State,

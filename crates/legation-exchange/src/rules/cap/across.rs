@@ -5,8 +5,11 @@ use super::delegate::{latest, may_hand_to, no_cycle, within_limits};
 use super::oversight::{self, Work};
 use super::rights::Grant;
 use super::task::Task;
+use super::words;
 use crate::rules::{Case, Ruling};
+use crate::state::State;
 use legation_protocol::Rejection;
+use legation_protocol::cap::ErrorCode;
 
 /// The exchange hands a task to an agent, for whoever asked it in another dialect: it works, is overseen and
 /// answers as in any other. It is a part of what the asker works on, so that no grant is left behind. Whoever asks
@@ -82,4 +85,12 @@ pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut R
         Answer::Error(code) => ruling.change(Change::Erred { task, code, by: by.to_owned(), fails: true }.into()),
         Answer::Talk => {}
     }
+}
+
+/// Nothing comes of the task that this entry opened, as the exchange knows.
+pub(crate) fn breaks_off(state: &State, task: u64, text: &str, ruling: &mut Ruling) {
+    let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
+    let (code, by) = (ErrorCode::Internal, "the exchange".to_owned());
+    ruling.change(Change::Erred { task, code: code.number(), by, fails: true }.into());
+    words::error(state, known, &known.delegator, code, text.to_owned(), ruling);
 }

@@ -8,7 +8,7 @@ use super::{tools, words};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Ruling, translate};
 use crate::state::State;
 use legation_protocol::Rejection;
 use legation_protocol::cap::{Body, ErrorCode, Message};
@@ -29,7 +29,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
 }
 
 /// What has to be done about the tasks now, one thing at a time.
-pub(crate) fn due(state: &State, _: &Policy, now: Moment) -> Option<Ruling> {
+pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
     let kept = &state.rules.cap;
     if let Some(message) = kept.stale.first() {
         return Some(stale(state, *message));
@@ -38,15 +38,31 @@ pub(crate) fn due(state: &State, _: &Policy, now: Moment) -> Option<Ruling> {
         return Some(stranded(state, *message));
     }
     if let Some((number, task)) = kept.lost.first().and_then(|number| Some((*number, kept.task(*number)?))) {
-        return Some(lost(state, number, task));
+        return Some(lost(state, policy, now, (number, task)));
     }
     let (number, task) = kept.overdue(now)?;
     let mut ruling = Ruling::default();
     let text = format!("{} was not done by {}.", task.id, task.deadline);
     ruling.change(Change::Erred { task: number, code: 504, by: "the exchange".to_owned(), fails: false }.into());
     ruling.change(Change::Expired { task: number }.into());
-    words::error(state, task, &task.delegator, ErrorCode::Timeout, text, &mut ruling);
+    tell(state, policy, now, (number, task), (ErrorCode::Timeout, text), &mut ruling);
     Some(ruling)
+}
+
+/// Tells whoever handed a task over that it failed; and if the exchange did that for somebody of another dialect, them.
+pub(super) fn tell(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    (number, task): (u64, &Task),
+    (code, text): (ErrorCode, String),
+    ruling: &mut Ruling,
+) {
+    let name = code.number().to_string();
+    let why = translate::Why { code: &name, text: &text };
+    if !translate::work_failed(state, policy, now, number, why, ruling) {
+        words::error(state, task, &task.delegator, code, text, ruling);
+    }
 }
 
 /// Work that waits in a task that has ended goes nowhere.
@@ -83,13 +99,14 @@ fn stranded(state: &State, message: u64) -> Ruling {
 }
 
 /// A party of an open task is gone.
-fn lost(state: &State, number: u64, task: &Task) -> Ruling {
+fn lost(state: &State, policy: &Policy, now: Moment, (number, task): (u64, &Task)) -> Ruling {
     let mut ruling = Ruling::default();
     let (code, by) = (ErrorCode::NotFound, "the exchange".to_owned());
-    if task.is_open() && super::order::is_here(state, &task.delegator) {
+    let is_awaited = policy.is_exchange(&task.delegator) || super::order::is_here(state, &task.delegator);
+    if task.is_open() && is_awaited {
         let text = format!("{:?}, who worked on {}, is not registered any more.", task.assignee, task.id);
         ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true }.into());
-        words::error(state, task, &task.delegator, code, text, &mut ruling);
+        tell(state, policy, now, (number, task), (code, text), &mut ruling);
     } else {
         let text = format!("{:?}, who wanted {} done, is not registered any more.", task.delegator, task.id);
         ruling.change(Change::Closed { task: number }.into());

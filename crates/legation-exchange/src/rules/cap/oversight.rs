@@ -3,6 +3,8 @@
 
 mod verdict;
 
+pub(in crate::rules) use verdict::decide_in_vlp;
+
 use super::Oversight;
 use super::change::{Change, User};
 use super::place::{Place, is_or_instance, oversees};

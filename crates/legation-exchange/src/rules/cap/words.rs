@@ -3,15 +3,16 @@
 use super::order::is_here;
 use super::oversight::Work;
 use super::task::Task;
+use crate::agent::Agent;
 use crate::rules::voice::{IN_CAP, name_in};
 use crate::rules::{Case, Ruling};
 use crate::state::State;
-use legation_protocol::Format;
 use legation_protocol::cap::{Attachment, ErrorCode, Message, TaskId};
 use legation_protocol::id::AgentId;
 use legation_protocol::json::Json;
 use legation_protocol::vcp::Origin;
-use serde_json::json;
+use legation_protocol::{Format, vlp};
+use serde_json::{Value, json};
 
 /// The name of an agent or a principal in CAP.
 fn name<'s>(state: &'s State, party: &'s str) -> &'s str {
@@ -78,9 +79,37 @@ pub(super) fn show_work(case: &Case<'_>, task: &Task, work: &Work<'_>, overseer:
         _ => format!("Work of {} waits for your decision in entry {position}.", name(state, &task.assignee)),
     };
     let attachments: Option<Vec<Attachment>> = work.attachments.filter(|_| is_whole).map(<[_]>::to_vec);
+    let in_vlp = state.registry.agent(overseer).filter(|agent| speaks_vlp_alone(agent));
+    if let Some(agent) = in_vlp {
+        let shown = json!({ "oversight": oversight, "attachments": attachments });
+        show_in_vlp(agent, content, shown, ruling);
+        return;
+    }
     say(state, &task.id, overseer, ruling, move |id, me, to| {
         let mut shown = Message { attachments: attachments.clone(), ..Message::say(id, me, to, content.clone()) };
         shown.extra.insert("oversight".to_owned(), Json::from(oversight.clone()));
         shown
+    });
+}
+
+/// Whether an agent hears of work in VLP, since it does not speak CAP.
+fn speaks_vlp_alone(agent: &Agent) -> bool {
+    agent.dialects.contains(&Format::Vlp) && !agent.dialects.contains(&Format::Cap)
+}
+
+/// The same in VLP: a question about the work, with all that is told of it as its payload.
+fn show_in_vlp(overseer: &Agent, content: String, shown: Value, ruling: &mut Ruling) {
+    let name = name_in(overseer, Format::Vlp).to_owned();
+    ruling.say(overseer.id.clone(), move |origin| {
+        let id = vlp::MessageId::parse(&format!("{}-{}", vlp::Kind::Query.prefix(), origin.message_id)).ok()?;
+        let header = vlp::Header { id, timestamp: origin.timestamp, sender: origin.sender };
+        let asked = vlp::Message {
+            receiver: Some(AgentId::named(&name).ok()?),
+            topic: Some("oversight".to_owned()),
+            provenance: Some(vec!["the record of the exchange".into()]),
+            payload: Some(shown.into()),
+            ..vlp::Message::query(header, content)
+        };
+        Some(legation_protocol::Message::Vlp(Box::new(asked)))
     });
 }

@@ -3,7 +3,7 @@
 use super::{Change, Decided, Lifter};
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rules::Ruling;
+use crate::rules::{Ruling, translate};
 use crate::state::State;
 use crate::who::{Role, Who};
 use legation_protocol::{Code, Rejection};
@@ -67,7 +67,7 @@ pub(crate) fn review(
                 Rejection::because(Code::SchemaInvalid, "say why it is refused: its sender is told").at("/reason")
             );
         }
-        Says::Refuse => refuse(state, policy, message, by, review.why.clone(), &mut ruling),
+        Says::Refuse => refuse(state, policy, now, message, (by, review.why.clone()), &mut ruling),
     }
     Ok(ruling)
 }
@@ -82,12 +82,21 @@ fn gone(state: &State, message: u64) -> Rejection {
     }
 }
 
-/// Refuses a held message, and tells its sender.
-pub(crate) fn refuse(state: &State, policy: &Policy, message: u64, by: String, why: String, ruling: &mut Ruling) {
+/// Refuses a held message, and tells its sender; and whoever waits for it in another dialect.
+pub(crate) fn refuse(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    message: u64,
+    (by, why): (String, String),
+    ruling: &mut Ruling,
+) {
     let sender = state.rules.holds.get(message).and_then(|hold| state.registry.since(hold.from));
     if let Some(sender) = sender {
         let text = format!("Your message in entry {message} was held and does not go on. {by}: {why}");
         ruling.tell(policy, sender, "held_refused", text);
     }
     ruling.change(Change::Refused { message, by, why }.into());
+    let told = translate::Why { code: "refused", text: "the answer was held and does not go on" };
+    translate::answer_refused(state, policy, now, message, told, ruling);
 }

@@ -183,6 +183,13 @@ impl Links {
         }
     }
 
+    /// Nothing comes of what was asked.
+    pub(crate) fn broke_off(&mut self, ask: u64) {
+        if let Some(ask) = self.all.get_mut(&ask) {
+            ask.stage = Stage::Ended;
+        }
+    }
+
     fn put(&mut self, link: Link) {
         for (name, other) in link.names() {
             self.named.entry(name).or_default().insert(other, link.position);

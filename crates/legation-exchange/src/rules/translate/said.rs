@@ -120,8 +120,8 @@ pub(super) struct Scene {
     pub(super) is_question: bool,
     /// The original's id.
     pub(super) id: String,
-    /// The original's digest.
-    pub(super) digest: String,
+    /// The original's digest, if it is said for one.
+    pub(super) digest: Option<String>,
     /// All that is told of the original.
     pub(super) from: Value,
 }

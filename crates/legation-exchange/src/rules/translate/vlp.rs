@@ -115,7 +115,7 @@ fn source(scene: &Scene) -> Provenance {
     Provenance::Reference(Reference {
         target: scene.id.clone(),
         kind: Some(SourceKind::Document.as_str().to_owned()),
-        hash: Some(scene.digest.clone()),
+        hash: scene.digest.clone(),
         ..Reference::default()
     })
 }

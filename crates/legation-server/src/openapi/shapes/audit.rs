@@ -48,7 +48,7 @@ fn receipt() -> Value {
     );
     let members = [
         must("kind", one_of("What this is.", &["legation-receipt-1"])),
-        must("verdict", one_of("What was decided.", &["accepted"])),
+        must("verdict", one_of("What was decided; what was `held` may have gone on since.", &["accepted", "held"])),
         must("message_id", text("The message's id.")),
         must("digest", as_a("Hash", "SHA-256 of the message's canonical form without its signature.")),
         must("position", number("Where in the record it lies.")),
@@ -106,7 +106,8 @@ fn entry() -> Value {
             must("position", number("Its place.")),
             must("at", micros("When it was decided")),
             must("leaf", of("Hash")),
-            must("effect_salt", salt()),
+            may("effect_salt", salt()),
+            may("effect_hash", as_a("Hash", "What the leaf says of the effect, where not all of it is shown.")),
             must("body_hash", or_null(as_a("Hash", "What the leaf says of the body, where there is one."))),
             must("effect", with(effect, "additionalProperties", json!(true))),
             may("body", text("The message as received, where it was asked for.")),

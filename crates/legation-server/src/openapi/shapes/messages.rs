@@ -49,7 +49,7 @@ fn placed() -> [Member; 2] {
 pub(super) fn facts() -> [Member; 10] {
     [
         must("position", number("Where in the record it lies.")),
-        must("verdict", one_of("What was decided.", &["accepted"])),
+        must("verdict", one_of("What was decided; what was `held` may have gone on since.", &["accepted", "held"])),
         must("message_id", text("Its id.")),
         must("dialect", of("Dialect")),
         must("kind", text("Its kind within the dialect.")),

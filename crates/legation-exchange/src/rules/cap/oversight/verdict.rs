@@ -5,11 +5,13 @@ use crate::agent::Agent;
 use crate::rules::cap::change::Change;
 use crate::rules::cap::place::{Place, is_or_instance, oversees};
 use crate::rules::cap::task::{Review, Task};
-use crate::rules::cap::{Oversight, words};
+use crate::rules::cap::{Oversight, failure, words};
 use crate::rules::hold::{self, Lifter};
 use crate::rules::{Case, Ruling};
 use legation_protocol::cap::{Body, Decision, ErrorCode, Message};
-use legation_protocol::{Code, Rejection};
+use legation_protocol::json::Json;
+use legation_protocol::{Code, Rejection, vlp};
+use serde_json::Value;
 
 /// Work that waits for the word of the one who speaks.
 struct Held<'c> {
@@ -36,15 +38,56 @@ pub(super) fn decide(
         Body::Message { content } => content.clone(),
         Body::DelegationNotice { .. } | Body::ErrorResponse { .. } | Body::OversightInquiry { .. } => String::new(),
     };
+    apply(case, &held, decision, why, ruling);
+    Ok(())
+}
+
+fn apply(case: &Case<'_>, held: &Held<'_>, decision: Decision, why: String, ruling: &mut Ruling) {
     match decision {
-        Decision::Approve => approve(case, &held, Some(why), ruling),
-        Decision::Revise => turn_back(case, &held, "to be revised", &why, ruling),
+        Decision::Approve => approve(case, held, Some(why), ruling),
+        Decision::Revise => turn_back(case, held, "to be revised", &why, ruling),
         Decision::Reject => {
-            turn_back(case, &held, "rejected", &why, ruling);
-            reject(case, &held, ruling);
+            turn_back(case, held, "rejected", &why, ruling);
+            reject(case, held, ruling);
         }
     }
-    Ok(())
+}
+
+/// The topics of notices by which an overseer decides who speaks VLP.
+const TOPICS: [(&str, Decision); 3] =
+    [("work_approved", Decision::Approve), ("work_to_revise", Decision::Revise), ("work_rejected", Decision::Reject)];
+
+/// The same in VLP: a notice to the exchange with one of [`TOPICS`], and the work's digest in its payload. The digest
+/// may be left out where just one thing waits.
+pub(in crate::rules) fn decide_in_vlp(
+    case: &Case<'_>,
+    message: &vlp::Message,
+    ruling: &mut Ruling,
+) -> Result<(), Rejection> {
+    let to_us = message.receiver.as_deref().is_some_and(|to| case.policy.is_exchange(to));
+    let topic = message.topic.as_deref().filter(|_| to_us && message.kind == vlp::Kind::Notice);
+    let Some((_, decision)) = TOPICS.into_iter().find(|(name, _)| Some(*name) == topic) else { return Ok(()) };
+    let refuse = |text| Err(Rejection::because(Code::OversightConflict, text).at("/payload/digest").by(SPEC));
+    let Some(agent) = case.speaker.agent() else { return Err(not_overseer().at("/sender")) };
+    if !ruling.reasons.is_empty() {
+        return refuse("a decision that waits for a person decides nothing");
+    }
+    let payload = message.payload.as_ref().map(Json::to_value).unwrap_or_default();
+    let digest = payload.get("digest").and_then(Value::as_str);
+    let mut meant = waiting(case, agent).filter(|(_, review)| digest.is_none_or(|digest| review.digest == digest));
+    let (first, second) = (meant.next(), meant.next());
+    match (first, second.filter(|_| digest.is_none())) {
+        (None, _) => refuse("no such work waits for your decision: changed work has another digest"),
+        (Some(_), Some(_)) => refuse("several messages wait for your decision: name the digest of one"),
+        (Some((held, _)), None) => {
+            let why = match &message.content {
+                vlp::Content::Text(text) => text.clone(),
+                vlp::Content::Object(object) => object.as_str().to_owned(),
+            };
+            apply(case, &held, decision, why, ruling);
+            Ok(())
+        }
+    }
 }
 
 /// Everything that waits for an agent's word, or for that of the agent it is an instance of.
@@ -128,7 +171,7 @@ fn reject(case: &Case<'_>, held: &Held<'_>, ruling: &mut Ruling) {
     let (code, by) = (ErrorCode::Forbidden, case.speaker.id().to_owned());
     ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true }.into());
     let text = format!("The overseer rejected the result of {}.", task.id);
-    words::error(case.state, task, &task.delegator, code, text, ruling);
+    failure::tell(case.state, case.policy, case.now, (number, task), (code, text), ruling);
 }
 
 /// An overseer's plain word to the delegator, where that counts: as in the spec's own story, in the task or in

@@ -1,0 +1,81 @@
+//! Telling whoever asked that nothing will come of it, where it is the exchange that knows: it asked for them, in
+//! another dialect, and hears of a deadline, a loss or a refusal in their place.
+
+use super::links::{Link, Step};
+use super::said::{Act, Said, Scene};
+use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::rules::voice::name_in;
+use crate::rules::{Change, Ruling, acl, cap};
+use crate::state::State;
+use legation_protocol::Format;
+use serde_json::{Value, json};
+
+/// What is told: a code for programs, and words.
+#[derive(Clone, Copy)]
+pub(crate) struct Why<'w> {
+    pub(crate) code: &'w str,
+    pub(crate) text: &'w str,
+}
+
+/// Nothing comes of the work that this entry asked for. Whether anybody is to be told.
+pub(crate) fn work_failed(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    original: u64,
+    why: Why<'_>,
+    ruling: &mut Ruling,
+) -> bool {
+    let links = &state.rules.translations;
+    let asked = links.said_for(original).filter_map(|said| links.get(said));
+    let Some(ask) = asked.into_iter().find(|link| link.translation.step == Step::Asks) else { return false };
+    tell(state, policy, now, ask, why, ruling);
+    true
+}
+
+/// A held answer does not go on. One that only took the work on is as if it had never been given.
+pub(crate) fn answer_refused(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    answer: u64,
+    why: Why<'_>,
+    ruling: &mut Ruling,
+) {
+    let links = &state.rules.translations;
+    let mut said = links.said_for(answer).filter_map(|said| links.get(said));
+    let ends = said.find(|link| link.translation.step == Step::Ends);
+    if let Some(ask) = ends.and_then(|link| links.get(link.translation.ask?)) {
+        tell(state, policy, now, ask, why, ruling);
+    }
+}
+
+fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, ruling: &mut Ruling) {
+    let original = ask.translation.original;
+    match ask.translation.dialect {
+        Format::Acl => acl::breaks_off(state, policy, now, original, why.code, why.text, ruling),
+        Format::Cap => cap::breaks_off(state, original, why.text, ruling),
+        Format::Vlp => in_vlp(state, ask, why, ruling),
+        Format::Vcp | Format::Hello | Format::Manifest => {}
+    }
+    ruling.change(Change::BrokenOff { ask: ask.position });
+}
+
+fn in_vlp(state: &State, ask: &Link, why: Why<'_>, ruling: &mut Ruling) {
+    let asked = &ask.translation;
+    let Some(asker) = state.registry.agent(&asked.from) else { return };
+    let said = Said::new(Act::Failure, why.text).with("code", Some(Value::from(why.code)));
+    let scene = Scene {
+        to: name_in(asker, Format::Vlp).to_owned(),
+        refers_to: Some(asked.id.clone()),
+        thread: asked.thread.clone(),
+        entry: asked.original,
+        ontology: None,
+        is_question: ask.is_question(),
+        id: asked.said.clone(),
+        digest: None,
+        from: json!({ "message_id": asked.said, "dialect": asked.said_in.to_string(), "position": ask.position }),
+    };
+    ruling.say(asker.id.clone(), move |origin| super::vlp::write(&said, &scene, &origin));
+}
