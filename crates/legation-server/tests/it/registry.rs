@@ -5,6 +5,12 @@ use crate::words::Party;
 use legation_exchange::Policy;
 use legation_exchange::record::Disclosed;
 
+/// Entries as they are shown, to the byte.
+#[derive(serde::Deserialize)]
+struct Page {
+    entries: Vec<Disclosed>,
+}
+
 const WEAK: &str = "ed25519:AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 #[test]
@@ -123,8 +129,8 @@ fn secrets_are_shown_to_nobody_they_do_not_concern() {
         let answer = house.ask("GET", "/v1/audit/entries").by(who).get();
         assert_eq!(answer.text.contains("canary-prompt"), sees);
         assert_eq!(answer.text.contains("withheld"), !sees);
-        let entries: Vec<Disclosed> = serde_json::from_value(answer.ok()["entries"].take()).unwrap();
-        assert!(entries.iter().all(Disclosed::is_sound));
+        let page: Page = serde_json::from_str(&answer.text).unwrap();
+        assert!(page.entries.iter().all(Disclosed::is_sound));
     }
 }
 
