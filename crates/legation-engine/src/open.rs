@@ -190,12 +190,16 @@ impl Exchange {
         }
         let crew = Crew { decider, queue, keeper, follower, guard, clearer, arrivals: bells, alerts: desk };
         let ended = crew.start(&runtime)?;
-        let recovery =
-            cut.map(|cut| format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display()));
-        if let Some(recovery) = &recovery {
-            exchange.alerts.raise(Alert::storage(now(), recovery.clone()));
-        }
+        let recovery = exchange.tell_of(cut);
         Ok(Opened { exchange, operator_token, ended, recovery })
+    }
+
+    /// Tells people what recovery had to cut.
+    fn tell_of(&self, cut: Option<Cut>) -> Option<String> {
+        let cut = cut?;
+        let recovery = format!("{} bytes of an unfinished write were cut off {}", cut.bytes, cut.file.display());
+        self.alerts.raise(Alert::storage(now(), recovery.clone()));
+        Some(recovery)
     }
 }
 

@@ -136,7 +136,7 @@ impl Exchange {
             }
         }
         self.index_follows().await;
-        let name = |id: bool| (id == !key.starts_with(DIGEST)).then(|| key.to_owned());
+        let name = |id: bool| (id != key.starts_with(DIGEST)).then(|| key.to_owned());
         let query = Query {
             what: Some(What::Refused),
             by: (scope != Scope::All).then(|| who.to_string()),

@@ -342,7 +342,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
     decided.unwrap_or_else(|rejection| {
         // A stranger's refusals are counted elsewhere: they are no reason to let the record grow.
         let refused =
-            asked.map(|Asked { by, digest, id, judged }| Refused { digest, id, judged, ..Refused::of(by, &rejection) });
+            asked.map(|Asked { by, digest, id, judged }| Refused { digest, judged, id, ..Refused::of(by, &rejection) });
         let refused = refused.map(Effect::Refused);
         let entries = refused.map(|refused| desk.entry(refused, None)).into_iter().collect();
         Decision { verdict: Verdict::Refused(rejection), entries }

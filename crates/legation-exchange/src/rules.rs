@@ -86,8 +86,12 @@ impl Change {
     fn of_vlp(&self) -> Option<&vlp::Change> {
         match self {
             Change::Vlp(change) => Some(change),
-            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Translated(_) => None,
-            Change::BrokenOff { .. } => None,
+            Change::Hold(_)
+            | Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Translated(_)
+            | Change::BrokenOff { .. } => None,
         }
     }
 
@@ -123,8 +127,12 @@ impl Change {
     pub fn translation(&self) -> Option<&translate::Translation> {
         match self {
             Change::Translated(translation) => Some(translation),
-            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
-            Change::BrokenOff { .. } => None,
+            Change::Hold(_)
+            | Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::BrokenOff { .. } => None,
         }
     }
 }

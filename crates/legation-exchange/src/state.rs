@@ -200,7 +200,9 @@ impl State {
             self.change(entry, &accepted.ruled.changes);
         } else {
             let now = self.rules.deferred.keep(position, entry.at, &accepted.ruled.changes);
-            now.into_iter().for_each(|change| self.change(entry, std::slice::from_ref(change)));
+            for change in now {
+                self.change(entry, std::slice::from_ref(change));
+            }
         }
         self.rules.vlp.took(position, accepted);
         self.rules.vcp.letters.took(At { position, at: entry.at }, accepted);

@@ -163,7 +163,7 @@ async fn answered(client: Client<Connector, Full<Bytes>>, request: Request<Full<
     let response = client.request(request).await.map_err(|error| lost(&error))?;
     let (status, body) = (response.status(), response.into_body());
     let body = Limited::new(body, ANSWER).collect().await;
-    match body.map(|body| body.to_bytes()) {
+    match body.map(http_body_util::Collected::to_bytes) {
         Ok(bytes) if status.is_success() => Ok(bytes.as_ref().into()),
         Ok(_) => Err(Outcome::Status(status.as_u16())),
         Err(_) => Err(Outcome::Lost(Lost::Broken)),

@@ -31,7 +31,9 @@ impl Deferred {
     pub(crate) fn take(&mut self, message: u64, now: Moment) -> Vec<Change> {
         let Some(Waiting { since, mut changes }) = self.0.remove(&message) else { return Vec::new() };
         let held = Duration::from_micros(now.micros().saturating_sub(since.micros()));
-        changes.iter_mut().for_each(|change| later(change, held));
+        for change in &mut changes {
+            later(change, held);
+        }
         changes
     }
 
@@ -54,8 +56,12 @@ fn waits(change: &Change) -> bool {
             acl::Change::Opened(_) | acl::Change::Waits { .. } => false,
         },
         Change::Cap(cap::Change::Finished { .. } | cap::Change::Erred { .. }) => true,
-        Change::Cap(_) | Change::Hold(_) | Change::Vcp(_) | Change::Vlp(_) | Change::Translated(_) => false,
-        Change::BrokenOff { .. } => false,
+        Change::Cap(_)
+        | Change::Hold(_)
+        | Change::Vcp(_)
+        | Change::Vlp(_)
+        | Change::Translated(_)
+        | Change::BrokenOff { .. } => false,
     }
 }
 

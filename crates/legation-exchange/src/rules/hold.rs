@@ -288,7 +288,9 @@ impl Holds {
         let suspended = |hold: &Hold| hold.reasons.iter().any(|own| matches!(own.lifts, Lifter::Resume(_)));
         let gone = self.held.iter().filter(|(_, hold)| hold.from == sender && suspended(hold));
         let gone: Vec<_> = gone.map(|(message, _)| *message).collect();
-        gone.iter().for_each(|message| self.refuse(*message));
+        for message in &gone {
+            self.refuse(*message);
+        }
         gone
     }
 

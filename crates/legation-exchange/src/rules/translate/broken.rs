@@ -64,10 +64,10 @@ fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, r
 
 fn in_vlp(state: &State, ask: &Link, why: Why<'_>, ruling: &mut Ruling) {
     let asked = &ask.translation;
-    let Some(asker) = state.registry.agent(&asked.from) else { return };
+    let Some(party) = state.registry.agent(&asked.from) else { return };
     let said = Said::new(Act::Failure, why.text).with("code", Some(Value::from(why.code)));
     let scene = Scene {
-        to: name_in(asker, Format::Vlp).to_owned(),
+        to: name_in(party, Format::Vlp).to_owned(),
         refers_to: Some(asked.id.clone()),
         thread: asked.thread.clone(),
         entry: asked.original,
@@ -77,5 +77,5 @@ fn in_vlp(state: &State, ask: &Link, why: Why<'_>, ruling: &mut Ruling) {
         digest: None,
         from: json!({ "message_id": asked.said, "dialect": asked.said_in.to_string(), "position": ask.position }),
     };
-    ruling.say(asker.id.clone(), move |origin| super::vlp::write(&said, &scene, &origin));
+    ruling.say(party.id.clone(), move |origin| super::vlp::write(&said, &scene, &origin));
 }

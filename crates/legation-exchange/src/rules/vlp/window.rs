@@ -191,15 +191,12 @@ mod tests {
         )) {
             let (mut window, mut all) = (Window::default(), Vec::new());
             for (position, step) in (0..).zip(steps) {
-                match step {
-                    Some(keys) => {
-                        window.add(position, Known { keys: keys.clone(), refers: Vec::new() });
-                        all.push((position, keys));
-                    }
-                    None => {
-                        let gone = (!all.is_empty()).then(|| all.remove(0).0);
-                        prop_assert_eq!(window.let_go(), gone);
-                    }
+                if let Some(keys) = step {
+                    window.add(position, Known { keys: keys.clone(), refers: Vec::new() });
+                    all.push((position, keys));
+                } else {
+                    let gone = (!all.is_empty()).then(|| all.remove(0).0);
+                    prop_assert_eq!(window.let_go(), gone);
                 }
                 for key in 0..6 {
                     prop_assert_eq!(window.led_to(key).collect::<Vec<_>>(), plainly(&all, key));

@@ -55,8 +55,8 @@ fn a_result_in_another_dialect_waits_for_the_overseer() {
         let work = inbox(&desk, "qa-1").pop().unwrap();
         assert_eq!((&work["content"], &work["oversight"]["author"]), (&json!("12."), &json!("worker")));
         let digest = work["oversight"]["digest"].clone();
-        let word = json!({"decision": decision, "digest": digest});
-        accepted(&say(&mut desk, "T1", "qa-1", "pm-1", word));
+        let decided = json!({"decision": decision, "digest": digest});
+        accepted(&say(&mut desk, "T1", "qa-1", "pm-1", decided));
         desk.passes(std::time::Duration::ZERO);
         state(&desk, "T1", done);
         assert_eq!(inbox(&desk, "pm-1").iter().filter(|message| is_final(message)).count(), finals, "{decision}");

@@ -1,4 +1,4 @@
-//! The judge of delegations (CAP Delegation: "delegation occurs only when the agent's delegate_rules conditions are
+//! The judge of delegations (CAP Delegation: "delegation occurs only when the agent's `delegate_rules` conditions are
 //! met"): what it says comes with the message, and lies in the entry.
 
 use super::house::{hand, story};
