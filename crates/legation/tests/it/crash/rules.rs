@@ -12,7 +12,7 @@ const HOUSE: [(&str, &[&str], Option<&str>); 5] = [
     ("pm", &["analyst"], None),
     ("analyst", &[], Some("qa")),
     ("qa", &[], None),
-    ("ann", &[], None),
+    ("ann", &["ben"], None),
     ("ben", &[], None),
 ];
 /// Every door that shows what rules keep.
