@@ -61,6 +61,7 @@ fn message(text: &Value, who: Who) -> Input {
         trace: None,
         found: vec![],
         opinion: None,
+        scanned: vec![],
     }))
 }
 

@@ -89,7 +89,7 @@ const fn letter(byte: u8) -> Option<u8> {
 fn decoded(run: &[u8], left: &mut usize) -> Option<String> {
     let run = (0..4).filter_map(|skipped| run.get(skipped..)).find(|run| {
         let taste = run.get(..run.len().min(TASTE) / 4 * 4).unwrap_or_default();
-        ENGINE.decode(taste).is_ok_and(|bytes| bytes.len() >= 12 && is_text(&bytes))
+        ENGINE.decode(taste).is_ok_and(|bytes| bytes.len() >= 12 && odd_share(&bytes) <= 20)
     })?;
     let most = left.saturating_mul(4) / 3;
     let run = run.get(..run.len().min(most)).unwrap_or_default();
@@ -97,15 +97,15 @@ fn decoded(run: &[u8], left: &mut usize) -> Option<String> {
     let whole = if run.len() % 4 == 1 { run.len() - 1 } else { run.len() };
     let bytes = ENGINE.decode(run.get(..whole)?).ok()?;
     *left = left.saturating_sub(bytes.len());
-    is_text(&bytes).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    (odd_share(&bytes) <= 10).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whether nearly all of it can be read.
-fn is_text(bytes: &[u8]) -> bool {
+/// How much of it cannot be read, of a hundred.
+fn odd_share(bytes: &[u8]) -> usize {
     let text = String::from_utf8_lossy(bytes);
     let odd = |seen: &char| *seen == char::REPLACEMENT_CHARACTER || seen.is_control() && !seen.is_whitespace();
     let (all, odd) = (text.chars().count(), text.chars().filter(odd).count());
-    odd * 10 <= all
+    odd * 100 / all.max(1)
 }
 
 #[cfg(test)]

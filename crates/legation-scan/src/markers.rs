@@ -113,17 +113,17 @@ fn mark_at(bytes: &[u8], start: usize) -> Option<Mark> {
     }
     let mark = longest(&LOOSE)?;
     // Without a word and its end, `<|` is an operator.
-    if mark == b"<|" && !is_pipe_mark(shape) {
+    if mark == b"<|" && !is_pipe_mark(text) {
         return None;
     }
     Some(Mark { start, end: ends(&mark)?, is_loose: true })
 }
 
-/// Whether this is `<|word|>`.
-fn is_pipe_mark(shape: &[u8]) -> bool {
-    let inner = shape.get(2..).unwrap_or_default();
+/// Whether this is `<|word|>`, or the same with spaces.
+fn is_pipe_mark(text: &[u8]) -> bool {
+    let inner = text.strip_prefix(b"<|").unwrap_or_default().trim_ascii_start();
     let word = inner.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    word > 0 && inner.get(word..).is_some_and(|rest| rest.starts_with(b"|>"))
+    word > 0 && inner.get(word..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"|>"))
 }
 
 #[cfg(test)]
@@ -149,6 +149,7 @@ mod tests {
         check("```system\nhi\n```", &[("```system\n", false)]);
         check("<|made_up|>", &[("<|", true)]);
         check("<s>struck</s>", &[("<s>", true), ("</s>", true)]);
+        check("if x <| y then f |> g", &[]);
         check("f <| x and a <b> and [1] and [instance] and ```rust\n", &[]);
         check("<start_of_turn>user", &[("<start_of_turn>", false)]);
     }

@@ -93,6 +93,7 @@ pub const BUILT_IN: &[Pattern] = &[
             "DROP ALL ..2 INSTR",
             "DROP ALL ..1 EARLIER ..2 RULES",
             "DROP ALL ..1 YOUR ..2 RULES",
+            "DROP ALL ..1 RULES ..1 above|before|given",
             "DROP ..1 YOUR ..2 INSTR|RULES",
             "DROP ALL of YOUR ..2 INSTR|RULES",
             "DROP everything|anything|all ..1 you ..2 told|know|learned|taught|instructed",
@@ -217,7 +218,7 @@ pub const BUILT_IN: &[Pattern] = &[
         Medium,
         "asks to act without asking, or to leave a step of control out",
         &[
-            "EVADE ..1 review|approval|safety|moderation|guardrails|audit|checks",
+            "skip|bypass|avoid|evade|circumvent ..1 review|approval|safety|moderation|guardrails|audit|checks",
             "without ..1 asking|waiting|confirmation|approval|authorization|permission ..2 for|from|first|confirmation|approval|execute|proceed|anyone|of",
             "NOT tell|inform|notify|alert ..2 user|users|anyone|owner",
             "NOT ask ..2 confirmation|permission|approval",
@@ -240,7 +241,7 @@ pub const BUILT_IN: &[Pattern] = &[
         Medium,
         "poses as an approval, a resume or a constraint of the exchange",
         &[
-            "exchange|legation has|hereby ..2 approved|authorized|authorised|resumed|released|granted|cleared|lifted|waived|permitted",
+            "exchange|legation has|hereby ..2 approved|authorized|authorised|resumed|released|granted|grants|cleared|lifted|waived|permitted",
             "preapproved|approved|authorized|authorised|cleared by ..1 exchange|legation",
             "you are|have ..2 authorized|authorised|cleared|approved|permitted by ..2 OVERSEER|exchange|legation|admin|administrator|system",
             "resume|resumption ..1 authorized|authorised|granted|approved|order",

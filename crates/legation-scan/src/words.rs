@@ -8,7 +8,7 @@ use crate::view::View;
 /// A word of the lexicon in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// How many words stand before it; the end of a sentence counts as two.
+    /// How many words stand before it; the end of a sentence counts as two, that of a paragraph as six.
     pub(crate) index: u32,
     /// The slots it fills.
     pub(crate) slots: Slots,
@@ -117,7 +117,7 @@ impl<'w> Words<'w> {
             }
         }
         self.index += if lines > 1 {
-            3
+            6
         } else if ends {
             2
         } else {
