@@ -1,6 +1,7 @@
 //! What a scan costs: clean text, text of other scripts, and text that is made to cost much.
 #![allow(
     missing_docs,
+    clippy::cast_precision_loss,
     clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::print_stdout,

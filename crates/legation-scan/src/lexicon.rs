@@ -89,7 +89,7 @@ impl Lexicon {
 fn hash(word: &[u8]) -> usize {
     let hash = word
         .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3));
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     usize::try_from((hash ^ (hash >> 29)) & 0xffff_ffff).unwrap_or_default()
 }
 

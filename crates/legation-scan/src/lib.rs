@@ -1,6 +1,6 @@
 //! Finds text that tries to steer whoever reads it: instructions that set aside earlier ones, faked roles and
 //! approvals, hidden characters. Linear in the text, bounded in memory, and blind to disguises: what is looked at is
-//! a [`view`] of the text in which look-alikes, invisible characters and case are gone. The text itself is never
+//! a *view* of the text in which look-alikes, invisible characters and case are gone. The text itself is never
 //! changed. Pure: no clock, no I/O.
 
 mod body;

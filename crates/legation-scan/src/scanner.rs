@@ -7,7 +7,7 @@ use crate::hidden::{controls, hidden};
 use crate::lines::lines;
 use crate::markers::marks;
 use crate::patterns::{self, BUILT_IN, LISTS};
-use crate::phrase::{Phrases, WINDOW};
+use crate::phrase::{Phrase, Phrases, WINDOW};
 use crate::settings::{Adjusted, BadPattern, Settings};
 use crate::softened::Softeners;
 use crate::view::View;
@@ -134,38 +134,46 @@ impl Scanner {
     }
 
     fn look_for_phrases(&self, view: &View<'_>, hits: &mut Hits, budget: &mut Budget) {
-        let Words { known, slots: all, work, .. } = Words::of(view, &self.phrases.lexicon);
-        budget.work += work + known.len() as u64;
-        if !all.meets(self.phrases.firsts) {
+        let words = Words::of(view, &self.phrases.lexicon);
+        budget.work += words.work + words.known.len() as u64;
+        if !words.slots.meets(self.phrases.firsts) {
             return;
         }
-        for (first, word) in known.iter().enumerate().filter(|(_, word)| word.slots.meets(self.phrases.firsts)) {
-            let Some(ahead) = known.get(first..) else { continue };
+        let starts = words.known.iter().enumerate().filter(|(_, word)| word.slots.meets(self.phrases.firsts));
+        for (first, word) in starts {
+            let ahead = words.known.get(first..).unwrap_or_default();
             let near = ahead.iter().take_while(|next| next.index - word.index < WINDOW);
             let (count, slots) = near.fold((0, word.slots), |(count, all), next| (count + 1, all | next.slots));
             budget.work += count;
-            for phrase in
-                self.phrases.all.iter().filter(|phrase| word.slots.meets(phrase.first) && slots.has(phrase.needs))
-            {
+            // Most phrases lack a word here, and need no closer look.
+            let fits = |phrase: &&Phrase| word.slots.meets(phrase.first) && slots.has(phrase.needs);
+            for phrase in self.phrases.all.iter().filter(fits) {
                 budget.work += count;
-                let Some(severity) = self.severities.get(phrase.pattern).copied().flatten() else { continue };
-                let Some(pattern) = BUILT_IN.get(phrase.pattern) else { continue };
-                if hits.has(pattern.name, severity) {
-                    continue;
-                }
-                let Some(last) = phrase.ends(ahead).map(|last| first + last) else { continue };
-                let Some(stretch) = known.get(first..=last) else { continue };
-                let (start, end) = (word.start as usize, stretch.last().map_or(word.end, |last| last.end) as usize);
-                let disguised = stretch.iter().any(|word| word.disguised);
-                let (severity, how) = if disguised {
-                    (severity.raised(), How::Normalised)
-                } else {
-                    (self.softeners.weigh(severity, view.bytes(), &known, (first, last), all), How::Plain)
-                };
-                let (offset, length) = view.place(start, end);
-                hits.add(Hit { pattern: pattern.name.to_owned(), severity, offset, length, how });
+                self.look_for_phrase(phrase, view, &words, first, hits);
             }
         }
+    }
+
+    /// Looks whether a phrase begins with this word.
+    fn look_for_phrase(&self, phrase: &Phrase, view: &View<'_>, words: &Words<'_>, first: usize, hits: &mut Hits) {
+        let Some(severity) = self.severities.get(phrase.pattern).copied().flatten() else { return };
+        let Some(name) = BUILT_IN.get(phrase.pattern).map(|pattern| pattern.name) else { return };
+        if hits.has(name, severity) {
+            return;
+        }
+        let Some(last) = words.known.get(first..).and_then(|ahead| phrase.ends(ahead)).map(|last| first + last) else {
+            return;
+        };
+        let Some(stretch @ [start, ..]) = words.known.get(first..=last) else { return };
+        let (start, end) = (start.start as usize, stretch.last().map_or(start.end, |last| last.end) as usize);
+        let (severity, how) = if stretch.iter().any(|word| word.disguised) {
+            (severity.raised(), How::Normalised)
+        } else {
+            let weight = self.softeners.weigh(severity, view.bytes(), &words.known, (first, last), words.slots);
+            (weight, How::Plain)
+        };
+        let (offset, length) = view.place(start, end);
+        hits.add(Hit { pattern: name.to_owned(), severity, offset, length, how });
     }
 }
 

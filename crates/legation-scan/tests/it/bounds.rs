@@ -113,11 +113,11 @@ fn a_long_near_miss_takes_no_more_steps_a_byte_than_a_short_one() {
         "\"ignore all previous instructions\" attack ",
         "you are now ",
     ] {
-        let steps = |count: usize| {
-            let text = piece.repeat(count / piece.len());
-            SCANNER.steps(&text) as f64 / text.len() as f64
+        let steps = |bytes: usize| {
+            let text = piece.repeat(bytes / piece.len());
+            SCANNER.steps(&text) * 1000 / text.len() as u64
         };
         let (short, long) = (steps(4 << 10), steps(1 << 20));
-        assert!(long <= short * 1.1 && long < STEPS as f64, "{piece:?}: {short:.1} steps a byte, then {long:.1}");
+        assert!(long * 10 <= short * 11 && long < STEPS * 1000, "{piece:?}: {short}, then {long} steps for 1000 bytes");
     }
 }
