@@ -20,8 +20,20 @@ cargo xtask COMMAND
 ";
 
 /// Every fuzz target, as `fuzz/Cargo.toml` names them.
-const FUZZ_TARGETS: [&str; 11] =
-    ["front_door", "canonical", "vcp", "acl", "cap", "vlp", "hello", "manifest", "text_forms", "lines", "record"];
+const FUZZ_TARGETS: [&str; 12] = [
+    "front_door",
+    "canonical",
+    "vcp",
+    "acl",
+    "cap",
+    "vlp",
+    "hello",
+    "manifest",
+    "text_forms",
+    "lines",
+    "scan",
+    "record",
+];
 
 type Done = Result<(), String>;
 

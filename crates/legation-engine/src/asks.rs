@@ -17,6 +17,8 @@ impl Exchange {
             self.refuse_known(&who, &rejection).await?;
             return Ok((Verdict::Refused(rejection), None));
         }
+        let mut registration = registration;
+        self.scan_registration(&mut registration);
         let (token, rotate) = (Token::fresh()?, registration.rotate_token);
         let input =
             Input::Register { id: id.to_owned(), registration: Box::new(registration), who, token: token.hash() };

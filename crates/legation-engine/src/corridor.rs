@@ -75,7 +75,7 @@ fn taken_here(dialect: Format, only: Option<Format>) -> Result<(), Rejection> {
 }
 
 impl Exchange {
-    /// Takes a submission through the corridor: limit, parse, validate, verify, look up, decide, commit.
+    /// Takes a submission through the corridor: limit, parse, validate, verify, look up, scan, decide, commit.
     /// The answer comes after the commit, so what is called accepted is on disk.
     pub async fn receive(&self, submission: Submission) -> Result<Verdict, Error> {
         self.submit(submission).await?.answer().await
@@ -117,8 +117,10 @@ impl Exchange {
             Some(_) => Vec::new(),
             None => self.look_up(received.message()).await?,
         };
+        // scan: what its texts may try to do to whoever reads them.
+        let scanned = if stranger.is_some() { Vec::new() } else { self.scan(&received) };
         let passes = stranger.is_some() || is_alarm(received.message());
-        let verified = Box::new(Verified { received, proof, spare_id, trace, found, opinion: None });
+        let verified = Box::new(Verified { received, proof, spare_id, trace, found, opinion: None, scanned });
         let pending = match self.judge.as_ref().filter(|_| !passes) {
             None => self.enqueue_since(Input::Message(verified), since).await?,
             // judge: whether a delegation meets the rule it rests on, where somebody outside is to say.

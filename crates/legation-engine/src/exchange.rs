@@ -11,6 +11,7 @@ use crate::limiter::{Limiter, Rate};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
 use crate::retention::Shelf;
+use crate::scanning::Scanning;
 use crate::stats::Stats;
 use crate::tokens::Token;
 use crate::vault::Vault;
@@ -85,6 +86,9 @@ pub enum Error {
         /// The last.
         last: u64,
     },
+    /// A pattern to scan for that cannot be used.
+    #[error("scanning cannot begin")]
+    Pattern(#[source] legation_scan::BadPattern),
     /// A key file that holds no key.
     #[error("{0} holds no Ed25519 secret key")]
     Key(String),
@@ -226,6 +230,8 @@ pub struct Exchange {
     pub(crate) carrier: Option<Arc<dyn Carrier>>,
     /// Who judges delegations.
     pub(crate) judge: Option<Arc<Judge>>,
+    /// What scans messages.
+    pub(crate) scanning: Arc<Scanning>,
     /// Tells the decider other settings.
     pub(crate) policies: watch::Sender<Policy>,
 }

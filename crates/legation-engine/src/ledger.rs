@@ -284,7 +284,7 @@ pub(crate) fn fold_onto(
 pub(crate) fn weight(input: &Input) -> usize {
     let json = |value: &Option<serde_json::Value>| value.as_ref().map_or(0, |value| value.to_string().len());
     4096 + match input {
-        Input::Message(verified) => verified.received.bytes().len() * 2,
+        Input::Message(verified) => verified.received.bytes().len() * 2 + verified.scanned.len() * 8192,
         Input::Misunderstood(_) => 4096,
         Input::Register { registration, .. } => json(&registration.capabilities) + json(&registration.manifest),
         Input::Acknowledge { positions, .. } => positions.len() * 24,

@@ -18,6 +18,7 @@ use crate::push;
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
 use crate::retention::Retention;
+use crate::scanning::{ScanSettings, Scanning};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::vault::{Guard, Vault};
@@ -51,6 +52,8 @@ pub struct Settings {
     pub retention: Retention,
     /// Whom to tell what people are to be told.
     pub alerts: AlertSettings,
+    /// How texts are scanned; what is held, the policy says.
+    pub scanning: ScanSettings,
     /// Who judges delegations; what their silence means, the policy says.
     pub judge: Option<JudgeSettings>,
 }
@@ -69,6 +72,7 @@ impl Settings {
             carrier: None,
             retention: Retention::default(),
             alerts: AlertSettings::default(),
+            scanning: ScanSettings::default(),
             judge: None,
         }
     }
@@ -103,8 +107,11 @@ impl Exchange {
             carrier,
             retention,
             alerts: told,
+            scanning: scan,
             judge,
         } = settings;
+        let scanning = Arc::new(Scanning::default());
+        scanning.set(&scan).map_err(Error::Pattern)?;
         let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
         let stats = Arc::new(Stats::default());
         let silence = judge.as_ref().map(|_| policy.judge.unwrap_or_default());
@@ -178,6 +185,7 @@ impl Exchange {
             alerts: Arc::clone(&desk),
             carrier,
             judge,
+            scanning,
             policies,
             shelf,
             clearing,

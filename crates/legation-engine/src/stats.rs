@@ -3,6 +3,7 @@
 
 use legation_exchange::{Fate, Verdict};
 use legation_protocol::{Code, Format};
+use legation_scan::{Found, Severity};
 use legation_store::Disk;
 use std::fs::File;
 use std::io;
@@ -90,6 +91,8 @@ pub struct Stats {
     verdicts: Box<[AtomicU64]>,
     /// Attempts to bring messages to endpoints, by what became of the message.
     pushes: [AtomicU64; 3],
+    /// Findings of the scan, by severity.
+    scanned: [AtomicU64; 3],
     /// Whether the record had no room when it was last asked for some.
     full: AtomicBool,
     /// When the decider was last seen, in milliseconds since the start.
@@ -117,6 +120,7 @@ impl Default for Stats {
             syncs: Histogram::of_times(),
             verdicts: (0..cells).map(|_| AtomicU64::new(0)).collect(),
             pushes: Default::default(),
+            scanned: Default::default(),
             full: AtomicBool::new(false),
             seen: AtomicU64::new(0),
             start: instant(),
@@ -166,6 +170,19 @@ impl Stats {
     pub fn pushes(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let names = ["delivered", "failed", "given_up"];
         names.into_iter().zip(self.pushes.iter().map(|count| count.load(Ordering::Relaxed)))
+    }
+
+    pub(crate) fn scanned(&self, found: &[Found]) {
+        for (severity, count) in Severity::ALL.iter().zip(&self.scanned) {
+            let found = found.iter().filter(|found| found.severity == *severity).count();
+            count.fetch_add(found as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// What the scan has found in texts, by severity.
+    pub fn findings(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let names = Severity::ALL.into_iter().map(Severity::as_str);
+        names.zip(self.scanned.iter().map(|count| count.load(Ordering::Relaxed)))
     }
 
     /// The decider is at work, and the record has room or has not.

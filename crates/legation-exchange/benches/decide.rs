@@ -65,6 +65,7 @@ fn message(text: &Value, who: Who) -> Input {
         trace: None,
         found: vec![],
         opinion: None,
+        scanned: vec![],
     }))
 }
 

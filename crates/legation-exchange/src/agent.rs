@@ -6,6 +6,7 @@ use crate::push::Push;
 use crate::token::Tokens;
 use legation_protocol::Format;
 use legation_protocol::sign::PublicKey;
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,9 @@ pub struct Agent {
     pub manifest: Option<Value>,
     /// How often a manifest was written for it.
     pub manifest_version: u64,
+    /// What was found in the texts it was registered with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<Found>,
     /// Where its messages are brought to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push: Option<Push>,

@@ -28,6 +28,7 @@ use crate::token::TokenHash;
 use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Message, Received, Rejection};
+use legation_scan::Found;
 
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use keys::key_statement;
@@ -60,6 +61,8 @@ pub struct Verified {
     pub found: Vec<Earlier>,
     /// What a judge said of it, if one was asked.
     pub opinion: Option<Box<cap::Opinion>>,
+    /// What was found in its texts.
+    pub scanned: Vec<Found>,
 }
 
 /// An id for a message whose sender gave it none.

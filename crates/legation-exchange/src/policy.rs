@@ -3,6 +3,7 @@
 use crate::rules::Voice;
 use crate::rules::acl;
 use crate::rules::cap::{Narrowing, Oversight, Silence};
+use crate::rules::scan::Holding;
 use crate::rules::vlp::Strictness;
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct Policy {
     pub review_time: Duration,
     /// How much of what VLP's truth rules find waits for a person.
     pub truth: Strictness,
+    /// How much of what a scan of texts finds waits for a person.
+    pub scan_holds: Holding,
     /// How far an overseer's word is asked for.
     pub oversight: Oversight,
     /// What a handed-on task leaves of its holder's rights.
@@ -89,6 +92,7 @@ impl Default for Policy {
             agents_limit: 100_000,
             review_time: Duration::from_hours(24),
             truth: Strictness::Standard,
+            scan_holds: Holding::default(),
             oversight: Oversight::default(),
             narrowing: Narrowing::default(),
             judge: None,

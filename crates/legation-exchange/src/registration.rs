@@ -5,6 +5,7 @@ use crate::key::{Key, KeyEvent, NewKey};
 use crate::push::Pushing;
 use legation_protocol::id::AgentId;
 use legation_protocol::{Code, Content, Format, Rejection, check};
+use legation_scan::Found;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,9 @@ pub struct Registration {
     pub manifest: Option<Value>,
     /// Where its messages are brought to; `null` ends that.
     pub push: Pushing,
+    /// What was found in its manifest and capabilities; nobody outside says that.
+    #[serde(skip)]
+    pub scanned: Vec<Found>,
     /// Whether to make a new token. The old one counts until the new one is used.
     pub rotate_token: bool,
 }
@@ -62,12 +66,17 @@ impl Registration {
         agent.parent = self.parent.or(agent.parent);
         agent.instance_of = self.instance_of.or(agent.instance_of);
         agent.groups = self.groups.unwrap_or(agent.groups);
-        agent.capabilities = self.capabilities.or(agent.capabilities);
         agent.ontologies = self.ontologies.unwrap_or(agent.ontologies);
         agent.languages = self.languages.unwrap_or(agent.languages);
         agent.model = self.model.or(agent.model);
         agent.purposes = self.purposes.unwrap_or(agent.purposes);
         agent.environment = self.environment.or(agent.environment);
+        let anew = [("/manifest", self.manifest.is_some()), ("/capabilities", self.capabilities.is_some())];
+        for (member, _) in anew.iter().filter(|(_, anew)| *anew) {
+            agent.scanned.retain(|found| !found.at.starts_with(member));
+        }
+        agent.scanned.extend(self.scanned);
+        agent.capabilities = self.capabilities.or(agent.capabilities);
         agent.manifest = self.manifest.or(agent.manifest);
         agent.push = self.push.onto(agent.push);
         Ok(agent)

@@ -8,6 +8,7 @@ mod case;
 mod deferred;
 pub mod hold;
 mod ruling;
+pub mod scan;
 pub mod translate;
 pub mod vcp;
 pub mod vlp;
@@ -15,7 +16,7 @@ mod voice;
 
 pub use case::Speaker;
 pub use deferred::Deferred;
-pub use ruling::{Finding, Ruled};
+pub use ruling::{Finding, Ruled, Spot};
 pub use voice::Voice;
 
 pub(crate) use case::Case;
@@ -212,6 +213,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
             cap::may_ask(case, to)?;
         }
     }
+    scan::look(case, &mut ruling);
     translate::look(case, &mut ruling)?;
     if !ruling.reasons.is_empty() {
         ruling.changes.iter_mut().for_each(Change::hold);

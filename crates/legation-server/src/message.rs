@@ -11,6 +11,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Error, Fate, Lookup};
+use legation_exchange::rules::Finding;
 use legation_exchange::{Accepted, Effect, Entry, Refused};
 use legation_protocol::{Code, Format};
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,8 @@ pub(crate) struct MessageFacts<'e> {
     thread: Option<&'e str>,
     received_at: String,
     digest: &'e str,
+    /// What rules and the scan found.
+    findings: &'e [Finding],
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'e RawValue>,
     /// Why the message is not here any more.
@@ -154,6 +157,7 @@ impl<'e> MessageFacts<'e> {
             thread: thread.as_deref(),
             received_at: entry.at.to_string(),
             digest,
+            findings: &accepted.ruled.findings,
             message,
             gone: None,
         })

@@ -68,6 +68,12 @@ fn exchange(page: &mut Page, shared: &Shared) {
     for (fate, count) in stats.pushes() {
         page.sample("legation_push_attempts_total", &[("fate", fate)], count);
     }
+    page.head("legation_scan_findings_total", "counter", "What the scan found in texts.");
+    for (severity, count) in stats.findings() {
+        page.sample("legation_scan_findings_total", &[("severity", severity)], count);
+    }
+    let scans = u8::from(shared.exchange.scanning().is_running());
+    page.gauge("legation_scan_running", "1 while texts are scanned, by patterns that work.", scans);
     let waiting = shared.exchange.waiting();
     page.gauge("legation_mailboxes", "Mailboxes.", waiting.mailboxes);
     page.gauge("legation_mailbox_messages", "Messages waiting in all mailboxes.", waiting.total);

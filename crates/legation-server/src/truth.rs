@@ -30,7 +30,6 @@ struct Bearing<'t> {
     facts: MessageFacts<'t>,
     level: Option<Level>,
     metrics: Option<Metrics>,
-    findings: &'t [Finding],
 }
 
 impl<'t> Bearing<'t> {
@@ -43,7 +42,6 @@ impl<'t> Bearing<'t> {
             facts: MessageFacts::of(entry, accepted, true)?,
             level: accepted.ruled.level,
             metrics: accepted.ruled.metrics,
-            findings: &accepted.ruled.findings,
         })
     }
 }

@@ -78,7 +78,15 @@ impl Letter {
     pub(crate) fn input(&self, spare: u64) -> Input {
         let (received, proof) = (self.received.clone(), self.proof.clone());
         let spare_id = SpareId::Fresh(format!("msg_{spare:016x}"));
-        Input::Message(Box::new(Verified { received, proof, spare_id, trace: None, found: Vec::new(), opinion: None }))
+        Input::Message(Box::new(Verified {
+            received,
+            proof,
+            spare_id,
+            trace: None,
+            found: Vec::new(),
+            opinion: None,
+            scanned: Vec::new(),
+        }))
     }
 }
 

@@ -7,6 +7,7 @@ mod listen;
 mod live;
 mod outward;
 mod sample;
+mod scanning;
 mod values;
 
 use crate::Outcome;
@@ -132,6 +133,7 @@ impl Config {
             carrier: Some(Arc::new(outward::push(&file.push)?)),
             alerts: outward::alerts(&file.alerts, &file.push)?,
             judge: outward::judge(&file.judge, &file.push)?,
+            scanning: file.scanning.settings()?,
             ..legation_engine::Settings::on(&data)
         };
         let ConfigFile { hosts, proxy, log, listen_mode, push, alerts, judge, .. } = file;
@@ -183,6 +185,7 @@ impl ConfigFile {
         Policy {
             open_registration: self.registration == Registration::Open,
             truth: self.truth,
+            scan_holds: self.scanning.hold.into(),
             past: self.dedup.past.0,
             future: self.dedup.future.0,
             dedup_margin: self.dedup.margin.0,

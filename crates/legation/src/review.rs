@@ -54,6 +54,9 @@ fn show(review: &Value, out: &mut dyn Write) -> io::Result<()> {
     for says in reasons(review, "says") {
         writeln!(out, "held\t{says}")?;
     }
+    for found in review.get("findings").and_then(Value::as_array).into_iter().flatten() {
+        writeln!(out, "found\t{} {}: {}", text(found, "rule"), text(found, "code"), text(found, "says"))?;
+    }
     let message = review.get("message").map(serde_json::to_string_pretty).transpose()?;
     writeln!(out, "{}", message.unwrap_or_default())
 }

@@ -37,7 +37,7 @@ pub(super) fn judged(entry: &Entry, message: &Accepted) -> Vec<Step> {
     let of = ruled.changes.iter().filter_map(Change::translation);
     steps.extend(of.map(|translation| step("translated", says_for(translation))));
     steps.extend(ruled.judged.as_ref().map(|judged| step("asked_judge", word_of(judged))));
-    let found = ruled.findings.iter().map(|Finding { rule, code, says }| format!("{rule} found {code}: {says}"));
+    let found = ruled.findings.iter().map(|Finding { rule, code, says, .. }| format!("{rule} found {code}: {says}"));
     steps.extend(found.map(|says| step("found", says)));
     let held = ruled
         .held

@@ -4,16 +4,44 @@ use crate::carrier::Parcel;
 use crate::mailbox::Delivery;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use legation_exchange::rules::Finding;
 
 /// The largest receipt that goes into a header: what all servers take.
 const RECEIPT_MAX: usize = 6 << 10;
 
 /// What is posted at an attempt. It is the same at each but for its number.
 pub(super) fn parcel(delivery: Delivery, number: u8) -> Parcel {
-    let Delivery { position, bytes, receipt, trace, .. } = delivery;
+    let Delivery { position, bytes, receipt, trace, ruled, .. } = delivery;
     let receipt = Some(receipt.to_json()).filter(|text| text.len() <= RECEIPT_MAX);
     let mut headers = vec![("legation-position", position.to_string()), ("legation-attempt", number.to_string())];
     headers.extend(receipt.map(|text| ("legation-receipt", STANDARD.encode(text))));
+    headers.extend(found(&ruled.findings).map(|found| ("legation-findings", found)));
     headers.extend(trace.map(|trace| ("traceparent", trace)));
     Parcel { headers, body: bytes.into() }
+}
+
+/// What rules and the scan found, by code and severity; nothing that was sent.
+fn found(findings: &[Finding]) -> Option<String> {
+    let told = findings.iter().map(|Finding { code, spot, .. }| match spot {
+        Some(spot) => format!("{code};severity={}", spot.severity),
+        None => code.clone(),
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    Some(told).filter(|told| !told.is_empty() && told.len() <= RECEIPT_MAX && told.is_ascii())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::found;
+    use legation_exchange::rules::{Finding, Spot};
+    use legation_scan::{How, Severity};
+
+    #[test]
+    fn findings_are_told_by_code_and_severity() {
+        let finding = |code: &str, spot| Finding { rule: "r".into(), code: code.into(), says: "s".into(), spot };
+        let spot = Spot { severity: Severity::Medium, at: "/content".into(), offset: 0, length: 1, how: How::Plain };
+        assert_eq!(found(&[]), None);
+        let told = found(&[finding("role_line", Some(spot)), finding("unsourced", None)]);
+        assert_eq!(told.as_deref(), Some("role_line;severity=medium, unsourced"));
+    }
 }

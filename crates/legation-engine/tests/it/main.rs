@@ -4,6 +4,7 @@
 mod alerts;
 mod limits;
 mod push;
+mod scanning;
 
 use legation_engine::{Credential, Exchange, Opened, Query, Settings, Standing, Submission};
 use legation_exchange::{Policy, Registration, Verdict, Who};

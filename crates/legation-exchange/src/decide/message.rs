@@ -37,7 +37,7 @@ impl Desk<'_> {
     }
 
     fn message(&self, verified: &Verified) -> Decided {
-        let Verified { received, proof, spare_id, trace, found, opinion } = verified;
+        let Verified { received, proof, spare_id, trace, found, opinion, scanned } = verified;
         let message = received.message();
         let sender = self.proven_sender(message, proof)?;
         let (id, kept) = match (message.id(), spare_id) {
@@ -67,6 +67,7 @@ impl Desk<'_> {
             to: &addressed,
             earlier: &earlier,
             opinion: opinion.as_deref(),
+            scanned: &scanned,
         };
         let Ruling { changes, reasons, findings, level, metrics, instead, heard, judged, released, .. } = judge(&case)?;
         let is_alarm = is_alarm(message);

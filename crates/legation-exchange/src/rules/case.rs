@@ -8,6 +8,7 @@ use crate::policy::Policy;
 use crate::state::State;
 use crate::who::Who;
 use legation_protocol::{Received, Recipients};
+use legation_scan::Found;
 
 /// Who speaks: a registered agent, or a person as one of the principals of CAP.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +67,8 @@ pub(crate) struct Case<'c> {
     pub(crate) earlier: &'c [Earlier],
     /// What a judge said of it, if one was asked.
     pub(crate) opinion: Option<&'c cap::Opinion>,
+    /// What was found in its texts.
+    pub(crate) scanned: &'c [Found],
 }
 
 impl Case<'_> {

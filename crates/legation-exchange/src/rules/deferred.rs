@@ -1,7 +1,7 @@
 //! What a held message would have moved. A conversation or a task stands still while an answer in it waits for
 //! somebody's word: it moves when the answer goes on, and not at all if it does not.
 
-use super::{Change, acl, cap};
+use super::{Change, acl, cap, vcp};
 use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,7 +55,8 @@ fn waits(change: &Change) -> bool {
             acl::Change::Moved(_) | acl::Change::Declined { .. } => true,
             acl::Change::Opened(_) | acl::Change::Waits { .. } => false,
         },
-        Change::Cap(cap::Change::Finished { .. } | cap::Change::Erred { .. }) => true,
+        Change::Cap(cap::Change::Finished { .. } | cap::Change::Erred { .. })
+        | Change::Vcp(vcp::Change::ConstitutionAnnounced(_) | vcp::Change::ContextShared(_)) => true,
         Change::Cap(_)
         | Change::Hold(_)
         | Change::Vcp(_)

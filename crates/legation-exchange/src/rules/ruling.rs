@@ -7,6 +7,7 @@ use crate::moment::Moment;
 use legation_protocol::vcp::Origin;
 use legation_protocol::vlp::{Level, Metrics};
 use legation_protocol::{Format, Message};
+use legation_scan::{Found, How, Severity};
 use serde::{Deserialize, Serialize};
 
 /// What the rules add up to for one message, or for a deadline or an order.
@@ -52,6 +53,8 @@ pub(crate) struct Heard {
     pub(crate) words: Words,
     /// What else changes with it, in the same entry.
     pub(crate) changes: Vec<Change>,
+    /// What stands beside it.
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// The words, given who says them and when. Names in them are the recipient's dialect's.
@@ -66,12 +69,12 @@ impl Ruling {
     /// One more thing that stands beside the message.
     pub(crate) fn find(&mut self, rule: &str, code: &str, says: impl Into<String>) {
         let (rule, code, says) = (rule.to_owned(), code.to_owned(), says.into());
-        self.findings.push(Finding { rule, code, says });
+        self.findings.push(Finding { rule, code, says, spot: None });
     }
 
     /// Something the exchange says because of it.
     pub(crate) fn say(&mut self, to: impl Into<String>, words: impl FnOnce(Origin) -> Option<Message> + 'static) {
-        self.heard.push(Heard { to: to.into(), words: Box::new(words), changes: Vec::new() });
+        self.heard.push(Heard { to: to.into(), words: Box::new(words), changes: Vec::new(), findings: Vec::new() });
     }
 
     /// Raises the level.
@@ -89,6 +92,30 @@ pub struct Finding {
     pub code: String,
     /// In words.
     pub says: String,
+    /// The text it is about, if it is about a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spot: Option<Spot>,
+}
+
+/// A place in a message's text that was found suspicious. It never quotes the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spot {
+    /// How much it means.
+    pub severity: Severity,
+    /// The member, as a JSON pointer.
+    pub at: String,
+    /// The first byte, of the member's text as UTF-8.
+    pub offset: usize,
+    /// How many bytes.
+    pub length: usize,
+    /// How it was found.
+    pub how: How,
+}
+
+impl From<Found> for Spot {
+    fn from(Found { severity, at, offset, length, how, .. }: Found) -> Spot {
+        Spot { severity, at, offset, length, how }
+    }
 }
 
 /// What stands beside a message in the record.

@@ -21,7 +21,7 @@ pub(crate) use broken::{Why, answer_refused, work_failed};
 use super::hold::{Lifter, Reason};
 use super::ruling::Heard;
 use super::voice::{can_say, origin};
-use super::{Case, Change, Ruling};
+use super::{Case, Change, Finding, Ruling, scan};
 use crate::effect::Accepted;
 use conversation::Conversation;
 use legation_protocol::vcp::Origin;
@@ -77,10 +77,12 @@ pub(super) fn goes_on(case: &Case<'_>) -> bool {
 /// What the exchange says goes to the recipient, and the message itself to nobody.
 fn go_instead(spoken: Vec<Spoken>, to: &str, ruling: &mut Ruling) {
     ruling.instead = Some(Vec::new());
+    // What was found in the words of another is found in what says the same.
+    let found = scan::of(&ruling.findings);
     for Spoken { translation: Translation { said, said_in, .. }, .. } in &spoken {
         ruling.find("translate", "translated", format!("the exchange said it to {to:?} in {said_in}, as {said}"));
     }
-    ruling.heard.splice(0..0, spoken.into_iter().map(|spoken| spoken.heard(to)));
+    ruling.heard.splice(0..0, spoken.into_iter().map(|spoken| spoken.heard(to, found.clone())));
 }
 
 fn no_words(case: &Case<'_>) -> Rejection {
@@ -110,8 +112,8 @@ struct Spoken {
 }
 
 impl Spoken {
-    fn heard(self, to: &str) -> Heard {
-        Heard { to: to.to_owned(), words: self.words, changes: opens(self.translation) }
+    fn heard(self, to: &str, findings: Vec<Finding>) -> Heard {
+        Heard { to: to.to_owned(), words: self.words, changes: opens(self.translation), findings }
     }
 }
 

@@ -30,8 +30,8 @@ use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
 use crate::who::Who;
-use legation_protocol::Rejection;
 use legation_protocol::vcp::{Envelope, Payload};
+use legation_protocol::{Message, Rejection};
 use serde::{Deserialize, Serialize};
 
 /// What these rules keep.
@@ -208,6 +208,11 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[
 /// Whether the sender may speak at all now.
 pub(crate) fn may_speak(case: &Case<'_>) -> Result<(), Rejection> {
     standing::may_speak(case)
+}
+
+/// Whether a message is never held up: an escalation, an acknowledgement or a resume.
+pub(crate) fn is_free(message: &Message) -> bool {
+    constraints::is_free(message)
 }
 
 /// Holds a message against the constraints its sender is under, whatever its dialect.

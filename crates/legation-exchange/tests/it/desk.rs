@@ -97,6 +97,7 @@ impl Desk {
             trace: None,
             found: Vec::new(),
             opinion: None,
+            scanned: Vec::new(),
         })))
     }
 

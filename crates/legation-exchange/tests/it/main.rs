@@ -18,6 +18,7 @@ mod references;
 mod registration;
 mod reviews;
 mod route;
+mod scan;
 mod sessions;
 mod shares;
 mod standing;

@@ -38,6 +38,7 @@ mod registry;
 mod retention;
 mod reviews;
 mod roles;
+mod scanning;
 mod search;
 mod signin;
 mod stream;

@@ -69,11 +69,20 @@ impl Party {
     }
 
     fn escalation(&self, to: &str, severity: &str, reason: &str, id: &str, ack: bool) -> String {
-        self.signed(&format!(
+        self.signed(&self.unsigned_escalation(to, severity, reason, id, ack))
+    }
+
+    /// An alarm of this severity that says this.
+    pub(crate) fn unsigned_alarm(&self, to: &str, severity: &str, reason: &str) -> String {
+        self.unsigned_escalation(to, severity, reason, &fresh_id(), true)
+    }
+
+    fn unsigned_escalation(&self, to: &str, severity: &str, reason: &str, id: &str, ack: bool) -> String {
+        format!(
             r#"{{"vcp_message":"1.2","type":"escalation","message_id":"{id}","sender":"{}","recipient":"{to}","timestamp":"{}","payload":{{"severity":"{severity}","reason":"{reason}","context":"⏰🌅|📍🏡","requires_ack":{ack}}}}}"#,
             self.id,
             time_from_now(0)
-        ))
+        )
     }
 
     /// A signed word that lets a child go on.

@@ -1,5 +1,6 @@
 //! The configuration as it is written: every key, with the value it has when it is left out.
 
+use super::scanning::ScanningTable;
 use super::values::{Count, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
 use legation_engine::Settings;
@@ -30,6 +31,7 @@ pub(crate) struct ConfigFile {
     pub(crate) dedup: DedupTable,
     pub(crate) rules: RulesTable,
     pub(crate) conversations: ConversationsTable,
+    pub(crate) scanning: ScanningTable,
     pub(crate) judge: JudgeTable,
     pub(crate) record: RecordTable,
     pub(crate) retention: RetentionTable,
@@ -290,6 +292,7 @@ impl Default for ConfigFile {
             dedup: DedupTable::default(),
             rules: RulesTable::default(),
             conversations: ConversationsTable::default(),
+            scanning: ScanningTable::default(),
             judge: JudgeTable::default(),
             record: RecordTable::default(),
             retention: RetentionTable::default(),

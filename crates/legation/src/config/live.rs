@@ -3,7 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 13] = [
+pub(crate) const LIVE: [&str; 14] = [
     "hosts",
     "registration",
     "truth",
@@ -14,6 +14,7 @@ pub(crate) const LIVE: [&str; 13] = [
     "dedup",
     "rules",
     "conversations",
+    "scanning",
     "retention",
     "log.level",
     "log.acl_transport",

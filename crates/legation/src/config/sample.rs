@@ -108,6 +108,17 @@ idle = "{idle}"
 # How long a conversation that is over is remembered.
 remembered = "{talk_remembered}"
 
+[scanning]
+# Whether what messages say is looked through for text that tries to steer whoever reads it. What is found stands beside
+# the message; from which severity on it waits for a person: "high", "medium" or "never".
+enabled = true
+hold = "high"
+# Built-in patterns that are not looked for, or mean something else here.
+# off = ["turn_line"]
+# severity = {{ role_line = "high" }}
+# More patterns: regular expressions, looked for without regard to case.
+# pattern = [{{ name = "codename", pattern = "project (falcon|osprey)", severity = "medium" }}]
+
 [judge]
 # Who says whether a delegation meets the rule in its delegator's manifest: an address that is asked, with the token in
 # this file. Without one, a rule has to be there, and nobody asks what it means.
@@ -209,6 +220,7 @@ mod tests {
             "[dedup]\n",
             "[rules]\n",
             "[conversations]\n",
+            "[scanning]\n",
             "[judge]\n",
             "[record]\n",
             "[retention]\n",

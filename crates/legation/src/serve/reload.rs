@@ -37,6 +37,9 @@ impl Live {
         self.log.set(&config);
         self.exchange.retune(config.engine.policy, config.engine.pace);
         self.exchange.set_retention(config.engine.retention);
+        if let Err(error) = self.exchange.set_scanning(&config.engine.scanning) {
+            tracing::error!(error = format!("{:#}", anyhow::Error::new(error)), "nothing is scanned");
+        }
         self.settings.send_modify(|settings| {
             // What was said at the start alone stays.
             let Settings { drain, code, .. } = &**settings;

@@ -11,7 +11,7 @@ pub use laid::Laid;
 pub use lay::{Laying, Lifting, Wish};
 pub use shown::{Shown, Sum};
 
-pub(super) use enforce::enforce;
+pub(super) use enforce::{enforce, is_free};
 pub(super) use lay::{look, order};
 
 use super::At;

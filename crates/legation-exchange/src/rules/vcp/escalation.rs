@@ -146,6 +146,6 @@ impl Quoted<'_> {
             Some(Message::Vcp(Box::new(envelope)))
         };
         let said = Change::Said { alarm, to: up.id.clone(), by: policy.exchange_id(), id: String::new() };
-        Heard { to: up.id.clone(), words: Box::new(words), changes: vec![said.into()] }
+        Heard { to: up.id.clone(), words: Box::new(words), changes: vec![said.into()], findings: Vec::new() }
     }
 }

@@ -29,7 +29,15 @@ fn notice(id: &str) -> Received {
 fn send(desk: &mut Desk, id: &str, opinion: Option<Opinion>) -> Verdict {
     let (received, spare_id) = (notice(id), SpareId::Fresh("spare".to_owned()));
     let opinion = opinion.map(Box::new);
-    let verified = Verified { received, proof: by("pm-1"), spare_id, trace: None, found: Vec::new(), opinion };
+    let verified = Verified {
+        received,
+        proof: by("pm-1"),
+        spare_id,
+        trace: None,
+        found: Vec::new(),
+        opinion,
+        scanned: Vec::new(),
+    };
     desk.ask(Input::Message(Box::new(verified)))
 }
 

@@ -46,7 +46,7 @@ fn placed() -> [Member; 2] {
     [must("position", number("Where in the record it lies.")), may("receipt", of("Receipt"))]
 }
 
-pub(super) fn facts() -> [Member; 10] {
+pub(super) fn facts() -> [Member; 11] {
     [
         must("position", number("Where in the record it lies.")),
         must("verdict", one_of("What was decided; what was `held` may have gone on since.", &["accepted", "held"])),
@@ -58,6 +58,7 @@ pub(super) fn facts() -> [Member; 10] {
         must("thread", or_null(text("The task or session it belongs to."))),
         must("received_at", time("When it came.")),
         must("digest", as_a("Hash", "SHA-256 of its canonical form without its signature.")),
+        must("findings", list("What rules and the scan found.", &of("Finding"))),
     ]
 }
 

@@ -1,7 +1,9 @@
 //! What waits for a person, and what stands beside messages.
 
 use super::Shape;
-use crate::openapi::schema::{as_a, closed, list, may, must, object, of, one_of, or_null, text, texts, time};
+use crate::openapi::schema::{
+    Member, as_a, closed, list, may, must, number, object, of, one_of, or_null, text, texts, time,
+};
 use serde_json::Value;
 
 pub(super) fn shapes() -> Vec<Shape> {
@@ -29,6 +31,14 @@ pub(super) fn shapes() -> Vec<Shape> {
             ),
         ),
         ("Finding", finding()),
+        ("Spot", object("A place in a message's text; never the text.", spot())),
+        (
+            "ScanFinding",
+            object(
+                "Something the scan found in what an agent was registered with.",
+                [must("pattern", text("The name of the pattern."))].into_iter().chain(spot()),
+            ),
+        ),
         ("Metrics", metrics()),
     ]
 }
@@ -40,8 +50,19 @@ fn finding() -> Value {
             must("rule", text("Which rule.")),
             must("code", text("What, for programs.")),
             must("says", text("What, in words.")),
+            may("spot", as_a("Spot", "The text it is about, where it is of the scan.")),
         ],
     )
+}
+
+fn spot() -> [Member; 5] {
+    [
+        must("severity", one_of("How much it means.", &["low", "medium", "high"])),
+        must("at", text("The member, as a JSON pointer.")),
+        must("offset", number("The first byte, of the member's text as UTF-8.")),
+        must("length", number("How many bytes.")),
+        must("how", one_of("How it was found.", &["plain", "normalised", "base64"])),
+    ]
 }
 
 fn metrics() -> Value {

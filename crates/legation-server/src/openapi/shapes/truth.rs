@@ -14,7 +14,6 @@ pub(super) fn shapes() -> Vec<Shape> {
         ("Sessions", object("Sessions.", sessions)),
         ("SessionRelease", closed("Why it may go on.", [may("reason", text("It stays on the record."))])),
         ("Metrics", metrics()),
-        ("Finding", finding()),
         ("Truth", truth()),
     ]
 }
@@ -57,13 +56,6 @@ fn metrics() -> Value {
     )
 }
 
-fn finding() -> Value {
-    object(
-        "Something a rule found.",
-        [must("rule", text("Which rule.")), must("code", text("For programs.")), must("says", text("In words."))],
-    )
-}
-
 fn truth() -> Value {
     let roles = ["original", "ground", "correction", "dispute", "evidence", "mention"];
     let part = super::messages::facts().into_iter().chain([super::messages::bytes()]).chain(judged([
@@ -94,10 +86,6 @@ fn judged(first: [Member; 3]) -> impl Iterator<Item = Member> {
         }
         other => other,
     };
-    let rest = [
-        must("level", level),
-        must("metrics", or_null(of("Metrics"))),
-        must("findings", list("What rules found.", &of("Finding"))),
-    ];
+    let rest = [must("level", level), must("metrics", or_null(of("Metrics")))];
     first.into_iter().chain(rest)
 }

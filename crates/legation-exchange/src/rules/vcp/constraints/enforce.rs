@@ -46,7 +46,7 @@ pub(in crate::rules::vcp) fn enforce(case: &Case<'_>, ruling: &mut Ruling) -> Re
     }
 }
 
-fn is_free(message: &Message) -> bool {
+pub(in crate::rules::vcp) fn is_free(message: &Message) -> bool {
     let Message::Vcp(envelope) = message else { return false };
     match &envelope.payload {
         Payload::Escalation(_) => true,

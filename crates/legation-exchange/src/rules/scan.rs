@@ -1,0 +1,63 @@
+//! What the scan of a message's texts means for it: its findings stand beside it, and what is grave waits for a person.
+//! The scan itself was made before the message was decided, and is part of what is decided on.
+
+use super::hold::{Lifter, Reason};
+use super::{Case, Finding, Ruling, Speaker, vcp};
+use legation_scan::{BUILT_IN, Found, Severity};
+
+/// The rule that findings of the scan are by.
+pub const RULE: &str = "scan";
+
+/// Why a message waits.
+pub const SUSPECTED: &str = "injection_suspected";
+
+/// How much is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holding {
+    /// What hardly ever is harmless.
+    #[default]
+    High,
+    /// What seldom is harmless, too.
+    Medium,
+    /// Nothing: findings are marks.
+    Never,
+}
+
+impl Holding {
+    fn covers(self, severity: Severity) -> bool {
+        match self {
+            Holding::High => severity >= Severity::High,
+            Holding::Medium => severity >= Severity::Medium,
+            Holding::Never => false,
+        }
+    }
+}
+
+/// Puts findings beside the message. Escalations, acknowledgements and resumes are marked and never held, and nor is
+/// what a person says.
+pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) {
+    for found in case.scanned {
+        let (rule, code, says) = (RULE.to_owned(), found.pattern.clone(), says(found));
+        ruling.findings.push(Finding { rule, code, says, spot: Some(found.clone().into()) });
+    }
+    let covered = |found: &&Found| case.policy.scan_holds.covers(found.severity);
+    let Some(gravest) = case.scanned.iter().filter(covered).max_by_key(|found| found.severity) else { return };
+    let is_person = matches!(case.speaker, Speaker::Principal { .. });
+    if is_person || vcp::is_free(case.received.message()) {
+        return;
+    }
+    let says = format!("its text may try to steer whoever reads it ({}).", gravest.pattern);
+    ruling.reasons.push(Reason { code: SUSPECTED.to_owned(), says, lifts: Lifter::Person });
+}
+
+/// In words, without the text.
+fn says(Found { pattern, severity, at, offset, length, how }: &Found) -> String {
+    let built_in = BUILT_IN.iter().find(|known| known.name == pattern);
+    let what = built_in.map_or("fits a pattern of the operator's", |known| known.explains);
+    format!("{severity}, {how}: {at} {what} ({length} bytes from byte {offset})")
+}
+
+/// Those findings that are of the scan.
+pub(super) fn of(findings: &[Finding]) -> Vec<Finding> {
+    findings.iter().filter(|finding| finding.rule == RULE).cloned().collect()
+}
