@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import type { Happening } from "../api/feed";
 
-const [WIDE, HIGH] = [680, 430];
+const [WIDE, HIGH] = [680, 460];
 const MOST = 20;
 
 interface Edge {
@@ -47,14 +47,14 @@ function draw(messages: readonly Happening[]): Drawn {
 
 const clipped = (name: string): string => {
   const letters = [...name];
-  return letters.length > 20 ? `${letters.slice(0, 19).join("")}…` : name;
+  return letters.length > 19 ? `${letters.slice(0, 18).join("")}…` : name;
 };
 
 export function Flow({ messages }: { messages: readonly Happening[] }): VNode {
   const { nodes, edges, refused, left } = draw(messages);
   const place = (name: string): readonly [number, number, number] => {
     const turn = (nodes.indexOf(name) / nodes.length) * 2 * Math.PI - Math.PI / 2;
-    return [WIDE / 2 + Math.cos(turn) * 200, HIGH / 2 + Math.sin(turn) * 172, turn];
+    return [WIDE / 2 + Math.cos(turn) * 178, HIGH / 2 + Math.sin(turn) * 185, turn];
   };
   const newest = Math.max(1, messages.length);
   return (
