@@ -33,7 +33,11 @@ pub(crate) fn test(rest: &[&str]) -> Done {
     run("cargo", &["build", "--locked", "-p", "legation"])?;
     let program = program()?;
     let variables = [("LEGATION_BIN", &*program.to_string_lossy()), ("CHROMIUM", CHROMIUM)];
-    let tests = if rest.is_empty() { vec!["run", "test", "--silent"] } else { [&["exec", "--", "node", "--test"], rest].concat() };
+    let tests = if rest.is_empty() {
+        vec!["run", "test", "--silent"]
+    } else {
+        [&["exec", "--", "node", "--test"], rest].concat()
+    };
     npm(&tests, &variables)
 }
 
