@@ -2,9 +2,11 @@
 //! need and says in one line what it could not get.
 #![allow(clippy::print_stderr, reason = "a tool for a terminal")]
 
+mod console;
 mod tools;
 
 use std::env;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
@@ -12,6 +14,8 @@ cargo xtask COMMAND
 
   test             every test of the workspace, documentation included
   lint             formatting, lints, dependency rules
+  console          the console, built from its sources into what the program embeds
+  console-test [FILE]   the console checked, and tried in a real browser: all of it, or one file
   bench            every benchmark, in one run, with ratios
   nats             the NATS server that `legation bench` compares with, into the build directory
   fuzz [SECONDS]   every fuzz target for so long (60 by default)
@@ -43,6 +47,8 @@ fn main() -> ExitCode {
     let done = match args.as_slice() {
         ["test", rest @ ..] => test(rest),
         ["lint"] => lint(),
+        ["console"] => console::build(),
+        ["console-test", rest @ ..] => console::test(rest),
         ["bench"] => bench(),
         ["nats"] => tools::need_nats(),
         ["fuzz"] => fuzz("60"),
@@ -65,7 +71,8 @@ fn test(rest: &[&str]) -> Done {
     tools::need_program("curl", "curl")?;
     tools::need_program("python3", "python3")?;
     want_nats();
-    run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())
+    run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())?;
+    console::test(&[])
 }
 
 fn lint() -> Done {
@@ -116,9 +123,13 @@ fn run(program: &str, args: &[&str]) -> Done {
 }
 
 fn run_with(program: &str, args: &[&str], variables: &[(&str, &str)]) -> Done {
+    run_in(&tools::root(), program, args, variables)
+}
+
+fn run_in(folder: &Path, program: &str, args: &[&str], variables: &[(&str, &str)]) -> Done {
     let shown = format!("{program} {}", args.join(" "));
     eprintln!("> {shown}");
-    match Command::new(program).args(args).envs(variables.iter().copied()).current_dir(tools::root()).status() {
+    match Command::new(program).args(args).envs(variables.iter().copied()).current_dir(folder).status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed: {status}")),
         Err(error) => Err(format!("`{shown}` cannot be run: {error}")),

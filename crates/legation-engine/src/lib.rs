@@ -93,4 +93,4 @@ pub use truth::{Bearing, Link, Truth};
 pub use vault::{KeyInUse, Rewriting, Storage};
 
 pub use legation_store::backup::Target;
-pub use legation_store::index::{BEGINNING, Fit, Keyword, MOST_WORDS, Order, Query, What, words_in};
+pub use legation_store::index::{BEGINNING, Decided, Fit, Keyword, MOST_WORDS, Order, Query, What, words_in};

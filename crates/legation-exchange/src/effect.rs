@@ -350,6 +350,11 @@ pub struct Refused {
 const KEPT: usize = 1024;
 
 impl Refused {
+    /// The agent that asked, where it was one.
+    pub fn agent(&self) -> Option<&str> {
+        self.by.strip_prefix("agent ")
+    }
+
     /// What somebody was told.
     pub fn of(by: String, rejection: &Rejection) -> Refused {
         let first = rejection.first();

@@ -30,12 +30,6 @@ impl Html {
         self
     }
 
-    /// Goes on with each of these.
-    #[must_use]
-    pub(crate) fn each<T>(self, items: impl IntoIterator<Item = T>, write: impl Fn(Html, T) -> Html) -> Html {
-        items.into_iter().fold(self, write)
-    }
-
     pub(crate) fn into_string(self) -> String {
         self.0
     }

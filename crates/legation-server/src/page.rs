@@ -1,16 +1,13 @@
-//! The pages people see with a browser. They are made here, whole; nothing runs in them and nothing is
-//! fetched for them but their own style.
+//! The pages by which people sign in with a browser. They are made here, whole; nothing runs in them and nothing
+//! is fetched for them but their own style. Behind them is the console.
 
+use crate::console;
 use crate::guest::Guest;
 use crate::html::Html;
-use crate::overview;
 use crate::refusal::Refusal;
-use crate::shared::Shared;
-use axum::extract::State;
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use std::sync::Arc;
 
 const STYLE: &str = include_str!("../assets/style.css");
 
@@ -25,9 +22,9 @@ const SHIELD: [(HeaderName, &str); 3] = [
 ];
 
 /// `GET /`
-pub(crate) async fn home(State(shared): State<Arc<Shared>>, guest: Guest) -> Result<Response, Refusal> {
+pub(crate) async fn home(guest: Guest) -> Result<Response, Refusal> {
     match guest.session {
-        Some(session) => Ok(page(&overview::of(&shared.exchange, &session.who).await?)),
+        Some(_) => console::page(),
         None => Ok(page(&door(&Html::default()))),
     }
 }

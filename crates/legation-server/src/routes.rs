@@ -10,9 +10,9 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, health, inbox, keys,
-    leftover, memory, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage,
-    stream, talks, tasks, truth, ws,
+    agents, alerts, backup, console, constraints, conversations, dead_letters, entries, erase, escalations, feed,
+    health, inbox, keys, leftover, memory, message, messages, metrics, openapi, page, people, record, reviews, search,
+    signin, storage, stream, talks, tasks, truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -29,6 +29,7 @@ pub(crate) fn doors() -> Vec<Door> {
     vec![
         Door::get("/", page::home),
         Door::get("/style.css", page::style),
+        Door::get("/assets/{file}", console::asset),
         Door::get("/signin", signin::ask),
         Door::post("/signin", signin::enter),
         Door::post("/signout", signin::leave),
@@ -84,6 +85,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/audit/proof", record::proof),
         Door::get("/v1/audit/consistency", record::consistency),
         Door::get("/v1/alerts", alerts::list),
+        Door::get("/v1/feed", feed::open),
         Door::get("/v1/erase", erase::state),
         Door::post("/v1/erase", erase::erase),
         Door::post("/v1/backup", backup::take),
@@ -130,8 +132,8 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     let mut response = next.run(request).instrument(span.clone()).await;
     shared.note_answer(&guest, looked, &mut response);
     trace.tell(response.headers_mut());
-    // Answers hold tokens and messages: no cache on the way may keep them.
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Answers hold tokens and messages: no cache on the way may keep them, unless they say otherwise.
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if guest.source.secure && named {
         response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HTTPS_ALONE);

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Error, MOST_WORDS, Order, Page, Query, What, words_in};
+use legation_engine::{Decided, Error, MOST_WORDS, Order, Page, Query, What, words_in};
 use legation_exchange::{Moment, Who};
 use legation_protocol::{Code, Format, Rejection, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,9 @@ struct Wanted {
 enum Verdict {
     #[default]
     Accepted,
+    Held,
     Refused,
+    Any,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -105,10 +107,16 @@ impl Wanted {
             }
         }
         Ok(Query {
-            what: Some(match self.verdict {
-                Verdict::Accepted => What::Accepted,
-                Verdict::Refused => What::Refused,
-            }),
+            what: match self.verdict {
+                Verdict::Accepted | Verdict::Held => Some(What::Accepted),
+                Verdict::Refused => Some(What::Refused),
+                Verdict::Any => None,
+            },
+            decided: match self.verdict {
+                Verdict::Accepted | Verdict::Refused => None,
+                Verdict::Held => Some(Decided::Held),
+                Verdict::Any => Some(Decided::Any),
+            },
             dialect: self.dialect.as_deref().map(dialect).transpose()?,
             since: self.since.as_deref().map(|text| moment(text, "since")).transpose()?,
             until: self.until.as_deref().map(|text| moment(text, "until")).transpose()?,

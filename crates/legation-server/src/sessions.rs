@@ -10,8 +10,10 @@ use tokio::time::Instant;
 
 /// How long a code can be used.
 pub(crate) const CODE_TIME: Duration = Duration::from_mins(10);
-/// How long a session lasts.
+/// How long a session lasts at most.
 pub(crate) const SESSION_TIME: Duration = Duration::from_hours(12);
+/// How long it lasts without being used.
+const IDLE_TIME: Duration = Duration::from_hours(2);
 /// Most codes, and most sessions. Beyond it the one that would end first ends.
 const MOST: usize = 1000;
 
@@ -48,6 +50,8 @@ impl Subject {
 #[derive(Clone, Debug)]
 pub(crate) struct SignedIn {
     pub(crate) who: Who,
+    /// What the session is kept by.
+    pub(crate) key: TokenHash,
     /// What a page of ours sends along to change something, and no other page knows.
     pub(crate) csrf: Token,
 }
@@ -56,7 +60,15 @@ pub(crate) struct SignedIn {
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     codes: Mutex<Kept<Subject>>,
-    sessions: Mutex<Kept<(Subject, Token)>>,
+    sessions: Mutex<Kept<Open>>,
+}
+
+/// A session.
+#[derive(Clone, Debug)]
+struct Open {
+    subject: Subject,
+    csrf: Token,
+    used: Instant,
 }
 
 impl Sessions {
@@ -73,19 +85,25 @@ impl Sessions {
     /// A new session's secret.
     pub(crate) fn open(&self, subject: Subject, now: Instant) -> Result<Token, Error> {
         let (secret, csrf) = (Token::fresh()?, Token::fresh()?);
-        lock(&self.sessions).put(secret.hash(), (subject, csrf), SESSION_TIME, now);
+        lock(&self.sessions).put(secret.hash(), Open { subject, csrf, used: now }, SESSION_TIME, now);
         Ok(secret)
     }
 
     /// Who is signed in with a secret. A session ends when its person's token does.
     pub(crate) fn signed_in(&self, exchange: &Exchange, secret: &str, now: Instant) -> Option<SignedIn> {
         let key = Token::hash_of(secret);
-        let (subject, csrf) = lock(&self.sessions).get(&key, now).cloned()?;
-        let who = subject.who(exchange);
+        let csrf = lock(&self.sessions).used(&key, now)?;
+        self.still(exchange, &key, now).map(|who| SignedIn { who, key, csrf })
+    }
+
+    /// Who a session is of, as long as it lasts. To ask does not use it.
+    pub(crate) fn still(&self, exchange: &Exchange, key: &TokenHash, now: Instant) -> Option<Who> {
+        let Open { subject, used, .. } = lock(&self.sessions).get(key, now).cloned()?;
+        let who = Some(subject).filter(|_| now < used + IDLE_TIME).and_then(|subject| subject.who(exchange));
         if who.is_none() {
-            lock(&self.sessions).take(&key, now);
+            lock(&self.sessions).take(key, now);
         }
-        who.map(|who| SignedIn { who, csrf })
+        who
     }
 
     /// Ends a session.
@@ -127,9 +145,18 @@ impl<T> Kept<T> {
     }
 }
 
+impl Kept<Open> {
+    /// Uses a session, and tells what its pages show.
+    fn used(&mut self, key: &TokenHash, now: Instant) -> Option<Token> {
+        let (open, _) = self.0.get_mut(key).filter(|(open, end)| *end > now && now < open.used + IDLE_TIME)?;
+        open.used = now;
+        Some(open.csrf.clone())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{CODE_TIME, Kept, MOST, SESSION_TIME, Sessions, Subject};
+    use super::{CODE_TIME, IDLE_TIME, Kept, MOST, SESSION_TIME, Sessions, Subject};
     use legation_engine::Token;
     use legation_exchange::TokenHash;
     use std::time::Duration;
@@ -163,6 +190,17 @@ mod tests {
         assert!(is_there(SESSION_TIME.saturating_sub(TICK)) && !is_there(SESSION_TIME));
         sessions.end(secret.reveal(), start);
         assert!(!is_there(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_session_that_nobody_uses_ends_sooner() {
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        let secret = sessions.open(rita(), start).unwrap();
+        let used = |after| super::lock(&sessions.sessions).used(&secret.hash(), start + after).is_some();
+        let almost = IDLE_TIME.saturating_sub(TICK);
+        assert!(used(almost) && used(almost * 2) && !used(almost * 2 + IDLE_TIME));
+        // Used or not, it never lasts longer than its time.
+        assert!((0..100).all(|n| n * almost >= SESSION_TIME || used(n * almost)) || !used(SESSION_TIME));
     }
 
     #[test]

@@ -9,9 +9,10 @@ use axum::extract::FromRequestParts;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use legation_engine::{Standing, Token};
-use legation_exchange::Who;
+use legation_exchange::{TokenHash, Who};
 use std::convert::Infallible;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// What the request brought along. That it counted is for `Caller` to say.
 #[derive(Debug)]
@@ -37,5 +38,39 @@ impl FromRequestParts<Arc<Shared>> for Brought {
         };
         let token = token.map(|token| Standing::Token(Token::hash_of(token)));
         Ok(Brought(token.or_else(|| session.map(|session| Standing::Person(session.who)))))
+    }
+}
+
+/// What a stream rests on that is for those who see everything: asked again while it goes on.
+#[derive(Debug)]
+pub(crate) enum Basis {
+    Nothing,
+    /// A token in the header.
+    Token(String),
+    /// A session, by the hash of its secret.
+    Session(TokenHash),
+}
+
+impl Basis {
+    pub(crate) fn still_sees_all(&self, shared: &Shared) -> bool {
+        let who = match self {
+            Basis::Nothing => None,
+            Basis::Token(token) => shared.exchange.who(token).ok(),
+            Basis::Session(key) => shared.sessions.still(&shared.exchange, key, Instant::now()),
+        };
+        who.is_some_and(|who| who.sees_all())
+    }
+}
+
+impl FromRequestParts<Arc<Shared>> for Basis {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Self, Infallible> {
+        let Guest { session, .. } = Guest::from_request_parts(parts, shared).await?;
+        Ok(match (Header::of(&parts.headers, &AUTHORIZATION), session) {
+            (Header::Once(text), _) => bearer(text).map_or(Basis::Nothing, |token| Basis::Token(token.to_owned())),
+            (Header::Absent, Some(session)) => Basis::Session(session.key),
+            (Header::Absent | Header::Unclear, _) => Basis::Nothing,
+        })
     }
 }

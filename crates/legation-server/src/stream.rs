@@ -77,7 +77,7 @@ pub(crate) async fn open(
 }
 
 /// A browser that reconnects names the last event it saw, and the same path as before.
-fn resumed(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
+pub(crate) fn resumed(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
     let bad = || Refusal::because(Code::SchemaInvalid, "Last-Event-ID is the position of the last item seen");
     match Header::of(headers, &LAST_EVENT_ID) {
         Header::Absent | Header::Once("") => Ok(None),
@@ -183,7 +183,7 @@ impl Flow {
 }
 
 /// Line breaks in a message are only ever between its tokens, and a line has none.
-fn push(text: &mut Vec<u8>, value: &impl Serialize) {
+pub(crate) fn push(text: &mut Vec<u8>, value: &impl Serialize) {
     let from = text.len();
     // Nothing in it could fail to be written.
     drop(serde_json::to_writer(&mut *text, value));

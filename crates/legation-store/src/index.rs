@@ -21,7 +21,7 @@ pub use error::Error;
 pub use find::Finder;
 pub use fit::Fit;
 pub use keyword::{BEGINNING, FOUND_BY, Keyword};
-pub use query::{MOST_WORDS, Order, Query, What};
+pub use query::{Decided, MOST_WORDS, Order, Query, What};
 pub use words::words_in;
 
 use crate::files;

@@ -67,7 +67,7 @@ impl Desk<'_> {
             to: &addressed,
             earlier: &earlier,
             opinion: opinion.as_deref(),
-            scanned: &scanned,
+            scanned,
         };
         let Ruling { changes, reasons, findings, level, metrics, instead, heard, judged, released, .. } = judge(&case)?;
         let is_alarm = is_alarm(message);

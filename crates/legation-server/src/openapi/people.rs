@@ -10,7 +10,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "people",
         about: "The page for people with a browser, and signing in to it.",
-        operations: vec![home(), style(), ask(), enter(), leave(), link(), session()],
+        operations: vec![home(), style(), asset(), ask(), enter(), leave(), link(), session()],
     }
 }
 
@@ -29,6 +29,16 @@ fn home() -> Operation {
 fn style() -> Operation {
     let css = json!({"text/css": {"schema": {"type": "string"}}});
     Operation::new(Method::GET, "/style.css", "getStyle", "How the page looks").answers_any(200, "The style", css)
+}
+
+fn asset() -> Operation {
+    let file = json!({"type": "string"});
+    let kinds = ["text/javascript", "text/css", "image/svg+xml"].map(|media| (media, json!({"schema": file})));
+    Operation::new(Method::GET, "/assets/{file}", "getAsset", "A file the console is made of")
+        .about("For everybody. Its name changes with what is in it, so caches may keep it.")
+        .in_path("file", "Its name")
+        .answers_any(200, "The file", kinds.into_iter().collect())
+        .refuses(&[404])
 }
 
 fn ask() -> Operation {

@@ -72,7 +72,13 @@ fn search() -> Operation {
         .query("id", text("Its id"))
         .query("digest", text("Its digest"))
         .query("text", text("Words that are all in it"))
-        .query("verdict", one_of("What was decided; `accepted` when left out", &["accepted", "refused"]))
+        .query(
+            "verdict",
+            one_of(
+                "What was decided; `accepted` when left out, and what is held is among that",
+                &["accepted", "held", "refused", "any"],
+            ),
+        )
         .query("code", text("Why it was refused"))
         .query("since", time("Received then or later"))
         .query("until", time("Received before"))

@@ -4,6 +4,7 @@ mod audit;
 mod charters;
 mod conversations;
 mod escalations;
+mod feed;
 mod keep;
 mod mailbox;
 mod memory;
@@ -40,6 +41,7 @@ pub(super) fn all() -> Value {
         keep::shapes(),
         storage::shapes(),
         truth::shapes(),
+        feed::shapes(),
         upkeep(),
     ];
     let ours = ours.into_iter().flatten().map(|(name, shape)| (name.to_owned(), shape));

@@ -10,8 +10,30 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "upkeep",
         about: "What those need who run the exchange.",
-        operations: vec![alerts(), alive(), ready(), metrics(), storage(), rotate(), description()],
+        operations: vec![feed(), alerts(), alive(), ready(), metrics(), storage(), rotate(), description()],
     }
+}
+
+fn feed() -> Operation {
+    let events = json!({
+        "type": "string",
+        "description": "Events `entries` with the last position as `id` and `FeedEntries` as `data`, `counts` with \
+            `FeedCounts` every second, `alerts` with `FeedAlerts`; at the end `refused` with why, or `ended`.",
+    });
+    Operation::new(Method::GET, "/v1/feed", "streamFeed", "Stream what happens, in short")
+        .about(
+            "For operators and auditors. Told four times a second; of more entries than fit, the newest and how many \
+            were left out. It begins with the last entries, or behind a position.",
+        )
+        .by(Proof::Token)
+        .query("after", number("Only what lies beyond this position"))
+        .header("LastEventId")
+        .answers_any(
+            200,
+            "What happens, until the client or the exchange ends it",
+            json!({"text/event-stream": {"schema": events}}),
+        )
+        .refuses(&[409])
 }
 
 fn alerts() -> Operation {

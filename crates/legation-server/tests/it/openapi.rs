@@ -180,6 +180,37 @@ fn streams(talk: &Talk<'_>, house: &House, bob: &Party) {
     });
 }
 
+/// The feed ends with the token of whoever reads it.
+fn feed(talk: &Talk<'_>, house: &House) {
+    let told = loop {
+        let by = format!("Bearer {}", house.grant("otto", "auditor"));
+        let answer = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Whoever reads has begun by then, or is refused and begins again.
+                house.ask("GET", "/v1/agents/otto/inbox?wait=1").by(&house.operator).get();
+                house.ask("GET", "/v1/agents/bob/inbox?wait=1&after=1").by(&house.operator).get();
+                house.ask("DELETE", "/v1/tokens/otto").by(&house.operator).get().ok();
+            });
+            let headers = [("authorization", by.as_str())];
+            let call = Call { method: "GET", path: "/v1/feed", query: "after=0", headers: &headers, ..Call::default() };
+            talk.contract.fits(call)
+        });
+        if answer.status == 200 {
+            break answer.text;
+        }
+    };
+    assert!(told.contains("event: refused\ndata: {\"error\":\"unauthenticated\""), "{told}");
+    for (event, name) in [("entries", "FeedEntries"), ("counts", "FeedCounts"), ("alerts", "FeedAlerts")] {
+        let shape = json!({"$ref": format!("#/components/schemas/{name}")});
+        let begin = format!("event: {event}\ndata: ");
+        let data: Vec<_> = told.split(&begin).skip(1).filter_map(|rest| rest.lines().next()).collect();
+        assert!(!data.is_empty(), "{event}");
+        for data in data {
+            talk.contract.check(&shape, &serde_json::from_str(data).unwrap());
+        }
+    }
+}
+
 /// Whether an answer goes on until somebody ends it, or becomes something else than HTTP.
 fn is_endless(operation: &Value) -> bool {
     let responses = &operation["responses"];
@@ -278,6 +309,11 @@ fn people(talk: &Talk<'_>) {
     talk.get("/v1/session", &[], "");
     talk.contract.fits(page("/", "", &headers));
     talk.contract.fits(page("/style.css", "", &[]));
+    let shown = talk.contract.fits(page("/", "", &headers)).text;
+    let file = shown.split('"').find_map(|part| part.strip_prefix("/assets/index-")).unwrap();
+    let file = format!("index-{file}");
+    let names = [("file", file.as_str())];
+    talk.contract.fits(Call { method: "GET", path: "/assets/{file}", names: &names, ..Call::default() });
     talk.contract.fits(Call { method: "POST", path: "/signout", headers: &headers, ..Call::default() });
 }
 
@@ -297,6 +333,7 @@ fn every_operation_answers_as_it_is_described() {
     people_and_keys(&talk);
     record(&talk);
     people(&talk);
+    feed(&talk, &house);
     keeping(&talk);
     upkeep(&talk);
     let statuses = |(method, path, operation): (String, String, Value)| {
@@ -313,7 +350,7 @@ fn every_operation_answers_as_it_is_described() {
 fn every_operation_refuses_as_it_is_described() {
     let house = House::open();
     let contract = Contract::of(&house);
-    let names = [("id", "ann"), ("key", "nothing"), ("name", "rita")];
+    let names = [("id", "ann"), ("key", "nothing"), ("name", "rita"), ("file", "nothing.js")];
     for (method, path, operation) in contract.operations() {
         let method = ["GET", "POST", "PUT", "DELETE"].into_iter().find(|known| known.to_lowercase() == method).unwrap();
         let refused = |headers: &[(&'static str, &str)], media: &str, status: u16| {
@@ -360,7 +397,7 @@ fn every_parameter_that_is_described_is_taken() {
         house.admit(id);
     }
     let contract = Contract::of(&house);
-    let (by, names) = (format!("Bearer {}", house.operator), [("id", "ann"), ("key", "1")]);
+    let (by, names) = (format!("Bearer {}", house.operator), [("id", "ann"), ("key", "1"), ("file", "nothing.js")]);
     let headers = [("authorization", by.as_str())];
     let mut taken = 0;
     for (method, path, operation) in contract.operations().into_iter().filter(|(.., it)| !is_endless(it)) {

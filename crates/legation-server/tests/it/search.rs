@@ -76,6 +76,32 @@ fn every_filter_narrows_the_search() {
 }
 
 #[test]
+fn a_verdict_narrows_the_search_and_any_finds_all_of_them() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    house.admit("bob");
+    let one = sent(&house, &ann, &ann.cap("bob", "one"));
+    let review = ann.vlp("bob").replace(r#""confidence""#, r#""safety":{"level":"review"},"confidence""#);
+    let two = sent(&house, &ann, &review);
+    house.send(&ann, &ann.cap("nobody", "three"));
+    let three = two + 1;
+    for (query, want) in [
+        ("verdict=accepted", vec![two, one]),
+        ("verdict=held", vec![two]),
+        ("verdict=refused", vec![three]),
+        ("verdict=any", vec![three, two, one]),
+        ("verdict=any&sender=ann", vec![three, two, one]),
+        ("verdict=any&party=bob", vec![two, one]),
+        ("verdict=any&limit=2", vec![three, two]),
+        ("verdict=held&dialect=cap", vec![]),
+    ] {
+        assert_eq!(positions(find(&house, &house.operator, &format!("{query}&at_least={three}"))), want, "{query}");
+    }
+    // Who was refused is not shown that here.
+    assert_eq!(positions(find(&house, &ann.token, &format!("verdict=any&at_least={three}"))), [two, one]);
+}
+
+#[test]
 fn a_long_list_is_read_page_by_page_in_both_directions() {
     let house = House::open();
     let (ann, _) = (house.admit("ann"), house.admit("bob"));

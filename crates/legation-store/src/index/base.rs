@@ -16,7 +16,7 @@ use std::time::Duration;
 /// `LGIX`, in the file's header, so that another's database is never taken for ours.
 const APPLICATION: i64 = 0x4c47_4958;
 /// The form of the tables and of the terms. Another form is made again.
-const FORM: i64 = 5;
+const FORM: i64 = 6;
 
 /// `words` finds entries by terms and keeps no texts; order and number of words within one are not
 /// kept either, and what is deleted is deleted from the pages too. `reach` has how far each agent acknowledged everything, wherever that rose. `point` is

@@ -1,7 +1,7 @@
 //! What an entry can be found by.
 
 use super::keyword;
-use super::query::What;
+use super::query::{Decided, What};
 use super::terms::Terms;
 use super::words::words;
 use legation_exchange::record::Frame;
@@ -43,6 +43,8 @@ pub(crate) enum Facet<'a> {
     Topic(&'a str),
     /// A word of its keywords or its topic.
     Subject(&'a str),
+    /// What was decided of a message.
+    Decided(Decided),
 }
 
 /// What a facet is about.
@@ -75,12 +77,14 @@ impl<'a> Facet<'a> {
             Facet::Beginning(_) => 17,
             Facet::Topic(_) => 18,
             Facet::Subject(_) => 19,
+            Facet::Decided(_) => 20,
         }
     }
 
     pub(crate) const fn value(self) -> Value<'a> {
         match self {
             Facet::What(what) => Value::Text(what.as_str()),
+            Facet::Decided(decided) => Value::Text(decided.as_str()),
             Facet::Taken(position) | Facet::Tried(position) | Facet::Names(position) => Value::Number(position),
             Facet::Sender(text)
             | Facet::Recipient(text)
@@ -118,7 +122,12 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
             }
         }
         Effect::Refused(refused) => {
+            push(Facet::Decided(Decided::Any));
             push(Facet::By(&refused.by));
+            if let Some(agent) = refused.agent() {
+                push(Facet::Sender(agent));
+                push(Facet::Party(agent));
+            }
             push(Facet::Code(&refused.code));
             if let Some(digest) = &refused.digest {
                 push(Facet::Digest(digest));
@@ -192,6 +201,10 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
 
 fn message(accepted: &Accepted, push: &mut impl FnMut(Facet<'_>)) {
     let Accepted { dialect, kind, id, sender, to, thread, digest, .. } = accepted;
+    push(Facet::Decided(Decided::Any));
+    if !accepted.ruled.held.is_empty() {
+        push(Facet::Decided(Decided::Held));
+    }
     push(Facet::Dialect(dialect.as_str()));
     push(Facet::Kind(kind));
     push(Facet::Id(id));

@@ -122,6 +122,25 @@ impl fmt::Display for What {
     }
 }
 
+/// What was decided of a message, where one kind of entry is not enough to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// Anything: it was taken or refused.
+    Any,
+    /// It waits for somebody's word, or did.
+    Held,
+}
+
+impl Decided {
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Decided::Any => "any",
+            Decided::Held => "held",
+        }
+    }
+}
+
 /// Which entries come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
@@ -137,6 +156,8 @@ pub enum Order {
 pub struct Query {
     /// What they are.
     pub what: Option<What>,
+    /// What was decided.
+    pub decided: Option<Decided>,
     /// Who sent them.
     pub sender: Option<String>,
     /// Whose mailbox they went to.
@@ -223,6 +244,7 @@ impl Query {
             self.digest.as_deref().map(Facet::Digest),
             self.code.as_deref().map(Facet::Code),
             self.what.map(Facet::What),
+            self.decided.map(Facet::Decided),
             self.taken.map(Facet::Taken),
             self.tried.map(Facet::Tried),
             self.names.map(Facet::Names),

@@ -1,0 +1,105 @@
+// What happens in the exchange, live: one stream for the whole console, open while somebody looks. The browser
+// resumes it by itself behind the last entry it saw.
+import { batch, signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { type Shape, get, session } from "./client";
+
+export type Happening = Shape<"Happening">;
+export type Counts = Shape<"FeedCounts">;
+export type Alert = Shape<"Alert">;
+
+/** `none`: nobody looks, or this person may not. */
+export type Flowing = "none" | "connecting" | "live" | "lost";
+
+/** The most that is kept of each. */
+const KEPT = 400;
+const SECONDS = 180;
+const ALERTS = 200;
+/** Milliseconds between two lists. */
+const PACE = 500;
+
+export const flowing = signal<Flowing>("none");
+/** The last messages, oldest first, with refusals among them. Made anew with each change. */
+export const recent = signal<readonly Happening[]>([]);
+/** The last counts, one a second, oldest first. */
+export const counted = signal<readonly Counts[]>([]);
+export const alerts = signal<readonly Alert[]>([]);
+/** Entries that came faster than they could be told. */
+export const skipped = signal(0);
+
+type Listener = (entries: readonly Happening[]) => void;
+const listeners = new Set<Listener>();
+let source: EventSource | undefined;
+let looking = 0;
+let last = -1;
+
+/** Whether this person may see everything that happens. */
+export const seesAll = (): boolean => session.value?.role === "operator" || session.value?.role === "auditor";
+
+function open(): void {
+  if (!seesAll()) return;
+  flowing.value = "connecting";
+  source = new EventSource(last < 0 ? "/v1/feed" : `/v1/feed?after=${last}`);
+  source.addEventListener("open", () => (flowing.value = "live"));
+  source.addEventListener("error", () => {
+    flowing.value = "lost";
+    // Refused, rather than cut off: the browser does not try again, so ask who we are.
+    if (source?.readyState === EventSource.CLOSED) setTimeout(again, 3000);
+  });
+  source.addEventListener("entries", (event) => take(JSON.parse(event.data) as Shape<"FeedEntries">));
+  source.addEventListener("counts", (event) => {
+    flowing.value = "live";
+    counted.value = [...counted.value.slice(1 - SECONDS), JSON.parse(event.data) as Counts];
+  });
+  source.addEventListener("alerts", (event) => {
+    const told = (JSON.parse(event.data) as Shape<"FeedAlerts">).alerts;
+    const ids = new Set(told.map((alert) => alert.id));
+    alerts.value = [...alerts.value.filter((alert) => !ids.has(alert.id)), ...told].slice(-ALERTS);
+  });
+  source.addEventListener("refused", again);
+}
+
+function again(): void {
+  source?.close();
+  source = undefined;
+  if (looking === 0) return;
+  get("/v1/session").then(open, () => setTimeout(again, 3000));
+}
+
+function take(told: Shape<"FeedEntries">): void {
+  const entries = told.entries.filter((entry) => entry.position > last);
+  last = Math.max(last, told.next);
+  batch(() => {
+    skipped.value += told.skipped;
+    fresh.push(...entries.filter((entry) => entry.verdict !== undefined));
+    if (fresh.length > 0 && !flushing) flush();
+  });
+  for (const listener of listeners) listener(entries);
+}
+
+// What came since the list was last made anew. Under load that is twice a second, so that the page stays at ease.
+let fresh: Happening[] = [];
+let flushing: ReturnType<typeof setTimeout> | undefined;
+
+function flush(): void {
+  flushing = undefined;
+  if (fresh.length === 0) return;
+  recent.value = [...recent.value, ...fresh].slice(-KEPT);
+  fresh = [];
+  flushing = setTimeout(flush, PACE);
+}
+
+/** Keeps the stream open while a component is there, and tells it of entries, of every kind. */
+export function useFeed(listener?: Listener): void {
+  useEffect(() => {
+    if (looking++ === 0) open();
+    if (listener) listeners.add(listener);
+    return () => {
+      if (listener) listeners.delete(listener);
+      if (--looking > 0) return;
+      source?.close();
+      source = undefined;
+      flowing.value = "none";
+    };
+  }, [listener]);
+}

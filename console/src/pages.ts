@@ -1,0 +1,35 @@
+// Every page of the console, in the order of the navigation. A page is one file in `pages/` and one line here.
+import type { FunctionComponent } from "preact";
+import { type Counts } from "./api/feed";
+import type { Session } from "./api/client";
+
+export interface PageProps {
+  /** What comes behind the page's name in the address. */
+  readonly rest: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+type Role = Session["role"];
+
+export interface Page {
+  /** In the address; the first page has none. */
+  readonly name: string;
+  readonly title: string;
+  readonly load: () => Promise<{ default: FunctionComponent<PageProps> }>;
+  /** Whose it is; everybody's when left out. */
+  readonly roles?: readonly Role[];
+  /** How much waits there, for a number beside its name. */
+  readonly waiting?: (counts: Counts) => number;
+  /** Not in the navigation. */
+  readonly apart?: boolean;
+}
+
+export const pages: readonly Page[] = [
+  { name: "", title: "Now", load: () => import("./pages/now"), roles: ["operator", "auditor"] },
+  { name: "messages", title: "Messages", load: () => import("./pages/messages") },
+  { name: "start", title: "Connect", load: () => import("./pages/start") },
+];
+
+export const hasPage = (name: string): boolean => pages.some((page) => page.name === name);
+export const pageOf = (name: string): Page | undefined => pages.find((page) => page.name === name);
+export const isFor = (page: Page, role: Role | undefined): boolean => !page.roles || (role !== undefined && page.roles.includes(role));

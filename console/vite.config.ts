@@ -1,0 +1,17 @@
+// How the console is built: one folder of files with hashed names, nothing inline, nothing from elsewhere.
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  base: "/",
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    target: "es2022",
+    outDir: "dist",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    cssCodeSplit: false,
+    reportCompressedSize: false,
+  },
+  // `npm run dev` beside a running exchange: sign in at the exchange first, cookies do not know ports.
+  server: { proxy: { "/v1": "http://127.0.0.1:7400", "/.well-known": "http://127.0.0.1:7400", "/signout": "http://127.0.0.1:7400" } },
+});
