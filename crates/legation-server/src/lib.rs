@@ -28,6 +28,7 @@ mod leftover;
 mod limits;
 mod lines;
 mod listen;
+mod mcp;
 mod media;
 mod memory;
 mod message;

@@ -11,10 +11,11 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, health, inbox, keys,
-    leftover, memory, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage,
+    leftover, mcp, memory, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage,
     stream, talks, tasks, truth, ws,
 };
-use axum::Router;
+use axum::{Extension, Router};
+use axum::routing::any;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
@@ -37,6 +38,9 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
         Door::get("/vcp/ws", ws::open),
+        Door::post("/mcp", mcp::enter),
+        Door::get("/mcp", mcp::enter),
+        Door::delete("/mcp", mcp::enter),
         Door::post("/v1/messages", messages::any),
         Door::get("/v1/messages", search::list),
         Door::get("/v1/messages/{key}", message::get),
@@ -96,10 +100,16 @@ pub(crate) fn doors() -> Vec<Door> {
     ]
 }
 
+/// All doors, and nothing before them.
+fn wall() -> Router<Arc<Shared>> {
+    doors().into_iter().fold(Router::new(), |wall, door| door.into_wall(wall))
+}
+
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
-    doors()
-        .into_iter()
-        .fold(Router::new(), |wall, door| door.into_wall(wall))
+    let desk = mcp::Desk::open(&shared, wall().with_state(Arc::clone(&shared)));
+    wall()
+        .route("/mcp/", any(mcp::enter))
+        .layer(Extension(desk))
         .fallback(async || Refusal::because(Code::NotFound, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
             let refusal = Refusal::because(Code::NotFound, "this path takes another method");

@@ -22,6 +22,7 @@ mod identity;
 mod keys;
 mod limits;
 mod mailbox;
+mod mcp;
 mod memory;
 mod messages;
 mod openapi;

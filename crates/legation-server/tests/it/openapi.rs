@@ -255,6 +255,30 @@ fn keeping(talk: &Talk<'_>) {
     assert!(talk.contract.fits(call).text.contains("legation-backup-1"));
 }
 
+fn mcp(talk: &Talk<'_>) {
+    let both = ("accept", "application/json, text/event-stream");
+    let ask = |headers: &[(&'static str, &str)], method: &'static str, body: &Value| {
+        let (media, body) = if body.is_null() { ("", String::new()) } else { (JSON, body.to_string()) };
+        talk.contract.fits(Call { method, path: "/mcp", headers, media, body: &body, ..Call::default() })
+    };
+    let by = ("authorization", talk.by.as_str());
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+    });
+    let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}});
+    let modern = [by, both, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", "server/discover")];
+    assert!(ask(&modern, "POST", &discover).text.contains("supportedVersions"));
+    let client = json!({"name": "x", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let open = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let opened = ask(&[by, both], "POST", &open);
+    let session = opened.headers["mcp-session-id"].to_str().unwrap();
+    let within = [by, both, ("mcp-session-id", session)];
+    ask(&within, "POST", &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    ask(&within, "DELETE", &Value::Null);
+}
+
 fn upkeep(talk: &Talk<'_>) {
     for path in ["/healthz", "/readyz", "/.well-known/legation/keys", "/openapi.json"] {
         talk.get(path, &[], "");
@@ -298,6 +322,7 @@ fn every_operation_answers_as_it_is_described() {
     record(&talk);
     people(&talk);
     keeping(&talk);
+    mcp(&talk);
     upkeep(&talk);
     let statuses = |(method, path, operation): (String, String, Value)| {
         let statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();

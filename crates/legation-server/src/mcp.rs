@@ -1,0 +1,112 @@
+//! The Model Context Protocol: a model's host comes in here as an agent, or as the person before it, by one
+//! entry in its configuration. Nothing is decided here: a tool asks one of the other doors from within, with
+//! the token the host came with, so what is checked and written there is checked and written here.
+
+mod ask;
+mod edge;
+mod host;
+mod remedy;
+mod sessions;
+mod tools;
+
+use crate::body;
+use crate::caller::{Caller, bearer};
+use crate::header::Header;
+use crate::media::Media;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+use axum::{Extension, Router};
+use edge::Inward;
+use host::Host;
+use legation_engine::Token;
+use legation_exchange::{TokenHash, Who};
+use legation_protocol::Code;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use sessions::Sessions;
+use std::sync::Arc;
+
+/// Most bytes of a request: the largest message, and what stands around it.
+const MOST: usize = 384 << 10;
+
+/// Where hosts are served.
+pub(crate) struct Desk {
+    shared: Arc<Shared>,
+    /// The other doors.
+    wall: Router,
+    sessions: Sessions,
+    service: StreamableHttpService<Host, LocalSessionManager>,
+}
+
+/// Who asks, as the door found it. It travels with the request to where that is answered.
+#[derive(Clone, Debug)]
+struct Bearer(Who);
+
+impl Desk {
+    pub(crate) fn open(shared: &Arc<Shared>, wall: Router) -> Arc<Desk> {
+        let (shared, sessions) = (Arc::clone(shared), Sessions::default());
+        // Hosts and origins were looked at by the gate, before anything was read.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_sse_retry(None)
+            .with_json_response(true)
+            .with_max_request_body_bytes(MOST)
+            .with_cancellation_token(shared.stopping.child_token());
+        Arc::new_cyclic(|desk| {
+            // A session may outlast the server, and must not keep it.
+            let desk = desk.clone();
+            let host = move || Ok(Host::at(desk.clone()));
+            let service = StreamableHttpService::new(host, Arc::clone(sessions.manager()), config);
+            Desk { shared, wall, sessions, service }
+        })
+    }
+
+    async fn serve(&self, owner: TokenHash, parts: Parts, body: Body) -> Result<Response, Refusal> {
+        let has_session = self.sessions.must_be_of(&parts.headers, owner)?;
+        let Inward { bytes, opens } = if parts.method == Method::POST {
+            Media::json(&parts.headers)?;
+            edge::inward(body::within(body, MOST).await?)?
+        } else if has_session {
+            Inward { bytes: Bytes::new(), opens: false }
+        } else {
+            return Err(sessions::none());
+        };
+        if opens {
+            self.sessions.has_room(owner).await?;
+        }
+        let response = self.service.handle(Request::from_parts(parts, Body::from(bytes))).await.map(Body::new);
+        if !opens {
+            return Ok(response);
+        }
+        self.sessions.opened(response.headers(), owner);
+        edge::outward(response).await
+    }
+}
+
+/// `/mcp`, by any of its methods. Only a bearer gets in: what a browser sends of itself opens nothing here.
+pub(crate) async fn enter(
+    Extension(desk): Extension<Arc<Desk>>,
+    caller: Caller,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let owner = owner(request.headers())?;
+    caller.must_be_somebody()?;
+    let (mut parts, body) = request.into_parts();
+    parts.extensions.insert(Bearer(caller.0));
+    desk.serve(owner, parts, body).await
+}
+
+fn owner(headers: &HeaderMap) -> Result<TokenHash, Refusal> {
+    let token = match Header::of(headers, &AUTHORIZATION) {
+        Header::Once(text) => bearer(text),
+        Header::Absent | Header::Unclear => None,
+    };
+    let none = || Refusal::because(Code::Unauthenticated, "write `Authorization: Bearer …`: an agent's token, or yours");
+    token.map(Token::hash_of).ok_or_else(none)
+}
