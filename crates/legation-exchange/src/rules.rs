@@ -6,6 +6,7 @@ pub mod acl;
 pub mod cap;
 mod case;
 pub mod hold;
+pub mod identity;
 mod ruling;
 pub mod translate;
 pub mod vcp;
@@ -43,6 +44,8 @@ pub struct Kept {
     pub vlp: vlp::Kept,
     /// What the exchange said for whom.
     pub translations: translate::Links,
+    /// Identity tokens.
+    pub identities: identity::Identities,
 }
 
 /// Something the rules keep has changed.
@@ -61,6 +64,8 @@ pub enum Change {
     Vlp(vlp::Change),
     /// The exchange said a message in another dialect.
     Translated(Box<translate::Translation>),
+    /// Identity tokens.
+    Identity(identity::Change),
 }
 
 impl Change {
@@ -69,14 +74,19 @@ impl Change {
         match self {
             Change::Hold(change) => change.message(),
             Change::Translated(translation) => Some(translation.original),
-            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Identity(_) => None,
         }
     }
 
     fn of_vlp(&self) -> Option<&vlp::Change> {
         match self {
             Change::Vlp(change) => Some(change),
-            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Translated(_) => None,
+            Change::Hold(_)
+            | Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Translated(_)
+            | Change::Identity(_) => None,
         }
     }
 
@@ -105,7 +115,12 @@ impl Change {
     pub fn translation(&self) -> Option<&translate::Translation> {
         match self {
             Change::Translated(translation) => Some(translation),
-            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+            Change::Hold(_)
+            | Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::Identity(_) => None,
         }
     }
 }
@@ -136,6 +151,7 @@ impl Kept {
             Change::Acl(change) => self.acl.apply(at, change),
             Change::Vlp(change) => self.vlp.apply(at, change),
             Change::Translated(translation) => self.translations.apply(at, translation),
+            Change::Identity(change) => self.identities.apply(at, change),
         }
     }
 

@@ -343,6 +343,7 @@ impl State {
         self.rules.vcp.forget(agent, at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
+        self.rules.identities.removed(agent, at);
         self.registry.remove_for_good(agent);
     }
 

@@ -269,12 +269,26 @@ codes! {
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.
     ForbiddenOrigin = "forbidden_origin",
+    /// Something that takes a handshake first, from somebody without one.
+    HelloRequired = "hello_required",
+    /// Something of an extension that is not active in the session.
+    ExtensionInactive = "extension_inactive",
+    /// A security feature the session began with has failed.
+    CoreFeatureLost = "core_feature_lost",
 }
 
 impl Code {
     /// Whether sending the same again later could succeed.
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Code::MailboxFull | Code::StorageFull | Code::Busy | Code::RateLimited | Code::DelegationLimit)
+        matches!(
+            self,
+            Code::MailboxFull
+                | Code::StorageFull
+                | Code::Busy
+                | Code::RateLimited
+                | Code::DelegationLimit
+                | Code::CoreFeatureLost
+        )
     }
 
     /// The code with this name.

@@ -3,6 +3,7 @@
 use crate::door::Door;
 use crate::gate::{gate, is_own_name};
 use crate::guest::Guest;
+use crate::handshake::{self, door as hello};
 use crate::header::Header;
 use crate::limits::limit;
 use crate::refusal::Refusal;
@@ -41,6 +42,10 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::post("/mcp", mcp::enter),
         Door::get("/mcp", mcp::enter),
         Door::delete("/mcp", mcp::enter),
+        Door::post("/v1/hello", hello::post),
+        Door::get("/v1/hello", hello::get),
+        Door::delete("/v1/hello", hello::delete),
+        Door::get("/v1/extensions/{name}", hello::extension),
         Door::post("/v1/messages", messages::any),
         Door::get("/v1/messages", search::list),
         Door::get("/v1/messages/{key}", message::get),
@@ -115,6 +120,7 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
             let refusal = Refusal::because(Code::NotFound, "this path takes another method");
             refusal.with_status(StatusCode::METHOD_NOT_ALLOWED)
         })
+        .layer(from_fn_with_state(Arc::clone(&shared), handshake::recognise))
         .layer(from_fn_with_state(Arc::clone(&shared), limit))
         .layer(from_fn_with_state(Arc::clone(&shared), gate))
         .layer(map_request(leftover::kept))

@@ -34,6 +34,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::NotAParty
         | Code::NotOverseer
         | Code::ToolNotBound
+        | Code::ExtensionInactive
         | Code::ScopeDenied => StatusCode::FORBIDDEN,
         Code::UnknownRecipient
         | Code::UnknownAgent
@@ -62,7 +63,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Code::MailboxFull | Code::RateLimited | Code::DelegationLimit => StatusCode::TOO_MANY_REQUESTS,
-        Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Busy | Code::CoreFeatureLost => StatusCode::SERVICE_UNAVAILABLE,
+        Code::HelloRequired => StatusCode::PRECONDITION_REQUIRED,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::UnknownDialect
         | Code::AmbiguousDialect
