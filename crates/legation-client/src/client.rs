@@ -143,6 +143,11 @@ impl Client {
         self.shared.http.download(call).await
     }
 
+    /// Asks once, and takes the bytes of the answer as they come, be it yes or no.
+    pub async fn stream(&self, call: Call) -> Result<Download, Error> {
+        self.shared.http.stream(call).await
+    }
+
     /// Asks until there is an answer, for what may be asked twice.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
         persisting(|| async { self.call(call.clone()).await?.read() }).await

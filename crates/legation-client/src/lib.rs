@@ -36,7 +36,7 @@ mod trust;
 mod verified;
 
 pub use crate::http::{Call, Download, Reply, encoded};
-pub use ::http::Method;
+pub use ::http::{HeaderMap, HeaderName, HeaderValue, Method};
 pub use builder::Builder;
 pub use bytes::Bytes;
 pub use client::Client;

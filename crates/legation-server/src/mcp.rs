@@ -4,13 +4,18 @@
 
 mod ask;
 mod edge;
+mod greeting;
 mod host;
+mod prompts;
 mod remedy;
+mod resources;
 mod sessions;
 mod tools;
+mod watching;
 
 use crate::body;
 use crate::caller::{Caller, bearer};
+use crate::guest::Guest;
 use crate::header::Header;
 use crate::media::Media;
 use crate::refusal::Refusal;
@@ -23,6 +28,7 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use axum::{Extension, Router};
 use edge::Inward;
+use greeting::{Greeting, Remembered};
 use host::Host;
 use legation_engine::Token;
 use legation_exchange::{TokenHash, Who};
@@ -41,12 +47,16 @@ pub(crate) struct Desk {
     /// The other doors.
     wall: Router,
     sessions: Sessions,
+    remembered: Remembered,
     service: StreamableHttpService<Host, LocalSessionManager>,
 }
 
-/// Who asks, as the door found it. It travels with the request to where that is answered.
+/// Who asks and what was agreed on, as the door found it. It travels with the request to where that is answered.
 #[derive(Clone, Debug)]
-struct Bearer(Who);
+struct Bearer {
+    who: Who,
+    greeting: Greeting,
+}
 
 impl Desk {
     pub(crate) fn open(shared: &Arc<Shared>, wall: Router) -> Arc<Desk> {
@@ -63,30 +73,46 @@ impl Desk {
             let desk = desk.clone();
             let host = move || Ok(Host::at(desk.clone()));
             let service = StreamableHttpService::new(host, Arc::clone(sessions.manager()), config);
-            Desk { shared, wall, sessions, service }
+            Desk { shared, wall, sessions, remembered: Remembered::default(), service }
         })
     }
 
-    async fn serve(&self, owner: TokenHash, parts: Parts, body: Body) -> Result<Response, Refusal> {
-        let has_session = self.sessions.must_be_of(&parts.headers, owner)?;
-        let Inward { bytes, opens } = if parts.method == Method::POST {
-            Media::json(&parts.headers)?;
-            edge::inward(body::within(body, MOST).await?)?
-        } else if has_session {
-            Inward { bytes: Bytes::new(), opens: false }
-        } else {
-            return Err(sessions::none());
+    async fn serve(&self, owner: TokenHash, who: Who, mut parts: Parts, body: Body) -> Result<Response, Refusal> {
+        let session = self.sessions.of(&parts.headers, owner)?;
+        let Inward { bytes, opens, hello } = read(&parts, body, session.is_some()).await?;
+        let guest = parts.extensions.get::<Guest>().cloned().ok_or_else(sessions::none)?;
+        let greeting = match session {
+            Some(_) if opens => return Err(again()),
+            Some(greeting) => greeting,
+            None if opens => {
+                self.sessions.has_room(owner).await?;
+                self.greet(&guest, &who, hello.as_deref())
+            }
+            None => self.greet_again(&guest, &who, owner, hello.as_deref()),
         };
-        if opens {
-            self.sessions.has_room(owner).await?;
-        }
+        self.must_hold(&greeting)?;
+        parts.extensions.insert(Bearer { who, greeting: greeting.clone() });
         let response = self.service.handle(Request::from_parts(parts, Body::from(bytes))).await.map(Body::new);
         if !opens {
             return Ok(response);
         }
-        self.sessions.opened(response.headers(), owner);
+        self.sessions.opened(response.headers(), owner, greeting);
         edge::outward(response).await
     }
+}
+
+/// Only what is posted has a body; the rest is about a session.
+async fn read(parts: &Parts, body: Body, has_session: bool) -> Result<Inward, Refusal> {
+    if parts.method == Method::POST {
+        Media::json(&parts.headers)?;
+        return edge::inward(body::within(body, MOST).await?);
+    }
+    let nothing = Inward { bytes: Bytes::new(), opens: false, hello: None };
+    has_session.then_some(nothing).ok_or_else(sessions::none)
+}
+
+fn again() -> Refusal {
+    Refusal::because(Code::SchemaInvalid, "this session is negotiated: leave its id out to begin another")
 }
 
 /// `/mcp`, by any of its methods. Only a bearer gets in: what a browser sends of itself opens nothing here.
@@ -97,9 +123,8 @@ pub(crate) async fn enter(
 ) -> Result<Response, Refusal> {
     let owner = owner(request.headers())?;
     caller.must_be_somebody()?;
-    let (mut parts, body) = request.into_parts();
-    parts.extensions.insert(Bearer(caller.0));
-    desk.serve(owner, parts, body).await
+    let (parts, body) = request.into_parts();
+    desk.serve(owner, caller.0, parts, body).await
 }
 
 fn owner(headers: &HeaderMap) -> Result<TokenHash, Refusal> {

@@ -9,6 +9,7 @@ mod exchange;
 mod keep;
 mod key;
 mod lookup;
+mod mcp;
 mod memory;
 mod people;
 mod record;
@@ -20,6 +21,7 @@ pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
 pub(crate) use conversation::{ConversationArgs, ConversationCommand, StateArg};
 pub(crate) use demo::{DemoArgs, Story};
+pub(crate) use mcp::McpArgs;
 pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
@@ -88,6 +90,7 @@ pub(crate) enum Command {
     Escalation(EscalationArgs),
     Review(ReviewArgs),
     Demo(DemoArgs),
+    Mcp(McpArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
     Doctor(DoctorArgs),

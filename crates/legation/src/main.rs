@@ -21,6 +21,7 @@ mod inbox;
 mod input;
 mod key;
 mod keygen;
+mod mcp;
 mod memory;
 mod messages;
 mod open_files;
@@ -101,6 +102,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Escalation(args)) => escalation::run(&args),
         Some(Command::Review(args)) => review::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
         Some(Command::Erase(args)) => erase::run(&args),

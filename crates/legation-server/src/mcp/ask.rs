@@ -1,7 +1,7 @@
 //! Asking another door from within: the same request a client would send, with the same token, and the same
 //! answer. Its refusals go on the record as theirs do.
 
-use super::Desk;
+use super::{Bearer, Desk};
 use crate::guest::Guest;
 use axum::body::Body;
 use axum::extract::Request;
@@ -11,6 +11,7 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use tower_service::Service as _;
 
 /// A question to a door.
@@ -66,6 +67,9 @@ impl Desk {
         request.headers_mut().extend(token.map(|token| (AUTHORIZATION, token)));
         if let Some(guest) = guest.clone() {
             request.extensions_mut().insert(guest);
+        }
+        if let Some(agreement) = parts.extensions.get::<Bearer>().and_then(|bearer| bearer.greeting.agreement()) {
+            request.extensions_mut().insert(Arc::clone(agreement));
         }
         let Ok(mut response) = self.wall.clone().call(request).await;
         if let Some(guest) = &guest {

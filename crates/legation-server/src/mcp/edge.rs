@@ -1,6 +1,6 @@
 //! Where bytes come in and go out. What comes in has passed the front door, so nothing in it can be read in
-//! two ways. The handshake of VCP has places in MCP that the library does not know: it is moved there on its
-//! way in, and back on its way out.
+//! two ways. The handshake of VCP has places in MCP that the library does not know: the hello is taken from there
+//! on its way in, and the answer put there on its way out.
 
 use crate::refusal::Refusal;
 use axum::body::{Body, Bytes};
@@ -14,11 +14,14 @@ pub(super) const VCP: &str = "space.creed/vcp";
 /// A message within a request lies a few objects deep.
 const LIMITS: Limits = Limits { bytes: super::MOST, depth: Limits::MESSAGE.depth + 8 };
 
-/// A request as the library reads it.
+/// A request, and what of it the library would not see.
+#[derive(Debug)]
 pub(super) struct Inward {
     pub(super) bytes: Bytes,
     /// Whether it opens a session.
     pub(super) opens: bool,
+    /// The hello it brings, as it was written.
+    pub(super) hello: Option<String>,
 }
 
 pub(super) fn inward(bytes: Bytes) -> Result<Inward, Refusal> {
@@ -27,33 +30,29 @@ pub(super) fn inward(bytes: Bytes) -> Result<Inward, Refusal> {
         let message = format!("this takes one message of JSON-RPC, not {}", doc.root().kind().noun());
         return Err(Refusal::because(Code::NotAnObject, message));
     }
-    if !doc.root().get("method").and_then(Node::text).is_some_and(|method| method == "initialize") {
-        drop(doc);
-        return Ok(Inward { bytes, opens: false });
-    }
-    let bad = |error: serde_json::Error| Refusal::because(Code::BadJson, error.to_string());
-    let mut request: Value = serde_json::from_str(doc.text()).map_err(bad)?;
-    if let Some(params) = request.get_mut("params") {
-        place_hello(params);
-    }
-    Ok(Inward { bytes: request.to_string().into(), opens: true })
+    let opens = doc.root().get("method").is_some_and(|method| method.is_text("initialize"));
+    let params = doc.root().get("params");
+    let hello = params.and_then(|params| if opens { opening_hello(params) } else { hello_of(params) });
+    let hello = hello.map(|hello| hello.raw().to_owned());
+    drop(doc);
+    Ok(Inward { bytes, opens, hello })
 }
 
-/// Puts the hello, from wherever it stands, among the extensions of the client's capabilities.
-fn place_hello(params: &mut Value) {
-    let places = ["/initializationOptions/vcp", "/capabilities/experimental/vcp", "/_meta/space.creed~1vcp"];
-    let Some(hello) = places.iter().find_map(|place| params.pointer(place)).cloned() else { return };
-    // What is no object is no hello, and is answered as what it is.
-    let hello = if hello.is_object() { hello } else { json!({"hello": hello}) };
-    let extensions = within(params, "capabilities").and_then(|capabilities| within(capabilities, "extensions"));
-    if let Some(Value::Object(extensions)) = extensions {
-        extensions.insert(VCP.to_owned(), hello);
-    }
+/// The hello a session begins with: where the spec of VCP has it, or where MCP has room for it.
+fn opening_hello(params: Node<'_>) -> Option<Node<'_>> {
+    let spec = || params.get("initializationOptions")?.get("vcp");
+    let capability = |group: &str, name: &str| params.get("capabilities")?.get(group)?.get(name);
+    spec()
+        .or_else(|| capability("experimental", "vcp"))
+        .or_else(|| capability("extensions", VCP))
+        .or_else(|| params.get("_meta")?.get(VCP))
 }
 
-/// The object of this name, made if there is nothing.
-fn within<'v>(value: &'v mut Value, name: &str) -> Option<&'v mut Value> {
-    Some(value.as_object_mut()?.entry(name).or_insert_with(|| json!({})))
+/// The hello that comes with a request.
+fn hello_of(params: Node<'_>) -> Option<Node<'_>> {
+    let meta = params.get("_meta")?;
+    let among_capabilities = || meta.get("io.modelcontextprotocol/clientCapabilities")?.get("extensions")?.get(VCP);
+    meta.get(VCP).or_else(among_capabilities)
 }
 
 /// The answer to what opens a session, with the acknowledgement where the spec of VCP has it.
@@ -79,6 +78,11 @@ fn told(line: &str) -> String {
     }
 }
 
+/// The object of this name, made if there is nothing.
+fn within<'v>(value: &'v mut Value, name: &str) -> Option<&'v mut Value> {
+    Some(value.as_object_mut()?.entry(name).or_insert_with(|| json!({})))
+}
+
 fn place_ack(answer: &mut Value) {
     let Some(ack) = answer.pointer("/result/_meta/space.creed~1vcp").cloned() else { return };
     let info = answer.pointer_mut("/result/serverInfo");
@@ -93,25 +97,29 @@ mod tests {
     use serde_json::{Value, json};
 
     #[track_caller]
-    fn check(params: Value, want: Option<Value>) {
-        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    fn check(method: &str, params: &Value, want: Option<&Value>) {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let inward = inward(request.to_string().into()).unwrap();
-        assert!(inward.opens);
-        let read: Value = serde_json::from_slice(&inward.bytes).unwrap();
-        assert_eq!(read.pointer("/params/capabilities/extensions/space.creed~1vcp"), want.as_ref(), "{params}");
+        assert_eq!(inward.opens, method == "initialize");
+        assert_eq!(inward.hello, want.map(ToString::to_string), "{params}");
     }
 
     #[test]
     fn a_hello_is_found_wherever_it_may_stand() {
         let hello = json!({"type": "vcp-hello", "version": "3.1"});
-        check(json!({}), None);
-        check(json!({"initializationOptions": {"other": 1}}), None);
-        check(json!({"initializationOptions": {"vcp": hello}}), Some(hello.clone()));
-        check(json!({"capabilities": {"experimental": {"vcp": hello}}}), Some(hello.clone()));
-        check(json!({"capabilities": {"extensions": {"space.creed/vcp": hello}}}), Some(hello.clone()));
-        check(json!({"_meta": {"space.creed/vcp": hello}, "capabilities": {}}), Some(hello.clone()));
-        check(json!({"initializationOptions": {"vcp": "hello"}}), Some(json!({"hello": "hello"})));
-        check(json!({"initializationOptions": {"vcp": hello}, "capabilities": 1}), None);
+        let capabilities = json!({"extensions": {"space.creed/vcp": hello}});
+        check("initialize", &json!({}), None);
+        check("initialize", &json!({"initializationOptions": {"other": 1}}), None);
+        check("initialize", &json!({"initializationOptions": {"vcp": hello}}), Some(&hello));
+        check("initialize", &json!({"initializationOptions": {"vcp": "hello"}}), Some(&json!("hello")));
+        check("initialize", &json!({"capabilities": {"experimental": {"vcp": hello}}}), Some(&hello));
+        check("initialize", &json!({"capabilities": capabilities}), Some(&hello));
+        check("initialize", &json!({"_meta": {"space.creed/vcp": hello}, "capabilities": 1}), Some(&hello));
+        check("tools/list", &json!({"initializationOptions": {"vcp": hello}}), None);
+        check("tools/list", &json!({"_meta": {"space.creed/vcp": hello}}), Some(&hello));
+        let meta = json!({"io.modelcontextprotocol/clientCapabilities": capabilities});
+        check("server/discover", &json!({"_meta": meta}), Some(&hello));
+        check("server/discover", &json!({"_meta": {}}), None);
     }
 
     #[test]

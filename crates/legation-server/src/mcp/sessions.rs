@@ -1,6 +1,7 @@
 //! Whose sessions are whose. A session belongs to the token that opened it: with any other it is as if it
 //! were not there. Only hosts of the older generation have any.
 
+use super::greeting::Greeting;
 use crate::header::Header;
 use crate::refusal::Refusal;
 use axum::http::{HeaderMap, HeaderName};
@@ -25,7 +26,13 @@ pub(super) fn none() -> Refusal {
 
 pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
-    owners: Mutex<BTreeMap<String, TokenHash>>,
+    opened: Mutex<BTreeMap<String, Opened>>,
+}
+
+/// Whose a session is, and what it began with.
+struct Opened {
+    owner: TokenHash,
+    greeting: Greeting,
 }
 
 impl Default for Sessions {
@@ -33,7 +40,7 @@ impl Default for Sessions {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(IDLE);
         manager.session_config.sse_retry = None;
-        Sessions { manager: Arc::new(manager), owners: Mutex::default() }
+        Sessions { manager: Arc::new(manager), opened: Mutex::default() }
     }
 }
 
@@ -42,13 +49,16 @@ impl Sessions {
         &self.manager
     }
 
-    /// Lets through what names no session, or one of its own, and says which it is.
-    pub(super) fn must_be_of(&self, headers: &HeaderMap, owner: TokenHash) -> Result<bool, Refusal> {
-        match Header::of(headers, &SESSION) {
-            Header::Absent => Ok(false),
-            Header::Once(id) if self.owners().get(id) == Some(&owner) => Ok(true),
-            Header::Once(_) | Header::Unclear => Err(none()),
-        }
+    /// What the session began with that a request names, if it names one, and one of its own.
+    pub(super) fn of(&self, headers: &HeaderMap, owner: TokenHash) -> Result<Option<Greeting>, Refusal> {
+        let id = match Header::of(headers, &SESSION) {
+            Header::Absent => return Ok(None),
+            Header::Once(id) => id,
+            Header::Unclear => return Err(none()),
+        };
+        let opened = self.opened_by();
+        let own = opened.get(id).filter(|opened| opened.owner == owner);
+        own.map(|opened| Some(opened.greeting.clone())).ok_or_else(none)
     }
 
     /// Makes sure that one more may be opened.
@@ -63,23 +73,23 @@ impl Sessions {
     }
 
     fn is_full(&self, owner: TokenHash) -> bool {
-        let owners = self.owners();
-        owners.len() >= MOST || owners.values().filter(|other| **other == owner).count() >= MOST_OF_ONE
+        let opened = self.opened_by();
+        opened.len() >= MOST || opened.values().filter(|other| other.owner == owner).count() >= MOST_OF_ONE
     }
 
     async fn forget_ended(&self) {
         let open = self.manager.sessions.read().await;
-        self.owners().retain(|id, _| open.contains_key(id.as_str()));
+        self.opened_by().retain(|id, _| open.contains_key(id.as_str()));
     }
 
     /// Notes whose the session is that was just opened.
-    pub(super) fn opened(&self, headers: &HeaderMap, owner: TokenHash) {
+    pub(super) fn opened(&self, headers: &HeaderMap, owner: TokenHash, greeting: Greeting) {
         if let Header::Once(id) = Header::of(headers, &SESSION) {
-            self.owners().insert(id.to_owned(), owner);
+            self.opened_by().insert(id.to_owned(), Opened { owner, greeting });
         }
     }
 
-    fn owners(&self) -> MutexGuard<'_, BTreeMap<String, TokenHash>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    fn opened_by(&self) -> MutexGuard<'_, BTreeMap<String, Opened>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,6 +9,7 @@ mod records;
 
 use super::Desk;
 use super::ask::Said;
+use super::greeting::Greeting;
 use super::remedy;
 use axum::http::request::Parts;
 use legation_exchange::{Role, Who};
@@ -19,6 +20,7 @@ use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub(super) use self::core::decoded;
 pub(super) use described::{Described, all};
 
 macro_rules! tools {
@@ -64,6 +66,7 @@ pub(super) struct Call<'c> {
     pub(super) desk: &'c Desk,
     pub(super) parts: &'c Parts,
     pub(super) who: &'c Who,
+    pub(super) greeting: &'c Greeting,
     pub(super) context: &'c RequestContext<RoleServer>,
     pub(super) arguments: JsonObject,
 }
@@ -191,4 +194,10 @@ fn refused(body: &Value) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(remedy::in_words(body))]);
     result.structured_content = Some(body.clone());
     result
+}
+
+/// What those are told who go on after their handshake failed.
+pub(super) fn not_greeted(greeting: &Greeting) -> CallToolResult {
+    let message = format!("the handshake failed, so the exchange's tools are not there: {}", greeting.shown());
+    refused(&refusal_body(&Rejection::because(Code::HelloRequired, message)))
 }

@@ -22,6 +22,7 @@ mod guide;
 mod keys;
 #[cfg(unix)]
 mod listening;
+mod mcp;
 mod memory;
 mod messages;
 mod operations;

@@ -1,8 +1,9 @@
 //! The four tools that every MCP server of VCP has. They know the protocol, and nothing of anybody's messages.
 
 use super::{Call, Done, given};
+use legation_engine::Identified;
 use legation_protocol::csm1;
-use legation_protocol::token::{IdentityToken, ValueToken, canonicalise};
+use legation_protocol::token::{ValueToken, canonicalise};
 use legation_protocol::vcp::{Context, Dimension, Value as Emoji};
 use legation_protocol::{Code, Rejection};
 use serde::Deserialize;
@@ -16,14 +17,16 @@ struct OfToken {
 
 pub(super) fn validate_token(call: &mut Call<'_>) -> Done {
     let OfToken { token } = call.taken()?;
-    Ok(given(if token.starts_with("vcp:i:") { identity(&token) } else { value_token(&token) }))
+    Ok(given(if token.starts_with("vcp:i:") { identity(call, &token) } else { value_token(&token) }))
 }
 
 /// Of what is not valid no more is said than that.
-fn identity(token: &str) -> Value {
-    match token.parse::<IdentityToken>() {
-        Ok(read) => json!({"valid": true, "kind": "identity", "issuer": read.issuer(), "subject": read.subject(), "expires_at": read.expires_at()}),
-        Err(bad) => json!({"valid": false, "kind": "identity", "error": bad.to_string()}),
+fn identity(call: &Call<'_>, token: &str) -> Value {
+    match call.desk.shared.exchange.identify(token) {
+        Some(Identified { subject, expires, .. }) => {
+            json!({"valid": true, "kind": "identity", "subject": subject, "expires_at": expires.to_string()})
+        }
+        None => json!({"valid": false, "kind": "identity", "error": "not a valid identity token"}),
     }
 }
 
@@ -139,5 +142,6 @@ pub(super) fn status(call: &mut Call<'_>) -> Done {
         "you": call.who.to_string(),
         "running": exchange.is_running(),
         "entries": exchange.head().size,
+        "vcp": call.greeting.shown(),
     })))
 }

@@ -1,7 +1,7 @@
 //! The tools of the protocol itself.
 
 use super::{Changes, Words};
-use crate::openapi::schema::{closed, flag, may, must, number, object, one_of, or_null, text, texts, with};
+use crate::openapi::schema::{closed, flag, may, must, number, object, one_of, or_null, text, texts, time, with};
 use legation_protocol::vcp::Dimension;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(super) fn validate_token() -> Words {
                 may("canonical", text("Its canonical spelling.")),
                 may("uri", text("Where its values are published.")),
                 may("subject", text("Whom it names.")),
-                may("expires_at", number("When it ends, in seconds since 1970.")),
+                may("expires_at", time("When it ends.")),
             ],
         ),
         changes: Changes::Nothing,
@@ -91,6 +91,7 @@ pub(super) fn status() -> Words {
                 must("you", text("Who you are.")),
                 must("running", flag("Whether it takes messages.")),
                 must("entries", number("How many entries the record has.")),
+                must("vcp", json!({"type": "object", "description": "What the handshake came to."})),
             ],
         ),
         changes: Changes::Nothing,
