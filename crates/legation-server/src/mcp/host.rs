@@ -86,7 +86,6 @@ fn tell(greeting: &Greeting, capabilities: &mut ServerCapabilities, meta: &mut O
     capabilities.extensions.get_or_insert_default().insert(VCP.to_owned(), word);
 }
 
-#[expect(deprecated, reason = "hosts of the older generation subscribe in their way")]
 impl ServerHandler for Host {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -242,8 +241,9 @@ impl ServerHandler for Host {
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             let Some(mut watch) = Watch::begin(Arc::clone(&asking), uri.clone()).await else { continue };
             let sink = context.sink().clone();
+            // What came between the acknowledgement and the first look is told by this.
             tasks.spawn(async move {
-                while watch.changed().await && sink.notify_resource_updated(watch.uri()).await.is_ok() {}
+                while sink.notify_resource_updated(watch.uri()).await.is_ok() && watch.changed().await {}
             });
         }
         tokio::select! {

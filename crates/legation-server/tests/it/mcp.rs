@@ -2,6 +2,7 @@
 
 mod client;
 mod handshake;
+mod resources;
 mod sending;
 
 pub(crate) use client::Client;

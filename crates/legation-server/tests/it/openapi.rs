@@ -255,7 +255,7 @@ fn keeping(talk: &Talk<'_>) {
     assert!(talk.contract.fits(call).text.contains("legation-backup-1"));
 }
 
-fn mcp(talk: &Talk<'_>) {
+fn mcp(talk: &Talk<'_>, house: &House) {
     let both = ("accept", "application/json, text/event-stream");
     let ask = |headers: &[(&'static str, &str)], method: &'static str, body: &Value| {
         let (media, body) = if body.is_null() { ("", String::new()) } else { (JSON, body.to_string()) };
@@ -276,6 +276,11 @@ fn mcp(talk: &Talk<'_>) {
     let session = opened.headers["mcp-session-id"].to_str().unwrap();
     let within = [by, both, ("mcp-session-id", session)];
     ask(&within, "POST", &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    // What goes on until somebody ends it is looked at as far as it has a head.
+    let listen = "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream";
+    let head = house.raw(format!("{listen}\r\nMcp-Session-Id: {session}\r\nAuthorization: {}\r\n\r\n", talk.by).as_bytes());
+    assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("content-type: text/event-stream"), "{head}");
+    talk.contract.note("get /mcp 200");
     ask(&within, "DELETE", &Value::Null);
 }
 
@@ -322,7 +327,7 @@ fn every_operation_answers_as_it_is_described() {
     record(&talk);
     people(&talk);
     keeping(&talk);
-    mcp(&talk);
+    mcp(&talk, &house);
     upkeep(&talk);
     let statuses = |(method, path, operation): (String, String, Value)| {
         let statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();

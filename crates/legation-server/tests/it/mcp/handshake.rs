@@ -123,7 +123,7 @@ fn a_session_is_worth_nothing_to_anybody_else() {
     guessed.refused(404, "not_found");
     assert!(!hers.tools().is_empty());
     // A token that is withdrawn takes its sessions with it.
-    house.ask("PUT", "/v1/agents/ann").by(&house.operator).json(r#"{"rotate_token":true}"#).ok();
+    house.ask("DELETE", "/v1/agents/ann").by(&house.operator).get().ok();
     house.ask("POST", "/mcp").by(&ann.token).header("mcp-session-id", &session).json(list).refused(401, "unauthenticated");
 }
 

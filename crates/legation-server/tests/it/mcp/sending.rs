@@ -118,7 +118,7 @@ fn what_is_looked_up_is_what_the_doors_tell() {
     assert_eq!(host.done("find_agents", json!({}))["agents"].as_array().unwrap().len(), 2);
     host.refused("show_task", json!({"task": "T1"}), "unknown_task");
     host.refused("explain_message", json!({"message": "nothing"}), "not_found");
-    assert!(host.done("search_memory", json!({"keywords": ["water"]}))["messages"].is_array());
+    assert!(host.done("search_memory", json!({"keywords": ["water"]}))["memories"].is_array());
     let operator = Client::open(&house, &house.operator, BOTH[1]);
     operator.done("delegate", json!({"to": "jules", "task": "T1", "summary": "Look at it.", "from": "orchestrator"}));
     assert_eq!(operator.done("show_task", json!({"task": "T1"}))["id"], "T1");
