@@ -112,7 +112,12 @@ fn party(by: &str) -> String {
 fn alerting(changes: &[Change]) -> Option<Alerting<'_>> {
     changes.iter().find_map(|change| match change {
         Change::Vcp(change) => change.alert(),
-        Change::Hold(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => None,
+        Change::Hold(_)
+        | Change::Cap(_)
+        | Change::Acl(_)
+        | Change::Vlp(_)
+        | Change::Translated(_)
+        | Change::Extension(_) => None,
     })
 }
 
@@ -136,9 +141,13 @@ fn asks_a_person(change: &Change) -> Option<&'static str> {
         Change::Cap(cap::Change::Escalated { to: cap::Escalation::Operator, .. }) => {
             Some("a task was taken to the operators")
         }
-        Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => {
-            None
-        }
+        Change::Hold(_)
+        | Change::Vcp(_)
+        | Change::Cap(_)
+        | Change::Acl(_)
+        | Change::Vlp(_)
+        | Change::Translated(_)
+        | Change::Extension(_) => None,
     }
 }
 

@@ -234,7 +234,12 @@ impl Effect {
 fn stopped_by(changes: &[Change]) -> Option<Party> {
     changes.iter().find_map(|change| match change {
         Change::Vcp(change) => change.stops().map(|agent| Party::Stopped(agent.to_owned())),
-        Change::Hold(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Translated(_) => None,
+        Change::Hold(_)
+        | Change::Cap(_)
+        | Change::Acl(_)
+        | Change::Vlp(_)
+        | Change::Translated(_)
+        | Change::Extension(_) => None,
     })
 }
 

@@ -12,6 +12,7 @@ mod dedup;
 mod effect;
 mod epoch;
 mod erased;
+pub mod extensions;
 mod key;
 mod mailbox;
 mod moment;

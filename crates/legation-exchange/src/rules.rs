@@ -20,6 +20,7 @@ pub(crate) use case::Case;
 pub(crate) use ruling::{Heard, Ruling};
 pub(crate) use voice::utter;
 
+use crate::extensions;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
@@ -43,6 +44,8 @@ pub struct Kept {
     pub vlp: vlp::Kept,
     /// What the exchange said for whom.
     pub translations: translate::Links,
+    /// What the extensions keep.
+    pub extensions: extensions::Kept,
 }
 
 /// Something the rules keep has changed.
@@ -61,6 +64,8 @@ pub enum Change {
     Vlp(vlp::Change),
     /// The exchange said a message in another dialect.
     Translated(Box<translate::Translation>),
+    /// What an extension keeps.
+    Extension(Box<extensions::Change>),
 }
 
 impl Change {
@@ -69,14 +74,19 @@ impl Change {
         match self {
             Change::Hold(change) => change.message(),
             Change::Translated(translation) => Some(translation.original),
-            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Extension(_) => None,
         }
     }
 
     fn of_vlp(&self) -> Option<&vlp::Change> {
         match self {
             Change::Vlp(change) => Some(change),
-            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Translated(_) => None,
+            Change::Hold(_)
+            | Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Translated(_)
+            | Change::Extension(_) => None,
         }
     }
 
@@ -105,7 +115,12 @@ impl Change {
     pub fn translation(&self) -> Option<&translate::Translation> {
         match self {
             Change::Translated(translation) => Some(translation),
-            Change::Hold(_) | Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) => None,
+            Change::Hold(_)
+            | Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::Extension(_) => None,
         }
     }
 }
@@ -136,6 +151,7 @@ impl Kept {
             Change::Acl(change) => self.acl.apply(at, change),
             Change::Vlp(change) => self.vlp.apply(at, change),
             Change::Translated(translation) => self.translations.apply(at, translation),
+            Change::Extension(change) => self.extensions.apply(at, change),
         }
     }
 

@@ -269,12 +269,28 @@ codes! {
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.
     ForbiddenOrigin = "forbidden_origin",
+    /// Something of an extension that is not active in the session.
+    ExtensionInactive = "extension_inactive",
+    /// More than an extension keeps.
+    ExtensionLimit = "extension_limit",
+    /// No such deliberation.
+    UnknownDeliberation = "unknown_deliberation",
+    /// A step the deliberation's phase does not take.
+    DeliberationPhase = "deliberation_phase",
 }
 
 impl Code {
     /// Whether sending the same again later could succeed.
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Code::MailboxFull | Code::StorageFull | Code::Busy | Code::RateLimited | Code::DelegationLimit)
+        matches!(
+            self,
+            Code::MailboxFull
+                | Code::StorageFull
+                | Code::Busy
+                | Code::RateLimited
+                | Code::DelegationLimit
+                | Code::ExtensionLimit
+        )
     }
 
     /// The code with this name.

@@ -34,14 +34,16 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::NotAParty
         | Code::NotOverseer
         | Code::ToolNotBound
-        | Code::ScopeDenied => StatusCode::FORBIDDEN,
+        | Code::ScopeDenied
+        | Code::ExtensionInactive => StatusCode::FORBIDDEN,
         Code::UnknownRecipient
         | Code::UnknownAgent
         | Code::NotFound
         | Code::UnknownReview
         | Code::UnknownTask
         | Code::UnknownSession
-        | Code::UnknownEscalation => StatusCode::NOT_FOUND,
+        | Code::UnknownEscalation
+        | Code::UnknownDeliberation => StatusCode::NOT_FOUND,
         Code::MessageIdConflict
         | Code::AgentExists
         | Code::KeyState
@@ -54,6 +56,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::DelegationCycle
         | Code::TaskLineage
         | Code::TaskState
+        | Code::DeliberationPhase
         | Code::OversightConflict
         | Code::SessionClosed
         | Code::SequenceRepeated
@@ -61,7 +64,9 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::MailboxFull | Code::RateLimited | Code::DelegationLimit => StatusCode::TOO_MANY_REQUESTS,
+        Code::MailboxFull | Code::RateLimited | Code::DelegationLimit | Code::ExtensionLimit => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::UnknownDialect

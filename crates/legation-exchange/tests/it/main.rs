@@ -8,6 +8,7 @@ mod constraints;
 mod corrections;
 mod dead;
 mod desk;
+mod extensions;
 mod fold;
 mod keys;
 mod line;
