@@ -23,6 +23,7 @@ mod header;
 mod health;
 mod html;
 mod idempotency;
+mod identities;
 mod inbox;
 mod keys;
 mod leftover;

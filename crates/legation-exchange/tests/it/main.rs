@@ -9,6 +9,7 @@ mod corrections;
 mod dead;
 mod desk;
 mod fold;
+mod identities;
 mod keys;
 mod line;
 mod messages;
