@@ -297,6 +297,27 @@ mod tests {
     }
 
     #[test]
+    fn how_long_a_hello_is_waited_for_has_bounds() {
+        let check = |text: &str| super::Config::check(parse(text).unwrap());
+        for wait in ["1999ms", "5001ms"] {
+            let error = check(&format!("[handshake]\nwait = \"{wait}\"")).unwrap_err();
+            assert!(error.to_string().contains("from 2s to 5s"), "{error}");
+        }
+        let config = check("[handshake]\nwait = \"2s\"\nhello = \"required\"").unwrap();
+        assert_eq!(config.server.negotiation.wait.as_secs(), 2);
+    }
+
+    #[test]
+    fn extensions_that_exclude_each_other_are_told_in_pairs() {
+        let pair = r#"[["VCP-X-Personal", "VCP-X-Torch"]]"#;
+        let config = super::Config::check(parse(&format!("[extensions]\nconflicts = {pair}")).unwrap()).unwrap();
+        assert_eq!(config.server.negotiation.conflicts.len(), 1);
+        check("[extensions]\nenabled = [\"VCP-X-Odd\"]", &["line 2", "VCP-X-Torch"]);
+        let own = r#"[["VCP-X-Torch", "VCP-X-Torch"]]"#;
+        assert!(super::Config::check(parse(&format!("[extensions]\nconflicts = {own}")).unwrap()).is_err());
+    }
+
+    #[test]
     fn a_key_that_resembles_none_gets_no_guess() {
         let error = format!("{:#}", parse("xylophone = 1").unwrap_err());
         assert!(!error.contains("did you mean"), "{error}");
