@@ -8,6 +8,7 @@ use crate::decider::now;
 use crate::exchange::{Error, Exchange, Head};
 use crate::index::{Standing, step_back};
 use legation_exchange::{Input, Moment, Verdict, Who};
+use legation_protocol::negotiation::Feature;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Key, Rewrite, Rewriter, Ring, Snapshots};
 use std::collections::BTreeSet;
@@ -92,6 +93,19 @@ impl Vault {
 
     fn rewriting(&self) -> std::sync::MutexGuard<'_, Option<Rewriting>> {
         self.rewriting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether what is written is sealed, with a key that the next start will find.
+    pub(crate) fn observed(&self) -> Feature {
+        let (check, open) = (self.ring.check(), self.rewriter.segments().iter().any(|segment| segment.key.is_none()));
+        match check {
+            Ok(()) if open => Feature::Off,
+            Ok(()) => Feature::On,
+            Err(error) => {
+                tracing::warn!(%error, "what is stored is sealed with a key that the next start would not find");
+                Feature::Lost
+            }
+        }
     }
 
     /// Complete segments that are not sealed with the newest key.

@@ -117,7 +117,8 @@ fn alerting(changes: &[Change]) -> Option<Alerting<'_>> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
-        | Change::Extension(_) => None,
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     })
 }
 
@@ -147,7 +148,8 @@ fn asks_a_person(change: &Change) -> Option<&'static str> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
-        | Change::Extension(_) => None,
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     }
 }
 

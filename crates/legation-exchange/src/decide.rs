@@ -23,7 +23,7 @@ use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::push::Pushed;
 use crate::registration::Registration;
-use crate::rules::{self, Ruling, acl, cap, hold, vcp, vlp};
+use crate::rules::{self, Ruling, acl, cap, hold, identity, vcp, vlp};
 use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
 use crate::who::{Role, Who};
@@ -220,6 +220,8 @@ pub enum Directive {
     Vlp(vlp::Order),
     /// What is asked of an extension.
     Extension(extensions::Order),
+    /// What is asked of identity tokens.
+    Identity(identity::Order),
 }
 
 /// What becomes of a key.

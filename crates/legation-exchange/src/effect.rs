@@ -239,7 +239,8 @@ fn stopped_by(changes: &[Change]) -> Option<Party> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
-        | Change::Extension(_) => None,
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     })
 }
 

@@ -6,6 +6,7 @@ pub mod acl;
 pub mod cap;
 mod case;
 pub mod hold;
+pub mod identity;
 mod ruling;
 pub mod translate;
 pub mod vcp;
@@ -46,6 +47,8 @@ pub struct Kept {
     pub translations: translate::Links,
     /// What the extensions keep.
     pub extensions: extensions::Kept,
+    /// Identity tokens.
+    pub identities: identity::Identities,
 }
 
 /// Something the rules keep has changed.
@@ -66,6 +69,8 @@ pub enum Change {
     Translated(Box<translate::Translation>),
     /// What an extension keeps.
     Extension(Box<extensions::Change>),
+    /// Identity tokens.
+    Identity(identity::Change),
 }
 
 impl Change {
@@ -74,7 +79,12 @@ impl Change {
         match self {
             Change::Hold(change) => change.message(),
             Change::Translated(translation) => Some(translation.original),
-            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Extension(_) => None,
+            Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 
@@ -86,7 +96,8 @@ impl Change {
             | Change::Cap(_)
             | Change::Acl(_)
             | Change::Translated(_)
-            | Change::Extension(_) => None,
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 
@@ -120,7 +131,8 @@ impl Change {
             | Change::Cap(_)
             | Change::Acl(_)
             | Change::Vlp(_)
-            | Change::Extension(_) => None,
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 }
@@ -152,6 +164,7 @@ impl Kept {
             Change::Vlp(change) => self.vlp.apply(at, change),
             Change::Translated(translation) => self.translations.apply(at, translation),
             Change::Extension(change) => self.extensions.apply(at, change),
+            Change::Identity(change) => self.identities.apply(at, change),
         }
     }
 

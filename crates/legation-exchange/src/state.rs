@@ -348,6 +348,7 @@ impl State {
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
         self.rules.extensions.forget(&Subject::agent(agent));
+        self.rules.identities.removed(agent, at);
         self.registry.remove_for_good(agent);
     }
 

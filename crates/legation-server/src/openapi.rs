@@ -4,6 +4,7 @@
 mod conversations;
 mod dialects;
 mod escalations;
+mod handshake;
 mod headers;
 mod keep;
 mod mailboxes;
@@ -61,6 +62,7 @@ fn chapters() -> Vec<Chapter> {
         conversations::chapter(),
         reviews::chapter(),
         registry::chapter(),
+        handshake::chapter(),
         tasks::chapter(),
         escalations::chapter(),
         record::chapter(),

@@ -3,6 +3,7 @@
 use crate::door::Door;
 use crate::gate::{gate, is_own_name};
 use crate::guest::Guest;
+use crate::handshake::{self, door as hello};
 use crate::header::Header;
 use crate::limits::limit;
 use crate::refusal::Refusal;
@@ -10,9 +11,9 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, health, inbox, keys,
-    leftover, memory, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage,
-    stream, talks, tasks, truth, ws,
+    agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, health, identities,
+    inbox, keys, leftover, memory, message, messages, metrics, openapi, page, people, record, reviews, search, signin,
+    storage, stream, talks, tasks, truth, ws,
 };
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
@@ -37,6 +38,10 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
         Door::get("/vcp/ws", ws::open),
+        Door::post("/v1/hello", hello::post),
+        Door::get("/v1/hello", hello::get),
+        Door::delete("/v1/hello", hello::delete),
+        Door::get("/v1/extensions/{name}", hello::extension),
         Door::post("/v1/messages", messages::any),
         Door::get("/v1/messages", search::list),
         Door::get("/v1/messages/{key}", message::get),
@@ -79,6 +84,9 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),
         Door::delete("/v1/tokens/{name}", people::delete),
+        Door::get("/v1/identities", identities::list),
+        Door::post("/v1/identities", identities::issue),
+        Door::post("/v1/identities/revoke", identities::revoke),
         Door::get("/v1/audit/head", record::head),
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),
@@ -105,6 +113,7 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
             let refusal = Refusal::because(Code::NotFound, "this path takes another method");
             refusal.with_status(StatusCode::METHOD_NOT_ALLOWED)
         })
+        .layer(from_fn_with_state(Arc::clone(&shared), handshake::recognise))
         .layer(from_fn_with_state(Arc::clone(&shared), limit))
         .layer(from_fn_with_state(Arc::clone(&shared), gate))
         .layer(map_request(leftover::kept))

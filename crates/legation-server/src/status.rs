@@ -34,8 +34,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::NotAParty
         | Code::NotOverseer
         | Code::ToolNotBound
-        | Code::ScopeDenied
-        | Code::ExtensionInactive => StatusCode::FORBIDDEN,
+        | Code::ExtensionInactive
+        | Code::ScopeDenied => StatusCode::FORBIDDEN,
         Code::UnknownRecipient
         | Code::UnknownAgent
         | Code::NotFound
@@ -67,7 +67,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::MailboxFull | Code::RateLimited | Code::DelegationLimit | Code::ExtensionLimit => {
             StatusCode::TOO_MANY_REQUESTS
         }
-        Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Busy | Code::CoreFeatureLost => StatusCode::SERVICE_UNAVAILABLE,
+        Code::HelloRequired => StatusCode::PRECONDITION_REQUIRED,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::UnknownDialect
         | Code::AmbiguousDialect

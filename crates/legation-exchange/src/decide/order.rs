@@ -3,7 +3,7 @@
 use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
 use crate::effect::{Effect, Entry, Released, Resent};
 use crate::extensions;
-use crate::rules::{acl, cap, hold, utter, vcp, vlp};
+use crate::rules::{acl, cap, hold, identity, utter, vcp, vlp};
 use crate::who::Who;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ impl Desk<'_> {
             Directive::Acl(order) => acl::order(state, policy, now, order, who),
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
             Directive::Extension(order) => extensions::order(state, now, order, who),
+            Directive::Identity(order) => identity::order(state, now, order, who),
         }?;
         let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };
         Ok(Decision { verdict, entries: self.follow(ruling, &who.to_string()) })

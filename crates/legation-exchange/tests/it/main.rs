@@ -10,6 +10,7 @@ mod dead;
 mod desk;
 mod extensions;
 mod fold;
+mod identities;
 mod keys;
 mod line;
 mod messages;

@@ -4,6 +4,7 @@ mod audit;
 mod charters;
 mod conversations;
 mod escalations;
+mod handshake;
 mod keep;
 mod mailbox;
 mod memory;
@@ -33,6 +34,7 @@ pub(super) fn all() -> Value {
         conversations::shapes(),
         reviews::shapes(),
         parties::shapes(),
+        handshake::shapes(),
         charters::shapes(),
         tasks::shapes(),
         escalations::shapes(),

@@ -6,6 +6,7 @@ use crate::inbox::Item;
 use crate::messages::Taken;
 use crate::refusal::{Body, Refusal};
 use legation_protocol::json::{Doc, Limits, Node};
+use legation_protocol::negotiation::ExtensionName;
 use legation_protocol::sign::Signature;
 use legation_protocol::{Code, Findings, Format, Rejection};
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -23,6 +24,8 @@ pub(crate) enum Asked {
     Send(Sent),
     /// To take messages out of the mailbox.
     Acknowledge(Done),
+    /// Something of an extension.
+    Extension(ExtensionName),
     /// To go on delivering behind this position.
     Resume(Option<u64>),
 }
@@ -65,10 +68,17 @@ impl Asked {
         match (kind.as_deref(), root.filter(ours)) {
             (Some("send"), Some(root)) => Sent::read(root).map(Asked::Send),
             (Some("ack"), Some(_)) => object(text).and_then(Done::checked).map(Asked::Acknowledge),
+            (Some("extension"), Some(root)) => extension(root).map(Asked::Extension),
             (Some("resume"), Some(_)) => object(text).map(|Resumed { after, .. }| Asked::Resume(after)),
             _ => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),
         }
     }
+}
+
+/// The extension a frame is for.
+fn extension(root: Node<'_>) -> Result<ExtensionName, (Option<String>, Refusal)> {
+    let name = root.get("extension").and_then(Node::text).and_then(|name| name.parse().ok());
+    name.ok_or_else(|| (None, invalid("`extension` names one, such as \"VCP-X-Consensus\"").at("/extension")))
 }
 
 fn object<T: DeserializeOwned>(text: &str) -> Result<T, (Option<String>, Refusal)> {
