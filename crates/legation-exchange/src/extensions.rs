@@ -12,7 +12,7 @@ mod subject;
 pub mod torch;
 mod words;
 
-pub use look::{Look, look};
+pub use look::{Listed, Look, Whose, look};
 pub use subject::Subject;
 
 use crate::moment::Moment;

@@ -16,6 +16,7 @@ mod door;
 mod entries;
 mod erase;
 mod escalations;
+mod extensions;
 mod gate;
 mod guest;
 mod handshake;

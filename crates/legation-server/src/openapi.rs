@@ -4,6 +4,7 @@
 mod conversations;
 mod dialects;
 mod escalations;
+mod extensions;
 mod handshake;
 mod headers;
 mod keep;
@@ -63,6 +64,7 @@ fn chapters() -> Vec<Chapter> {
         reviews::chapter(),
         registry::chapter(),
         handshake::chapter(),
+        extensions::chapter(),
         tasks::chapter(),
         escalations::chapter(),
         record::chapter(),

@@ -4,6 +4,7 @@ mod audit;
 mod charters;
 mod conversations;
 mod escalations;
+mod extensions;
 mod handshake;
 mod keep;
 mod mailbox;
@@ -35,6 +36,7 @@ pub(super) fn all() -> Value {
         reviews::shapes(),
         parties::shapes(),
         handshake::shapes(),
+        extensions::shapes(),
         charters::shapes(),
         tasks::shapes(),
         escalations::shapes(),

@@ -4,7 +4,7 @@
 use super::MESSAGE;
 use super::bind::Bound;
 use super::close::Close;
-use super::frames::{Asked, Done, Sent, Told};
+use super::frames::{Asked, Done, Extended, Sent, Told};
 use super::greeting::Greeting;
 use super::pulse::Pulse;
 use super::sockets::Seat;
@@ -20,11 +20,13 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::FuturesOrdered;
 use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission, Turned, Turns};
 use legation_exchange::Verdict;
+use legation_exchange::extensions::Extension;
 use legation_exchange::rules::vcp::Standing;
-use legation_protocol::negotiation::{ExtensionName, Observed};
+use legation_protocol::negotiation::Observed;
 use legation_protocol::{Code, Format};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -79,6 +81,7 @@ enum Answer {
     Settled(Option<String>, Option<bool>, Result<Settled, Refusal>),
     Acknowledged(Done, Result<Verdict, Error>),
     Taken(Result<Verdict, Error>),
+    Extended(Option<String>, Result<(String, String, Value), Refusal>),
     Refused(Option<String>, Refusal),
 }
 
@@ -250,7 +253,7 @@ impl Session {
         match asked {
             Ok(Asked::Send(sent)) => self.send(sent).await,
             Ok(Asked::Acknowledge(done)) => self.acknowledge(done),
-            Ok(Asked::Extension(name)) => self.extend(&name),
+            Ok(Asked::Extension(asked)) => self.extend(asked),
             Ok(Asked::Resume(after)) => match self.shared.exchange.must_have(after) {
                 Ok(()) => self.deliver_after(after),
                 Err(rejection) => self.refuse(None, rejection.into()),
@@ -272,13 +275,25 @@ impl Session {
     }
 
     /// Nothing of an extension is taken that is not active.
-    fn extend(&mut self, name: &ExtensionName) {
-        let active = match &self.greeting.agreement {
-            Some(agreement) => agreement.must_have(&self.shared, name),
-            None => Err(Refusal::because(Code::HelloRequired, "what is an extension's takes a hello first")),
+    fn extend(&mut self, asked: Extended) {
+        let (shared, who) = (Arc::clone(&self.shared), self.bound.who.clone());
+        let Some(agreement) = self.greeting.agreement.clone() else {
+            let refusal = Refusal::because(Code::HelloRequired, "what is an extension's takes a hello first");
+            return self.refuse(asked.name, refusal);
         };
-        let unknown = || Refusal::because(Code::NotFound, "this extension has no such frame");
-        self.refuse(None, active.err().unwrap_or_else(unknown));
+        let inactive = || Refusal::because(Code::ExtensionInactive, "no extension has such a name");
+        let extension = Extension::named(&asked.extension).ok_or_else(inactive);
+        let operation = extension.and_then(|extension| agreement.operation(&shared, extension, &asked.ask));
+        let operation = match operation {
+            Ok(operation) => operation,
+            Err(refusal) => return self.refuse(asked.name, refusal),
+        };
+        let answer = async move {
+            let Extended { name, extension, ask, params, .. } = asked;
+            let told = agreement.ask(&shared, who, operation, params.into()).await;
+            Answer::Extended(name, told.map(|result| (extension, ask, result)))
+        };
+        self.answers.push_back(answer.boxed());
     }
 
     fn refuse(&mut self, name: Option<String>, refusal: Refusal) {
@@ -347,7 +362,10 @@ impl Session {
                 Err(refusal) => Err((None, refusal)),
             },
             Answer::Taken(verdict) => return entry_of(verdict).map(drop).map_err(|why| Close::Policy(why.code())),
-            Answer::Refused(name, refusal) => Err((name, refusal)),
+            Answer::Extended(name, Ok((extension, ask, result))) => {
+                Ok(Told::Answer { r#ref: name, extension, ask, result })
+            }
+            Answer::Extended(name, Err(refusal)) | Answer::Refused(name, refusal) => Err((name, refusal)),
         };
         match (told, self.speech) {
             (Ok(told), Speech::Framed) => self.wire.put_json(&told),
