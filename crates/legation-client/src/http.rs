@@ -18,6 +18,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
+const SESSION: HeaderName = HeaderName::from_static("legation-session");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The largest answer that is read.
 const LARGEST: usize = 256 << 20;
@@ -40,6 +41,8 @@ pub struct Call {
     pub signature: Option<String>,
     /// What stands for the id of a message that has none.
     pub idempotency_key: Option<String>,
+    /// The session it belongs to.
+    pub session: Option<String>,
     /// Further headers.
     pub headers: HeaderMap,
     /// The body.
@@ -198,10 +201,10 @@ impl Http {
     }
 
     async fn open(&self, call: Call) -> Result<Response<Incoming>, Error> {
-        let Call { method, path, media, signature, idempotency_key, mut headers, body, wait: _ } = call;
+        let Call { method, path, media, signature, idempotency_key, session, mut headers, body, wait: _ } = call;
         let unfit = |_| Error::Setting { what: "a header of the request" };
         headers.extend(media.map(|media| (CONTENT_TYPE, HeaderValue::from_static(media))));
-        for (name, value) in [(SIGNATURE, signature), (IDEMPOTENCY_KEY, idempotency_key)] {
+        for (name, value) in [(SIGNATURE, signature), (IDEMPOTENCY_KEY, idempotency_key), (SESSION, session)] {
             headers.extend(value.map(HeaderValue::try_from).transpose().map_err(unfit)?.map(|v| (name, v)));
         }
         self.request(method, &path, headers, UnsyncBoxBody::new(Full::new(body))).await

@@ -117,6 +117,7 @@ fn alerting(changes: &[Change]) -> Option<Alerting<'_>> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
+        | Change::Extension(_)
         | Change::Identity(_) => None,
     })
 }
@@ -147,6 +148,7 @@ fn asks_a_person(change: &Change) -> Option<&'static str> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
+        | Change::Extension(_)
         | Change::Identity(_) => None,
     }
 }

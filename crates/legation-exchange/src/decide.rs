@@ -17,6 +17,7 @@ mod upkeep;
 
 use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
 use crate::erased::Span;
+use crate::extensions;
 use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -217,6 +218,8 @@ pub enum Directive {
     Acl(acl::Order),
     /// What the rules of VLP ask.
     Vlp(vlp::Order),
+    /// What is asked of an extension.
+    Extension(extensions::Order),
     /// What is asked of identity tokens.
     Identity(identity::Order),
 }

@@ -239,6 +239,7 @@ fn stopped_by(changes: &[Change]) -> Option<Party> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
+        | Change::Extension(_)
         | Change::Identity(_) => None,
     })
 }

@@ -5,4 +5,10 @@ use legation_protocol::negotiation::ExtensionName;
 
 /// The extensions that are built. Whoever builds one adds its name, and sessions that ask for it get it:
 /// its doors and frames then take a session in which it is active.
-pub const BUILT: &[ExtensionName] = &[];
+pub const BUILT: &[ExtensionName] = &[
+    ExtensionName::PERSONAL,
+    ExtensionName::RELATIONAL,
+    ExtensionName::CONSENSUS,
+    ExtensionName::TORCH,
+    ExtensionName::INTENT,
+];

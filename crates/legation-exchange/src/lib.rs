@@ -13,6 +13,7 @@ mod effect;
 mod epoch;
 mod erased;
 mod extension;
+pub mod extensions;
 mod key;
 mod mailbox;
 mod moment;

@@ -21,6 +21,7 @@ pub(crate) use case::Case;
 pub(crate) use ruling::{Heard, Ruling};
 pub(crate) use voice::utter;
 
+use crate::extensions;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
@@ -44,6 +45,8 @@ pub struct Kept {
     pub vlp: vlp::Kept,
     /// What the exchange said for whom.
     pub translations: translate::Links,
+    /// What the extensions keep.
+    pub extensions: extensions::Kept,
     /// Identity tokens.
     pub identities: identity::Identities,
 }
@@ -64,6 +67,8 @@ pub enum Change {
     Vlp(vlp::Change),
     /// The exchange said a message in another dialect.
     Translated(Box<translate::Translation>),
+    /// What an extension keeps.
+    Extension(Box<extensions::Change>),
     /// Identity tokens.
     Identity(identity::Change),
 }
@@ -74,7 +79,12 @@ impl Change {
         match self {
             Change::Hold(change) => change.message(),
             Change::Translated(translation) => Some(translation.original),
-            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::Identity(_) => None,
+            Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 
@@ -86,6 +96,7 @@ impl Change {
             | Change::Cap(_)
             | Change::Acl(_)
             | Change::Translated(_)
+            | Change::Extension(_)
             | Change::Identity(_) => None,
         }
     }
@@ -120,6 +131,7 @@ impl Change {
             | Change::Cap(_)
             | Change::Acl(_)
             | Change::Vlp(_)
+            | Change::Extension(_)
             | Change::Identity(_) => None,
         }
     }
@@ -151,6 +163,7 @@ impl Kept {
             Change::Acl(change) => self.acl.apply(at, change),
             Change::Vlp(change) => self.vlp.apply(at, change),
             Change::Translated(translation) => self.translations.apply(at, translation),
+            Change::Extension(change) => self.extensions.apply(at, change),
             Change::Identity(change) => self.identities.apply(at, change),
         }
     }

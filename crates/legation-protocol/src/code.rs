@@ -269,6 +269,12 @@ codes! {
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.
     ForbiddenOrigin = "forbidden_origin",
+    /// More than an extension keeps.
+    ExtensionLimit = "extension_limit",
+    /// No such deliberation.
+    UnknownDeliberation = "unknown_deliberation",
+    /// A step the deliberation's phase does not take.
+    DeliberationPhase = "deliberation_phase",
     /// Something that takes a handshake first, from somebody without one.
     HelloRequired = "hello_required",
     /// Something of an extension that is not active in the session.
@@ -287,6 +293,7 @@ impl Code {
                 | Code::Busy
                 | Code::RateLimited
                 | Code::DelegationLimit
+                | Code::ExtensionLimit
                 | Code::CoreFeatureLost
         )
     }

@@ -8,7 +8,7 @@
 pub(crate) mod door;
 mod sessions;
 
-pub(crate) use sessions::{Holder, Sessions, recognise};
+pub(crate) use sessions::{Holder, Negotiated, Sessions, recognise};
 
 use crate::guest::Guest;
 use crate::noted::Unrecorded;

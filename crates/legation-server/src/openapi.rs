@@ -4,6 +4,8 @@
 mod conversations;
 mod dialects;
 mod escalations;
+mod extensions;
+mod handshake;
 mod headers;
 mod keep;
 mod mailboxes;
@@ -63,6 +65,8 @@ fn chapters() -> Vec<Chapter> {
         conversations::chapter(),
         reviews::chapter(),
         registry::chapter(),
+        handshake::chapter(),
+        extensions::chapter(),
         tasks::chapter(),
         escalations::chapter(),
         record::chapter(),

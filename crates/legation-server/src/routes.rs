@@ -11,9 +11,9 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, health, inbox, keys,
-    leftover, mcp, memory, message, messages, metrics, openapi, page, people, record, reviews, search, signin, storage,
-    stream, talks, tasks, truth, ws,
+    agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, extensions, health,
+    identities, inbox, keys, leftover, mcp, memory, message, messages, metrics, openapi, page, people, record,
+    reviews, search, signin, storage, stream, talks, tasks, truth, ws,
 };
 use axum::{Extension, Router};
 use axum::routing::any;
@@ -46,6 +46,9 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/hello", hello::get),
         Door::delete("/v1/hello", hello::delete),
         Door::get("/v1/extensions/{name}", hello::extension),
+        Door::get("/v1/extensions", extensions::list),
+        Door::get("/v1/extensions/{name}/{operation}", extensions::look),
+        Door::post("/v1/extensions/{name}/{operation}", extensions::call),
         Door::post("/v1/messages", messages::any),
         Door::get("/v1/messages", search::list),
         Door::get("/v1/messages/{key}", message::get),
@@ -88,6 +91,9 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),
         Door::delete("/v1/tokens/{name}", people::delete),
+        Door::get("/v1/identities", identities::list),
+        Door::post("/v1/identities", identities::issue),
+        Door::post("/v1/identities/revoke", identities::revoke),
         Door::get("/v1/audit/head", record::head),
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),

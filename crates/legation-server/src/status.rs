@@ -42,7 +42,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::UnknownReview
         | Code::UnknownTask
         | Code::UnknownSession
-        | Code::UnknownEscalation => StatusCode::NOT_FOUND,
+        | Code::UnknownEscalation
+        | Code::UnknownDeliberation => StatusCode::NOT_FOUND,
         Code::MessageIdConflict
         | Code::AgentExists
         | Code::KeyState
@@ -55,6 +56,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::DelegationCycle
         | Code::TaskLineage
         | Code::TaskState
+        | Code::DeliberationPhase
         | Code::OversightConflict
         | Code::SessionClosed
         | Code::SequenceRepeated
@@ -62,7 +64,9 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::MailboxFull | Code::RateLimited | Code::DelegationLimit => StatusCode::TOO_MANY_REQUESTS,
+        Code::MailboxFull | Code::RateLimited | Code::DelegationLimit | Code::ExtensionLimit => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         Code::Busy | Code::CoreFeatureLost => StatusCode::SERVICE_UNAVAILABLE,
         Code::HelloRequired => StatusCode::PRECONDITION_REQUIRED,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,

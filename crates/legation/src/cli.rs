@@ -6,6 +6,7 @@ mod conversation;
 mod demo;
 mod escalation;
 mod exchange;
+mod identity;
 mod keep;
 mod key;
 mod lookup;
@@ -27,6 +28,7 @@ pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
+pub(crate) use identity::{IdentityArgs, IdentityCommand};
 pub(crate) use keep::{BackupArgs, EraseArgs, RestoreArgs};
 pub(crate) use key::{RecordKeyArgs, RecordKeyCommand, RotateArgs};
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
@@ -75,6 +77,7 @@ pub(crate) enum Command {
     Config(ConfigArgs),
     Agent(AgentArgs),
     Token(TokenArgs),
+    Identity(IdentityArgs),
     Signin(SigninArgs),
     Send(SendArgs),
     Inbox(InboxArgs),

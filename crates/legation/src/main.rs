@@ -17,6 +17,7 @@ mod each;
 mod erase;
 mod escalation;
 mod explain;
+mod identity;
 mod inbox;
 mod input;
 mod key;
@@ -87,6 +88,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Config(args)) => config::run(&args),
         Some(Command::Agent(args)) => agent::run(&args),
         Some(Command::Token(args)) => token::run(&args),
+        Some(Command::Identity(args)) => identity::run(&args),
         Some(Command::Signin(args)) => signin::run(&args),
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),

@@ -2,6 +2,7 @@
 
 use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
 use crate::effect::{Effect, Entry, Released, Resent};
+use crate::extensions;
 use crate::rules::{acl, cap, hold, identity, utter, vcp, vlp};
 use crate::who::Who;
 use std::time::Duration;
@@ -15,6 +16,7 @@ impl Desk<'_> {
             Directive::Cap(order) => cap::order(state, policy, now, order, who),
             Directive::Acl(order) => acl::order(state, policy, now, order, who),
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
+            Directive::Extension(order) => extensions::order(state, now, order, who),
             Directive::Identity(order) => identity::order(state, now, order, who),
         }?;
         let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };

@@ -17,7 +17,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use legation_protocol::Code;
-use legation_protocol::json::Limits;
+use legation_protocol::json::{Doc, Kind, Limits};
 use legation_protocol::negotiation::{ErrorCode, ExtensionName, Refusal};
 use serde::Serialize;
 use std::sync::Arc;
@@ -50,20 +50,25 @@ pub(crate) async fn post(
             response.headers_mut().extend(id.map(|id| (SESSION, id)));
             Ok(response)
         }
-        Err(refusal) => Ok(refused(&refusal, status(&refusal, bytes.len()))),
+        Err(refusal) => Ok(refused(&refusal, status(&refusal, &bytes))),
     }
 }
 
-fn status(refusal: &Refusal, length: usize) -> StatusCode {
+fn status(refusal: &Refusal, hello: &[u8]) -> StatusCode {
     match refusal.code {
         ErrorCode::VersionUnsupported => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::IdentityRequired | ErrorCode::IdentityInvalid => StatusCode::UNAUTHORIZED,
         ErrorCode::ExtensionConflict => StatusCode::CONFLICT,
         ErrorCode::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::InternalError | ErrorCode::Other(_) => StatusCode::SERVICE_UNAVAILABLE,
-        ErrorCode::HelloInvalid if length > Limits::HANDSHAKE.bytes => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::HelloInvalid if hello.len() > Limits::HANDSHAKE.bytes => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::HelloInvalid if !is_object(hello) => StatusCode::BAD_REQUEST,
         ErrorCode::HelloInvalid => StatusCode::UNPROCESSABLE_ENTITY,
     }
+}
+
+fn is_object(hello: &[u8]) -> bool {
+    Doc::parse_within(hello, Limits::HANDSHAKE).is_ok_and(|doc| doc.root().kind() == Kind::Object)
 }
 
 fn refused(refusal: &Refusal, status: StatusCode) -> Response {

@@ -90,11 +90,6 @@ impl Sessions {
         self.all().remove(&kept(id));
     }
 
-    /// How many are open.
-    pub(crate) fn len(&self) -> usize {
-        self.all().len()
-    }
-
     fn all(&self) -> MutexGuard<'_, BTreeMap<TokenHash, Open>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

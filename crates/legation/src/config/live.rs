@@ -3,13 +3,15 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 12] = [
+pub(crate) const LIVE: [&str; 14] = [
     "hosts",
     "registration",
     "truth",
     "tls",
     "proxy",
     "limits",
+    "handshake",
+    "extensions",
     "mailbox",
     "dedup",
     "rules",
