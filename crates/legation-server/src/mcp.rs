@@ -132,6 +132,7 @@ fn owner(headers: &HeaderMap) -> Result<TokenHash, Refusal> {
         Header::Once(text) => bearer(text),
         Header::Absent | Header::Unclear => None,
     };
-    let none = || Refusal::because(Code::Unauthenticated, "write `Authorization: Bearer …`: an agent's token, or yours");
+    let none =
+        || Refusal::because(Code::Unauthenticated, "write `Authorization: Bearer …`: an agent's token, or yours");
     token.map(Token::hash_of).ok_or_else(none)
 }

@@ -12,16 +12,16 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, alerts, backup, constraints, conversations, dead_letters, entries, erase, escalations, extensions, health,
-    identities, inbox, keys, leftover, mcp, memory, message, messages, metrics, openapi, page, people, record,
-    reviews, search, signin, storage, stream, talks, tasks, truth, ws,
+    identities, inbox, keys, leftover, mcp, memory, message, messages, metrics, openapi, page, people, record, reviews,
+    search, signin, storage, stream, talks, tasks, truth, ws,
 };
-use axum::{Extension, Router};
-use axum::routing::any;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::Response;
+use axum::routing::any;
+use axum::{Extension, Router};
 use legation_protocol::Code;
 use std::sync::Arc;
 use tracing::Instrument as _;

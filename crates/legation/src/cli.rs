@@ -22,7 +22,6 @@ pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
 pub(crate) use conversation::{ConversationArgs, ConversationCommand, StateArg};
 pub(crate) use demo::{DemoArgs, Story};
-pub(crate) use mcp::McpArgs;
 pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
@@ -32,6 +31,7 @@ pub(crate) use identity::{IdentityArgs, IdentityCommand};
 pub(crate) use keep::{BackupArgs, EraseArgs, RestoreArgs};
 pub(crate) use key::{RecordKeyArgs, RecordKeyCommand, RotateArgs};
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
+pub(crate) use mcp::McpArgs;
 pub(crate) use memory::{Best, MemoryArgs};
 pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,

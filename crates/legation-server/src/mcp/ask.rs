@@ -107,7 +107,8 @@ mod tests {
     fn a_name_cannot_leave_its_part_of_the_path() {
         assert_eq!(encoded("agent://a/b?c#d é"), "agent%3A%2F%2Fa%2Fb%3Fc%23d%20%C3%A9");
         assert_eq!(encoded("plain-1.0_~"), "plain-1.0_~");
-        let asked = Asked::get("/v1/memory").with("text", Some("a&b=c")).with("topic", None::<&str>).with("limit", Some(3));
+        let asked =
+            Asked::get("/v1/memory").with("text", Some("a&b=c")).with("topic", None::<&str>).with("limit", Some(3));
         assert_eq!(asked.path, "/v1/memory?text=a%26b%3Dc&limit=3");
     }
 }

@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn the_ack_stands_where_the_spec_has_it() {
-        let answer = json!({"result": {"serverInfo": {"name": "x"}, "_meta": {"space.creed/vcp": {"type": "vcp-ack"}}}});
+        let answer =
+            json!({"result": {"serverInfo": {"name": "x"}, "_meta": {"space.creed/vcp": {"type": "vcp-ack"}}}});
         for head in ["", "data: "] {
             let line = told(&format!("{head}{answer}"));
             let read: Value = serde_json::from_str(line.strip_prefix(head).unwrap()).unwrap();

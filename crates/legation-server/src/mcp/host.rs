@@ -3,10 +3,10 @@
 
 use super::edge::VCP;
 use super::greeting::Greeting;
+use super::tools::{self, Call, Described, Tool, all, extensions};
 use super::watching::Watch;
-use super::{prompts, resources};
-use super::tools::{self, Call, Described, Tool, all};
 use super::{Bearer, Desk};
+use super::{prompts, resources};
 use axum::http::request::Parts;
 use legation_exchange::Who;
 use rmcp::model::{
@@ -125,7 +125,8 @@ impl ServerHandler for Host {
     ) -> Result<ListToolsResult, ErrorData> {
         let asking = self.asking(&context)?;
         let offered = all().iter().filter(|described| asking.may_use(described.tool));
-        Ok(ListToolsResult::with_all_items(offered.map(|Described { said, .. }| said.clone()).collect()))
+        let offered = offered.map(|Described { said, .. }| said.clone());
+        Ok(ListToolsResult::with_all_items(offered.chain(extensions::active(&asking.greeting)).collect()))
     }
 
     async fn call_tool(
@@ -135,16 +136,20 @@ impl ServerHandler for Host {
     ) -> Result<CallToolResponse, ErrorData> {
         let asking = self.asking(&context)?;
         let unknown = || ErrorData::invalid_params(format!("there is no tool {:?} for you here", request.name), None);
+        let Asking { desk, parts, who, greeting } = &asking;
+        let arguments = request.arguments.unwrap_or_default();
+        let call = Call { desk, parts, who, greeting, context: &context, arguments };
+        if let Some(operation) = extensions::named(&request.name, greeting) {
+            return Ok(tools::run_extension(operation, call).await.into());
+        }
         let tool = Tool::named(&request.name).ok_or_else(unknown)?;
-        if asking.greeting.is_refused() && !tool.is_core() {
-            return Ok(tools::not_greeted(&asking.greeting).into());
+        if greeting.is_refused() && !tool.is_core() {
+            return Ok(tools::not_greeted(greeting).into());
         }
         if !asking.may_use(tool) {
             return Err(unknown());
         }
-        let Asking { desk, parts, who, greeting } = &asking;
-        let arguments = request.arguments.unwrap_or_default();
-        Ok(tool.run(Call { desk, parts, who, greeting, context: &context, arguments }).await.into())
+        Ok(tool.run(call).await.into())
     }
 
     async fn list_resources(
@@ -201,7 +206,10 @@ impl ServerHandler for Host {
         let mut watched = self.watched();
         watched.retain(|_, task| !task.is_finished());
         if watched.len() >= MOST_WATCHED {
-            return Err(ErrorData::invalid_request(format!("at most {MOST_WATCHED} things are watched at a time"), None));
+            return Err(ErrorData::invalid_request(
+                format!("at most {MOST_WATCHED} things are watched at a time"),
+                None,
+            ));
         }
         let peer = context.peer;
         let task = asking.desk.shared.tasks.spawn(async move {

@@ -64,7 +64,8 @@ impl Job {
             Job::ReviewTheQueue => REVIEW.to_owned(),
             Job::CatchUp => CATCH_UP.to_owned(),
             Job::DelegateThis => {
-                let work = text("work").ok_or_else(|| ErrorData::invalid_params("say what is to be done: `work`", None))?;
+                let work =
+                    text("work").ok_or_else(|| ErrorData::invalid_params("say what is to be done: `work`", None))?;
                 let to = text("to").map_or_else(
                     || "Find an agent that can do it with find_agents, and tell me which and why.".to_owned(),
                     |to| format!("It is for the agent {to}: make sure with find_agents that it is there."),

@@ -28,10 +28,7 @@ const ADVICE: &[(&[Code], &str)] = &[
     (&[Code::SenderMismatch], "Name yourself as the sender: vcp_status says who you are."),
     (&[Code::NotAllowed], "This takes another token than yours: ask the operator."),
     (&[Code::Unauthenticated], "The token this host was given is not known here: ask the operator for another."),
-    (
-        &[Code::AgentSuspended, Code::AgentPaused],
-        "Stop here and tell your person: an operator has to let you go on.",
-    ),
+    (&[Code::AgentSuspended, Code::AgentPaused], "Stop here and tell your person: an operator has to let you go on."),
     (&[Code::Halted], "It was halted: wait until a person releases it."),
     (&[Code::DelegationDenied], "Delegate only to those your manifest allows."),
     (&[Code::ConstraintViolated], "You are under a constraint that forbids this; your bundle says which."),

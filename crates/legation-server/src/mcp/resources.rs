@@ -6,8 +6,10 @@ mod kinds;
 use super::ask::{Asked, encoded};
 use super::greeting::Greeting;
 use super::host::Asking;
-use super::tools::decoded;
+use super::tools::{decoded, extensions};
 use kinds::{Kind, Named};
+use legation_engine::Operation;
+use legation_exchange::extensions::Extension;
 use legation_exchange::{TokenHash, Who};
 use legation_protocol::csm1;
 use legation_protocol::token::ValueToken;
@@ -142,11 +144,19 @@ fn is_of(constitution: &str, code: &csm1::Code) -> bool {
     token.namespace() == Some(namespace) && (code.version().is_none() || code.version() == version.as_deref())
 }
 
-/// What an extension keeps for this session.
+/// What an extension keeps for whoever asks, as its own operation tells it.
 async fn extension(asking: &Asking, kind: Kind, name: &str) -> Option<Value> {
-    if kind != Kind::Consensus && !is_own_session(asking, name) {
-        return None;
-    }
-    let extension = kind.extension()?;
-    asked(asking, Asked::get(format!("/v1/extensions/{}", encoded(extension.as_str())))).await
+    let own = || is_own_session(asking, name);
+    let (of, operation, params) = match kind {
+        Kind::PersonalState => (Extension::Personal, "state", own().then(|| json!({}))?),
+        Kind::Relational => (Extension::Relational, "context", own().then(|| json!({}))?),
+        Kind::Torch => (Extension::Torch, "state", own().then(|| json!({}))?),
+        Kind::Consensus => (Extension::Consensus, "deliberation", json!({"deliberation_id": name})),
+        // Sessions of this one are named by those who speak of them, each for itself.
+        Kind::Intent => (Extension::Intent, "current", json!({"session_id": name})),
+        Kind::Capabilities | Kind::Bundle | Kind::Identity | Kind::Constitution | Kind::Inbox | Kind::Task => {
+            return None;
+        }
+    };
+    asked(asking, extensions::asked(Operation::named(of, operation)?, &params)).await
 }

@@ -2,6 +2,7 @@
 
 mod core;
 mod described;
+pub(super) mod extensions;
 mod letters;
 mod mailbox;
 mod people;
@@ -12,6 +13,7 @@ use super::ask::Said;
 use super::greeting::Greeting;
 use super::remedy;
 use axum::http::request::Parts;
+use legation_engine::Operation;
 use legation_exchange::{Role, Who};
 use legation_protocol::{Code, Rejection};
 use rmcp::RoleServer;
@@ -152,6 +154,11 @@ impl Tool {
         };
         done.unwrap_or_else(|rejection| refused(&refusal_body(&rejection)))
     }
+}
+
+/// Asks an extension that is active.
+pub(super) async fn run_extension(operation: &Operation, call: Call<'_>) -> CallToolResult {
+    extensions::run(operation, &call).await.unwrap_or_else(|rejection| refused(&refusal_body(&rejection)))
 }
 
 /// What a tool comes to. What it refuses itself is told like what a door refuses.

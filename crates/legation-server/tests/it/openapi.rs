@@ -301,7 +301,8 @@ fn mcp(talk: &Talk<'_>, house: &House) {
     ask(&within, "POST", &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     // What goes on until somebody ends it is looked at as far as it has a head.
     let listen = "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream";
-    let head = house.raw(format!("{listen}\r\nMcp-Session-Id: {session}\r\nAuthorization: {}\r\n\r\n", talk.by).as_bytes());
+    let head =
+        house.raw(format!("{listen}\r\nMcp-Session-Id: {session}\r\nAuthorization: {}\r\n\r\n", talk.by).as_bytes());
     assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("content-type: text/event-stream"), "{head}");
     talk.contract.note("get /mcp 200");
     ask(&within, "DELETE", &Value::Null);

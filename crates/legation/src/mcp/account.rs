@@ -86,7 +86,10 @@ async fn register(stranger: &Client, agent: &str, key: &SecretKey) -> anyhow::Re
         }
         _ => error.into(),
     })?;
-    registered.token.map(|token| Zeroizing::new(token.to_string())).ok_or_else(|| anyhow!("{agent} got no token: set LEGATION_TOKEN"))
+    registered
+        .token
+        .map(|token| Zeroizing::new(token.to_string()))
+        .ok_or_else(|| anyhow!("{agent} got no token: set LEGATION_TOKEN"))
 }
 
 /// For its owner alone from the first moment.

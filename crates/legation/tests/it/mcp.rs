@@ -28,7 +28,10 @@ fn with_no_settings_a_host_is_an_agent_of_this_machines_exchange() {
     for host in [&mut hers, &mut his] {
         assert_eq!(host.initialize()["protocolVersion"], "2025-11-25");
     }
-    assert_eq!(hers.ask("tools/call", &call("vcp_status", json!({})))["structuredContent"]["you"], format!("agent {ann}"));
+    assert_eq!(
+        hers.ask("tools/call", &call("vcp_status", json!({})))["structuredContent"]["you"],
+        format!("agent {ann}")
+    );
     let claim = json!({"to": bob, "content": "The kettle boils.", "confidence": 0.5});
     let sent = hers.ask("tools/call", &call("claim", claim));
     assert_eq!(sent["structuredContent"]["status"], "accepted", "{sent}");

@@ -93,7 +93,8 @@ pub(super) fn encode_context(call: &mut Call<'_>) -> Done {
     let given_names: Map<String, Value> = call.taken()?;
     let mut values = Vec::new();
     for (name, names) in given_names {
-        let unknown = || unknown(&name, "is no dimension", &Dimension::ALL.iter().map(|d| d.as_str()).collect::<Vec<_>>());
+        let unknown =
+            || unknown(&name, "is no dimension", &Dimension::ALL.iter().map(|d| d.as_str()).collect::<Vec<_>>());
         let dimension = Dimension::named(&name).ok_or_else(unknown)?;
         for value in listed(dimension, names)? {
             values.push((dimension, value));

@@ -106,7 +106,11 @@ impl<'h> Client<'h> {
     #[track_caller]
     pub(crate) fn refused(&self, tool: &str, arguments: Value, code: &str) -> Value {
         let result = self.call(tool, arguments);
-        assert_eq!((&result["isError"], &result["structuredContent"]["error"]), (&json!(true), &json!(code)), "{result}");
+        assert_eq!(
+            (&result["isError"], &result["structuredContent"]["error"]),
+            (&json!(true), &json!(code)),
+            "{result}"
+        );
         let words = result["content"][0]["text"].as_str().unwrap();
         assert!(words.starts_with(&format!("Refused, {code}: ")), "{words}");
         result["structuredContent"].clone()

@@ -98,10 +98,20 @@ fn only_a_bearer_gets_in() {
         house.ask("POST", path).json(ping).refused(401, "unauthenticated");
         house.ask("POST", path).by("lgt_wrong").json(ping).refused(401, "unauthenticated");
         house.ask("GET", path).get().refused(401, "unauthenticated");
-        house.ask("POST", path).by(&house.operator).header("host", "evil.test").json(ping).refused(403, "forbidden_origin");
+        house
+            .ask("POST", path)
+            .by(&house.operator)
+            .header("host", "evil.test")
+            .json(ping)
+            .refused(403, "forbidden_origin");
         let evil = house.ask("POST", path).by(&house.operator).header("origin", "https://evil.test").json(ping);
         evil.refused(403, "forbidden_origin");
-        house.ask("POST", path).by(&house.operator).header("origin", "null").json(ping).refused(403, "forbidden_origin");
+        house
+            .ask("POST", path)
+            .by(&house.operator)
+            .header("origin", "null")
+            .json(ping)
+            .refused(403, "forbidden_origin");
     }
 }
 
@@ -124,7 +134,12 @@ fn a_session_is_worth_nothing_to_anybody_else() {
     assert!(!hers.tools().is_empty());
     // A token that is withdrawn takes its sessions with it.
     house.ask("DELETE", "/v1/agents/ann").by(&house.operator).get().ok();
-    house.ask("POST", "/mcp").by(&ann.token).header("mcp-session-id", &session).json(list).refused(401, "unauthenticated");
+    house
+        .ask("POST", "/mcp")
+        .by(&ann.token)
+        .header("mcp-session-id", &session)
+        .json(list)
+        .refused(401, "unauthenticated");
 }
 
 #[test]

@@ -25,17 +25,25 @@ fn the_core_resources_are_there_and_no_extensions_are() {
         let hello = json!({"type": "vcp-hello", "version": "3.1"});
         let host = Client::greeting(&house, &ann.token, generation, Some(hello));
         let templates = uris(&host, "resources/templates/list", "resourceTemplates", "uriTemplate");
-        assert_eq!(templates, [
-            "vcp://bundle/{session_id}", "vcp://identity/{token}", "vcp://constitution/{csm1_code}",
-            "legation://inbox/{agent}", "legation://tasks/{task}",
-        ]);
+        assert_eq!(
+            templates,
+            [
+                "vcp://bundle/{session_id}",
+                "vcp://identity/{token}",
+                "vcp://constitution/{csm1_code}",
+                "legation://inbox/{agent}",
+                "legation://tasks/{task}",
+            ]
+        );
         let listed = uris(&host, "resources/list", "resources", "uri");
         assert!(listed[1].starts_with("vcp://bundle/ses_") && listed[2] == "legation://inbox/ann", "{listed:?}");
         assert_eq!(read(&host, "vcp://capabilities").unwrap()["version"], "3.1");
         let bundle = read(&host, &listed[1]).unwrap();
         assert_eq!((&bundle["constraints"], &bundle["constitution"]), (&json!([]), &Value::Null));
         assert_eq!(read(&host, "vcp://constitution/N5+E+F").unwrap()["persona"], "nanny");
-        for nothing in ["vcp://personal-state/current", "vcp://consensus/1", "vcp://bundle/ses_other", "file:///etc/passwd"] {
+        for nothing in
+            ["vcp://personal-state/current", "vcp://consensus/1", "vcp://bundle/ses_other", "file:///etc/passwd"]
+        {
             assert!(read(&host, nothing).is_none(), "{nothing}");
         }
     }
@@ -107,7 +115,8 @@ fn a_mailbox_is_watched_by_a_session() {
     }
     let listen = format!(
         "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: {}\r\nAuthorization: Bearer {}\r\n\r\n",
-        his.session.as_ref().unwrap(), bob.token
+        his.session.as_ref().unwrap(),
+        bob.token
     );
     let mut updates = updates(&house, &listen);
     house.send(&ann, &ann.cap("bob", "now")).ok();
@@ -123,17 +132,51 @@ fn a_mailbox_is_watched_without_one() {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
     });
-    let wanted = json!({"resourceSubscriptions": ["legation://inbox/bob", "legation://inbox/ann", "vcp://capabilities"]});
+    let wanted =
+        json!({"resourceSubscriptions": ["legation://inbox/bob", "legation://inbox/ann", "vcp://capabilities"]});
     let params = json!({"_meta": meta, "notifications": wanted});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}).to_string();
     let listen = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\
          Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n{body}",
-        bob.token, body.len()
+        bob.token,
+        body.len()
     );
     // The first says that it is watched from here on.
     let mut updates = updates(&house, &listen);
     assert_eq!(updates.next().unwrap()["params"]["uri"], "legation://inbox/bob");
     house.send(&ann, &ann.cap("bob", "now")).ok();
     assert_eq!(updates.next().unwrap()["params"]["uri"], "legation://inbox/bob");
+}
+
+#[test]
+fn an_extension_has_tools_and_resources_while_it_is_active() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    house.admit("bob");
+    for generation in BOTH {
+        let hello = json!({"type": "vcp-hello", "version": "3.1", "extensions": ["VCP-X-Consensus"]});
+        let host = Client::greeting(&house, &ann.token, generation, Some(hello));
+        let tools = host.tools();
+        assert!(tools.contains(&"vcp_consensus_vote".to_owned()), "{tools:?}");
+        assert!(
+            !tools.iter().any(|tool| tool.starts_with("vcp_personal") || tool.starts_with("vcp_torch")),
+            "{tools:?}"
+        );
+        let templates = uris(&host, "resources/templates/list", "resourceTemplates", "uriTemplate");
+        assert!(templates.contains(&"vcp://consensus/{deliberation_id}".to_owned()));
+        assert!(!templates.contains(&"vcp://torch/{session_id}".to_owned()));
+        let draft = json!({"title": "Tea or coffee", "candidates": ["tea", "coffee"], "stakeholders": ["ann", "bob"]});
+        let proposed = host.done("vcp_consensus_propose", draft.clone());
+        let id = proposed["deliberation_id"].as_str().or_else(|| proposed["id"].as_str()).unwrap();
+        assert_eq!(read(&host, &format!("vcp://consensus/{id}")).unwrap()["title"], "Tea or coffee");
+        host.refused("vcp_consensus_propose", json!({"title": "x"}), "schema_invalid");
+        assert_eq!(host.ask("tools/call", json!({"name": "vcp_personal_state"}))["error"]["code"], -32602);
+        let silent = Client::open(&house, &ann.token, generation);
+        assert_eq!(
+            silent.ask("tools/call", json!({"name": "vcp_consensus_propose", "arguments": draft}))["error"]["code"],
+            -32602
+        );
+        assert!(read(&silent, &format!("vcp://consensus/{id}")).is_none());
+    }
 }

@@ -31,15 +31,26 @@ fn each_kind_of_message_is_made_as_its_dialect_wants_it() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
     let host = Client::open(&house, &ann.token, BOTH[1]);
-    host.done("claim", json!({"to": "bob", "content": "Water boils at 100 °C here.", "confidence": 0.5, "keywords": ["water"]}));
+    host.done(
+        "claim",
+        json!({"to": "bob", "content": "Water boils at 100 °C here.", "confidence": 0.5, "keywords": ["water"]}),
+    );
     host.done("query", json!({"to": "bob", "reference": "latest_commit_hash"}));
     host.done("query", json!({"to": "bob", "condition": {"is": "open"}}));
-    host.done("request_task", json!({"to": "bob", "task_type": "debug_code", "description": "It fails.", "priority": "high"}));
+    host.done(
+        "request_task",
+        json!({"to": "bob", "task_type": "debug_code", "description": "It fails.", "priority": "high"}),
+    );
     let waiting = house.inbox(&bob, "");
-    let kinds: Vec<_> = waiting["messages"].as_array().unwrap().iter().map(|item| {
-        let message = &item["message"];
-        message["performative"].as_str().or_else(|| message["type"].as_str()).unwrap().to_owned()
-    }).collect();
+    let kinds: Vec<_> = waiting["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| {
+            let message = &item["message"];
+            message["performative"].as_str().or_else(|| message["type"].as_str()).unwrap().to_owned()
+        })
+        .collect();
     assert_eq!(kinds, ["claim", "QUERY_REF", "QUERY_IF", "TASK_REQUEST"]);
     host.refused("query", json!({"to": "bob"}), "schema_invalid");
     host.refused("claim", json!({"content": "x", "confidence": 2, "to": "bob"}), "out_of_range");
@@ -54,7 +65,8 @@ fn a_vcp_message_is_signed_or_handed_back_to_be_signed() {
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
     house.ask("PUT", "/v1/agents/ann").by(&house.operator).json(r#"{"parent":"bob"}"#).ok();
     let host = Client::open(&house, &ann.token, BOTH[0]);
-    let context = host.done("vcp_encode_context", json!({"time": "morning", "company": ["children"]}))["context"].clone();
+    let context =
+        host.done("vcp_encode_context", json!({"time": "morning", "company": ["children"]}))["context"].clone();
     let alarm = json!({"to": "bob", "severity": "critical", "reason": "smoke", "context": context});
     let refused = host.refused("escalate", alarm, "signature_required");
     assert_eq!(refused["prepared"]["payload"]["requires_ack"], true);
@@ -72,7 +84,10 @@ fn waiting_tells_how_it_goes_and_ends_when_something_comes() {
         let waiting = json!({"name": "read_inbox", "arguments": {"wait": 6}, "_meta": {"progressToken": "p"}});
         let heard = his.hear("tools/call", waiting);
         assert_eq!(heard.len(), 2, "{heard:?}");
-        assert_eq!((&heard[0]["method"], &heard[0]["params"]["progress"]), (&json!("notifications/progress"), &json!(5.0)));
+        assert_eq!(
+            (&heard[0]["method"], &heard[0]["params"]["progress"]),
+            (&json!("notifications/progress"), &json!(5.0))
+        );
         assert_eq!(heard[1]["result"]["structuredContent"]["messages"], json!([]));
     }
     std::thread::scope(|scope| {
@@ -90,7 +105,10 @@ fn people_see_what_is_theirs_to_decide() {
     let auditor = house.grant("otto", "auditor");
     let tools = |token: &str| Client::open(&house, token, BOTH[1]).tools();
     assert!(!tools(&ann.token).contains(&"list_reviews".to_owned()));
-    assert!(tools(&reviewer).contains(&"decide_review".to_owned()) && !tools(&reviewer).contains(&"resume_agent".to_owned()));
+    assert!(
+        tools(&reviewer).contains(&"decide_review".to_owned())
+            && !tools(&reviewer).contains(&"resume_agent".to_owned())
+    );
     assert!(tools(&auditor).contains(&"list_reviews".to_owned()) && !tools(&auditor).contains(&"claim".to_owned()));
     assert!(tools(&house.operator).contains(&"resume_agent".to_owned()));
     let hers = Client::open(&house, &ann.token, BOTH[0]);
@@ -98,7 +116,11 @@ fn people_see_what_is_theirs_to_decide() {
     assert_eq!(held["status"], "held");
     let rita = Client::open(&house, &reviewer, BOTH[0]);
     let review = rita.done("list_reviews", json!({}))["reviews"][0].clone();
-    rita.refused("decide_review", json!({"review": review["id"], "decision": "approve", "digest": "sha256:00"}), "review_conflict");
+    rita.refused(
+        "decide_review",
+        json!({"review": review["id"], "decision": "approve", "digest": "sha256:00"}),
+        "review_conflict",
+    );
     rita.done("decide_review", json!({"review": review["id"], "decision": "approve", "digest": review["digest"]}));
     let answer = hers.ask("tools/call", json!({"name": "list_reviews", "arguments": {}}));
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
@@ -112,7 +134,10 @@ fn people_see_what_is_theirs_to_decide() {
 fn what_is_looked_up_is_what_the_doors_tell() {
     let house = House::open();
     let ann = house.admit("ann");
-    house.ask("PUT", "/v1/agents/jules").json(r#"{"capabilities":{"topics":["python"],"actions":["debug_code"]}}"#).ok();
+    house
+        .ask("PUT", "/v1/agents/jules")
+        .json(r#"{"capabilities":{"topics":["python"],"actions":["debug_code"]}}"#)
+        .ok();
     let host = Client::open(&house, &ann.token, BOTH[1]);
     assert_eq!(host.done("find_agents", json!({"capability": "debug_code"}))["agents"][0]["id"], "jules");
     assert_eq!(host.done("find_agents", json!({}))["agents"].as_array().unwrap().len(), 2);

@@ -129,7 +129,9 @@ fn the_conformance_suite_finds_nothing_in_what_applies() {
         let suite = clients.join("node/node_modules/.bin/conformance");
         let url = format!("{}/mcp", bearer.url);
         let mut command = node(&clients);
-        let out = runs(command.arg(suite).args(["server", "--url", &url, "--scenario", scenario]).current_dir(served.folder()));
+        let out = runs(
+            command.arg(suite).args(["server", "--url", &url, "--scenario", scenario]).current_dir(served.folder()),
+        );
         assert!(out.contains("0 failed") || out.contains("✓"), "{scenario}: {out}");
     }
 }

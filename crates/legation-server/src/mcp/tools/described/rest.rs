@@ -55,7 +55,10 @@ pub(super) fn show_task() -> Words {
     Words {
         title: "Show a task",
         about: "Shows a task you have a part in: its state, who works on it, its parts and what was said.",
-        takes: closed("Which.", [must("task", text("Its id.")), may("opener", text("Who opened it, where ids clash."))]),
+        takes: closed(
+            "Which.",
+            [must("task", text("Its id.")), may("opener", text("Who opened it, where ids clash."))],
+        ),
         gives: whole("WholeTask"),
         changes: Changes::Nothing,
     }
@@ -101,7 +104,10 @@ pub(super) fn list_reviews() -> Words {
         about: "Lists the messages that wait for a person, with why. Show them to your person; do not decide for them.",
         takes: closed(
             "Which.",
-            [may("after", text("What the last page said as `next`.")), may("limit", within("How many at most.", 1, 1000, 20))],
+            [
+                may("after", text("What the last page said as `next`.")),
+                may("limit", within("How many at most.", 1, 1000, 20)),
+            ],
         ),
         gives: whole("Reviews"),
         changes: Changes::Nothing,
