@@ -14,6 +14,7 @@ mod latency;
 mod letters;
 mod lines;
 mod load;
+mod mcp;
 mod nats;
 mod push;
 mod report;
@@ -49,11 +50,13 @@ pub enum Scenario {
     Ws,
     /// Many idle sockets: what they cost in memory.
     Sockets,
+    /// Sending by a tool of MCP, against sending.
+    Mcp,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 7] = [
+    pub const ALL: [Scenario; 8] = [
         Scenario::Accept,
         Scenario::Nats,
         Scenario::Latency,
@@ -61,6 +64,7 @@ impl Scenario {
         Scenario::Push,
         Scenario::Ws,
         Scenario::Sockets,
+        Scenario::Mcp,
     ];
 }
 
@@ -108,6 +112,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Push => push::measure(plan, place, watch).await,
                 Scenario::Ws => ws::measure(plan, place, watch).await,
                 Scenario::Sockets => sockets::measure(plan, place, watch).await,
+                Scenario::Mcp => mcp::measure(plan, place, watch).await,
             }
         })?);
     }
