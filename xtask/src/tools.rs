@@ -58,7 +58,7 @@ const NODE: [&str; 5] = [
     "@modelcontextprotocol/sdk@1",
     "@modelcontextprotocol/client@2",
     "@modelcontextprotocol/conformance@0.1",
-    "@modelcontextprotocol/inspector@0.15",
+    "@modelcontextprotocol/inspector@2",
 ];
 
 /// Installs the official clients of MCP into the build directory unless they are there. What is there whole

@@ -24,8 +24,8 @@ use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method};
-use axum::response::Response;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Router};
 use edge::Inward;
 use greeting::{Greeting, Remembered};
@@ -92,7 +92,12 @@ impl Desk {
         };
         self.must_hold(&greeting)?;
         parts.extensions.insert(Bearer { who, greeting: greeting.clone() });
+        let ends = parts.method == Method::DELETE;
         let response = self.service.handle(Request::from_parts(parts, Body::from(bytes))).await.map(Body::new);
+        if ends && response.status().is_success() {
+            // Some clients take 202 for a failure.
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
         if !opens {
             return Ok(response);
         }

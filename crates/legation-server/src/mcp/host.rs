@@ -16,7 +16,7 @@ use rmcp::model::{
     ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
     UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -109,6 +109,9 @@ impl ServerHandler for Host {
         tell(&asking.greeting, &mut result.capabilities, &mut result.meta);
         Ok(result)
     }
+
+    /// Nothing waits for it.
+    async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let asking = self.asking(&context)?;

@@ -43,6 +43,6 @@ fn listen() -> Operation {
 fn end() -> Operation {
     Operation::new(Method::DELETE, "/mcp", "endMcp", "End a session")
         .by(Proof::Token)
-        .answers_nothing(202, "It has ended")
+        .answers_nothing(204, "It has ended")
         .refuses(&[404])
 }

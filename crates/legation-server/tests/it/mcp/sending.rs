@@ -98,6 +98,23 @@ fn waiting_tells_how_it_goes_and_ends_when_something_comes() {
 }
 
 #[test]
+fn waiting_can_be_called_off() {
+    let house = House::open();
+    let bob = house.admit("bob");
+    let his = Client::open(&house, &bob.token, BOTH[0]);
+    let wait = json!({"name": "read_inbox", "arguments": {"wait": 600}});
+    let wait = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": wait});
+    let off = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| his.post(&wait, &[]));
+        while !waiting.is_finished() {
+            assert_eq!(his.post(&off, &[]).status, 202);
+        }
+        waiting.join().unwrap();
+    });
+}
+
+#[test]
 fn people_see_what_is_theirs_to_decide() {
     let house = House::open();
     let (ann, _bob) = (house.admit("ann"), house.admit("bob"));
