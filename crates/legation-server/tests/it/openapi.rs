@@ -214,8 +214,18 @@ fn handshake(talk: &Talk<'_>) {
     let hello = json!({"type": "vcp-hello", "version": "3.1", "extensions": names, "identity": made["token"]});
     let ack = talk.send("POST", "/v1/hello", &[], &hello);
     let headers = [("authorization", talk.by.as_str()), ("legation-session", ack["session_id"].as_str().unwrap())];
-    let name = [("name", "VCP-X-Torch")];
-    for (method, path) in [("GET", "/v1/hello"), ("GET", "/v1/extensions/{name}"), ("DELETE", "/v1/hello")] {
+    let name = [("name", "VCP-X-Torch"), ("operation", "lineage")];
+    let body = r#"{"limit":3}"#;
+    let path = "/v1/extensions/{name}/{operation}";
+    let asked = Call { method: "POST", path, names: &name, headers: &headers, media: JSON, body, ..Call::default() };
+    talk.contract.fits(asked).ok();
+    for (method, path) in [
+        ("GET", "/v1/hello"),
+        ("GET", "/v1/extensions"),
+        ("GET", "/v1/extensions/{name}"),
+        ("GET", path),
+        ("DELETE", "/v1/hello"),
+    ] {
         talk.contract.fits(Call { method, path, names: &name, headers: &headers, ..Call::default() }).ok();
     }
     let gone = Call { method: "GET", path: "/v1/hello", headers: &headers, ..Call::default() };
