@@ -363,7 +363,8 @@ fn every_operation_refuses_as_it_is_described() {
             refused(&[("authorization", "Bearer lgt_wrong")], JSON, 401);
         }
         let by = format!("Bearer {}", house.operator);
-        if takes_json && !path.ends_with("{key}") {
+        // Whoever has no session is told that first.
+        if takes_json && !path.ends_with("{key}") && !has("428") {
             refused(&[("authorization", &by)], JSON, 400);
             refused(&[("authorization", &by)], "text/plain", 415);
         }
@@ -410,7 +411,10 @@ fn every_parameter_that_is_described_is_taken() {
             let method = if method == "get" { "GET" } else { "POST" };
             let call = Call { method, path: &path, names: &names, query: &query, headers: &headers, ..Call::default() };
             let answer = contract.answered(call);
-            assert!(matches!(answer.status, 200 | 404), "{path}?{query}: {answer:?}");
+            // What takes a session says so first.
+            let fits =
+                matches!(answer.status, 200 | 404) || path.starts_with("/v1/extensions/") && answer.status == 428;
+            assert!(fits, "{path}?{query}: {answer:?}");
             taken += 1;
         }
     }
