@@ -4,7 +4,7 @@
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::tokens::Token;
-use legation_exchange::rules::identity::{Issued, LONGEST, Order, Which};
+use legation_exchange::rules::identity::{Issued, KNOWN_TOKENS, LONGEST, Order, Which};
 use legation_exchange::{Directive, Moment, TokenHash, Verdict, Who};
 use legation_protocol::token::IdentityToken;
 use legation_protocol::{Code, Rejection};
@@ -31,18 +31,33 @@ impl Exchange {
     ) -> Result<(Verdict, Option<IdentityToken>), Error> {
         // Whole seconds are all that a token can say; the rules see to the bounds.
         let seconds = now().plus(life.min(LONGEST + Duration::from_secs(1))).micros() / 1_000_000;
-        let Some(token) = self.notary.identity(subject, seconds) else {
+        let Some(token) = self.fresh_identity(subject, seconds) else {
             let message = "a subject has at least one character, and 128 at most as a token writes it";
             let rejection = Rejection::because(Code::OutOfRange, message).at("/subject");
             self.refuse_known(&who, &rejection).await?;
             return Ok((Verdict::Refused(rejection), None));
         };
         let hash = Token::hash_of(&token.reveal());
-        let expires = Moment::from_micros(seconds * 1_000_000);
+        let expires = Moment::from_micros(token.expires_at() * 1_000_000);
         let order = Order::Issue { token: hash, subject: subject.to_owned(), expires };
         let verdict = self.order(Directive::Identity(order), who).await?;
         let told = matches!(verdict, Verdict::Accepted { .. });
         Ok((verdict, told.then_some(token)))
+    }
+
+    /// A token that is none of those there are. Two with the same end are the same token, and one that was revoked
+    /// must not come back: so a new one ends a second earlier than its twin.
+    fn fresh_identity(&self, subject: &str, seconds: u64) -> Option<IdentityToken> {
+        let is_fresh =
+            |token: &IdentityToken| self.state().rules().identities.get(&Token::hash_of(&token.reveal())).is_none();
+        let mut token = self.notary.identity(subject, seconds)?;
+        for earlier in (1..=KNOWN_TOKENS as u64).map_while(|before| seconds.checked_sub(before)) {
+            if is_fresh(&token) {
+                break;
+            }
+            token = self.notary.identity(subject, earlier)?;
+        }
+        Some(token)
     }
 
     /// Revokes tokens. From its answer on they count nowhere, also where a connection rests on them.

@@ -140,7 +140,7 @@ impl Exchange {
             sealed_for: None,
             clock,
         };
-        let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
+        let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone(), Arc::clone(&desk)));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let exchange = Exchange {
             data: data.clone().into(),

@@ -62,6 +62,8 @@ pub(crate) struct Vault {
     ring: Arc<Ring>,
     index: watch::Receiver<Standing>,
     rewriting: Mutex<Option<Rewriting>>,
+    /// About the ring itself.
+    complaint: Mutex<Complaint>,
 }
 
 impl Vault {
@@ -70,8 +72,12 @@ impl Vault {
         snapshots: Snapshots,
         ring: Arc<Ring>,
         index: watch::Receiver<Standing>,
+        alerts: Arc<Desk>,
     ) -> Vault {
-        Vault { rewriter, snapshots, ring, index, rewriting: Mutex::new(None) }
+        let complaint =
+            Complaint::new("what is written is sealed with a key that the next start would not find", alerts);
+        let (rewriting, complaint) = (Mutex::new(None), Mutex::new(complaint));
+        Vault { rewriter, snapshots, ring, index, rewriting, complaint }
     }
 
     fn storage(&self) -> Result<Storage, legation_store::Error> {
@@ -98,11 +104,14 @@ impl Vault {
     /// Whether what is written is sealed, with a key that the next start will find.
     pub(crate) fn observed(&self) -> Feature {
         let (check, open) = (self.ring.check(), self.rewriter.segments().iter().any(|segment| segment.key.is_none()));
+        let mut complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         match check {
-            Ok(()) if open => Feature::Off,
-            Ok(()) => Feature::On,
+            Ok(()) => {
+                complaint.over();
+                if open { Feature::Off } else { Feature::On }
+            }
             Err(error) => {
-                tracing::warn!(%error, "what is stored is sealed with a key that the next start would not find");
+                complaint.about(&error);
                 Feature::Lost
             }
         }

@@ -82,7 +82,13 @@ impl Shared {
     pub(crate) fn greet(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {
         self.agree(guest, who, hello).inspect_err(|refusal| {
             let digest = Some(Digest::of_bytes(hello).to_string());
-            self.note(guest, Unrecorded { code: code_of(&refusal.code), digest });
+            match code_of(&refusal.code) {
+                // Counted, whoever it is: a flood is no reason to let the record grow.
+                Code::RateLimited => {
+                    self.exchange.note_refusal(&Who::Nobody, Code::RateLimited, guest.source.into(), digest);
+                }
+                code => self.note(guest, Unrecorded { code, digest }),
+            }
         })
     }
 

@@ -17,6 +17,8 @@ use std::time::Duration;
 pub const LONGEST: Duration = Duration::from_hours(24);
 /// How many of one subject may count at a time.
 pub const LIVE_TOKENS: usize = 64;
+/// How many of one subject are remembered, those that were revoked too.
+pub const KNOWN_TOKENS: usize = 1024;
 /// The longest reason that is kept.
 const REASON: usize = 1024;
 
@@ -134,6 +136,10 @@ impl Identities {
         own.map(|(token, _)| *token)
     }
 
+    fn known(&self, subject: &str) -> usize {
+        self.0.values().filter(|issued| issued.subject == subject).count()
+    }
+
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         // What has ended by itself needs nobody's word any more.
         self.0.retain(|_, issued| at.at < issued.expires);
@@ -182,7 +188,12 @@ fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who)
         let message = "an identity token lasts at least a second, and 24 hours at most";
         return Err(Rejection::because(Code::OutOfRange, message).at("/seconds"));
     }
-    if state.rules().identities.live(subject, now).count() >= LIVE_TOKENS {
+    let identities = &state.rules().identities;
+    // It would be the same token, also where that was revoked.
+    if identities.get(&token).is_some() {
+        return Err(Rejection::because(Code::Busy, "the same was issued just now: ask again"));
+    }
+    if identities.live(subject, now).count() >= LIVE_TOKENS || identities.known(subject) >= KNOWN_TOKENS {
         let message =
             format!("{LIVE_TOKENS} tokens of this subject count already: revoke some, or wait until they end");
         return Err(Rejection::because(Code::RateLimited, message).at("/subject"));

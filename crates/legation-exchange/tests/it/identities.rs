@@ -1,7 +1,7 @@
 //! Identity tokens: who issues and revokes them for whom, how long they count, and how many.
 
 use crate::desk::{Desk, accepted, agent, person, refused, token};
-use legation_exchange::rules::identity::{LIVE_TOKENS, LONGEST, Order, Which};
+use legation_exchange::rules::identity::{KNOWN_TOKENS, LIVE_TOKENS, LONGEST, Order, Which};
 use legation_exchange::{Directive, Input, Role, State, Verdict, Who};
 use legation_protocol::Code;
 use std::time::Duration;
@@ -41,7 +41,7 @@ fn operators_issue_for_anybody_and_agents_for_themselves() {
         (person("anna", Role::Auditor), "user_42", Err(Code::NotAllowed)),
         (Who::Nobody, "user_42", Err(Code::Unauthenticated)),
     ] {
-        assert_eq!(issue(&mut desk, "t", subject, HOUR, who.clone()), want, "{who}");
+        assert_eq!(issue(&mut desk, &format!("{who} {subject}"), subject, HOUR, who.clone()), want, "{who}");
     }
 }
 
@@ -72,6 +72,25 @@ fn so_many_of_one_subject_and_no_more() {
     assert_eq!(issue(&mut desk, "more", "user_43", HOUR, Who::operator()), Ok(()));
     accepted(&revoke(&mut desk, Which::Token(token("7")), Who::operator()));
     assert_eq!(issue(&mut desk, "again", "user_42", HOUR, Who::operator()), Ok(()));
+}
+
+#[test]
+fn a_token_that_was_revoked_is_not_issued_again() {
+    let mut desk = Desk::new();
+    issue(&mut desk, "t", "user_42", HOUR, Who::operator()).unwrap();
+    accepted(&revoke(&mut desk, Which::Token(token("t")), Who::operator()));
+    assert_eq!(issue(&mut desk, "t", "user_42", HOUR, Who::operator()), Err(Code::Busy));
+    assert!(!counts(&desk, "t"));
+}
+
+#[test]
+fn issuing_and_revoking_without_end_has_an_end() {
+    let mut desk = Desk::new();
+    for number in 0..KNOWN_TOKENS {
+        issue(&mut desk, &number.to_string(), "user_42", HOUR, Who::operator()).unwrap();
+        accepted(&revoke(&mut desk, Which::Of("user_42".to_owned()), Who::operator()));
+    }
+    assert_eq!(issue(&mut desk, "more", "user_42", HOUR, Who::operator()), Err(Code::RateLimited));
 }
 
 #[test]
