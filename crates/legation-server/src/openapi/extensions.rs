@@ -25,7 +25,6 @@ fn list() -> Operation {
         .by(Proof::Optional)
         .header("Session")
         .answers(200, "The extensions", "Extensions")
-        .refuses(&[404])
 }
 
 fn named(operation: Operation) -> Operation {

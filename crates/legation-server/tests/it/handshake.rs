@@ -62,7 +62,8 @@ fn a_hello_is_answered_with_what_is_offered_in_the_clients_order() {
 
 #[test]
 fn what_is_not_built_or_not_enabled_is_not_offered() {
-    let house = House::open();
+    let negotiation = Negotiation { built: Vec::new(), ..Negotiation::default() };
+    let house = House::told(Settings { negotiation, ..Settings::default() });
     let ann = house.admit("ann");
     let ack = greet(&house, &ann.token, &asking(&["VCP-X-Personal"], None)).ok();
     assert_eq!((&ack["supported"], &ack["unsupported"]), (&json!([]), &json!(["VCP-X-Personal"])));

@@ -17,6 +17,7 @@ mod door;
 mod endpoint;
 mod erase;
 mod escalations;
+mod extensions;
 mod handshake;
 mod house;
 mod identity;

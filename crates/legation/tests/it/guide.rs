@@ -8,6 +8,7 @@ const CONVERSATIONS: &str = include_str!("../../../../docs/guides/conversations.
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
 const HANDSHAKE: &str = include_str!("../../../../docs/guides/handshake.md");
+const EXTENSIONS: &str = include_str!("../../../../docs/guides/extensions.md");
 const MEMORY: &str = include_str!("../../../../docs/guides/memory.md");
 const ESCALATION: &str = include_str!("../../../../docs/guides/escalation.md");
 const TASKS: &str = include_str!("../../../../docs/guides/tasks.md");
@@ -74,6 +75,16 @@ fn the_shell_examples_about_the_handshake_work() {
     assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
     assert_eq!(ran.out.matches(r#""type":"vcp-ack""#).count(), 3, "{}", ran.out);
     for told in [r#""VCP-X-Unheard-Of""#, r#"{"ended":true}"#, "user_42\t", "\tcounts\n"] {
+        assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
+    }
+}
+
+#[test]
+fn the_shell_examples_about_extensions_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(EXTENSIONS, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    for told in [r#""winner":"soup""#, r#""d":[[0,1,2],[0,0,1],[0,0,0]]"#, "It is cold outside."] {
         assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
     }
 }
