@@ -37,7 +37,7 @@ pub(crate) async fn post(
     }
     Media::json(&headers)?;
     let bytes = match body::whole(body).await {
-        // Larger than anything that is read here, so that it is larger than a hello.
+        // Larger than anything that is read here, and so than a hello: any bytes too many say so.
         Err(refusal) if refusal.code() == Code::TooLarge => Bytes::from(vec![b' '; Limits::HANDSHAKE.bytes + 1]),
         read => read?,
     };
