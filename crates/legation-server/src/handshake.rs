@@ -134,8 +134,8 @@ impl Agreement {
     }
 
     /// Whether everything still is on that the ack said was.
-    pub(crate) fn holds_under(&self, observed: &Observed) -> bool {
-        CoreFeatures::observe(observed).lost_since(self.ack.features()).next().is_none()
+    pub(crate) fn holds_under(&self, observed: Observed) -> bool {
+        CoreFeatures::observe(&observed).lost_since(self.ack.features()).next().is_none()
     }
 }
 
