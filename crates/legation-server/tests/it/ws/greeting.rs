@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Patience that no test comes to the end of.
-const LONG: Duration = Duration::from_secs(600);
+const LONG: Duration = Duration::from_mins(10);
 
 fn house(negotiation: Negotiation) -> (House, Party, Party) {
     let house = offering(negotiation);
