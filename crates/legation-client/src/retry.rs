@@ -69,7 +69,7 @@ impl Backoff {
     }
 
     /// Whether the exchange is waited for so long.
-    pub(crate) fn is_worth_it(self, error: &Error) -> bool {
+    pub(crate) fn is_worth_it(error: &Error) -> bool {
         asked(error) <= LONGEST
     }
 

@@ -53,7 +53,7 @@ impl Client {
         let mut backoff = Backoff::HANDSHAKE;
         for _ in 1..TRIES {
             match self.greet_once(hello).await {
-                Err(error) if error.is_retryable() && backoff.is_worth_it(&error) => {
+                Err(error) if error.is_retryable() && Backoff::is_worth_it(&error) => {
                     tracing::debug!(%error, "greeting again");
                     backoff.wait(&error).await;
                 }

@@ -17,11 +17,11 @@ use crate::settings::Limits;
 use crate::shared::Shared;
 use legation_engine::{Identified, Limiter};
 use legation_exchange::Who;
-use legation_protocol::json::Digest;
+use legation_protocol::json::{Digest, Doc};
 use legation_protocol::negotiation::{
     Ack, Answered, CoreFeatures, ErrorCode, ExtensionName, Observed, Refusal, Registry, Terms, answer,
 };
-use legation_protocol::{Code, Format, Violation};
+use legation_protocol::{Code, Findings, Format, Violation};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -134,16 +134,14 @@ impl Agreement {
     }
 
     /// Whether everything still is on that the ack said was.
-    pub(crate) fn holds_under(&self, observed: &Observed) -> bool {
-        CoreFeatures::observe(observed).lost_since(self.ack.features()).next().is_none()
+    pub(crate) fn holds_under(&self, observed: Observed) -> bool {
+        CoreFeatures::observe(&observed).lost_since(self.ack.features()).next().is_none()
     }
 }
 
 /// Whether a text is meant as a part of a handshake: by its type, or, where it is no JSON that two readers
 /// would take for the same, by the word.
 pub(crate) fn is_handshake(text: &str) -> bool {
-    use legation_protocol::Findings;
-    use legation_protocol::json::Doc;
     if !text.contains("vcp-") {
         return false;
     }

@@ -150,7 +150,9 @@ impl Identities {
             }
             Change::Revoked { tokens, by, why } => {
                 let revoked = Revoked { at: at.at, by: by.clone(), why: why.clone() };
-                tokens.iter().for_each(|token| self.revoke(token, &revoked));
+                for token in tokens {
+                    self.revoke(token, &revoked);
+                }
             }
         }
     }

@@ -133,6 +133,8 @@ fn a_snapshot_and_the_record_know_the_same_tokens() {
     let read = State::from_bytes(&desk.state.to_bytes()).unwrap();
     assert_eq!(read.rules().identities, desk.state.rules().identities);
     let mut folded = State::deciding();
-    desk.record.iter().for_each(|entry| folded.apply(entry));
+    for entry in &desk.record {
+        folded.apply(entry);
+    }
     assert_eq!(folded.rules().identities, desk.state.rules().identities);
 }

@@ -37,7 +37,7 @@ pub(crate) async fn post(
     }
     Media::json(&headers)?;
     let bytes = match body::whole(body).await {
-        // Larger than anything that is read here, so that it is larger than a hello.
+        // Larger than anything that is read here, and so than a hello: any bytes too many say so.
         Err(refusal) if refusal.code() == Code::TooLarge => Bytes::from(vec![b' '; Limits::HANDSHAKE.bytes + 1]),
         read => read?,
     };
@@ -56,14 +56,13 @@ pub(crate) async fn post(
 
 fn status(refusal: &Refusal, hello: &[u8]) -> StatusCode {
     match refusal.code {
-        ErrorCode::VersionUnsupported => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::IdentityRequired | ErrorCode::IdentityInvalid => StatusCode::UNAUTHORIZED,
         ErrorCode::ExtensionConflict => StatusCode::CONFLICT,
         ErrorCode::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         ErrorCode::InternalError | ErrorCode::Other(_) => StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::HelloInvalid if hello.len() > Limits::HANDSHAKE.bytes => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::HelloInvalid if !is_object(hello) => StatusCode::BAD_REQUEST,
-        ErrorCode::HelloInvalid => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::VersionUnsupported | ErrorCode::HelloInvalid => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
 

@@ -105,8 +105,9 @@ fn make_room(all: &mut BTreeMap<TokenHash, Open>, most: usize, counts: impl Fn(&
     if counted.clone().count() < most {
         return;
     }
-    let first = counted.min_by_key(|(_, open)| open.until).map(|(id, _)| *id);
-    first.into_iter().for_each(|id| drop(all.remove(&id)));
+    if let Some(id) = counted.min_by_key(|(_, open)| open.until).map(|(id, _)| *id) {
+        all.remove(&id);
+    }
 }
 
 /// An id that nobody guesses.
@@ -131,7 +132,7 @@ pub(crate) async fn recognise(
     };
     let holder = Holder::of(&guest, request.headers());
     let agreement = shared.handshakes.sessions.find(id, &holder, Instant::now()).ok_or_else(unknown)?;
-    if !agreement.holds_under(&shared.handshakes.observed()) {
+    if !agreement.holds_under(shared.handshakes.observed()) {
         shared.handshakes.sessions.end(&agreement);
         let message = "a core feature this session began with has failed, and the session has ended with it";
         return Err(Refusal::because(Code::CoreFeatureLost, message));

@@ -427,8 +427,8 @@ impl Session {
 /// Ready when something is off that the ack said was on.
 async fn unfit(features: &mut watch::Receiver<Observed>, agreement: Option<&Agreement>) {
     let Some(agreement) = agreement else { return std::future::pending().await };
-    if features.wait_for(|observed| !agreement.holds_under(observed)).await.is_err() {
-        std::future::pending().await
+    if features.wait_for(|observed| !agreement.holds_under(*observed)).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 

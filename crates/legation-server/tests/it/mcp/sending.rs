@@ -163,5 +163,5 @@ fn what_is_looked_up_is_what_the_doors_tell() {
     assert!(host.done("search_memory", json!({"keywords": ["water"]}))["memories"].is_array());
     let operator = Client::open(&house, &house.operator, BOTH[1]);
     operator.done("delegate", json!({"to": "jules", "task": "T1", "summary": "Look at it.", "from": "orchestrator"}));
-    assert_eq!(operator.done("show_task", json!({"task": "T1"}))["id"], "T1");
+    assert_eq!(operator.done("show_task", json!({"task": "T1"}))["task_id"], "T1");
 }
