@@ -13,6 +13,7 @@ cargo xtask COMMAND
   test             every test of the workspace, documentation included
   lint             formatting, lints, dependency rules
   bench            every benchmark, in one run, with ratios
+  mcp-clients      the official clients of MCP that tests drive, into the build directory
   nats             the NATS server that `legation bench` compares with, into the build directory
   fuzz [SECONDS]   every fuzz target for so long (60 by default)
   sim [--seeds N] [--from S]   the exchange in simulation, so many seeds from one on
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         ["test", rest @ ..] => test(rest),
         ["lint"] => lint(),
         ["bench"] => bench(),
+        ["mcp-clients"] => tools::need_mcp_clients(),
         ["nats"] => tools::need_nats(),
         ["fuzz"] => fuzz("60"),
         ["fuzz", seconds] => fuzz(seconds),
@@ -53,6 +55,9 @@ fn test(rest: &[&str]) -> Done {
     tools::need_program("curl", "curl")?;
     tools::need_program("python3", "python3")?;
     want_nats();
+    if let Err(why) = tools::need_mcp_clients() {
+        eprintln!("the official clients of MCP are left out: {why}");
+    }
     run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())
 }
 

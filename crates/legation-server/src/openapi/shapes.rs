@@ -4,6 +4,8 @@ mod audit;
 mod charters;
 mod conversations;
 mod escalations;
+mod extensions;
+mod handshake;
 mod keep;
 mod mailbox;
 mod memory;
@@ -33,6 +35,8 @@ pub(super) fn all() -> Value {
         conversations::shapes(),
         reviews::shapes(),
         parties::shapes(),
+        handshake::shapes(),
+        extensions::shapes(),
         charters::shapes(),
         tasks::shapes(),
         escalations::shapes(),

@@ -7,6 +7,7 @@ use crate::words::Party;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract::{Call, Contract, FORM};
+use legation_server::Negotiation;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -206,6 +207,38 @@ fn tasks(talk: &Talk<'_>) {
     assert_eq!((&shown["former"], &shown["escalated_to"]), (&json!(["pm-1"]), &json!("operator")));
 }
 
+/// A session begun, used and ended; and identity tokens.
+fn handshake(talk: &Talk<'_>) {
+    let made = talk.send("POST", "/v1/identities", &[], &json!({"subject": "user_42", "seconds": 60}));
+    let names = ["VCP-X-Personal", "VCP-X-Torch", "VCP-X-Odd"];
+    let hello = json!({"type": "vcp-hello", "version": "3.1", "extensions": names, "identity": made["token"]});
+    let ack = talk.send("POST", "/v1/hello", &[], &hello);
+    let headers = [("authorization", talk.by.as_str()), ("legation-session", ack["session_id"].as_str().unwrap())];
+    let name = [("name", "VCP-X-Torch"), ("operation", "lineage")];
+    let body = r#"{"limit":3}"#;
+    let path = "/v1/extensions/{name}/{operation}";
+    let asked = Call { method: "POST", path, names: &name, headers: &headers, media: JSON, body, ..Call::default() };
+    talk.contract.fits(asked).ok();
+    for (method, path) in [
+        ("GET", "/v1/hello"),
+        ("GET", "/v1/extensions"),
+        ("GET", "/v1/extensions/{name}"),
+        ("GET", path),
+        ("DELETE", "/v1/hello"),
+    ] {
+        talk.contract.fits(Call { method, path, names: &name, headers: &headers, ..Call::default() }).ok();
+    }
+    let gone = Call { method: "GET", path: "/v1/hello", headers: &headers, ..Call::default() };
+    assert_eq!(talk.contract.fits(gone).status, 404);
+    talk.send("POST", "/v1/identities/revoke", &[], &json!({"subject": "user_42", "reason": "left"}));
+    assert_eq!(talk.get("/v1/identities", &[], "subject=user_42")["identities"][0]["revoked"]["reason"], "left");
+    let headers = [("authorization", talk.by.as_str())];
+    let body = hello.to_string();
+    let call =
+        Call { method: "POST", path: "/v1/hello", headers: &headers, media: JSON, body: &body, ..Call::default() };
+    assert_eq!(talk.contract.fits(call).status, 401);
+}
+
 fn people_and_keys(talk: &Talk<'_>) {
     for role in ["auditor", "reviewer"] {
         talk.send("PUT", "/v1/tokens/{name}", &[("name", "rita")], &json!({"role": role}));
@@ -255,6 +288,36 @@ fn keeping(talk: &Talk<'_>) {
     assert!(talk.contract.fits(call).text.contains("legation-backup-1"));
 }
 
+fn mcp(talk: &Talk<'_>, house: &House) {
+    let both = ("accept", "application/json, text/event-stream");
+    let ask = |headers: &[(&'static str, &str)], method: &'static str, body: &Value| {
+        let (media, body) = if body.is_null() { ("", String::new()) } else { (JSON, body.to_string()) };
+        talk.contract.fits(Call { method, path: "/mcp", headers, media, body: &body, ..Call::default() })
+    };
+    let by = ("authorization", talk.by.as_str());
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+    });
+    let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}});
+    let modern = [by, both, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", "server/discover")];
+    assert!(ask(&modern, "POST", &discover).text.contains("supportedVersions"));
+    let client = json!({"name": "x", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let open = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let opened = ask(&[by, both], "POST", &open);
+    let session = opened.headers["mcp-session-id"].to_str().unwrap();
+    let within = [by, both, ("mcp-session-id", session)];
+    ask(&within, "POST", &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    // What goes on until somebody ends it is looked at as far as it has a head.
+    let listen = "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream";
+    let head =
+        house.raw(format!("{listen}\r\nMcp-Session-Id: {session}\r\nAuthorization: {}\r\n\r\n", talk.by).as_bytes());
+    assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("content-type: text/event-stream"), "{head}");
+    talk.contract.note("get /mcp 200");
+    ask(&within, "DELETE", &Value::Null);
+}
+
 fn upkeep(talk: &Talk<'_>) {
     for path in ["/healthz", "/readyz", "/.well-known/legation/keys", "/openapi.json"] {
         talk.get(path, &[], "");
@@ -283,7 +346,8 @@ fn people(talk: &Talk<'_>) {
 
 #[test]
 fn every_operation_answers_as_it_is_described() {
-    let house = House::open();
+    let negotiation = Negotiation { built: Negotiation::KNOWN.to_vec(), ..Negotiation::default() };
+    let house = House::told(legation_server::Settings { negotiation, ..legation_server::Settings::default() });
     let talk = talk(&house);
     let (ann, bob) = agents(&talk, &house);
     look_up(&talk, &messages(&talk, &ann));
@@ -295,9 +359,11 @@ fn every_operation_answers_as_it_is_described() {
     mailboxes(&talk);
     alarms(&talk, &ann);
     people_and_keys(&talk);
+    handshake(&talk);
     record(&talk);
     people(&talk);
     keeping(&talk);
+    mcp(&talk, &house);
     upkeep(&talk);
     let statuses = |(method, path, operation): (String, String, Value)| {
         let statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();
@@ -328,12 +394,13 @@ fn every_operation_refuses_as_it_is_described() {
             refused(&[("authorization", "Bearer lgt_wrong")], JSON, 401);
         }
         let by = format!("Bearer {}", house.operator);
-        if takes_json && !path.ends_with("{key}") {
+        // Whoever has no session is told that first.
+        if takes_json && !path.ends_with("{key}") && !has("428") {
             refused(&[("authorization", &by)], JSON, 400);
             refused(&[("authorization", &by)], "text/plain", 415);
         }
         let asks_first = path.starts_with("/v1/audit") || path == "/v1/constraints";
-        if has("404") && method == "GET" && !asks_first {
+        if has("404") && method == "GET" && !asks_first && !has("428") {
             refused(&[("authorization", &by)], JSON, 404);
         }
     }
@@ -375,7 +442,10 @@ fn every_parameter_that_is_described_is_taken() {
             let method = if method == "get" { "GET" } else { "POST" };
             let call = Call { method, path: &path, names: &names, query: &query, headers: &headers, ..Call::default() };
             let answer = contract.answered(call);
-            assert!(matches!(answer.status, 200 | 404), "{path}?{query}: {answer:?}");
+            // What takes a session says so first.
+            let fits =
+                matches!(answer.status, 200 | 404) || path.starts_with("/v1/extensions/") && answer.status == 428;
+            assert!(fits, "{path}?{query}: {answer:?}");
             taken += 1;
         }
     }
