@@ -118,8 +118,8 @@ fn alerting(changes: &[Change]) -> Option<Alerting<'_>> {
         | Change::Vlp(_)
         | Change::Translated(_)
         | Change::BrokenOff { .. }
- | Change::Extension(_)
- | Change::Identity(_) => None,
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     })
 }
 
@@ -150,8 +150,8 @@ fn asks_a_person(change: &Change) -> Option<&'static str> {
         | Change::Vlp(_)
         | Change::Translated(_)
         | Change::BrokenOff { .. }
- | Change::Extension(_)
- | Change::Identity(_) => None,
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     }
 }
 

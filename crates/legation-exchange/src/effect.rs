@@ -242,8 +242,8 @@ fn stopped_by(changes: &[Change]) -> Option<Party> {
         | Change::Vlp(_)
         | Change::Translated(_)
         | Change::BrokenOff { .. }
- | Change::Extension(_)
- | Change::Identity(_) => None,
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     })
 }
 

@@ -89,9 +89,13 @@ impl Change {
         match self {
             Change::Hold(change) => change.message(),
             Change::Translated(translation) => Some(translation.original),
-            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::BrokenOff { .. }
- | Change::Extension(_)
- | Change::Identity(_) => None,
+            Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::BrokenOff { .. }
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 
@@ -104,8 +108,8 @@ impl Change {
             | Change::Acl(_)
             | Change::Translated(_)
             | Change::BrokenOff { .. }
- | Change::Extension(_)
- | Change::Identity(_) => None,
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 
@@ -147,8 +151,8 @@ impl Change {
             | Change::Acl(_)
             | Change::Vlp(_)
             | Change::BrokenOff { .. }
- | Change::Extension(_)
- | Change::Identity(_) => None,
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 }
