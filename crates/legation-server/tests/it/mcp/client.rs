@@ -90,22 +90,22 @@ impl<'h> Client<'h> {
     }
 
     /// What a tool gives, whether it is that or a refusal.
-    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Value {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", Value::from_iter([("name", tool.into()), ("arguments", arguments)]));
         assert!(answer["result"].is_object(), "{answer}");
         answer["result"].clone()
     }
 
     #[track_caller]
     pub(crate) fn done(&self, tool: &str, arguments: Value) -> Value {
-        let result = self.call(tool, &arguments);
+        let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{result}");
         result["structuredContent"].clone()
     }
 
     #[track_caller]
     pub(crate) fn refused(&self, tool: &str, arguments: Value, code: &str) -> Value {
-        let result = self.call(tool, &arguments);
+        let result = self.call(tool, arguments);
         assert_eq!(
             (&result["isError"], &result["structuredContent"]["error"]),
             (&json!(true), &json!(code)),
