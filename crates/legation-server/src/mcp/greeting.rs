@@ -27,27 +27,37 @@ pub(super) enum Greeting {
     Refused(Arc<negotiation::Refusal>),
 }
 
-/// Agreements with hosts that have no session, by token and hello.
+/// A token and a hello, as far as anything is kept of them.
+type Key = (TokenHash, TokenHash);
+
+/// An agreement, and until when it is remembered.
+#[derive(Debug)]
+struct Kept {
+    agreement: Arc<Agreement>,
+    until: Instant,
+}
+
+/// Agreements with hosts that have no session.
 #[derive(Debug, Default)]
-pub(super) struct Remembered(Mutex<BTreeMap<(TokenHash, TokenHash), (Arc<Agreement>, Instant)>>);
+pub(super) struct Remembered(Mutex<BTreeMap<Key, Kept>>);
 
 impl Remembered {
-    fn find(&self, key: (TokenHash, TokenHash), now: Instant) -> Option<Arc<Agreement>> {
-        self.all().get(&key).filter(|(_, until)| now < *until).map(|(agreement, _)| Arc::clone(agreement))
+    fn find(&self, key: Key, now: Instant) -> Option<Arc<Agreement>> {
+        self.all().get(&key).filter(|kept| now < kept.until).map(|kept| Arc::clone(&kept.agreement))
     }
 
-    fn keep(&self, key: (TokenHash, TokenHash), agreement: Arc<Agreement>, until: Instant, now: Instant) {
+    fn keep(&self, key: Key, kept: Kept, now: Instant) {
         let mut all = self.all();
         if all.len() >= MOST {
-            all.retain(|_, (_, until)| now < *until);
+            all.retain(|_, kept| now < kept.until);
         }
         // Who finds no room is greeted again next time.
         if all.len() < MOST {
-            all.insert(key, (agreement, until));
+            all.insert(key, kept);
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<(TokenHash, TokenHash), (Arc<Agreement>, Instant)>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Key, Kept>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -72,7 +82,7 @@ impl Desk {
         let greeting = self.greet(guest, who, hello);
         if let Greeting::Agreed(agreement) = &greeting {
             let until = now + self.shared.settings().negotiation.session;
-            self.remembered.keep(key, Arc::clone(agreement), until, now);
+            self.remembered.keep(key, Kept { agreement: Arc::clone(agreement), until }, now);
         }
         greeting
     }
@@ -81,7 +91,7 @@ impl Desk {
     pub(super) fn must_hold(&self, greeting: &Greeting) -> Result<(), Refusal> {
         let observed = *self.shared.handshakes.features().borrow();
         match greeting {
-            Greeting::Agreed(agreement) if !agreement.holds_under(&observed) => {
+            Greeting::Agreed(agreement) if !agreement.holds_under(observed) => {
                 let message = "a core feature this session began with has failed, and the session has ended with it";
                 Err(Refusal::because(Code::CoreFeatureLost, message))
             }

@@ -160,7 +160,9 @@ impl Bridge {
     /// The host has gone: what it waits for is called off, and its session ended.
     pub(super) async fn end(&self) {
         let underway = std::mem::take(&mut self.state.lock().underway);
-        underway.into_values().for_each(|task| task.abort());
+        for task in underway.into_values() {
+            task.abort();
+        }
         let (session, version) = self.state.session();
         if let Some(session) = session {
             let headers = listening(&session, version.as_ref());

@@ -14,7 +14,7 @@ fn open(served: &Served, prepare: impl FnOnce(&mut std::process::Command)) -> Pi
     Piped::start(&mut command)
 }
 
-fn call(tool: &str, arguments: Value) -> Value {
+fn call(tool: &str, arguments: &Value) -> Value {
     json!({"name": tool, "arguments": arguments})
 }
 
@@ -29,16 +29,16 @@ fn with_no_settings_a_host_is_an_agent_of_this_machines_exchange() {
         assert_eq!(host.initialize()["protocolVersion"], "2025-11-25");
     }
     assert_eq!(
-        hers.ask("tools/call", &call("vcp_status", json!({})))["structuredContent"]["you"],
+        hers.ask("tools/call", &call("vcp_status", &json!({})))["structuredContent"]["you"],
         format!("agent {ann}")
     );
     let claim = json!({"to": bob, "content": "The kettle boils.", "confidence": 0.5});
-    let sent = hers.ask("tools/call", &call("claim", claim));
+    let sent = hers.ask("tools/call", &call("claim", &claim));
     assert_eq!(sent["structuredContent"]["status"], "accepted", "{sent}");
-    let read = his.ask("tools/call", &call("read_inbox", json!({"wait": 10})));
+    let read = his.ask("tools/call", &call("read_inbox", &json!({"wait": 10})));
     assert_eq!(read["structuredContent"]["messages"][0]["message"]["content"], "The kettle boils.", "{read}");
     // What waits keeps nobody waiting.
-    his.say(&json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": call("read_inbox", json!({"wait": 600, "after": 1_000}))}));
+    his.say(&json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": call("read_inbox", &json!({"wait": 600, "after": 1_000}))}));
     assert!(his.ask("ping", &json!({})).is_object());
     assert_eq!(hers.end(), 0);
     assert_eq!(his.end(), 0);
@@ -60,7 +60,7 @@ fn vcp_messages_are_signed_with_the_key_that_stays_here() {
             host.is_newer = true;
         }
         let alarm = json!({"to": "bob", "severity": "warning", "reason": "smoke", "context": "⏰🌅|📍🏡"});
-        let sent = host.ask("tools/call", &call("escalate", alarm));
+        let sent = host.ask("tools/call", &call("escalate", &alarm));
         assert_eq!(sent["structuredContent"]["status"], "accepted", "{sent}");
         assert_eq!(host.end(), 0);
     }
@@ -80,7 +80,7 @@ fn a_session_that_is_gone_is_opened_again_unnoticed() {
     });
     host.initialize();
     served.restart();
-    let status = host.ask("tools/call", &call("vcp_status", json!({})));
+    let status = host.ask("tools/call", &call("vcp_status", &json!({})));
     assert_eq!(status["structuredContent"]["you"], "agent ann", "{status}");
 }
 

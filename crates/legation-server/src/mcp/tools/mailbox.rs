@@ -29,16 +29,16 @@ pub(super) async fn read(call: &mut Call<'_>) -> Done {
     }
     let agent = call.speaker(wanted.agent.clone())?;
     let step = if call.context.meta.get_progress_token().is_some() { BETWEEN } else { AT_ONCE };
-    let mut waited = 0;
+    let mut left = wanted.wait;
     loop {
-        let next = step.min(wanted.wait - waited);
+        let next = step.min(left);
         let said = listed(call, &agent, &wanted, next).await?;
-        waited += next;
+        left -= next;
         let is_empty = said.body.get("messages").and_then(Value::as_array).is_some_and(Vec::is_empty);
-        if said.is_refusal() || !is_empty || waited >= wanted.wait || call.desk.shared.stopping.is_cancelled() {
+        if said.is_refusal() || !is_empty || left == 0 || call.desk.shared.stopping.is_cancelled() {
             return Ok(told(said));
         }
-        tell_progress(call, waited, wanted.wait).await;
+        tell_progress(call, wanted.wait - left, wanted.wait).await;
     }
 }
 
@@ -53,9 +53,9 @@ async fn listed(call: &Call<'_>, agent: &str, wanted: &Wanted, wait: u64) -> Res
     }
 }
 
-async fn tell_progress(call: &Call<'_>, waited: u64, of: u64) {
+async fn tell_progress(call: &Call<'_>, done: u64, of: u64) {
     let Some(token) = call.context.meta.get_progress_token() else { return };
-    let [progress, total] = [waited, of].map(|seconds| u32::try_from(seconds).map_or(0.0, f64::from));
+    let [progress, total] = [done, of].map(|seconds| u32::try_from(seconds).map_or(0.0, f64::from));
     let progress = ProgressNotificationParam::new(token, progress).with_total(total).with_message("nothing yet");
     // Whoever has gone away is not told.
     let _ = call.context.peer.notify_progress(progress).await;

@@ -91,7 +91,7 @@ impl<'h> Client<'h> {
 
     /// What a tool gives, whether it is that or a refusal.
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        let answer = self.ask("tools/call", Value::from_iter([("name", tool.into()), ("arguments", arguments)]));
         assert!(answer["result"].is_object(), "{answer}");
         answer["result"].clone()
     }
