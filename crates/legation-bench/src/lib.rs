@@ -59,7 +59,7 @@ pub enum Scenario {
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 8] = [
+    pub const ALL: [Scenario; 9] = [
         Scenario::Accept,
         Scenario::Nats,
         Scenario::Latency,

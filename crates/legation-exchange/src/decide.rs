@@ -240,7 +240,12 @@ impl Directive {
     fn judged(&self) -> Option<&cap::Judged> {
         match self {
             Directive::Cap(order) => order.opinion.as_ref().map(|opinion| &opinion.judged),
-            Directive::Review(_) | Directive::Vcp(_) | Directive::Acl(_) | Directive::Vlp(_) | Directive::Extension(_) | Directive::Identity(_) => None,
+            Directive::Review(_)
+            | Directive::Vcp(_)
+            | Directive::Acl(_)
+            | Directive::Vlp(_)
+            | Directive::Extension(_)
+            | Directive::Identity(_) => None,
         }
     }
 }

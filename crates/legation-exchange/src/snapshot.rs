@@ -39,9 +39,7 @@ struct WireState {
     rules: Kept,
 }
 
-const FORM: u32 = 5;
-/// The oldest form that reads as this one: it knew of no extensions.
-const OLDEST: u32 = 4;
+const FORM: u32 = 6;
 /// Bytes of one item.
 const ITEM: usize = 32;
 
@@ -79,8 +77,7 @@ impl State {
     pub fn from_bytes(bytes: &[u8]) -> Option<State> {
         let (length, rest) = bytes.split_first_chunk::<8>()?;
         let (json, items) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-        let wire: WireState =
-            serde_json::from_slice(json).ok().filter(|wire: &WireState| (OLDEST..=FORM).contains(&wire.form))?;
+        let wire: WireState = serde_json::from_slice(json).ok().filter(|wire: &WireState| wire.form == FORM)?;
         let mut state = State { next: wire.next, now: wire.now, dedup: Some(Dedup::default()), ..State::default() };
         (state.epochs, state.erasures, state.dropped) = (wire.epochs, wire.erasures, wire.dropped);
         state.rules = wire.rules;

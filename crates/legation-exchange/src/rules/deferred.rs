@@ -61,7 +61,9 @@ fn waits(change: &Change) -> bool {
         | Change::Vcp(_)
         | Change::Vlp(_)
         | Change::Translated(_)
-        | Change::BrokenOff { .. } | Change::Extension(_) | Change::Identity(_) => false,
+        | Change::BrokenOff { .. }
+        | Change::Extension(_)
+        | Change::Identity(_) => false,
     }
 }
 
