@@ -18,7 +18,12 @@ pub(super) fn of(extension: Extension, name: &str) -> Value {
 }
 
 fn object(required: &[&str], properties: Value) -> Value {
-    json!({"type": "object", "required": required, "properties": properties, "additionalProperties": false})
+    Value::from_iter([
+        ("type", json!("object")),
+        ("required", json!(required)),
+        ("properties", properties),
+        ("additionalProperties", json!(false)),
+    ])
 }
 
 fn text(about: &str, most: u32) -> Value {
@@ -128,7 +133,9 @@ fn consensus(name: &str) -> Value {
         "propose" => object(&["title", "candidates", "stakeholders"], draft()),
         "amend" => {
             let mut properties = draft();
-            properties["deliberation_id"] = id();
+            if let Some(properties) = properties.as_object_mut() {
+                properties.insert("deliberation_id".to_owned(), id());
+            }
             object(&["deliberation_id"], properties)
         }
         "advance" => {

@@ -1,4 +1,4 @@
-//! The extensions over HTTP and WebSockets: only while they are active, and each for its own subject.
+//! The extensions over HTTP and `WebSockets`: only while they are active, and each for its own subject.
 
 use crate::handshake::{asking, identity};
 use crate::house::{Answer, House};
