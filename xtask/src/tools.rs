@@ -69,6 +69,7 @@ pub(crate) fn need_mcp_clients() -> Done {
     if whole.is_file() {
         return Ok(());
     }
+    need_program("npm", "npm")?;
     let made = PYTHON.iter().try_for_each(|(name, package)| {
         let folder = target.join(name);
         run("python3", &["-m", "venv", &folder.to_string_lossy()])?;

@@ -346,8 +346,7 @@ fn people(talk: &Talk<'_>) {
 
 #[test]
 fn every_operation_answers_as_it_is_described() {
-    let negotiation = Negotiation { built: Negotiation::KNOWN.to_vec(), ..Negotiation::default() };
-    let house = House::told(legation_server::Settings { negotiation, ..legation_server::Settings::default() });
+    let house = House::open();
     let talk = talk(&house);
     let (ann, bob) = agents(&talk, &house);
     look_up(&talk, &messages(&talk, &ann));
@@ -375,13 +374,24 @@ fn every_operation_answers_as_it_is_described() {
     assert_eq!(described.difference(&seen).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
+/// A session of the operator's in which every extension is active.
+fn session(house: &House) -> String {
+    let made = house.ask("POST", "/v1/identities").by(&house.operator).json(r#"{"subject":"user_42"}"#).ok();
+    let names = Negotiation::KNOWN;
+    let hello = json!({"type": "vcp-hello", "version": "3.1", "extensions": names, "identity": made["token"]});
+    let ack = house.ask("POST", "/v1/hello").by(&house.operator).json(hello.to_string()).ok();
+    ack["session_id"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn every_operation_refuses_as_it_is_described() {
     let house = House::open();
     let contract = Contract::of(&house);
-    let names = [("id", "ann"), ("key", "nothing"), ("name", "rita")];
+    let session = session(&house);
     for (method, path, operation) in contract.operations() {
         let method = ["GET", "POST", "PUT", "DELETE"].into_iter().find(|known| known.to_lowercase() == method).unwrap();
+        let name = if path.starts_with("/v1/extensions/") { "VCP-X-Torch" } else { "rita" };
+        let names = [("id", "ann"), ("key", "nothing"), ("name", name), ("operation", "hand_off")];
         let refused = |headers: &[(&'static str, &str)], media: &str, status: u16| {
             let call = Call { method, path: &path, names: &names, headers, media, body: "[]", ..Call::default() };
             assert_eq!(contract.answered(call).status, status, "{method} {path}");
@@ -394,14 +404,20 @@ fn every_operation_refuses_as_it_is_described() {
             refused(&[("authorization", "Bearer lgt_wrong")], JSON, 401);
         }
         let by = format!("Bearer {}", house.operator);
-        // Whoever has no session is told that first.
-        if takes_json && !path.ends_with("{key}") && !has("428") {
-            refused(&[("authorization", &by)], JSON, 400);
-            refused(&[("authorization", &by)], "text/plain", 415);
+        let mut headers = vec![("authorization", by.as_str())];
+        if has("428") {
+            refused(&headers, JSON, 428);
+            refused(&[("authorization", &by), ("legation-session", "ses_nothing")], JSON, 404);
+            headers.push(("legation-session", &session));
         }
-        let asks_first = path.starts_with("/v1/audit") || path == "/v1/constraints";
-        if has("404") && method == "GET" && !asks_first && !has("428") {
-            refused(&[("authorization", &by)], JSON, 404);
+        if takes_json && !path.ends_with("{key}") {
+            refused(&headers, JSON, 400);
+            refused(&headers, "text/plain", 415);
+        }
+        // What only a session leads to is there in one.
+        let asks_first = path.starts_with("/v1/audit") || path == "/v1/constraints" || has("428");
+        if has("404") && method == "GET" && !asks_first {
+            refused(&headers, JSON, 404);
         }
     }
     for (path, query) in [("/v1/audit/proof", ""), ("/v1/audit/consistency", "from=2&to=1")] {
@@ -420,6 +436,16 @@ fn example(contract: &Contract<'_>, schema: &Value) -> String {
     }
 }
 
+/// The extension and the operation of it that take a parameter.
+fn takes(parameter: &str) -> (&'static str, &'static str) {
+    match parameter {
+        "deliberation_id" => ("consensus", "deliberation"),
+        "session_id" => ("intent", "current"),
+        "of" => ("relational", "context"),
+        _ => ("torch", "lineage"),
+    }
+}
+
 #[test]
 fn every_parameter_that_is_described_is_taken() {
     let house = House::open();
@@ -427,8 +453,8 @@ fn every_parameter_that_is_described_is_taken() {
         house.admit(id);
     }
     let contract = Contract::of(&house);
-    let (by, names) = (format!("Bearer {}", house.operator), [("id", "ann"), ("key", "1")]);
-    let headers = [("authorization", by.as_str())];
+    let (by, session) = (format!("Bearer {}", house.operator), session(&house));
+    let headers = [("authorization", by.as_str()), ("legation-session", session.as_str())];
     let mut taken = 0;
     for (method, path, operation) in contract.operations().into_iter().filter(|(.., it)| !is_endless(it)) {
         let asked: Vec<_> = operation["parameters"].as_array().unwrap().iter().filter(|p| p["in"] == "query").collect();
@@ -440,12 +466,11 @@ fn every_parameter_that_is_described_is_taken() {
                 continue;
             }
             let method = if method == "get" { "GET" } else { "POST" };
+            let (name, operation) = takes(parameter["name"].as_str().unwrap());
+            let names = [("id", "ann"), ("key", "1"), ("name", name), ("operation", operation)];
             let call = Call { method, path: &path, names: &names, query: &query, headers: &headers, ..Call::default() };
             let answer = contract.answered(call);
-            // What takes a session says so first.
-            let fits =
-                matches!(answer.status, 200 | 404) || path.starts_with("/v1/extensions/") && answer.status == 428;
-            assert!(fits, "{path}?{query}: {answer:?}");
+            assert!(matches!(answer.status, 200 | 404), "{path}?{query}: {answer:?}");
             taken += 1;
         }
     }
