@@ -141,10 +141,11 @@ fn components() -> Value {
 }
 
 /// A shape with all it refers to, for those who have nothing else of this description. Of messages it says no
-/// more than that they are objects: each dialect has its own schema.
+/// more than that they are objects: each dialect has its own schema. That the whole is one is said at its head, also
+/// where it is one of several: some readers look nowhere else.
 pub(crate) fn whole(name: &str) -> Value {
     let shapes = shapes::all();
-    let mut whole = shapes.get(name).cloned().unwrap_or_default();
+    let mut whole = schema::with(shapes.get(name).cloned().unwrap_or_default(), "type", "object");
     let mut defs = Map::new();
     let mut open = referred(&mut whole);
     while let Some(next) = open.pop() {

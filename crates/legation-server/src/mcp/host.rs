@@ -194,8 +194,11 @@ impl ServerHandler for Host {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let given = request.arguments.unwrap_or_default();
-        Ok(prompts::get(&self.asking(&context)?.who, &request.name, &given)?.into())
+        let asking = self.asking(&context)?;
+        if asking.greeting.is_refused() {
+            return Err(prompts::unknown(&request.name));
+        }
+        Ok(prompts::get(&asking.who, &request.name, &request.arguments.unwrap_or_default())?.into())
     }
 
     async fn subscribe(

@@ -92,9 +92,14 @@ pub(super) fn list(who: &Who) -> Vec<Prompt> {
     Job::ALL.into_iter().filter(|job| job.is_for(who)).map(Job::described).collect()
 }
 
+/// What those are told who ask for a prompt that is not there for them.
+pub(super) fn unknown(name: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("there is no prompt {name:?} for you here"), None)
+}
+
 pub(super) fn get(who: &Who, name: &str, given: &JsonObject) -> Result<GetPromptResult, ErrorData> {
-    let unknown = || ErrorData::invalid_params(format!("there is no prompt {name:?} for you here"), None);
-    let job = Job::ALL.into_iter().find(|job| job.name() == name && job.is_for(who)).ok_or_else(unknown)?;
+    let found = Job::ALL.into_iter().find(|job| job.name() == name && job.is_for(who));
+    let job = found.ok_or_else(|| unknown(name))?;
     let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, job.says(given)?)]);
     result.description = Some(job.about().to_owned());
     Ok(result)

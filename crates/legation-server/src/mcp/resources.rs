@@ -25,10 +25,10 @@ const JSON: &str = "application/json";
 
 /// What can be named without knowing anything.
 pub(super) fn list(asking: &Asking) -> Vec<Resource> {
-    let mut all = vec![
-        of(Kind::Capabilities, Kind::Capabilities.uri("")),
-        of(Kind::Bundle, Kind::Bundle.uri(session_of(&asking.greeting).unwrap_or(CURRENT))),
-    ];
+    let session = session_of(&asking.greeting).unwrap_or(CURRENT);
+    let mut all = vec![of(Kind::Capabilities, Kind::Capabilities.uri("")), of(Kind::Bundle, Kind::Bundle.uri(session))];
+    let own = [Kind::PersonalState, Kind::Relational, Kind::Torch].into_iter().filter(|kind| is_there(*kind, asking));
+    all.extend(own.map(|kind| of(kind, kind.uri(session))));
     if let (Who::Agent(id), false) = (&asking.who, asking.greeting.is_refused()) {
         all.push(of(Kind::Inbox, Kind::Inbox.uri(&encoded(id))));
     }

@@ -3,6 +3,8 @@
 use super::Client;
 use super::client::{BOTH, Generation, told};
 use crate::house::House;
+use legation_engine::Rate;
+use legation_server::Limits;
 use serde_json::{Value, json};
 
 const CORE: [&str; 4] = ["vcp_validate_token", "vcp_parse_csm1", "vcp_encode_context", "vcp_status"];
@@ -173,4 +175,21 @@ fn the_generations_are_told_apart_and_unknown_versions_refused() {
     let answer = newer.post(&request, &headers);
     assert_eq!(answer.status, 400, "{answer:?}");
     assert_eq!(told(&answer.text)[0]["error"]["code"], -32022);
+}
+
+#[test]
+fn who_greets_too_often_is_told_so_where_the_ack_would_stand() {
+    let house = House::limited(Limits { hellos: Some(Rate::per_minute(1)), ..Limits::default() });
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    for (party, generation) in [(&ann, Generation::Older), (&bob, Generation::Newer)] {
+        let greet = |name: &str| {
+            let hello = json!({"type": "vcp-hello", "version": "3.1", "client_id": name});
+            let host = Client::greeting(&house, &party.token, generation, Some(hello));
+            host.opened.pointer("/_meta/space.creed~1vcp").unwrap().clone()
+        };
+        assert_eq!(greet("one")["type"], "vcp-ack");
+        let error = greet("another");
+        assert_eq!((&error["type"], &error["code"]), (&json!("vcp-error"), &json!("RATE_LIMITED")));
+        assert!(error["retry_after"].as_u64().unwrap() > 0, "{error}");
+    }
 }

@@ -77,6 +77,7 @@ fn after_a_failed_handshake_the_core_resources_stay() {
     assert_eq!(read(&host, "vcp://capabilities").unwrap()["code"], "VERSION_UNSUPPORTED");
     assert!(read(&host, "vcp://bundle/current").is_some());
     assert!(read(&host, "legation://inbox/ann").is_none());
+    assert_eq!(host.ask("prompts/get", json!({"name": "catch_up"}))["error"]["code"], -32602);
 }
 
 #[test]
@@ -93,6 +94,13 @@ fn prompts_are_for_those_who_can_do_the_job() {
     for bad in [json!({"name": "delegate_this"}), json!({"name": "review_the_queue"}), json!({"name": "none"})] {
         assert_eq!(host.ask("prompts/get", bad)["error"]["code"], -32602);
     }
+}
+
+/// What a session says to be told of what happens.
+fn listening(host: &Client<'_>, token: &str) -> String {
+    let session = host.session.as_ref().unwrap();
+    let asked = "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream";
+    format!("{asked}\r\nMcp-Session-Id: {session}\r\nAuthorization: Bearer {token}\r\n\r\n")
 }
 
 /// The updates that are told, once the head of the answer has come.
@@ -113,12 +121,7 @@ fn a_mailbox_is_watched_by_a_session() {
     for not_his in ["legation://inbox/ann", "vcp://capabilities", "legation://tasks/T9"] {
         assert!(his.ask("resources/subscribe", json!({"uri": not_his}))["error"].is_object(), "{not_his}");
     }
-    let listen = format!(
-        "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: {}\r\nAuthorization: Bearer {}\r\n\r\n",
-        his.session.as_ref().unwrap(),
-        bob.token
-    );
-    let mut updates = updates(&house, &listen);
+    let mut updates = updates(&house, &listening(&his, &bob.token));
     house.send(&ann, &ann.cap("bob", "now")).ok();
     assert_eq!(updates.next().unwrap()["params"]["uri"], "legation://inbox/bob");
     assert!(his.ask("resources/unsubscribe", json!({"uri": "legation://inbox/bob"}))["result"].is_object());
@@ -179,4 +182,60 @@ fn an_extension_has_tools_and_resources_while_it_is_active() {
         );
         assert!(read(&silent, &format!("vcp://consensus/{id}")).is_none());
     }
+}
+
+#[test]
+fn what_is_kept_of_somebody_is_told_to_the_session_that_brought_their_identity() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let made = house.ask("POST", "/v1/identities").by(&house.operator).json(r#"{"subject":"user_42"}"#).ok();
+    for generation in BOTH {
+        let names = ["VCP-X-Personal", "VCP-X-Torch"];
+        let hello = json!({"type": "vcp-hello", "version": "3.1", "extensions": names, "identity": made["token"]});
+        let host = Client::greeting(&house, &ann.token, generation, Some(hello));
+        let signals = json!([{"dimension": "energy_level", "category": "fatigued", "intensity": 4, "pinned": true}]);
+        host.done("vcp_personal_set", json!({"signals": signals}));
+        let listed = uris(&host, "resources/list", "resources", "uri");
+        let own = listed.iter().find(|uri| uri.starts_with("vcp://personal-state/ses_")).unwrap();
+        assert!(listed.iter().any(|uri| uri.starts_with("vcp://torch/ses_")), "{listed:?}");
+        assert!(!listed.iter().any(|uri| uri.starts_with("vcp://relational/")), "{listed:?}");
+        assert!(read(&host, own).unwrap().to_string().contains("fatigued"));
+        let other = Client::open(&house, &bob.token, generation);
+        assert!(read(&other, own).is_none() && read(&other, "vcp://personal-state/current").is_none());
+    }
+}
+
+#[test]
+fn an_identity_is_told_by_the_hash_of_its_token_to_its_owner() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let made = house.ask("POST", "/v1/identities").by(&ann.token).json("{}").ok();
+    let uri = format!("vcp://identity/{}", made["hash"].as_str().unwrap());
+    let (hers, his) = (Client::open(&house, &ann.token, BOTH[0]), Client::open(&house, &bob.token, BOTH[1]));
+    let want = |status: &str| json!({"subject": "ann", "expires_at": made["expires_at"], "status": status});
+    assert_eq!(read(&hers, &uri), Some(want("valid")));
+    assert_eq!(read(&his, &uri), None);
+    assert_eq!(read(&hers, &format!("vcp://identity/{}", made["token"].as_str().unwrap())), None);
+    let body = json!({"hash": made["hash"]}).to_string();
+    house.ask("POST", "/v1/identities/revoke").by(&ann.token).json(body).ok();
+    assert_eq!(read(&hers, &uri), Some(want("revoked")));
+}
+
+#[test]
+fn a_task_is_watched_by_those_who_have_a_part_in_it() {
+    let house = House::open();
+    let (jules, eve) = (house.admit("jules"), house.admit("eve"));
+    let operator = Client::open(&house, &house.operator, BOTH[1]);
+    operator.done("delegate", json!({"to": "jules", "task": "T1", "summary": "Look at it.", "from": "orchestrator"}));
+    let his = Client::open(&house, &jules.token, Generation::Older);
+    let task = json!({"uri": "legation://tasks/T1"});
+    assert!(his.ask("resources/subscribe", task.clone())["result"].is_object());
+    let hers = Client::open(&house, &eve.token, Generation::Older);
+    assert!(hers.ask("resources/subscribe", task)["error"].is_object());
+    let mut updates = updates(&house, &listening(&his, &jules.token));
+    let said = json!({
+        "type": "message", "task_id": "T1", "sender_id": "jules", "recipient_id": "orchestrator", "content": "Done.",
+    });
+    house.ask("POST", "/v1/messages").by(&jules.token).json(said.to_string()).ok();
+    assert_eq!(updates.next().unwrap()["params"]["uri"], "legation://tasks/T1");
 }

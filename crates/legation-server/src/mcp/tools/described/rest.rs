@@ -91,7 +91,10 @@ pub(super) fn explain() -> Words {
         about: "Says what the exchange did with a message, in order: who proved what, what was found, where it went.",
         takes: closed(
             "Which.",
-            [must("message", text("Its id, or its position.")), may("sender", text("Who sent it, where ids clash."))],
+            [
+                must("message", text("Its id, its position or its digest.")),
+                may("sender", text("Who sent it, where ids clash.")),
+            ],
         ),
         gives: whole("Explanation"),
         changes: Changes::Nothing,
