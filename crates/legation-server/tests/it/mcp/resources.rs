@@ -104,7 +104,7 @@ fn listening(host: &Client<'_>, token: &str) -> String {
 }
 
 /// The updates that are told, once the head of the answer has come.
-fn updates(house: &House, request: &str) -> impl Iterator<Item = Value> {
+fn updates(house: &House, request: &str) -> impl Iterator<Item = Value> + use<> {
     let mut socket = house.connect();
     socket.write_all(request.as_bytes()).unwrap();
     let mut lines = BufReader::new(socket).lines().map(Result::unwrap);
