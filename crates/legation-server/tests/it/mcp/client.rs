@@ -96,11 +96,17 @@ impl<'h> Client<'h> {
         answer["result"].clone()
     }
 
+    /// What a tool gives, which is what it is described to give.
     #[track_caller]
     pub(crate) fn done(&self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{result}");
-        result["structuredContent"].clone()
+        let given = &result["structuredContent"];
+        let described = self.described().into_iter().find(|described| described["name"] == tool).unwrap();
+        if let Err(error) = jsonschema::draft202012::validate(&described["outputSchema"], given) {
+            panic!("{tool}: {error}: {given}");
+        }
+        given.clone()
     }
 
     #[track_caller]
@@ -117,9 +123,11 @@ impl<'h> Client<'h> {
     }
 
     pub(crate) fn tools(&self) -> Vec<String> {
-        let listed = self.ask("tools/list", json!({}));
-        let tools = listed["result"]["tools"].as_array().unwrap();
-        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+        self.described().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn described(&self) -> Vec<Value> {
+        self.ask("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone()
     }
 }
 

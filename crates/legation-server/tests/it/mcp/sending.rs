@@ -160,6 +160,9 @@ fn what_is_looked_up_is_what_the_doors_tell() {
     assert_eq!(host.done("find_agents", json!({}))["agents"].as_array().unwrap().len(), 2);
     host.refused("show_task", json!({"task": "T1"}), "unknown_task");
     host.refused("explain_message", json!({"message": "nothing"}), "not_found");
+    let sent = host.done("claim", json!({"to": "jules", "content": "It boils.", "confidence": 0.5}));
+    let told = host.done("explain_message", json!({"message": sent["position"].to_string()}));
+    assert_eq!(told["sender"], "ann", "{told}");
     assert!(host.done("search_memory", json!({"keywords": ["water"]}))["memories"].is_array());
     let operator = Client::open(&house, &house.operator, BOTH[1]);
     operator.done("delegate", json!({"to": "jules", "task": "T1", "summary": "Look at it.", "from": "orchestrator"}));
