@@ -16,6 +16,10 @@ use legation_protocol::Received;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
+/// The allocator of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const AGENTS: usize = 10_000;
 const TASKS: usize = 100_000;
 const DECISIONS: usize = 20_000;

@@ -328,7 +328,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
     let desk = Desk { state, policy, earlier, now };
     let asked = desk.asked(&input);
     let decided = match input {
-        Input::Message(verified) => desk.message(*verified),
+        Input::Message(verified) => return desk.take(*verified),
         Input::Misunderstood(misunderstood) => Ok(desk.misunderstood(*misunderstood)),
         Input::Register { id, registration, who, token } => desk.register(id, *registration, &who, token),
         Input::Remove { id, who } => desk.remove(id, &who),
@@ -349,14 +349,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
         Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
     };
-    decided.unwrap_or_else(|rejection| {
-        // A stranger's refusals are counted elsewhere: they are no reason to let the record grow.
-        let refused =
-            asked.map(|Asked { by, digest, id, judged }| Refused { digest, judged, id, ..Refused::of(by, &rejection) });
-        let refused = refused.map(Effect::Refused);
-        let entries = refused.map(|refused| desk.entry(refused, None)).into_iter().collect();
-        Decision { verdict: Verdict::Refused(rejection), entries }
-    })
+    decided.unwrap_or_else(|why| desk.refused(asked, why))
 }
 
 /// Where messages lie that a decision about this input must know.
@@ -392,11 +385,11 @@ const EXPIRED: usize = 100_000;
 /// is applied, until nothing is due. `quoted` is the message at the position that [`quoted_by`] named.
 pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Vec<Entry> {
     let now = now.max(state.now);
-    let due = state.mailboxes.iter().filter(|(_, mailbox)| mailbox.earliest().is_some_and(|first| first <= now));
+    let due = state.mailboxes.filter(|mailbox| mailbox.earliest().is_some_and(|first| first <= now));
     let died = due.filter_map(|(agent, mailbox)| {
         let positions: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
         let why = crate::dead::Why::Expired;
-        (!positions.is_empty()).then(|| Effect::Died { agent: agent.clone(), positions, why })
+        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why })
     });
     let died = (state.next..).zip(died).map(|(position, effect)| Entry { position, at: now, effect, body: None });
     let died: Vec<_> = died.collect();
@@ -426,16 +419,11 @@ struct Asked {
 type Decided = Result<Decision, Rejection>;
 
 impl Desk<'_> {
-    /// Nothing if nobody proved to be somebody.
+    /// Nothing if nobody proved to be somebody, or a message is brought: who sends it is worked out only if it is
+    /// refused, and most are not.
     fn asked(&self, input: &Input) -> Option<Asked> {
         let mut judged = None;
         let who = match input {
-            Input::Message(verified) => {
-                let by = self.proven_name(verified)?;
-                let judged = verified.opinion.as_ref().map(|opinion| opinion.judged.clone());
-                let id = verified.received.message().id().or_else(|| verified.spare_id.given());
-                return Some(Asked { by, digest: Some(verified.received.digest().to_string()), id, judged });
-            }
             Input::Order { order, who } => {
                 judged = order.judged().cloned();
                 who
@@ -450,7 +438,8 @@ impl Desk<'_> {
             | Input::Resend { who, .. }
             | Input::Purge { who, .. }
             | Input::Erase { who, .. } => who,
-            Input::Confirm(_)
+            Input::Message(_)
+            | Input::Confirm(_)
             | Input::Misunderstood(_)
             | Input::Pushed(_)
             | Input::Refusal(_)
@@ -460,6 +449,14 @@ impl Desk<'_> {
             | Input::Restore(_) => return None,
         };
         (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None, id: None, judged })
+    }
+
+    /// A stranger's refusals are counted elsewhere: they are no reason to let the record grow.
+    fn refused(&self, asked: Option<Asked>, rejection: Rejection) -> Decision {
+        let refused =
+            asked.map(|Asked { by, digest, id, judged }| Refused { digest, judged, id, ..Refused::of(by, &rejection) });
+        let entries = refused.map(|refused| self.entry(Effect::Refused(refused), None)).into_iter().collect();
+        Decision { verdict: Verdict::Refused(rejection), entries }
     }
 
     fn entry(&self, effect: Effect, body: Option<Box<[u8]>>) -> Entry {

@@ -1,6 +1,7 @@
 //! Who is registered. Each name leads to one agent, and no two agents' names look alike.
 
 use crate::agent::Agent;
+use crate::by_name::ByName;
 use crate::push::Push;
 use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
@@ -14,9 +15,11 @@ const DEPTH: usize = 16;
 /// The registered agents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Registry {
-    agents: BTreeMap<String, Agent>,
+    agents: ByName<Agent>,
+    /// Their ids, in order.
+    ids: BTreeSet<String>,
     /// Whose a name is.
-    names: BTreeMap<String, String>,
+    names: ByName<String>,
     /// What a name looks like, to the agent that has it and the name itself.
     looks: BTreeMap<String, (String, String)>,
     /// Whose a token is.
@@ -24,7 +27,7 @@ pub struct Registry {
     /// Those that said where they take their messages.
     pushed: BTreeSet<String>,
     /// Who belongs to a group.
-    groups: BTreeMap<String, BTreeSet<String>>,
+    groups: ByName<BTreeSet<String>>,
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
     /// Names that were an agent's once, and what they look like.
@@ -39,7 +42,7 @@ impl Registry {
 
     /// The agent that goes by this name.
     pub fn resolve(&self, name: &str) -> Option<&Agent> {
-        self.agents.get(self.names.get(name)?)
+        self.agents.get(name).or_else(|| self.agents.get(self.names.get(name)?))
     }
 
     /// The agent that this entry registered.
@@ -60,7 +63,7 @@ impl Registry {
 
     /// All of them, by id.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
-        self.agents.values()
+        self.ids.iter().filter_map(|id| self.agents.get(id))
     }
 
     /// Those that said where they take their messages, and where that is.
@@ -81,7 +84,7 @@ impl Registry {
 
     /// Agents that run as copies of this one.
     pub fn instances<'r>(&'r self, id: &'r str) -> impl Iterator<Item = &'r Agent> {
-        self.agents.values().filter(move |agent| agent.instance_of.as_deref() == Some(id))
+        self.agents().filter(move |agent| agent.instance_of.as_deref() == Some(id))
     }
 
     /// Those that belong to a group, by id.
@@ -91,7 +94,7 @@ impl Registry {
 
     /// Whether a name is a group's, and no agent's.
     pub fn is_group(&self, name: &str) -> bool {
-        !self.names.contains_key(name) && self.groups.contains_key(name)
+        self.groups.contains_key(name) && !self.names.contains_key(name)
     }
 
     /// Names that were an agent's once.
@@ -107,7 +110,7 @@ impl Registry {
     /// Those an agent reaches by a broadcast: of the same parent, or sharing a group; agents
     /// without a parent are each other's.
     pub fn peers<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
-        self.agents.values().filter(move |other| {
+        self.agents().filter(move |other| {
             other.id != agent.id && (other.parent == agent.parent || !other.groups.is_disjoint(&agent.groups))
         })
     }
@@ -194,9 +197,10 @@ impl Registry {
             self.pushed.insert(agent.id.clone());
         }
         for group in &agent.groups {
-            self.groups.entry(group.clone()).or_default().insert(agent.id.clone());
+            self.groups.or_default(group).insert(agent.id.clone());
         }
         self.since.insert(agent.since, agent.id.clone());
+        self.ids.insert(agent.id.clone());
         self.agents.insert(agent.id.clone(), agent);
     }
 
@@ -215,9 +219,11 @@ impl Registry {
     pub(crate) fn remove_for_good(&mut self, id: &str) {
         let Some(agent) = self.agents.get(id) else { return };
         let (above, names) = (agent.parent.clone(), agent.names().map(str::to_owned).collect::<Vec<_>>());
-        for child in self.agents.values_mut().filter(|child| child.parent.as_deref() == Some(id)) {
-            child.parent.clone_from(&above);
-        }
+        self.agents.for_each(|child| {
+            if child.parent.as_deref() == Some(id) {
+                child.parent.clone_from(&above);
+            }
+        });
         self.remove(id);
         for name in names {
             self.put_gone(name);
@@ -226,6 +232,7 @@ impl Registry {
 
     fn remove(&mut self, id: &str) {
         let Some(agent) = self.agents.remove(id) else { return };
+        self.ids.remove(id);
         self.pushed.remove(id);
         self.since.remove(&agent.since);
         for group in &agent.groups {

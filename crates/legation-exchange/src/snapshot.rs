@@ -55,7 +55,7 @@ impl State {
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
             given_up: self.given_up(),
-            mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.len())).collect(),
+            mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.to_owned(), mailbox.len())).collect(),
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
             dropped: self.dropped.clone(),
@@ -65,7 +65,7 @@ impl State {
         let json = serde_json::to_vec(&wire).unwrap_or_default();
         let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
         bytes.extend(json);
-        for item in self.mailboxes.values().flat_map(|mailbox| mailbox.after(None)) {
+        for item in self.mailboxes.iter().flat_map(|(_, mailbox)| mailbox.after(None)) {
             let numbers = [item.position, item.message, item.expires.micros(), item.from];
             bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         }
@@ -100,7 +100,8 @@ impl State {
     }
 
     fn given_up(&self) -> Vec<(String, Vec<u64>)> {
-        let all = self.mailboxes.iter().map(|(agent, mailbox)| (agent.clone(), mailbox.given_up().collect::<Vec<_>>()));
+        let all =
+            self.mailboxes.iter().map(|(agent, mailbox)| (agent.to_owned(), mailbox.given_up().collect::<Vec<_>>()));
         all.filter(|(_, positions)| !positions.is_empty()).collect()
     }
 

@@ -1,5 +1,6 @@
 //! Everything the exchange knows, as a fold over its record.
 
+use crate::by_name::ByName;
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
 use crate::effect::{Accepted, Acked, Effect, Entry, Released, Resent};
@@ -16,7 +17,6 @@ use crate::rules::hold::{self, Hold, Reason, Which};
 use crate::rules::{At, Change, Kept};
 use legation_protocol::Format;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// The state of an exchange after some number of entries.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,7 +29,7 @@ pub struct State {
     pub(crate) people: People,
     /// Only whoever decides needs to know what was taken before.
     pub(crate) dedup: Option<Dedup>,
-    pub(crate) mailboxes: BTreeMap<String, Mailbox>,
+    pub(crate) mailboxes: ByName<Mailbox>,
     pub(crate) dead: DeadLetters,
     pub(crate) epochs: Epochs,
     pub(crate) erasures: Erasures,
@@ -96,7 +96,7 @@ impl State {
 
     /// How much waits for whom.
     pub fn mailboxes(&self) -> impl Iterator<Item = (&str, &Mailbox)> {
-        self.mailboxes.iter().map(|(agent, mailbox)| (agent.as_str(), mailbox))
+        self.mailboxes.iter()
     }
 
     /// What reached nobody.
@@ -131,7 +131,7 @@ impl State {
 
     /// Where messages lie that wait for somebody, or reached nobody; some more than once.
     pub fn undelivered(&self) -> impl Iterator<Item = u64> {
-        let waiting = self.mailboxes.values().flat_map(|mailbox| mailbox.after(None)).map(|item| item.message);
+        let waiting = self.mailboxes.iter().flat_map(|(_, mailbox)| mailbox.after(None)).map(|item| item.message);
         let held = self.rules.holds.iter().map(|(message, _)| message);
         waiting.chain(self.dead.after(None).map(|(_, _, letter)| letter.message)).chain(held)
     }
@@ -155,8 +155,11 @@ impl State {
     /// changes by it.
     pub fn look_ahead(&mut self) {
         let now = self.now;
-        let past = |mailbox: &&mut Mailbox| mailbox.earliest().is_some_and(|first| first <= now);
-        self.mailboxes.values_mut().filter(past).for_each(Mailbox::look_again);
+        self.mailboxes.for_each(|mailbox| {
+            if mailbox.earliest().is_some_and(|first| first <= now) {
+                mailbox.look_again();
+            }
+        });
     }
 
     /// Folds one entry in. This is the only thing that changes the state.
@@ -166,7 +169,7 @@ impl State {
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, .. } => {
-                self.mailboxes.entry(agent.id.clone()).or_default();
+                self.mailboxes.or_default(&agent.id);
                 self.registry.put((**agent).clone());
                 self.rules.cap.registered(&self.registry, agent);
             }
@@ -281,10 +284,10 @@ impl State {
         for message in self.rules.holds.covered(which) {
             self.rules.holds.freeze(message, None, reason, hold(NOBODY, 0));
         }
-        for (agent, mailbox) in &mut self.mailboxes {
+        for (agent, mailbox) in self.mailboxes.iter_mut() {
             for item in mailbox.take_back(|item| item.from != NOBODY && which.covers(item.from, item.message)) {
                 let left = item.expires.micros().saturating_sub(at.micros());
-                self.rules.holds.freeze(item.message, Some(agent.clone()), reason, hold(item.from, left));
+                self.rules.holds.freeze(item.message, Some(agent.to_owned()), reason, hold(item.from, left));
             }
         }
     }
@@ -301,7 +304,7 @@ impl State {
     /// What is erased waits for nobody any more.
     fn erase(&mut self, entry: &Entry, erased: &Erased) {
         let is_erased = |message: u64| covers(&erased.positions, message);
-        self.mailboxes.values_mut().for_each(|mailbox| mailbox.take_messages(&is_erased));
+        self.mailboxes.for_each(|mailbox| mailbox.take_messages(&is_erased));
         self.dead.take_messages(&is_erased);
         self.rules.holds.take_messages(&is_erased);
         self.rules.vlp.sessions.erase(&is_erased);
@@ -323,7 +326,7 @@ impl State {
     fn put(&mut self, agent: &str, item: Item) {
         match self.mailboxes.get_mut(agent) {
             Some(mailbox) => mailbox.put(item),
-            None => self.mailboxes.entry(agent.to_owned()).or_default().put(item),
+            None => self.mailboxes.or_default(agent).put(item),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether a message is taken, and for whom. The order of the questions is the product: is it a copy,
 //! is it fresh, may its sender speak, whom does it reach.
 
-use super::{Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
+use super::{Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
 use crate::effect::{Accepted, Effect};
 use crate::moment::Moment;
 use crate::rules::hold::{Lifter, Reason};
@@ -13,15 +13,39 @@ use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
 use std::borrow::Cow;
 
 impl Desk<'_> {
-    pub(super) fn message(&self, verified: Verified) -> Decided {
+    /// Takes a message or refuses it.
+    pub(super) fn take(&self, verified: Verified) -> Decision {
+        match self.message(&verified) {
+            Ok(mut decision) => {
+                // The first entry is the message's own; a copy has none.
+                if let Some(first) = decision.entries.first_mut() {
+                    first.body = Some(verified.received.into_bytes());
+                }
+                decision
+            }
+            Err(why) => self.refused(self.brought(verified), why),
+        }
+    }
+
+    /// Nothing if nobody proved to be somebody.
+    fn brought(&self, verified: Verified) -> Option<Asked> {
+        let by = self.proven_name(&verified)?;
+        let Verified { received, spare_id, opinion, .. } = verified;
+        let id = received.message().id().or_else(|| spare_id.given());
+        let judged = opinion.map(|opinion| opinion.judged);
+        Some(Asked { by, digest: Some(received.digest().to_string()), id, judged })
+    }
+
+    fn message(&self, verified: &Verified) -> Decided {
         let Verified { received, proof, spare_id, trace, found, opinion } = verified;
         let message = received.message();
-        let sender = self.proven_sender(message, &proof)?;
+        let sender = self.proven_sender(message, proof)?;
         let (id, kept) = match (message.id(), spare_id) {
-            (Some(id), _) | (None, SpareId::Keyed(id)) => (id, true),
-            (None, SpareId::Fresh(id)) => (id, false),
+            (Some(id), _) => (id, true),
+            (None, SpareId::Keyed(id)) => (id.clone(), true),
+            (None, SpareId::Fresh(id)) => (id.clone(), false),
         };
-        if let Some(copy) = self.copy_of(sender.id(), &id, &received)? {
+        if let Some(copy) = self.copy_of(sender.id(), &id, received)? {
             return Ok(copy);
         }
         let remembered = self.freshness(message)?;
@@ -32,12 +56,12 @@ impl Desk<'_> {
         let addressed = self.addressees(sender, message)?;
         let (state, policy, now) = (self.state, self.policy, self.now);
         let earlier: Cow<'_, [Earlier]> =
-            if found.is_empty() { self.earlier.into() } else { [self.earlier, &found].concat().into() };
+            if found.is_empty() { self.earlier.into() } else { [self.earlier, found].concat().into() };
         let case = Case {
             state,
             policy,
             now,
-            received: &received,
+            received,
             speaker: sender,
             id: &id,
             to: &addressed,
@@ -64,16 +88,16 @@ impl Desk<'_> {
             missed,
             thread: message.thread().map(str::to_owned),
             digest: received.digest().to_string(),
-            proof: name_of(&proof).to_owned(),
+            proof: name_of(proof).to_owned(),
             by: sender.person(),
             expires: self.now.plus(self.policy.time_to_live),
             remembered: kept.then_some(remembered),
-            trace,
+            trace: trace.clone(),
             emergency,
             is_alarm,
             ruled: Box::new(ruled),
         });
-        let mut decision = self.accepted(id, true, effect, Some(received.into_bytes()));
+        let mut decision = self.accepted(id, true, effect, None);
         if is_held {
             decision.verdict = decision.verdict.held();
         }

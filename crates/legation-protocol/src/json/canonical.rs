@@ -126,14 +126,14 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
-        let mut text = String::with_capacity(71);
-        text.push_str("sha256:");
-        for byte in self.0 {
-            text.push(digit(byte >> 4));
-            text.push(digit(byte & 15));
+        let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+        let mut text = *b"sha256:----------------------------------------------------------------";
+        let (_, hex) = text.split_at_mut(7);
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
-        f.write_str(&text)
+        // In one piece: each would make a string grow.
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

@@ -4,7 +4,7 @@ use crate::house::House;
 use serde_json::Value;
 
 /// The first alert of a kind.
-fn told(house: &House, kind: &str) -> Value {
+pub(crate) fn told(house: &House, kind: &str) -> Value {
     let mut after = 0;
     loop {
         let listed = house.ask("GET", format!("/v1/alerts?wait=60&after={after}")).by(&house.operator).get().ok();

@@ -177,9 +177,8 @@ fn an_agent_shows_its_constitution_and_context_to_those_above_it() {
         assert!(!shown.to_string().contains("energy"));
     }
     assert!(show(&peer.token).get("constitution").is_none(), "not for peers");
-    let alerts = house.ask("GET", "/v1/alerts?wait=60").by(&house.operator).get().ok();
-    let mut alerts_told = alerts["alerts"].as_array().unwrap().iter();
-    assert!(alerts_told.any(|alert| alert["kind"] == "emergency" && alert["about"] == "child"), "{alerts}");
+    let alert = crate::alerts::told(&house, "emergency");
+    assert_eq!((&alert["about"], &alert["position"]), (&json!("child"), &shared["position"]));
     for party in [&peer, &child] {
         let inbox = house.inbox(party, "");
         let notices = inbox["messages"].as_array().unwrap().iter();

@@ -3,6 +3,7 @@
 
 use super::machine::Stage;
 use super::talk::{Change, Due, Loss, Moved, Opening, Talk, What};
+use crate::by_name::ByName;
 use crate::moment::Moment;
 use crate::rules::At;
 use serde::{Deserialize, Serialize};
@@ -15,16 +16,16 @@ pub struct Kept {
     talks: BTreeMap<u64, Talk>,
     /// By the opening message's id, and who asked.
     #[serde(skip)]
-    ids: BTreeMap<String, BTreeMap<String, u64>>,
+    ids: ByName<BTreeMap<String, u64>>,
     /// By who asked, and what they want to read in an answer.
     #[serde(skip)]
-    replies: BTreeMap<String, BTreeMap<String, BTreeSet<u64>>>,
+    replies: ByName<ByName<BTreeSet<u64>>>,
     /// Those each agent has a part in.
     #[serde(skip)]
-    parties: BTreeMap<String, BTreeSet<u64>>,
+    parties: ByName<BTreeSet<u64>>,
     /// Those that are open, by who asked.
     #[serde(skip)]
-    open: BTreeMap<String, BTreeSet<u64>>,
+    open: ByName<BTreeSet<u64>>,
     #[serde(skip)]
     due: BTreeSet<(Moment, u64)>,
     #[serde(skip)]
@@ -236,16 +237,15 @@ impl Kept {
 
     fn put(&mut self, position: u64, talk: Talk) {
         let Opening { id, requester, reply_with, .. } = &talk.opening;
-        self.ids.entry(id.clone()).or_default().insert(requester.clone(), position);
+        self.ids.or_default(id).insert(requester.clone(), position);
         if let Some(reply_with) = reply_with {
-            let replies = self.replies.entry(requester.clone()).or_default();
-            replies.entry(reply_with.clone()).or_default().insert(position);
+            self.replies.or_default(requester).or_default(reply_with).insert(position);
         }
         for party in talk.opening.offered.iter().chain([requester]) {
-            self.parties.entry(party.clone()).or_default().insert(position);
+            self.parties.or_default(party).insert(position);
         }
         if talk.stage.is_open() {
-            self.open.entry(requester.clone()).or_default().insert(position);
+            self.open.or_default(requester).insert(position);
         }
         self.due.extend(talk.due.map(|due| (due.at, position)));
         self.closed.extend(talk.until.map(|until| (until, position)));
@@ -291,7 +291,7 @@ fn note(talk: &mut Talk, entry: u64) {
     }
 }
 
-fn drop_from(index: &mut BTreeMap<String, BTreeSet<u64>>, name: &str, position: u64) {
+fn drop_from(index: &mut ByName<BTreeSet<u64>>, name: &str, position: u64) {
     if let Some(positions) = index.get_mut(name) {
         positions.remove(&position);
         if positions.is_empty() {

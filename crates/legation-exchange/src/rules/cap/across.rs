@@ -34,7 +34,7 @@ pub(crate) fn asks(case: &Case<'_>, id: String, assignee: &str, ruling: &mut Rul
 
 /// The newest task that the sender works on.
 fn holds(case: &Case<'_>) -> Option<u64> {
-    case.speaker.agent().and_then(|agent| case.state.rules.cap.held(&agent.id).last())
+    case.speaker.agent().and_then(|agent| case.state.rules.cap.held(&agent.id).next_back())
 }
 
 /// Whether the sender may ask somebody to do something, in any dialect: its manifest says whom (Delegation).

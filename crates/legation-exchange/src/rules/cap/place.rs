@@ -67,7 +67,12 @@ pub(super) fn foreign(id: &str) -> Rejection {
 
 /// The one that is meant.
 fn only<'k>(found: impl Iterator<Item = (u64, &'k Task)>, to: &str) -> Result<Option<(u64, &'k Task)>, Rejection> {
-    let mut found: Vec<_> = found.collect();
+    let mut found = found.peekable();
+    let first = found.next();
+    if found.peek().is_none() {
+        return Ok(first);
+    }
+    let mut found: Vec<_> = first.into_iter().chain(found).collect();
     let narrow = |found: &mut Vec<(u64, &'k Task)>, fits: &dyn Fn(&Task) -> bool| {
         if found.len() > 1 && found.iter().any(|(_, task)| fits(task)) {
             found.retain(|(_, task)| fits(task));

@@ -7,6 +7,7 @@ mod trees;
 use super::rights::{Grant, Rights};
 use super::task::Task;
 use crate::agent::Agent;
+use crate::by_name::ByName;
 use crate::moment::Moment;
 use crate::registry::Registry;
 use serde::{Deserialize, Serialize};
@@ -20,29 +21,34 @@ use trees::Tree;
 pub struct Kept {
     tasks: BTreeMap<u64, Task>,
     /// The newest task with an id, by opener.
-    names: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The tasks that somebody handed over or works on, by id.
-    seats: BTreeMap<String, BTreeMap<String, BTreeSet<u64>>>,
+    names: ByName<BTreeMap<String, u64>>,
+    /// The tasks that somebody handed over or works on, by [`seat`].
+    seats: ByName<BTreeSet<u64>>,
     /// Open tasks, by who works on them.
-    held: BTreeMap<String, BTreeSet<u64>>,
+    held: ByName<BTreeSet<u64>>,
     /// Open tasks, by who handed them over.
-    handed: BTreeMap<String, BTreeSet<u64>>,
+    handed: ByName<BTreeSet<u64>>,
     deadlines: BTreeSet<(Moment, u64)>,
     /// Which task a message belongs to that waits for a word.
     reviews: BTreeMap<u64, u64>,
     /// What waits for the word of an overseer.
-    overseen: BTreeMap<String, BTreeSet<u64>>,
+    overseen: ByName<BTreeSet<u64>>,
     trees: BTreeMap<u64, Tree>,
     /// Trees with nothing open, by when that came, and how many tasks they have.
     ended: BTreeSet<(u64, u64)>,
     ended_tasks: usize,
-    rights: BTreeMap<String, Rights>,
+    rights: ByName<Rights>,
     /// Open tasks that lost a party.
     pub(super) lost: BTreeSet<u64>,
     /// What waits for an overseer that is gone.
     pub(super) stranded: BTreeSet<u64>,
     /// What waits in tasks that have ended.
     pub(super) stale: BTreeSet<u64>,
+}
+
+/// Somebody's part in the tasks with an id. No party's name has a line's end in it.
+fn seat(who: &str, id: &str) -> String {
+    [who, "\n", id].concat()
 }
 
 impl Kept {
@@ -75,7 +81,7 @@ impl Kept {
 
     /// The tasks with this id that somebody handed over or works on.
     pub(super) fn seats<'k>(&'k self, who: &str, id: &str) -> impl Iterator<Item = (u64, &'k Task)> + use<'k> {
-        let numbers = self.seats.get(who).and_then(|seats| seats.get(id)).into_iter().flatten();
+        let numbers = self.seats.get(&seat(who, id)).into_iter().flatten();
         numbers.filter_map(|number| Some((*number, self.tasks.get(number)?)))
     }
 
@@ -89,7 +95,7 @@ impl Kept {
     }
 
     /// Open tasks somebody works on.
-    pub fn held(&self, who: &str) -> impl Iterator<Item = u64> {
+    pub fn held(&self, who: &str) -> impl DoubleEndedIterator<Item = u64> {
         self.held.get(who).into_iter().flatten().copied()
     }
 

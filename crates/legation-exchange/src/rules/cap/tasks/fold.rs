@@ -1,7 +1,8 @@
 //! How tasks change. Everything here follows from changes, registrations and the fate of holds alone.
 
-use super::Kept;
+use super::{Kept, seat};
 use crate::agent::Agent;
+use crate::by_name::ByName;
 use crate::moment::Moment;
 use crate::registry::Registry;
 use crate::rules::At;
@@ -11,16 +12,13 @@ use crate::rules::cap::task::{Failure, Review, Stage, Task};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-type Index = BTreeMap<String, BTreeSet<u64>>;
+type Index = ByName<BTreeSet<u64>>;
 
 fn put(index: &mut Index, who: &str, number: u64) {
-    match index.get_mut(who) {
-        Some(numbers) => drop(numbers.insert(number)),
-        None => drop(index.insert(who.to_owned(), [number].into())),
-    }
+    index.or_default(who).insert(number);
 }
 
-fn take(index: &mut Index, who: &str, number: u64) {
+pub(super) fn take(index: &mut Index, who: &str, number: u64) {
     let Some(numbers) = index.get_mut(who) else { return };
     numbers.remove(&number);
     if numbers.is_empty() {
@@ -63,7 +61,7 @@ impl Kept {
             asked_user: None,
             escalated: None,
         };
-        self.names.entry(task.id.clone()).or_default().insert(task.opener.clone(), number);
+        self.names.or_default(&task.id).insert(task.opener.clone(), number);
         self.seat(&task.delegator, &task.id, number);
         self.seat(&task.assignee, &task.id, number);
         if let Some(above) = opened.parent.and_then(|parent| self.tasks.get_mut(&parent)) {
@@ -74,7 +72,7 @@ impl Kept {
     }
 
     fn seat(&mut self, who: &str, id: &str, number: u64) {
-        self.seats.entry(who.to_owned()).or_default().entry(id.to_owned()).or_default().insert(number);
+        put(&mut self.seats, &seat(who, id), number);
     }
 
     /// Somebody works on it from now on.

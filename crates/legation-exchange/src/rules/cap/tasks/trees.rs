@@ -1,6 +1,7 @@
 //! Trees of tasks. One with nothing open is forgotten when there are too many of them; the record keeps it.
 
-use super::Kept;
+use super::fold::take;
+use super::{Kept, seat};
 use crate::rules::cap::task::Task;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
@@ -110,15 +111,6 @@ impl Kept {
 
     /// Somebody has no part in a task any more.
     pub(super) fn unseat(&mut self, who: &str, id: &str, number: u64) {
-        let Some(seats) = self.seats.get_mut(who) else { return };
-        if let Some(numbers) = seats.get_mut(id) {
-            numbers.remove(&number);
-            if numbers.is_empty() {
-                seats.remove(id);
-            }
-        }
-        if seats.is_empty() {
-            self.seats.remove(who);
-        }
+        take(&mut self.seats, &seat(who, id), number);
     }
 }
