@@ -3,7 +3,8 @@
 
 use legation_protocol::json::{self, Doc, Limits};
 use legation_protocol::ndjson::Lines;
-use legation_protocol::{Content, Format, Message, Received, Wire, acl, cap, check, csm1, token, vcp, vlp};
+use legation_protocol::negotiation::{ExtensionName, Handshake, Registry, Server, answer};
+use legation_protocol::{Content, Format, Message, Received, Wire, acl, build, cap, check, csm1, token, vcp, vlp};
 use serde_json::Value;
 
 /// What must hold for some bytes.
@@ -94,7 +95,21 @@ macro_rules! dialects {
     )* };
 }
 
-dialects!(vcp = Vcp, acl = Acl, cap = Cap, vlp = Vlp, hello = Hello, manifest = Manifest);
+dialects!(vcp = Vcp, acl = Acl, cap = Cap, vlp = Vlp, handshake = Hello, manifest = Manifest);
+
+/// Handshake messages; and whatever comes as a hello gets one answer, itself valid and within its limit.
+pub fn hello(data: &[u8]) {
+    handshake(data);
+    let rivals = Registry::v3_1().excluding(&ExtensionName::PERSONAL, &ExtensionName::INTENT);
+    for server in [Server::default(), Server { registry: rivals, ..Server::default() }] {
+        let answered = answer(data, &server, |token| token.len().is_multiple_of(2));
+        if let Ok((hello, ack)) = &answered.outcome {
+            assert_eq!(ack.answers(hello), Ok(()));
+        }
+        let answer = Handshake::from(answered.outcome.map(|(_, ack)| ack));
+        assert_eq!(build(&answer).expect("an answer is valid").value(), &answer);
+    }
+}
 
 /// The small languages inside messages: what parses has a canonical form that parses to itself.
 pub fn text_forms(data: &[u8]) {
@@ -111,6 +126,9 @@ pub fn text_forms(data: &[u8]) {
     let _ = legation_protocol::id::AgentId::vcp(text);
     let canonical = token::canonicalise(text);
     assert_eq!(token::canonicalise(&canonical), canonical);
+    if let Ok(token) = text.parse::<token::IdentityToken>() {
+        assert_eq!((token.reveal(), token.names().is_empty()), (text.to_owned(), false));
+    }
     if let Ok(token) = text.parse::<token::ValueToken>() {
         assert_eq!(token.to_string().parse(), Ok(token));
     }

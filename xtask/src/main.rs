@@ -17,6 +17,7 @@ cargo xtask COMMAND
   console          the console, built from its sources into what the program embeds
   console-test [FILE]   the console checked, and tried in a real browser: all of it, or one file
   bench            every benchmark, in one run, with ratios
+  mcp-clients      the official clients of MCP that tests drive, into the build directory
   nats             the NATS server that `legation bench` compares with, into the build directory
   fuzz [SECONDS]   every fuzz target for so long (60 by default)
   sim [--seeds N] [--from S]   the exchange in simulation, so many seeds from one on
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         ["console"] => console::build(),
         ["console-test", rest @ ..] => console::test(rest),
         ["bench"] => bench(),
+        ["mcp-clients"] => tools::need_mcp_clients(),
         ["nats"] => tools::need_nats(),
         ["fuzz"] => fuzz("60"),
         ["fuzz", seconds] => fuzz(seconds),
@@ -71,6 +73,9 @@ fn test(rest: &[&str]) -> Done {
     tools::need_program("curl", "curl")?;
     tools::need_program("python3", "python3")?;
     want_nats();
+    if let Err(why) = tools::need_mcp_clients() {
+        eprintln!("the official clients of MCP are left out: {why}");
+    }
     run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())?;
     console::test(&[])
 }

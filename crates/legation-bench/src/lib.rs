@@ -15,6 +15,7 @@ mod latency;
 mod letters;
 mod lines;
 mod load;
+mod mcp;
 mod nats;
 mod push;
 mod report;
@@ -52,11 +53,13 @@ pub enum Scenario {
     Sockets,
     /// Alarms beside other traffic: how soon they stop their senders, and when they are passed on.
     Alarms,
+    /// Sending by a tool of MCP, against sending.
+    Mcp,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 8] = [
+    pub const ALL: [Scenario; 9] = [
         Scenario::Accept,
         Scenario::Nats,
         Scenario::Latency,
@@ -65,6 +68,7 @@ impl Scenario {
         Scenario::Ws,
         Scenario::Sockets,
         Scenario::Alarms,
+        Scenario::Mcp,
     ];
 }
 
@@ -113,6 +117,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Ws => ws::measure(plan, place, watch).await,
                 Scenario::Sockets => sockets::measure(plan, place, watch).await,
                 Scenario::Alarms => alarms::measure(plan, place, watch).await,
+                Scenario::Mcp => mcp::measure(plan, place, watch).await,
             }
         })?);
     }

@@ -104,6 +104,7 @@ impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Amount::PerSecond(number) => write!(f, "{number:.0}/s"),
+            Amount::Seconds(number) if number < 1e-4 => write!(f, "{:.1} µs", number * 1e6),
             Amount::Seconds(number) if number < 1.0 => write!(f, "{:.2} ms", number * 1e3),
             Amount::Seconds(number) => write!(f, "{number:.2} s"),
             Amount::Mebibytes(number) => write!(f, "{number:.0} MiB"),
@@ -140,6 +141,7 @@ impl Row {
             Scenario::Ws => "ws",
             Scenario::Sockets => "sockets",
             Scenario::Alarms => "alarms",
+            Scenario::Mcp => "mcp",
         };
         let against = self.against.as_ref();
         let bound = self.bound.as_ref();

@@ -5,9 +5,11 @@ use crate::client::{Client, Shared};
 use crate::dial::Dial;
 use crate::error::Error;
 use crate::http::Http;
+use crate::session::Memory;
 use crate::tls;
 use crate::trust::Trust;
 use http::HeaderValue;
+use legation_protocol::negotiation::{Ack, Hello};
 use legation_protocol::sign::{PublicKey, SecretKey};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -28,6 +30,8 @@ pub struct Builder {
     authorities: Vec<String>,
     plain_anywhere: bool,
     patience: Duration,
+    hello: Option<Hello>,
+    last_ack: Option<Ack>,
 }
 
 impl Builder {
@@ -41,6 +45,8 @@ impl Builder {
             authorities: Vec::new(),
             plain_anywhere: false,
             patience: PATIENCE,
+            hello: None,
+            last_ack: None,
         }
     }
 
@@ -81,6 +87,19 @@ impl Builder {
         self
     }
 
+    /// A hello that every socket begins with. Nothing is read over one where the exchange refuses it, nor in
+    /// another way.
+    pub fn hello(mut self, hello: Hello) -> Builder {
+        self.hello = Some(hello);
+        self
+    }
+
+    /// The last ack of this exchange that was kept: what is less in the next one is warned of.
+    pub fn last_ack(mut self, ack: Ack) -> Builder {
+        self.last_ack = Some(ack);
+        self
+    }
+
     /// Lets tokens and messages cross a network in the clear.
     pub fn danger_allow_plain_http(mut self) -> Builder {
         self.plain_anywhere = true;
@@ -99,7 +118,8 @@ impl Builder {
         let token = self.token.as_ref().map(|token| bearer(token)).transpose()?;
         let http = Http::new(address, dial, token, self.patience);
         let trust = Trust::new(self.exchange_keys);
-        let shared = Shared { http, agent: self.agent, trust, journal: Mutex::default() };
+        let (hello, memory) = (self.hello, Memory::of(self.last_ack));
+        let shared = Shared { http, agent: self.agent, trust, journal: Mutex::default(), hello, memory };
         Ok(Client::of(shared, self.key))
     }
 }

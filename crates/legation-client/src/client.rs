@@ -8,9 +8,11 @@ use crate::journal::Journal;
 use crate::letter::{Letter, Sendable};
 use crate::retry::persisting;
 use crate::sent::{Sent, Taken};
+use crate::session::Memory;
 use crate::trust::Trust;
 use http::Method;
 use legation_protocol::id::AgentId;
+use legation_protocol::negotiation::Hello;
 use legation_protocol::sign::{PublicKey, SecretKey};
 use legation_protocol::vcp::Origin;
 use serde::de::DeserializeOwned;
@@ -45,6 +47,9 @@ pub(crate) struct Shared {
     pub(crate) agent: Option<String>,
     pub(crate) trust: Trust,
     pub(crate) journal: Mutex<Journal>,
+    /// What sockets begin with.
+    pub(crate) hello: Option<Hello>,
+    pub(crate) memory: Memory,
 }
 
 impl Client {
@@ -60,6 +65,16 @@ impl Client {
     /// What has been read of the mailbox.
     pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
         self.shared.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last ack there was.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.shared.memory
+    }
+
+    /// What sockets begin with.
+    pub(crate) fn hello(&self) -> Option<&Hello> {
+        self.shared.hello.as_ref()
     }
 
     pub(crate) fn http(&self) -> &Http {
@@ -141,6 +156,11 @@ impl Client {
     /// Asks for something large, such as a backup, and hands its bytes out as they come.
     pub async fn download(&self, call: Call) -> Result<Download, Error> {
         self.shared.http.download(call).await
+    }
+
+    /// Asks once, and takes the bytes of the answer as they come, be it yes or no.
+    pub async fn stream(&self, call: Call) -> Result<Download, Error> {
+        self.shared.http.stream(call).await
     }
 
     /// Asks until there is an answer, for what may be asked twice.

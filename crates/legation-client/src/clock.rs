@@ -29,9 +29,14 @@ pub(crate) fn fresh_key() -> Result<String, Error> {
 
 /// A time up to a tenth longer or shorter, so that not all who wait come back at once.
 pub(crate) fn jittered(time: Duration) -> Duration {
+    jittered_by(time, 0.1)
+}
+
+/// The same, up to a part of it.
+pub(crate) fn jittered_by(time: Duration, by: f64) -> Duration {
     // Without randomness all come at once, which is no reason not to come.
     let part = getrandom::u32().map_or(0.5, |drawn| f64::from(drawn) / f64::from(u32::MAX));
-    time.mul_f64(0.9 + 0.2 * part)
+    time.mul_f64(1.0 - by + 2.0 * by * part)
 }
 
 #[cfg(test)]

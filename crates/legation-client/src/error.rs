@@ -3,6 +3,7 @@
 use crate::mark::Mark;
 use crate::refused::Refused;
 use legation_exchange::record::BadReceipt;
+use legation_protocol::negotiation::{ErrorCode, ExtensionName, Mismatch, Refusal};
 use legation_protocol::{Code, Rejection};
 use std::time::Duration;
 
@@ -78,6 +79,15 @@ pub enum Error {
         /// What the mark still tells: all up to here is in the record, and was done. Nothing where that is not known.
         kept: Option<Mark>,
     },
+    /// The exchange refused the handshake, and there is no session.
+    #[error("the handshake failed: {} ({})", .0.message, .0.code.as_str())]
+    Handshake(Box<Refusal>),
+    /// What the exchange agreed to is not what was asked.
+    #[error("the exchange agreed to something else")]
+    Disagreed(#[source] Mismatch),
+    /// An extension that this session has not.
+    #[error("{0} was not granted in this session")]
+    NotGranted(ExtensionName),
     /// The system has no random bytes.
     #[error("the system has no random bytes")]
     Random,
@@ -110,6 +120,7 @@ impl Error {
         match self {
             Error::Unreachable { .. } | Error::Timeout(_) => true,
             Error::Refused(refused) => refused.is_retryable(),
+            Error::Handshake(refusal) => may_greet_again(&refusal.code),
             Error::Url { .. }
             | Error::PlainHttp { .. }
             | Error::Setting { .. }
@@ -121,8 +132,15 @@ impl Error {
             | Error::Fenced
             | Error::Unverified { .. }
             | Error::Restored { .. }
+            | Error::Disagreed(_)
+            | Error::NotGranted(_)
             | Error::Random => false,
         }
+    }
+
+    /// Whether a handshake failed.
+    pub(crate) fn is_of_handshake(&self) -> bool {
+        matches!(self, Error::Handshake(_) | Error::Disagreed(_))
     }
 
     /// Whether positions were read from another record than the exchange has now.
@@ -132,5 +150,17 @@ impl Error {
             Error::Restored { .. } => true,
             _ => false,
         }
+    }
+}
+
+/// Whether the same hello could succeed later.
+fn may_greet_again(code: &ErrorCode) -> bool {
+    match code {
+        ErrorCode::RateLimited | ErrorCode::InternalError | ErrorCode::Other(_) => true,
+        ErrorCode::VersionUnsupported
+        | ErrorCode::IdentityRequired
+        | ErrorCode::IdentityInvalid
+        | ErrorCode::ExtensionConflict
+        | ErrorCode::HelloInvalid => false,
     }
 }

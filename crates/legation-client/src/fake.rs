@@ -13,6 +13,7 @@ use hyper_util::rt::TokioIo;
 use legation_exchange::record::{Committed, Frame, Opening, Receipt, Seal};
 use legation_protocol::Received;
 use legation_protocol::json::Doc;
+use legation_protocol::negotiation::Hello;
 use legation_protocol::sign::SecretKey;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -29,6 +30,7 @@ pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) idempotency_key: Option<String>,
+    pub(crate) session: Option<String>,
     pub(crate) body: Bytes,
 }
 
@@ -68,6 +70,15 @@ pub(crate) fn client(
     answer: impl FnMut(&Asked) -> Answer + Send + 'static,
     sockets: Option<mpsc::UnboundedSender<(String, Socket)>>,
 ) -> (Client, Log) {
+    greeting(None, answer, sockets)
+}
+
+/// The same, with a hello on its sockets.
+pub(crate) fn greeting(
+    hello: Option<Hello>,
+    answer: impl FnMut(&Asked) -> Answer + Send + 'static,
+    sockets: Option<mpsc::UnboundedSender<(String, Socket)>>,
+) -> (Client, Log) {
     let (taken, mut connections) = mpsc::unbounded_channel();
     let log = Log::default();
     let (answer, kept) = (Arc::new(Mutex::new(answer)), log.clone());
@@ -82,9 +93,18 @@ pub(crate) fn client(
             tokio::spawn(connection.with_upgrades());
         }
     });
+    (dialling(taken, hello), log)
+}
+
+fn dialling(taken: mpsc::UnboundedSender<tokio::io::DuplexStream>, hello: Option<Hello>) -> Client {
     let builder = Client::builder("http://localhost").agent("bob").token("lgt_x").key(agent_key(2));
-    let client = builder.dialling(Address::parse("http://localhost", false).unwrap(), Dial::memory(taken));
-    (client.unwrap(), log)
+    let builder = if let Some(hello) = hello { builder.hello(hello) } else { builder };
+    builder.dialling(Address::parse("http://localhost", false).unwrap(), Dial::memory(taken)).unwrap()
+}
+
+/// A client of an exchange that takes connections and says nothing.
+pub(crate) fn unanswering(taken: mpsc::UnboundedSender<tokio::io::DuplexStream>) -> Client {
+    dialling(taken, None)
 }
 
 /// The answer to a request; an error cuts the connection.
@@ -99,9 +119,10 @@ async fn served(
         return Ok(upgraded(request, path, sockets));
     }
     let (head, body) = request.into_parts();
-    let idempotency_key = head.headers.get("idempotency-key").map(|key| key.to_str().unwrap().to_owned());
+    let header = |name: &str| head.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+    let (idempotency_key, session) = (header("idempotency-key"), header("legation-session"));
     let body = body.collect().await.unwrap().to_bytes();
-    let asked = Asked { at: Instant::now(), method: head.method, path, idempotency_key, body };
+    let asked = Asked { at: Instant::now(), method: head.method.clone(), path, idempotency_key, session, body };
     log.0.lock().unwrap().push(asked.clone());
     let own = match asked.path.as_str() {
         "/.well-known/legation/keys" => {

@@ -18,6 +18,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
+const SESSION: HeaderName = HeaderName::from_static("legation-session");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The largest answer that is read.
 const LARGEST: usize = 256 << 20;
@@ -40,6 +41,10 @@ pub struct Call {
     pub signature: Option<String>,
     /// What stands for the id of a message that has none.
     pub idempotency_key: Option<String>,
+    /// The session it belongs to.
+    pub session: Option<String>,
+    /// Further headers.
+    pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
     /// How long an answer may take beyond what every request may take.
@@ -106,6 +111,7 @@ impl Reply {
 /// Something large that is being answered.
 #[derive(Debug)]
 pub struct Download {
+    status: u16,
     headers: HeaderMap,
     body: Incoming,
     exchange: String,
@@ -113,6 +119,11 @@ pub struct Download {
 }
 
 impl Download {
+    /// The HTTP status.
+    pub fn status(&self) -> u16 {
+        self.status
+    }
+
     /// The headers of the answer.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
@@ -171,24 +182,29 @@ impl Http {
 
     /// Asks once for something large, whose bytes are taken as they come.
     pub(crate) async fn download(&self, call: Call) -> Result<Download, Error> {
-        let patience = self.patience + call.wait;
-        let opened = timeout(patience, self.open(call)).await.unwrap_or(Err(Error::Timeout(patience)))?;
-        let (head, body) = opened.into_parts();
-        if head.status.is_success() {
-            let exchange = self.address.base.clone();
-            return Ok(Download { headers: head.headers, body, exchange, patience });
-        }
+        let Download { status, headers, body, .. } = match self.stream(call).await? {
+            accepted if (200..300).contains(&accepted.status) => return Ok(accepted),
+            refused => refused,
+        };
         let body = Limited::new(body, LARGEST).collect().await.map_err(|why| self.lost(why))?.to_bytes();
-        let refused = Reply { status: head.status.as_u16(), headers: head.headers, body }.accepted();
+        let refused = Reply { status, headers, body }.accepted();
         Err(refused.err().unwrap_or(Error::Answer(None)))
     }
 
+    /// Asks once, and takes the bytes of the answer as they come, be it yes or no.
+    pub(crate) async fn stream(&self, call: Call) -> Result<Download, Error> {
+        let patience = self.patience + call.wait;
+        let opened = timeout(patience, self.open(call)).await.unwrap_or(Err(Error::Timeout(patience)))?;
+        let (head, body) = opened.into_parts();
+        let exchange = self.address.base.clone();
+        Ok(Download { status: head.status.as_u16(), headers: head.headers, body, exchange, patience })
+    }
+
     async fn open(&self, call: Call) -> Result<Response<Incoming>, Error> {
-        let Call { method, path, media, signature, idempotency_key, body, wait: _ } = call;
-        let mut headers = HeaderMap::new();
+        let Call { method, path, media, signature, idempotency_key, session, mut headers, body, wait: _ } = call;
         let unfit = |_| Error::Setting { what: "a header of the request" };
         headers.extend(media.map(|media| (CONTENT_TYPE, HeaderValue::from_static(media))));
-        for (name, value) in [(SIGNATURE, signature), (IDEMPOTENCY_KEY, idempotency_key)] {
+        for (name, value) in [(SIGNATURE, signature), (IDEMPOTENCY_KEY, idempotency_key), (SESSION, session)] {
             headers.extend(value.map(HeaderValue::try_from).transpose().map_err(unfit)?.map(|v| (name, v)));
         }
         self.request(method, &path, headers, UnsyncBoxBody::new(Full::new(body))).await

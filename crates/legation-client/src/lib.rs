@@ -27,6 +27,7 @@ mod registration;
 mod registry;
 mod retry;
 mod sent;
+mod session;
 mod socket;
 mod task;
 #[cfg(test)]
@@ -34,9 +35,10 @@ mod tests;
 mod tls;
 mod trust;
 mod verified;
+mod warning;
 
 pub use crate::http::{Call, Download, Reply, encoded};
-pub use ::http::Method;
+pub use ::http::{HeaderMap, HeaderName, HeaderValue, Method};
 pub use builder::Builder;
 pub use bytes::Bytes;
 pub use client::Client;
@@ -55,7 +57,9 @@ pub use refused::Refused;
 pub use registration::Registration;
 pub use registry::{Agent, AgentKey, Registered};
 pub use sent::{Sent, Status};
+pub use session::Session;
 pub use verified::{Doubt, Verified};
+pub use warning::Warning;
 
 /// The guide's examples, compiled.
 #[cfg(doctest)]

@@ -85,7 +85,8 @@ impl Reader {
                 }
                 // Whoever may read a mailbox without being its agent may not have a socket. Polls are answered
                 // as is due, whatever the reason was.
-                Err(error) if self.transport == Transport::Any && !error.is_retryable() => {
+                // A handshake that failed is none of them: what it was for is not read without one.
+                Err(error) if self.transport == Transport::Any && !error.is_retryable() && !error.is_of_handshake() => {
                     self.transport = Transport::LongPoll;
                 }
                 Err(error) => return Err(error),

@@ -2,7 +2,7 @@
 //! seconds apart, and never sooner than the exchange asks. And how long a reader stays away from an
 //! exchange that is not there (section 8.3).
 
-use crate::clock::jittered;
+use crate::clock::{jittered, jittered_by};
 use crate::error::Error;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -42,22 +42,36 @@ fn before_next(error: &Error, pause: Duration) -> Option<Duration> {
 fn asked(error: &Error) -> Duration {
     match error {
         Error::Refused(refused) => refused.retry_after.unwrap_or_default(),
+        Error::Handshake(refusal) => refusal.wait().unwrap_or_default(),
         _ => Duration::ZERO,
     }
 }
 
 /// The growing pauses between attempts to come back: 1, 2, 4 … 30 s.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Backoff {
     next: Duration,
     most: Duration,
+    /// By what part of it a pause may be longer or shorter.
+    jitter: f64,
 }
 
 impl Backoff {
     /// Of an exchange that is not there.
-    pub(crate) const RECONNECT: Backoff = Backoff { next: Duration::from_secs(1), most: Duration::from_secs(30) };
+    pub(crate) const RECONNECT: Backoff = Backoff::up_to(Duration::from_secs(30), 0.1);
+    /// Of a handshake that failed (VCP negotiation 3.1, section 4).
+    pub(crate) const HANDSHAKE: Backoff = Backoff::up_to(Duration::from_secs(30), 0.5);
     /// Of a message that its handler failed on.
-    pub(crate) const HANDLER: Backoff = Backoff { next: Duration::from_secs(1), most: Duration::from_mins(5) };
+    pub(crate) const HANDLER: Backoff = Backoff::up_to(Duration::from_mins(5), 0.1);
+
+    const fn up_to(most: Duration, jitter: f64) -> Backoff {
+        Backoff { next: Duration::from_secs(1), most, jitter }
+    }
+
+    /// Whether the exchange is waited for so long.
+    pub(crate) fn is_worth_it(error: &Error) -> bool {
+        asked(error) <= LONGEST
+    }
 
     /// The next pause, before jitter.
     pub(crate) fn step(&mut self) -> Duration {
@@ -68,7 +82,7 @@ impl Backoff {
 
     /// Waits for the next pause, or as long as the exchange asked.
     pub(crate) async fn wait(&mut self, error: &Error) {
-        sleep(jittered(self.step()).max(asked(error).min(LONGEST))).await;
+        sleep(jittered_by(self.step(), self.jitter).max(asked(error).min(LONGEST))).await;
     }
 }
 

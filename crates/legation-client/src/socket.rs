@@ -7,10 +7,13 @@ use crate::http::{Reply, encoded};
 use crate::incoming::Item;
 use crate::poll::fenced;
 use crate::refused::Refused;
+use crate::session::agreed;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
-use legation_protocol::Code;
+use legation_protocol::negotiation::{Handshake, Hello};
+use legation_protocol::{Code, build, parse};
 use serde::Deserialize;
+use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::{Instant, Interval, interval_at, timeout};
 use tokio_tungstenite::WebSocketStream;
@@ -34,6 +37,8 @@ pub(crate) struct Socket {
     stream: WebSocketStream<Stream>,
     ping: Interval,
     url: String,
+    /// What came before the answer to the hello.
+    early: VecDeque<tungstenite::Utf8Bytes>,
 }
 
 #[derive(Deserialize)]
@@ -64,13 +69,37 @@ impl Socket {
             }
         };
         let stream = timeout(PATIENCE, opened).await.unwrap_or(Err(Error::Timeout(PATIENCE)))?;
-        Ok(Socket { stream, ping: interval_at(Instant::now() + PING, PING), url: base.clone() })
+        let (ping, early) = (interval_at(Instant::now() + PING, PING), VecDeque::new());
+        let mut socket = Socket { stream, ping, url: base.clone(), early };
+        if let Some(hello) = client.hello() {
+            timeout(PATIENCE, socket.greet(client, hello)).await.unwrap_or(Err(Error::Timeout(PATIENCE)))?;
+        }
+        Ok(socket)
+    }
+
+    /// Says hello before anything else, and waits for the answer.
+    async fn greet(&mut self, client: &Client, hello: &Hello) -> Result<(), Error> {
+        let text = build(hello).map_err(Error::Message)?.text().to_owned();
+        self.stream.send(Message::text(text)).await.map_err(|why| self.lost(why.into()))?;
+        loop {
+            let frame = self.frame().await?;
+            match parse::<Handshake>(frame.as_bytes()) {
+                Ok(answer) => {
+                    client.memory().judge(&agreed(answer.value, hello)?);
+                    return Ok(());
+                }
+                Err(_) => self.early.push_back(frame),
+            }
+        }
     }
 
     /// The next message.
     pub(crate) async fn next(&mut self) -> Result<Item, Error> {
         loop {
-            let frame = self.frame().await?;
+            let frame = match self.early.pop_front() {
+                Some(frame) => frame,
+                None => self.frame().await?,
+            };
             let kind: Kind<'_> = serde_json::from_str(&frame).map_err(|why| Error::Answer(Some(why)))?;
             // What else an exchange says on a socket is of no concern to a reader.
             if kind.r#type == "item" {

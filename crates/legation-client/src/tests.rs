@@ -1,5 +1,6 @@
 //! What the client makes of an exchange that fails, lies or comes and goes.
 
+mod greeting;
 mod receiving;
 mod sending;
 mod sockets;

@@ -48,6 +48,15 @@ impl Exchange {
         listed.await.map_err(|_| Error::Closed)?
     }
 
+    /// Ready once the record has more entries than this.
+    pub async fn beyond(&self, size: u64) {
+        let mut head = self.head.clone();
+        if head.wait_for(|head| head.size > size).await.is_err() {
+            // An exchange that has ended grows no more.
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// That an entry is among the first `size`; `None` if there are not so many, or it is not.
     pub fn inclusion(&self, position: u64, size: u64) -> Result<Option<Inclusion>, Error> {
         let proven = || {

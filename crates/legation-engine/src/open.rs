@@ -163,7 +163,7 @@ impl Exchange {
             sealed_for: None,
             clock,
         };
-        let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone()));
+        let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone(), Arc::clone(&desk)));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let judge = judge.map(|judge| Arc::new(Judge::new(judge, Arc::clone(&notary))));
         let exchange = Exchange {

@@ -7,6 +7,7 @@ use legation_exchange::record::{
 };
 use legation_exchange::{Epoch, Epochs};
 use legation_protocol::sign::{PublicKey, SecretKey, Signature};
+use legation_protocol::token::IdentityToken;
 use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -76,6 +77,18 @@ impl Notary {
 
     pub(crate) fn sign(&self, checkpoint: Checkpoint) -> SignedCheckpoint {
         checkpoint.sign(&self.key)
+    }
+
+    /// A token of ours, for us.
+    pub(crate) fn identity(&self, subject: &str, expires_at: u64) -> Option<IdentityToken> {
+        IdentityToken::issue(&self.realm, &self.realm, subject, expires_at, &self.key)
+    }
+
+    /// Whether a token is ours, for us. What is no token costs as much as one.
+    pub(crate) fn is_own(&self, token: Option<&IdentityToken>) -> bool {
+        let blank = || IdentityToken::blank();
+        let genuine = token.cloned().unwrap_or_else(blank).is_issued_by(&self.realm, &self.key);
+        genuine && token.is_some()
     }
 
     /// A signature of the exchange over bytes.

@@ -8,6 +8,7 @@ use crate::decider::now;
 use crate::exchange::{Error, Exchange, Head};
 use crate::index::{Standing, step_back};
 use legation_exchange::{Input, Moment, Verdict, Who};
+use legation_protocol::negotiation::Feature;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Key, Rewrite, Rewriter, Ring, Snapshots};
 use std::collections::BTreeSet;
@@ -61,6 +62,8 @@ pub(crate) struct Vault {
     ring: Arc<Ring>,
     index: watch::Receiver<Standing>,
     rewriting: Mutex<Option<Rewriting>>,
+    /// About the ring itself.
+    complaint: Mutex<Complaint>,
 }
 
 impl Vault {
@@ -69,8 +72,12 @@ impl Vault {
         snapshots: Snapshots,
         ring: Arc<Ring>,
         index: watch::Receiver<Standing>,
+        alerts: Arc<Desk>,
     ) -> Vault {
-        Vault { rewriter, snapshots, ring, index, rewriting: Mutex::new(None) }
+        let complaint =
+            Complaint::new("what is written is sealed with a key that the next start would not find", alerts);
+        let (rewriting, complaint) = (Mutex::new(None), Mutex::new(complaint));
+        Vault { rewriter, snapshots, ring, index, rewriting, complaint }
     }
 
     fn storage(&self) -> Result<Storage, legation_store::Error> {
@@ -92,6 +99,22 @@ impl Vault {
 
     fn rewriting(&self) -> std::sync::MutexGuard<'_, Option<Rewriting>> {
         self.rewriting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether what is written is sealed, with a key that the next start will find.
+    pub(crate) fn observed(&self) -> Feature {
+        let (check, open) = (self.ring.check(), self.rewriter.segments().iter().any(|segment| segment.key.is_none()));
+        let mut complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
+        match check {
+            Ok(()) => {
+                complaint.over();
+                if open { Feature::Off } else { Feature::On }
+            }
+            Err(error) => {
+                complaint.about(&error);
+                Feature::Lost
+            }
+        }
     }
 
     /// Complete segments that are not sealed with the newest key.

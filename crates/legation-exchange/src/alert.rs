@@ -117,7 +117,9 @@ fn alerting(changes: &[Change]) -> Option<Alerting<'_>> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
-        | Change::BrokenOff { .. } => None,
+        | Change::BrokenOff { .. }
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     })
 }
 
@@ -147,7 +149,9 @@ fn asks_a_person(change: &Change) -> Option<&'static str> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
-        | Change::BrokenOff { .. } => None,
+        | Change::BrokenOff { .. }
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     }
 }
 

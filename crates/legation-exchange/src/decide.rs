@@ -17,12 +17,13 @@ mod upkeep;
 
 use crate::effect::{Accepted, Effect, Entry, Refused, Tally};
 use crate::erased::Span;
+use crate::extensions;
 use crate::key::{KeyEvent, NewKey};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::push::Pushed;
 use crate::registration::Registration;
-use crate::rules::{self, Ruling, acl, cap, hold, vcp, vlp};
+use crate::rules::{self, Ruling, acl, cap, hold, identity, vcp, vlp};
 use crate::state::{State, remembered_as};
 use crate::token::TokenHash;
 use crate::who::{Role, Who};
@@ -232,13 +233,22 @@ pub enum Directive {
     Acl(acl::Order),
     /// What the rules of VLP ask.
     Vlp(vlp::Order),
+    /// What is asked of an extension.
+    Extension(extensions::Order),
+    /// What is asked of identity tokens.
+    Identity(identity::Order),
 }
 
 impl Directive {
     fn judged(&self) -> Option<&cap::Judged> {
         match self {
             Directive::Cap(order) => order.opinion.as_ref().map(|opinion| &opinion.judged),
-            Directive::Review(_) | Directive::Vcp(_) | Directive::Acl(_) | Directive::Vlp(_) => None,
+            Directive::Review(_)
+            | Directive::Vcp(_)
+            | Directive::Acl(_)
+            | Directive::Vlp(_)
+            | Directive::Extension(_)
+            | Directive::Identity(_) => None,
         }
     }
 }

@@ -241,7 +241,9 @@ fn stopped_by(changes: &[Change]) -> Option<Party> {
         | Change::Acl(_)
         | Change::Vlp(_)
         | Change::Translated(_)
-        | Change::BrokenOff { .. } => None,
+        | Change::BrokenOff { .. }
+        | Change::Extension(_)
+        | Change::Identity(_) => None,
     })
 }
 

@@ -13,6 +13,8 @@ mod dedup;
 mod effect;
 mod epoch;
 mod erased;
+mod extension;
+pub mod extensions;
 mod key;
 mod mailbox;
 mod moment;
@@ -39,6 +41,7 @@ pub use decide::{
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Span, covers, spans};
+pub use extension::BUILT;
 pub use key::{Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox, NOBODY};
 pub use moment::Moment;

@@ -7,6 +7,7 @@ pub mod cap;
 mod case;
 mod deferred;
 pub mod hold;
+pub mod identity;
 mod ruling;
 pub mod scan;
 pub mod translate;
@@ -23,6 +24,7 @@ pub(crate) use case::Case;
 pub(crate) use ruling::{Again, Heard, Ruling};
 pub(crate) use voice::utter;
 
+use crate::extensions;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
@@ -49,6 +51,10 @@ pub struct Kept {
     pub translations: translate::Links,
     /// What held messages would have moved.
     pub deferred: Deferred,
+    /// What the extensions keep.
+    pub extensions: extensions::Kept,
+    /// Identity tokens.
+    pub identities: identity::Identities,
 }
 
 /// Something the rules keep has changed.
@@ -72,6 +78,10 @@ pub enum Change {
         /// The entry in which it asked.
         ask: u64,
     },
+    /// What an extension keeps.
+    Extension(Box<extensions::Change>),
+    /// Identity tokens.
+    Identity(identity::Change),
 }
 
 impl Change {
@@ -80,7 +90,13 @@ impl Change {
         match self {
             Change::Hold(change) => change.message(),
             Change::Translated(translation) => Some(translation.original),
-            Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::BrokenOff { .. } => None,
+            Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::BrokenOff { .. }
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 
@@ -92,7 +108,9 @@ impl Change {
             | Change::Cap(_)
             | Change::Acl(_)
             | Change::Translated(_)
-            | Change::BrokenOff { .. } => None,
+            | Change::BrokenOff { .. }
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 
@@ -133,7 +151,9 @@ impl Change {
             | Change::Cap(_)
             | Change::Acl(_)
             | Change::Vlp(_)
-            | Change::BrokenOff { .. } => None,
+            | Change::BrokenOff { .. }
+            | Change::Extension(_)
+            | Change::Identity(_) => None,
         }
     }
 }
@@ -167,6 +187,8 @@ impl Kept {
             Change::Vlp(change) => self.vlp.apply(at, change),
             Change::Translated(translation) => self.translations.apply(at, translation),
             Change::BrokenOff { ask } => self.translations.broke_off(*ask),
+            Change::Extension(change) => self.extensions.apply(at, change),
+            Change::Identity(change) => self.identities.apply(at, change),
         }
     }
 

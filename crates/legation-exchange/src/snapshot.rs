@@ -39,7 +39,7 @@ struct WireState {
     rules: Kept,
 }
 
-const FORM: u32 = 5;
+const FORM: u32 = 6;
 /// Bytes of one item.
 const ITEM: usize = 32;
 

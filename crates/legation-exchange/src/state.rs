@@ -6,6 +6,7 @@ use crate::dedup::Dedup;
 use crate::effect::{Accepted, Acked, Effect, Entry, Released, Resent};
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erased, Erasures, covers};
+use crate::extensions::Subject;
 use crate::mailbox::{Item, Mailbox, NOBODY};
 use crate::moment::Moment;
 use crate::person::People;
@@ -175,7 +176,10 @@ impl State {
             Effect::Removed { agent, .. } => self.remove(agent, entry.at),
             Effect::Keyed { agent, keys, .. } => self.registry.change(agent, |agent| agent.put_keys(keys)),
             Effect::Granted { person, .. } => self.people.put(person.clone()),
-            Effect::Withdrawn { person, .. } => self.people.remove(person),
+            Effect::Withdrawn { person, .. } => {
+                self.people.remove(person);
+                self.rules.extensions.forget(&Subject::person(person));
+            }
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
             Effect::Acked(acked) => self.acknowledge(acked),
             Effect::Pushed(pushed) => self.pushed(pushed),
@@ -363,6 +367,8 @@ impl State {
         self.rules.vcp.forget(agent, at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
+        self.rules.extensions.forget(&Subject::agent(agent));
+        self.rules.identities.removed(agent, at);
         self.registry.remove_for_good(agent);
     }
 

@@ -269,12 +269,33 @@ codes! {
     UnsupportedMediaType = "unsupported_media_type",
     /// A request from a page or for a host that does not belong here.
     ForbiddenOrigin = "forbidden_origin",
+    /// More than an extension keeps.
+    ExtensionLimit = "extension_limit",
+    /// No such deliberation.
+    UnknownDeliberation = "unknown_deliberation",
+    /// A step the deliberation's phase does not take.
+    DeliberationPhase = "deliberation_phase",
+    /// Something that takes a handshake first, from somebody without one.
+    HelloRequired = "hello_required",
+    /// Something of an extension that is not active in the session.
+    ExtensionInactive = "extension_inactive",
+    /// A security feature the session began with has failed.
+    CoreFeatureLost = "core_feature_lost",
 }
 
 impl Code {
     /// Whether sending the same again later could succeed.
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Code::MailboxFull | Code::StorageFull | Code::Busy | Code::RateLimited | Code::DelegationLimit)
+        matches!(
+            self,
+            Code::MailboxFull
+                | Code::StorageFull
+                | Code::Busy
+                | Code::RateLimited
+                | Code::DelegationLimit
+                | Code::ExtensionLimit
+                | Code::CoreFeatureLost
+        )
     }
 
     /// The code with this name.

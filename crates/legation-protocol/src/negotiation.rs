@@ -1,9 +1,12 @@
 //! VCP capability negotiation 3.1: the handshake in which client and server agree on a version, on
-//! the active extensions and on what these can do. [`negotiate`] is the server's whole part in it, a
-//! pure function; [`Ack::answers`] is the client's check of what came back.
+//! the active extensions and on what these can do. [`answer`] is the server's whole part in it, from the
+//! bytes of a hello to the one message that answers it, and [`negotiate`] the same for a hello that was
+//! read; both are pure. [`Ack::answers`] is the client's check of what came back, [`Terms`] what a session
+//! then runs under.
 
 mod ack;
 mod ack_rules;
+mod answer;
 mod capability;
 mod core_features;
 mod extension;
@@ -16,7 +19,8 @@ mod terms;
 mod version;
 
 pub use ack::{Ack, Mismatch};
-pub use core_features::CoreFeatures;
+pub use answer::{Answered, answer};
+pub use core_features::{CoreFeatures, Feature, Observed};
 pub use extension::{BadExtensionName, ExtensionName};
 pub use hello::{Hello, Identity, MAX_EXTENSIONS};
 pub use kept::Kept;

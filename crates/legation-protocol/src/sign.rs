@@ -38,6 +38,18 @@ impl Signature {
     }
 }
 
+impl Signature {
+    /// The signature with these bytes, which may be anybody's.
+    pub const fn from_bytes(bytes: [u8; 64]) -> Signature {
+        Signature(bytes)
+    }
+
+    /// Its 64 bytes.
+    pub const fn to_bytes(self) -> [u8; 64] {
+        self.0
+    }
+}
+
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "base64:{}", STANDARD.encode(self.0))

@@ -16,17 +16,22 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The whole body, unless it is larger than a message may be, or too slow in coming.
 pub(crate) async fn whole(body: Body) -> Result<Bytes, Refusal> {
-    tokio::time::timeout(PATIENCE, collect(body)).await.unwrap_or_else(|_| {
+    within(body, LIMIT).await
+}
+
+/// The same with another limit.
+pub(crate) async fn within(body: Body, limit: usize) -> Result<Bytes, Refusal> {
+    tokio::time::timeout(PATIENCE, collect(body, limit)).await.unwrap_or_else(|_| {
         let refusal = Refusal::because(Code::BadJson, "the body did not come to its end in time");
         Err(refusal.with_status(StatusCode::REQUEST_TIMEOUT))
     })
 }
 
-async fn collect(body: Body) -> Result<Bytes, Refusal> {
+async fn collect(body: Body, limit: usize) -> Result<Bytes, Refusal> {
     let announced = body.size_hint().lower();
     let mut stream = body.into_data_stream();
-    if announced > LIMIT as u64 {
-        return Err(too_large());
+    if announced > limit as u64 {
+        return Err(too_large(limit));
     }
     let Some(first) = next(&mut stream).await? else { return Ok(Bytes::new()) };
     if first.len() as u64 == announced {
@@ -35,8 +40,8 @@ async fn collect(body: Body) -> Result<Bytes, Refusal> {
     let mut all = Vec::with_capacity(usize::try_from(announced).unwrap_or(0).max(first.len()));
     let mut more = Some(first);
     while let Some(chunk) = more {
-        if all.len() + chunk.len() > LIMIT {
-            return Err(too_large());
+        if all.len() + chunk.len() > limit {
+            return Err(too_large(limit));
         }
         all.extend_from_slice(&chunk);
         more = next(&mut stream).await?;
@@ -50,8 +55,8 @@ pub(crate) async fn next(stream: &mut BodyDataStream) -> Result<Option<Bytes>, R
     chunk.map_err(|_| Refusal::because(Code::BadJson, "the body broke off before its end"))
 }
 
-fn too_large() -> Refusal {
-    Refusal::because(Code::TooLarge, format!("a body has at most {LIMIT} bytes"))
+fn too_large(limit: usize) -> Refusal {
+    Refusal::because(Code::TooLarge, format!("a body has at most {limit} bytes"))
 }
 
 /// Reads a JSON object that is not a message.

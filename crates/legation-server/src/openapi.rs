@@ -4,9 +4,12 @@
 mod conversations;
 mod dialects;
 mod escalations;
+mod extensions;
+mod handshake;
 mod headers;
 mod keep;
 mod mailboxes;
+mod mcp;
 mod memory;
 mod operation;
 mod people;
@@ -14,7 +17,7 @@ mod record;
 mod refusals;
 mod registry;
 mod reviews;
-mod schema;
+pub(crate) mod schema;
 mod sending;
 mod shapes;
 mod tasks;
@@ -58,9 +61,12 @@ fn chapters() -> Vec<Chapter> {
         truth::chapter(),
         mailboxes::chapter(),
         memory::chapter(),
+        mcp::chapter(),
         conversations::chapter(),
         reviews::chapter(),
         registry::chapter(),
+        handshake::chapter(),
+        extensions::chapter(),
         tasks::chapter(),
         escalations::chapter(),
         record::chapter(),
@@ -132,6 +138,43 @@ fn components() -> Value {
         "headers": headers::headers(),
         "securitySchemes": headers::security_schemes(),
     })
+}
+
+/// A shape with all it refers to, for those who have nothing else of this description. Of messages it says no
+/// more than that they are objects: each dialect has its own schema. That the whole is one is said at its head, also
+/// where it is one of several: some readers look nowhere else.
+pub(crate) fn whole(name: &str) -> Value {
+    let shapes = shapes::all();
+    let mut whole = schema::with(shapes.get(name).cloned().unwrap_or_default(), "type", "object");
+    let mut defs = Map::new();
+    let mut open = referred(&mut whole);
+    while let Some(next) = open.pop() {
+        if defs.contains_key(&next) {
+            continue;
+        }
+        let mut shape = shapes.get(&next).filter(|_| next != "Message").cloned();
+        open.extend(shape.as_mut().map(referred).unwrap_or_default());
+        defs.insert(next, shape.unwrap_or_else(|| json!({"type": "object"})));
+    }
+    if defs.is_empty() { whole } else { schema::with(whole, "$defs", defs) }
+}
+
+/// Turns references to components into such within the same schema, and says to which.
+fn referred(value: &mut Value) -> Vec<String> {
+    match value {
+        Value::Object(members) => {
+            let mut names: Vec<_> = members.values_mut().flat_map(referred).collect();
+            if let Some(Value::String(target)) = members.get_mut("$ref")
+                && let Some(name) = target.strip_prefix("#/components/schemas/").map(str::to_owned)
+            {
+                *target = format!("#/$defs/{name}");
+                names.push(name);
+            }
+            names
+        }
+        Value::Array(items) => items.iter_mut().flat_map(referred).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
 }
 
 /// In one order, whatever other crates make of JSON objects.

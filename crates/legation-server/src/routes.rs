@@ -3,6 +3,7 @@
 use crate::door::Door;
 use crate::gate::{gate, is_own_name};
 use crate::guest::Guest;
+use crate::handshake::{self, door as hello};
 use crate::header::Header;
 use crate::limits::limit;
 use crate::refusal::Refusal;
@@ -10,16 +11,17 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, console, constraints, conversations, dead_letters, entries, erase, escalations, feed,
-    health, inbox, keys, leftover, memory, message, messages, metrics, openapi, page, people, record, reviews, search,
-    signin, storage, stream, talks, tasks, truth, ws,
+    agents, alerts, backup, console, constraints, conversations, dead_letters, entries, erase, escalations, extensions,
+    feed, health, identities, inbox, keys, leftover, mcp, memory, message, messages, metrics, openapi, page, people,
+    record, reviews, search, signin, storage, stream, talks, tasks, truth, ws,
 };
-use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::Response;
+use axum::routing::any;
+use axum::{Extension, Router};
 use legation_protocol::Code;
 use std::sync::Arc;
 use tracing::Instrument as _;
@@ -38,6 +40,16 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
         Door::get("/vcp/ws", ws::open),
+        Door::post("/mcp", mcp::enter),
+        Door::get("/mcp", mcp::enter),
+        Door::delete("/mcp", mcp::enter),
+        Door::post("/v1/hello", hello::post),
+        Door::get("/v1/hello", hello::get),
+        Door::delete("/v1/hello", hello::delete),
+        Door::get("/v1/extensions/{name}", hello::extension),
+        Door::get("/v1/extensions", extensions::list),
+        Door::get("/v1/extensions/{name}/{operation}", extensions::look),
+        Door::post("/v1/extensions/{name}/{operation}", extensions::call),
         Door::post("/v1/messages", messages::any),
         Door::get("/v1/messages", search::list),
         Door::get("/v1/messages/{key}", message::get),
@@ -80,6 +92,9 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),
         Door::delete("/v1/tokens/{name}", people::delete),
+        Door::get("/v1/identities", identities::list),
+        Door::post("/v1/identities", identities::issue),
+        Door::post("/v1/identities/revoke", identities::revoke),
         Door::get("/v1/audit/head", record::head),
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),
@@ -98,15 +113,22 @@ pub(crate) fn doors() -> Vec<Door> {
     ]
 }
 
+/// All doors, and nothing before them.
+fn wall() -> Router<Arc<Shared>> {
+    doors().into_iter().fold(Router::new(), |wall, door| door.into_wall(wall))
+}
+
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
-    doors()
-        .into_iter()
-        .fold(Router::new(), |wall, door| door.into_wall(wall))
+    let desk = mcp::Desk::open(&shared, wall().with_state(Arc::clone(&shared)));
+    wall()
+        .route("/mcp/", any(mcp::enter))
+        .layer(Extension(desk))
         .fallback(async || Refusal::because(Code::NotFound, "there is nothing at this path"))
         .method_not_allowed_fallback(async || {
             let refusal = Refusal::because(Code::NotFound, "this path takes another method");
             refusal.with_status(StatusCode::METHOD_NOT_ALLOWED)
         })
+        .layer(from_fn_with_state(Arc::clone(&shared), handshake::recognise))
         .layer(from_fn_with_state(Arc::clone(&shared), limit))
         .layer(from_fn_with_state(Arc::clone(&shared), gate))
         .layer(map_request(leftover::kept))

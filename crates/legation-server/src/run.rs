@@ -9,6 +9,10 @@ use futures_util::future::join_all;
 use legation_engine::Exchange;
 use std::future::{Future, pending};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often is looked how the core features stand.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Serves until `shutdown` is over. Then nothing new is taken, those who wait for messages are
 /// answered, and what has been asked is decided and committed before this returns, unless it takes
@@ -29,6 +33,7 @@ pub async fn run(
         _ = join_all(accepting) => {}
         () = watch_settings(&shared) => {}
         () = watch_certificate(&shared) => {}
+        () = watch_features(&shared) => {}
         () = shutdown => {}
     }
     shared.stopping.cancel();
@@ -52,7 +57,21 @@ pub async fn run(
 async fn watch_settings(shared: &Shared) {
     let mut reloaded = shared.reloaded.clone();
     loop {
-        shared.sources.take_over(&reloaded.next().await.limits);
+        let settings = reloaded.next().await;
+        shared.sources.take_over(&settings.limits);
+        shared.handshakes.take_over(&settings.limits);
+    }
+}
+
+/// Looks again and again how the core features stand.
+async fn watch_features(shared: &Shared) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let exchange = shared.exchange.clone();
+        // Reads a file, and a disk that does not answer must keep nobody waiting.
+        if let Ok(observed) = tokio::task::spawn_blocking(move || exchange.core_features()).await {
+            shared.handshakes.observe(observed);
+        }
     }
 }
 

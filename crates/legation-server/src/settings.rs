@@ -1,5 +1,6 @@
 //! What the server may be told. Everything has a value that works.
 
+use crate::negotiation::Negotiation;
 use crate::proxy::Proxy;
 use legation_engine::{Rate, Token};
 use std::future::pending;
@@ -20,6 +21,8 @@ pub struct Settings {
     pub look_every: Duration,
     /// How much may come at once.
     pub limits: Limits,
+    /// How handshakes go.
+    pub negotiation: Negotiation,
     /// A code that signs the operator in at the page, once.
     pub code: Option<Token>,
 }
@@ -32,6 +35,7 @@ impl Default for Settings {
             drain: Duration::from_secs(10),
             look_every: Duration::from_secs(5),
             limits: Limits::default(),
+            negotiation: Negotiation::default(),
             code: None,
         }
     }
@@ -68,6 +72,8 @@ pub struct Limits {
     pub failures: Option<Rate>,
     /// How often a source may register agents without saying who asks.
     pub registrations: Option<Rate>,
+    /// How often somebody may begin a handshake: whoever they have proven to be, or else all at one address.
+    pub hellos: Option<Rate>,
 }
 
 impl Default for Limits {
@@ -87,6 +93,7 @@ impl Default for Limits {
             socket_silence: Duration::from_mins(1),
             failures: Some(Rate::per_minute(300)),
             registrations: Some(Rate::per_minute(600)),
+            hellos: Some(Rate::per_minute(120)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What every request can reach.
 
+use crate::handshake::Handshakes;
 use crate::limits::Sources;
 use crate::metrics::Answers;
 use crate::refusal::Refusal;
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) visits: Arc<Visits>,
     pub(crate) sources: Sources,
     pub(crate) sessions: Sessions,
+    pub(crate) handshakes: Handshakes,
     pub(crate) sockets: Arc<Sockets>,
     pub(crate) answers: Answers,
     /// When the server started, since 1970.
@@ -45,6 +47,7 @@ impl Shared {
         if let Some((code, operator)) = settings.code.as_ref().zip(Subject::named(&exchange, OPERATOR)) {
             sessions.offer(code, operator, Instant::now());
         }
+        let handshakes = Handshakes::new(&settings.limits, exchange.core_features());
         Shared {
             exchange,
             reloaded,
@@ -52,6 +55,7 @@ impl Shared {
             visits: Arc::new(Visits::default()),
             sources: Sources::new(&settings.limits),
             sessions,
+            handshakes,
             sockets: Arc::new(Sockets::new(settings.limits.sockets_per_agent)),
             answers: Answers::default(),
             started: since_1970(),

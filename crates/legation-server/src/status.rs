@@ -34,6 +34,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::NotAParty
         | Code::NotOverseer
         | Code::ToolNotBound
+        | Code::ExtensionInactive
         | Code::ScopeDenied => StatusCode::FORBIDDEN,
         Code::UnknownRecipient
         | Code::UnknownAgent
@@ -41,7 +42,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::UnknownReview
         | Code::UnknownTask
         | Code::UnknownSession
-        | Code::UnknownEscalation => StatusCode::NOT_FOUND,
+        | Code::UnknownEscalation
+        | Code::UnknownDeliberation => StatusCode::NOT_FOUND,
         Code::MessageIdConflict
         | Code::AgentExists
         | Code::KeyState
@@ -54,6 +56,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::DelegationCycle
         | Code::TaskLineage
         | Code::TaskState
+        | Code::DeliberationPhase
         | Code::OversightConflict
         | Code::SessionClosed
         | Code::SequenceRepeated
@@ -61,8 +64,11 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::MailboxFull | Code::RateLimited | Code::DelegationLimit => StatusCode::TOO_MANY_REQUESTS,
-        Code::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        Code::MailboxFull | Code::RateLimited | Code::DelegationLimit | Code::ExtensionLimit => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
+        Code::Busy | Code::CoreFeatureLost => StatusCode::SERVICE_UNAVAILABLE,
+        Code::HelloRequired => StatusCode::PRECONDITION_REQUIRED,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::UnknownDialect
         | Code::AmbiguousDialect

@@ -4,6 +4,7 @@
 mod bind;
 mod close;
 mod frames;
+mod greeting;
 mod metered;
 mod offer;
 mod pulse;
@@ -23,12 +24,13 @@ use axum::response::Response;
 use bind::Bound;
 use close::Close;
 use frames::Told;
+use greeting::Greeting;
 use hyper::upgrade::OnUpgrade;
 use legation_engine::Feed;
 use legation_protocol::Code;
 use offer::Offer;
 use serde::Deserialize;
-use session::{Session, Speech};
+use session::{Parts, Session, Speech};
 use sockets::Seat;
 use std::sync::Arc;
 use wire::Wire;
@@ -94,14 +96,17 @@ impl Opening {
     async fn serve(self, upgrade: OnUpgrade) {
         let Ok(upgraded) = upgrade.await else { return };
         let Opening { shared, guest, wanted, speech, bound } = self;
-        let largest = if speech == Speech::Framed { MESSAGE + AROUND } else { MESSAGE };
-        let mut wire = Wire::new(upgraded, largest, bound.is_none(), Arc::clone(&shared.sockets)).await;
+        let mut wire = Wire::new(upgraded, MESSAGE + AROUND, bound.is_none(), Arc::clone(&shared.sockets)).await;
+        let mut greeting = Greeting::new(&shared);
         let bound = match bound {
             Some(bound) => Ok(bound),
-            None => Box::pin(challenged(&shared, &guest, &wanted, &mut wire)).await,
+            None => Box::pin(challenged(&shared, &guest, &wanted, &mut wire, &mut greeting)).await,
         };
         match bound {
-            Ok((bound, seat, feed)) => Session::new(shared, guest, wire, bound, speech, seat, feed).run().await,
+            Ok((bound, seat, feed)) => {
+                let parts = Parts { wire, bound, speech, seat, feed, greeting };
+                Session::new(shared, guest, parts).run().await;
+            }
             Err(close) => {
                 shared.sockets.closed(close);
                 wire.finish(close).await;
@@ -132,8 +137,9 @@ async fn challenged(
     guest: &Guest,
     wanted: &Wanted,
     wire: &mut Wire,
+    greeting: &mut Greeting,
 ) -> Result<(Bound, Seat, Option<Feed>), Close> {
-    let bound = Bound::by_challenge(shared, guest, wire).await?;
+    let bound = Bound::by_challenge(shared, guest, wire, greeting).await?;
     wire.open();
     if wanted.agent.as_ref().is_some_and(|named| *named != bound.agent) {
         return Err(Close::Policy(Code::NotAllowed));

@@ -89,6 +89,18 @@ impl Ring {
         Error::KeysLost { file: self.file.clone().unwrap_or_default(), wanted }
     }
 
+    /// Whether the file still holds the key that new things are sealed with, for its owner alone.
+    pub fn check(&self) -> Result<(), Error> {
+        let Some(file) = self.file.as_deref() else { return Ok(()) };
+        // The one in memory first: a key that comes meanwhile is in the file before it is here.
+        let newest = self.newest()?;
+        let found = Ring::read(file)?.key(newest.id());
+        match found {
+            Some(key) if key.master() == newest.master() => Ok(()),
+            Some(_) | None => Err(self.lacks(vec![newest.id()])),
+        }
+    }
+
     /// All keys, newest first.
     pub fn list(&self) -> Vec<Arc<Key>> {
         self.keys().clone()

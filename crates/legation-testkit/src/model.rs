@@ -219,6 +219,10 @@ impl Model {
                     by.asked(asked, &format!("release {session}"), position)?;
                     self.sessions.remove(session);
                 }
+                // Nobody here asks for these, and the exchange makes none by itself.
+                Change::Extension(_) | Change::Identity(_) => {
+                    return Err(format!("{position} changes an extension or identities, and nobody asked"));
+                }
                 Change::Vcp(_) | Change::Vlp(_) | Change::Translated(_) | Change::BrokenOff { .. } => {}
             }
         }

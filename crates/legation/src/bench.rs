@@ -21,6 +21,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         Some(BenchCommand::Scale) => vec![Scenario::Scale],
         Some(BenchCommand::Ws) => vec![Scenario::Ws],
         Some(BenchCommand::Sockets) => vec![Scenario::Sockets],
+        Some(BenchCommand::Mcp) => vec![Scenario::Mcp],
         Some(BenchCommand::Push) => vec![Scenario::Push],
         Some(BenchCommand::Alarms) => vec![Scenario::Alarms],
         Some(BenchCommand::All) | None => all(&plan),

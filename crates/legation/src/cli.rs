@@ -6,9 +6,11 @@ mod conversation;
 mod demo;
 mod escalation;
 mod exchange;
+mod identity;
 mod keep;
 mod key;
 mod lookup;
+mod mcp;
 mod memory;
 mod people;
 mod record;
@@ -25,9 +27,11 @@ pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
     LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
+pub(crate) use identity::{IdentityArgs, IdentityCommand};
 pub(crate) use keep::{BackupArgs, EraseArgs, RestoreArgs};
 pub(crate) use key::{RecordKeyArgs, RecordKeyCommand, RotateArgs};
 pub(crate) use lookup::{ExplainArgs, First, MessageArgs, MessagesArgs};
+pub(crate) use mcp::McpArgs;
 pub(crate) use memory::{Best, MemoryArgs};
 pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
@@ -73,6 +77,7 @@ pub(crate) enum Command {
     Config(ConfigArgs),
     Agent(AgentArgs),
     Token(TokenArgs),
+    Identity(IdentityArgs),
     Signin(SigninArgs),
     Send(SendArgs),
     Inbox(InboxArgs),
@@ -88,6 +93,7 @@ pub(crate) enum Command {
     Escalation(EscalationArgs),
     Review(ReviewArgs),
     Demo(DemoArgs),
+    Mcp(McpArgs),
     Audit(AuditArgs),
     Key(RecordKeyArgs),
     Doctor(DoctorArgs),

@@ -19,7 +19,7 @@ use file::{AlertsTable, ConfigFile, JudgeTable, PushTable, Registration, TlsTabl
 use legation_engine::{Rate, Retention};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::{Policy, Shares};
-use legation_server::{Limits, Network, Proxy, TlsFiles};
+use legation_server::{Limits, Negotiation, Network, Proxy, TlsFiles};
 pub(crate) use listen::Listen;
 use listen::Shield;
 use std::fs;
@@ -27,13 +27,15 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use values::{Count, Texts};
+use values::{Count, Extension, Texts};
 pub(crate) use values::{Mode, Trusted};
 
 /// The smallest head that clients of today fit into.
 const SMALLEST_HEAD: u64 = 4 << 10;
 /// The smallest segment a message of full size fits into many times.
 const SMALLEST_SEGMENT: u64 = 4 << 20;
+/// How long may be waited for a hello (VCP negotiation 3.1, section 8).
+const HELLO_WAIT: std::ops::RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(5);
 
 /// How long somebody may be made to wait for a judge.
 const LONGEST_JUDGEMENT: Duration = Duration::from_secs(30);
@@ -117,7 +119,7 @@ impl Config {
         let shield = if tls.is_some() || !file.proxy.trusted.is_empty() { Shield::Tls } else { Shield::None };
         let listen = listen::places(&file.listen.0, shield)?;
         file.make_sense()?;
-        let (policy, limits) = (file.policy(), file.limits());
+        let (policy, limits, negotiation) = (file.policy(), file.limits(), file.negotiation());
         let data = file.data.unwrap_or_else(places::data);
         let engine = legation_engine::Settings {
             realm: file.realm,
@@ -139,7 +141,8 @@ impl Config {
         let ConfigFile { hosts, proxy, log, listen_mode, push, alerts, judge, .. } = file;
         let trusted = proxy.trusted.iter().map(|Trusted(network)| *network).collect();
         let proxy = Proxy { trusted, header: proxy.header.into() };
-        let server = legation_server::Settings { hosts, proxy, limits, ..legation_server::Settings::default() };
+        let server =
+            legation_server::Settings { hosts, proxy, limits, negotiation, ..legation_server::Settings::default() };
         let (log_format, log_level, log_transport) = (log.format, log.level, log.acl_transport);
         let listen_mode = listen_mode.0;
         Ok(Config {
@@ -162,7 +165,7 @@ impl Config {
 impl ConfigFile {
     /// What the types alone cannot tell.
     fn make_sense(&self) -> anyhow::Result<()> {
-        let ConfigFile { realm, limits, record, mailbox, judge, .. } = self;
+        let ConfigFile { realm, limits, record, mailbox, judge, handshake, .. } = self;
         ensure!(!realm.is_empty(), "realm is empty: it names the record in every checkpoint");
         ensure!(limits.connections > 0 && limits.unproven_connections > 0, "limits: no connection could be opened");
         ensure!(limits.sockets_per_agent > 0, "limits.sockets_per_agent is at least 1");
@@ -178,6 +181,12 @@ impl ConfigFile {
         ensure!(record.snapshot_every > 0, "record.snapshot_every is at least 1");
         ensure!(mailbox.limit > 0, "mailbox.limit is at least 1");
         ensure!(judge.timeout.0 <= LONGEST_JUDGEMENT, "judge.timeout is at most 30s: somebody waits for it");
+        ensure!(HELLO_WAIT.contains(&handshake.wait.0), "handshake.wait is from 2s to 5s");
+        ensure!(!handshake.session_time.0.is_zero(), "handshake.session_time is more than nothing");
+        ensure!(
+            self.extensions.conflicts.iter().all(|(one, other)| one != other),
+            "extensions.conflicts: an extension cannot exclude itself"
+        );
         Ok(())
     }
 
@@ -212,6 +221,19 @@ impl ConfigFile {
         }
     }
 
+    fn negotiation(&self) -> Negotiation {
+        let names = |extensions: &[Extension]| extensions.iter().map(|extension| extension.0.clone()).collect();
+        let pair = |(one, other): &(Extension, Extension)| (one.0.clone(), other.0.clone());
+        Negotiation {
+            hello: self.handshake.hello.into(),
+            wait: self.handshake.wait.0,
+            session: self.handshake.session_time.0,
+            enabled: names(&self.extensions.enabled),
+            conflicts: self.extensions.conflicts.iter().map(pair).collect(),
+            ..Negotiation::default()
+        }
+    }
+
     fn limits(&self) -> Limits {
         let limits = &self.limits;
         Limits {
@@ -225,6 +247,7 @@ impl ConfigFile {
             stall_time: limits.stall_time.0,
             failures: rate(limits.failures_per_minute, Rate::per_minute),
             registrations: rate(limits.registrations_per_minute, Rate::per_minute),
+            hellos: rate(limits.hellos_per_minute, Rate::per_minute),
             ..Limits::default()
         }
     }
@@ -302,6 +325,27 @@ mod tests {
         check("[proxy]\ntrusted = [\"proxy.example\"]", &["line 2", "IP address"]);
         check("listen_mode = \"rw\"", &["line 1", "octal"]);
         check("[dedup", &["line 1"]);
+    }
+
+    #[test]
+    fn how_long_a_hello_is_waited_for_has_bounds() {
+        let check = |text: &str| super::Config::check(parse(text).unwrap());
+        for wait in ["1999ms", "5001ms"] {
+            let error = check(&format!("[handshake]\nwait = \"{wait}\"")).unwrap_err();
+            assert!(error.to_string().contains("from 2s to 5s"), "{error}");
+        }
+        let config = check("[handshake]\nwait = \"2s\"\nhello = \"required\"").unwrap();
+        assert_eq!(config.server.negotiation.wait.as_secs(), 2);
+    }
+
+    #[test]
+    fn extensions_that_exclude_each_other_are_told_in_pairs() {
+        let pair = r#"[["VCP-X-Personal", "VCP-X-Torch"]]"#;
+        let config = super::Config::check(parse(&format!("[extensions]\nconflicts = {pair}")).unwrap()).unwrap();
+        assert_eq!(config.server.negotiation.conflicts.len(), 1);
+        check("[extensions]\nenabled = [\"VCP-X-Odd\"]", &["line 2", "VCP-X-Torch"]);
+        let own = r#"[["VCP-X-Torch", "VCP-X-Torch"]]"#;
+        assert!(super::Config::check(parse(&format!("[extensions]\nconflicts = {own}")).unwrap()).is_err());
     }
 
     #[test]

@@ -31,7 +31,8 @@ pub(crate) fn read_secret(path: &Path) -> anyhow::Result<SecretKey> {
     SecretKey::from_pem(&pem).with_context(|| path.display().to_string())
 }
 
-fn write_new(path: &Path) -> anyhow::Result<SecretKey> {
+/// Makes a key, and its file for its owner alone.
+pub(crate) fn write_new(path: &Path) -> anyhow::Result<SecretKey> {
     let mut seed = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *seed).map_err(|error| anyhow!("no random bytes to be had: {error}"))?;
     let key = SecretKey::from_seed(&seed);

@@ -17,10 +17,12 @@ mod each;
 mod erase;
 mod escalation;
 mod explain;
+mod identity;
 mod inbox;
 mod input;
 mod key;
 mod keygen;
+mod mcp;
 mod memory;
 mod messages;
 mod open_files;
@@ -86,6 +88,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Config(args)) => config::run(&args),
         Some(Command::Agent(args)) => agent::run(&args),
         Some(Command::Token(args)) => token::run(&args),
+        Some(Command::Identity(args)) => identity::run(&args),
         Some(Command::Signin(args)) => signin::run(&args),
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),
@@ -101,6 +104,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Escalation(args)) => escalation::run(&args),
         Some(Command::Review(args)) => review::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Backup(args)) => backup::run(&args),
         Some(Command::Erase(args)) => erase::run(&args),

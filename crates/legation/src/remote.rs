@@ -36,7 +36,7 @@ impl std::error::Error for Unreachable {}
 
 impl Unreachable {
     /// An error of the client's, with one that nobody answers told apart.
-    fn or_error(url: &str, error: Error) -> anyhow::Error {
+    pub(crate) fn or_error(url: &str, error: Error) -> anyhow::Error {
         let why = match &error {
             Error::Unreachable { source, .. } => innermost(&**source),
             Error::Timeout(_) => error.to_string(),

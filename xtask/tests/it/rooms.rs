@@ -39,6 +39,7 @@ fn a_fenced_library_is_named_by_its_crates_alone() {
         ("async-nats", BTreeSet::from(["legation-bench"])),
         ("rusqlite", BTreeSet::from(["legation-store"])),
         ("rustls-native-certs", BTreeSet::from(["legation-client", "legation-out"])),
+        ("rmcp", BTreeSet::from(["legation-server"])),
         ("axum", BTreeSet::from(["legation-bench", "legation-server"])),
     ] {
         let members = metadata["packages"].as_array().unwrap().iter().filter(|package| package["source"].is_null());

@@ -115,7 +115,13 @@ impl Exchange {
             let told = own.filter_map(|change| match change {
                 Change::Hold(change) => word(change),
                 Change::Translated(translation) => Some(("translated", said_as(translation, entry.position))),
-                Change::Vcp(_) | Change::Cap(_) | Change::Acl(_) | Change::Vlp(_) | Change::BrokenOff { .. } => None,
+                Change::Vcp(_)
+                | Change::Cap(_)
+                | Change::Acl(_)
+                | Change::Vlp(_)
+                | Change::BrokenOff { .. }
+                | Change::Extension(_)
+                | Change::Identity(_) => None,
             });
             steps.extend(told.map(|(step, says)| Step { step, position: entry.position, at: entry.at, says }));
         }

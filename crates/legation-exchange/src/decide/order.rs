@@ -2,7 +2,8 @@
 
 use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
 use crate::effect::{Effect, Entry, Released, Resent};
-use crate::rules::{Again, acl, cap, hold, utter, vcp, vlp};
+use crate::extensions;
+use crate::rules::{Again, acl, cap, hold, identity, utter, vcp, vlp};
 use crate::who::Who;
 use std::time::Duration;
 
@@ -18,6 +19,8 @@ impl Desk<'_> {
             Directive::Cap(order) => cap::order(state, policy, now, order, who),
             Directive::Acl(order) => acl::order(state, policy, now, order, who),
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
+            Directive::Extension(order) => extensions::order(state, now, order, who),
+            Directive::Identity(order) => identity::order(state, now, order, who),
         }?;
         let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };
         Ok(Decision { verdict, entries: self.follow(ruling, &who.to_string()) })
@@ -69,6 +72,11 @@ fn begins(order: &Directive) -> bool {
             cap::Step::Retry | cap::Step::Reassign(_) => true,
             cap::Step::Escalate => false,
         },
-        Directive::Review(_) | Directive::Vcp(_) | Directive::Acl(_) | Directive::Vlp(_) => false,
+        Directive::Review(_)
+        | Directive::Vcp(_)
+        | Directive::Acl(_)
+        | Directive::Vlp(_)
+        | Directive::Extension(_)
+        | Directive::Identity(_) => false,
     }
 }

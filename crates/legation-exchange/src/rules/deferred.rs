@@ -62,7 +62,9 @@ fn waits(change: &Change) -> bool {
         | Change::Vcp(_)
         | Change::Vlp(_)
         | Change::Translated(_)
-        | Change::BrokenOff { .. } => false,
+        | Change::BrokenOff { .. }
+        | Change::Extension(_)
+        | Change::Identity(_) => false,
     }
 }
 

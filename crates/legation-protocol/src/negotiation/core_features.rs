@@ -22,6 +22,42 @@ pub struct CoreFeatures {
     pub context_opacity: bool,
 }
 
+/// How a core feature stands with a server that runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Feature {
+    /// The server has none, or was told to do without.
+    #[default]
+    Off,
+    /// It works.
+    On,
+    /// It was on and no longer works. Sessions that began with it end, and none begins.
+    Lost,
+}
+
+/// How the core features stand, each told by whoever runs it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observed {
+    /// Of the encryption of what is stored.
+    pub encryption: Feature,
+    /// Of the search for prompt injection.
+    pub injection_scanning: Feature,
+    /// Of the revocation of keys and identity tokens.
+    pub revocation: Feature,
+    /// Of the hash chain.
+    pub audit_chain: Feature,
+    /// Of what readers without clearance are not told.
+    pub context_opacity: Feature,
+}
+
+impl Observed {
+    /// The names of those that were on and no longer work.
+    pub fn lost(&self) -> impl Iterator<Item = &'static str> {
+        let Observed { encryption, injection_scanning, revocation, audit_chain, context_opacity } = *self;
+        let all = [encryption, injection_scanning, revocation, audit_chain, context_opacity];
+        NAMES.into_iter().zip(all).filter(|(_, feature)| *feature == Feature::Lost).map(|(name, _)| name)
+    }
+}
+
 const SPEC: &str = "NEG 5";
 const NAMES: [&str; 5] = ["encryption", "injection_scanning", "revocation", "audit_chain", "context_opacity"];
 
@@ -53,6 +89,18 @@ impl CoreFeatures {
     pub fn lost_since(self, earlier: CoreFeatures) -> impl Iterator<Item = &'static str> {
         let pairs = NAMES.into_iter().zip(earlier.in_order().into_iter().zip(self.in_order()));
         pairs.filter(|(_, (before, now))| *before && !now).map(|(name, _)| name)
+    }
+
+    /// What is advertised of what runs: a feature is on only while it works.
+    pub fn observe(observed: &Observed) -> CoreFeatures {
+        let is_on = |feature| feature == Feature::On;
+        CoreFeatures {
+            encryption: is_on(observed.encryption),
+            injection_scanning: is_on(observed.injection_scanning),
+            revocation: is_on(observed.revocation),
+            audit_chain: is_on(observed.audit_chain),
+            context_opacity: is_on(observed.context_opacity),
+        }
     }
 
     fn in_order(self) -> [bool; 5] {
@@ -126,7 +174,24 @@ fn feature(o: &mut Object<'_, '_>, name: &'static str, must_name: bool) -> bool 
 
 #[cfg(test)]
 mod tests {
-    use super::{CoreFeatures, NAMES};
+    use super::{CoreFeatures, Feature, NAMES, Observed};
+
+    #[test]
+    fn only_what_works_is_told_to_be_on() {
+        let all = Observed {
+            encryption: Feature::On,
+            injection_scanning: Feature::On,
+            revocation: Feature::On,
+            audit_chain: Feature::On,
+            context_opacity: Feature::On,
+        };
+        assert_eq!((CoreFeatures::observe(&all), all.lost().count()), (CoreFeatures::ALL, 0));
+        assert_eq!(CoreFeatures::observe(&Observed::default()), CoreFeatures::default());
+        let worse = Observed { encryption: Feature::Lost, revocation: Feature::Off, ..all };
+        let told = CoreFeatures { encryption: false, revocation: false, ..CoreFeatures::ALL };
+        assert_eq!(CoreFeatures::observe(&worse), told);
+        assert!(worse.lost().eq(["encryption"]));
+    }
 
     #[test]
     fn what_was_lost_is_named() {

@@ -128,6 +128,11 @@ impl Refusal {
         Refusal::new(ErrorCode::InternalError, message)
     }
 
+    /// A hello that cannot be one, or cannot be one here.
+    pub fn hello_invalid(message: impl Into<String>) -> Self {
+        Refusal::new(ErrorCode::HelloInvalid, message)
+    }
+
     /// The answer to a hello that could not be read.
     pub fn to_unreadable(rejection: Rejection, server: &Server) -> Self {
         if let Err(fault) = server.is_fit() {

@@ -2,7 +2,7 @@
 
 use super::{ExtensionName, capability};
 use crate::json::Json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a server knows of one extension.
 #[derive(Clone, Debug)]
@@ -65,6 +65,30 @@ impl Registry {
         self
     }
 
+    /// Keeps every extension known and offers those of these names alone.
+    #[must_use]
+    pub fn offering<'n>(mut self, names: impl IntoIterator<Item = &'n ExtensionName>) -> Self {
+        let names: BTreeSet<_> = names.into_iter().collect();
+        for (name, extension) in &mut self.0 {
+            extension.supported &= names.contains(name);
+        }
+        self
+    }
+
+    /// Lets two extensions exclude each other, as far as both are known.
+    #[must_use]
+    pub fn excluding(mut self, one: &ExtensionName, other: &ExtensionName) -> Self {
+        if let (Some(extension), true) = (self.0.get_mut(one), one != other) {
+            extension.conflicts.push(other.clone());
+        }
+        self
+    }
+
+    /// The extensions that are offered, by name.
+    pub fn all_offered(&self) -> impl Iterator<Item = (&ExtensionName, &Extension)> {
+        self.0.iter().filter(|(_, extension)| extension.supported)
+    }
+
     /// The extension of this name, if it is offered.
     pub fn offered(&self, name: &ExtensionName) -> Option<&Extension> {
         self.0.get(name).filter(|extension| extension.supported)
@@ -102,5 +126,21 @@ mod tests {
         let registry = Registry::v3_1().without(&ExtensionName::TORCH);
         assert!(registry.offered(&ExtensionName::TORCH).is_none());
         assert!(registry.offered(&ExtensionName::INTENT).is_some());
+    }
+
+    #[test]
+    fn only_what_is_named_is_offered() {
+        let other: ExtensionName = "VCP-X-Nobody".parse().unwrap();
+        let registry = Registry::v3_1().offering([&ExtensionName::TORCH, &other]).without(&ExtensionName::INTENT);
+        assert!(registry.all_offered().map(|(name, _)| name).eq([&ExtensionName::TORCH]));
+        assert!(registry.offering([&ExtensionName::INTENT]).all_offered().next().is_none());
+    }
+
+    #[test]
+    fn a_pair_excludes_each_other_either_way_and_nothing_excludes_itself() {
+        let (one, other) = (ExtensionName::PERSONAL, ExtensionName::CONSENSUS);
+        let registry = Registry::v3_1().excluding(&one, &other).excluding(&one, &one);
+        assert!(registry.exclude(&one, &other) && registry.exclude(&other, &one));
+        assert!(!registry.exclude(&one, &one) && !registry.exclude(&other, &ExtensionName::TORCH));
     }
 }

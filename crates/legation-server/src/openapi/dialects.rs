@@ -3,12 +3,13 @@
 
 use serde_json::{Map, Value};
 
-const SCHEMAS: [(&str, &str, &str); 5] = [
+const SCHEMAS: [(&str, &str, &str); 6] = [
     ("Vcp", "Message", include_str!("../../../../schemas/vcp-messaging-v1.2.schema.json")),
     ("Acl", "Message", include_str!("../../../../schemas/elizaos-acl-v0.1.schema.json")),
     ("Cap", "Message", include_str!("../../../../schemas/cap-message.schema.json")),
     ("Vlp", "Message", include_str!("../../../../schemas/vlp-v1.1.schema.json")),
     ("Cap", "Manifest", include_str!("../../../../schemas/agent.schema.json")),
+    ("Vcp", "Handshake", include_str!("../../../../schemas/vcp-capability-handshake.schema.json")),
 ];
 
 /// The components that hold a message.

@@ -23,6 +23,11 @@ pub(super) fn parameters() -> Value {
             "description": "What stands for the id of a message that has none, so that it can be sent again.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 256},
         },
+        "Session": {
+            "name": "Legation-Session", "in": "header", "required": false,
+            "description": "The id of the session that `POST /v1/hello` began. It works with the token that began it.",
+            "schema": {"type": "string", "pattern": "^ses_[0-9a-f]{32}$"},
+        },
         "LastEventId": {
             "name": "Last-Event-ID", "in": "header", "required": false,
             "description": "The position of the last item seen, in place of `after`: browsers send it by themselves.",
@@ -43,6 +48,7 @@ pub(super) fn headers() -> Value {
         "WWW-Authenticate": header(true, text("How to prove who asks.")),
         "Location": header(true, text("Where to go.")),
         "Set-Cookie": header(true, text("The session, or its end.")),
+        "Legation-Session": header(true, text("The id of the session, for later requests.")),
         "Legation-Position": header(true, number("Where in the record the message lies.")),
         "Legation-Receipt": header(false, text("The receipt as JSON, in base64. Left out where it is larger than 6 KiB: the mailbox has it.")),
     })

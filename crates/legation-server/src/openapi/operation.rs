@@ -118,6 +118,13 @@ impl Operation {
         self
     }
 
+    /// Answers with a status alone.
+    pub(super) fn answers_nothing(mut self, status: u16, about: &str) -> Operation {
+        let headers = Map::from_iter([header("traceparent")]);
+        self.answers.insert(status.to_string(), json!({"description": about, "headers": headers}));
+        self
+    }
+
     /// Answers by speaking another protocol from there on.
     pub(super) fn switches(mut self, about: &str) -> Operation {
         let headers = Map::from_iter([header("traceparent")]);

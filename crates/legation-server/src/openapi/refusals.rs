@@ -78,6 +78,7 @@ fn about(status: u16) -> &'static str {
         413 => "Larger than is taken",
         415 => "A kind of body that is not read here",
         422 => "Read, and against a rule",
+        428 => "It takes a session, which a hello begins",
         429 => "Too much for now",
         503 => "The exchange cannot do this now",
         507 => "The record has no room",

@@ -6,24 +6,24 @@ use serde_json::{Map, Value, json};
 const LARGEST: u64 = (1 << 53) - 1;
 
 /// A member of an object.
-pub(super) struct Member {
+pub(crate) struct Member {
     name: &'static str,
     schema: Value,
     is_required: bool,
 }
 
 /// A member that is always there.
-pub(super) fn must(name: &'static str, schema: Value) -> Member {
+pub(crate) fn must(name: &'static str, schema: Value) -> Member {
     Member { name, schema, is_required: true }
 }
 
 /// A member that may be left out.
-pub(super) fn may(name: &'static str, schema: Value) -> Member {
+pub(crate) fn may(name: &'static str, schema: Value) -> Member {
     Member { name, schema, is_required: false }
 }
 
 /// An object that has these members, and may gain others.
-pub(super) fn object(about: &str, members: impl IntoIterator<Item = Member>) -> Value {
+pub(crate) fn object(about: &str, members: impl IntoIterator<Item = Member>) -> Value {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for Member { name, schema, is_required } in members {
         if is_required {
@@ -36,64 +36,64 @@ pub(super) fn object(about: &str, members: impl IntoIterator<Item = Member>) -> 
 }
 
 /// An object that may have these members and no others.
-pub(super) fn closed(about: &str, members: impl IntoIterator<Item = Member>) -> Value {
+pub(crate) fn closed(about: &str, members: impl IntoIterator<Item = Member>) -> Value {
     with(object(about, members), "additionalProperties", false)
 }
 
 /// The component of this name.
-pub(super) fn of(name: &str) -> Value {
+pub(crate) fn of(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
 /// The component of this name, with a word on its use here.
-pub(super) fn as_a(name: &str, about: &str) -> Value {
+pub(crate) fn as_a(name: &str, about: &str) -> Value {
     with(of(name), "description", about)
 }
 
-pub(super) fn text(about: &str) -> Value {
+pub(crate) fn text(about: &str) -> Value {
     json!({"type": "string", "description": about})
 }
 
 /// Text that a regular expression describes whole.
-pub(super) fn form(about: &str, pattern: &str) -> Value {
+pub(crate) fn form(about: &str, pattern: &str) -> Value {
     with(text(about), "pattern", pattern)
 }
 
-pub(super) fn one_of(about: &str, words: &[&str]) -> Value {
+pub(crate) fn one_of(about: &str, words: &[&str]) -> Value {
     with(text(about), "enum", words)
 }
 
-pub(super) fn flag(about: &str) -> Value {
+pub(crate) fn flag(about: &str) -> Value {
     json!({"type": "boolean", "description": about})
 }
 
-pub(super) fn number(about: &str) -> Value {
+pub(crate) fn number(about: &str) -> Value {
     json!({"type": "integer", "minimum": 0, "maximum": LARGEST, "description": about})
 }
 
 /// An integer in a range, with what it is when left out.
-pub(super) fn within(about: &str, least: u64, most: u64, default: u64) -> Value {
+pub(crate) fn within(about: &str, least: u64, most: u64, default: u64) -> Value {
     json!({"type": "integer", "minimum": least, "maximum": most, "default": default, "description": about})
 }
 
-pub(super) fn micros(about: &str) -> Value {
+pub(crate) fn micros(about: &str) -> Value {
     number(&format!("{about}, in microseconds since 1970"))
 }
 
-pub(super) fn time(about: &str) -> Value {
+pub(crate) fn time(about: &str) -> Value {
     with(text(about), "format", "date-time")
 }
 
-pub(super) fn list(about: &str, items: &Value) -> Value {
+pub(crate) fn list(about: &str, items: &Value) -> Value {
     json!({"type": "array", "description": about, "items": items})
 }
 
-pub(super) fn texts(about: &str) -> Value {
+pub(crate) fn texts(about: &str) -> Value {
     list(about, &json!({"type": "string"}))
 }
 
 /// This, or null.
-pub(super) fn or_null(mut schema: Value) -> Value {
+pub(crate) fn or_null(mut schema: Value) -> Value {
     match schema.get_mut("type") {
         Some(kind) => {
             *kind = json!([kind.take(), "null"]);
@@ -104,7 +104,7 @@ pub(super) fn or_null(mut schema: Value) -> Value {
 }
 
 /// With one more member.
-pub(super) fn with(mut schema: Value, name: &str, value: impl serde::Serialize) -> Value {
+pub(crate) fn with(mut schema: Value, name: &str, value: impl serde::Serialize) -> Value {
     if let Value::Object(members) = &mut schema {
         members.insert(name.to_owned(), json!(value));
     }

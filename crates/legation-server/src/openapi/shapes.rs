@@ -4,6 +4,8 @@ mod audit;
 mod charters;
 mod conversations;
 mod escalations;
+mod extensions;
+mod handshake;
 mod feed;
 mod keep;
 mod mailbox;
@@ -34,6 +36,8 @@ pub(super) fn all() -> Value {
         conversations::shapes(),
         reviews::shapes(),
         parties::shapes(),
+        handshake::shapes(),
+        extensions::shapes(),
         charters::shapes(),
         tasks::shapes(),
         escalations::shapes(),

@@ -2,8 +2,10 @@
 
 use super::close::Close;
 use super::frames::Told;
+use super::greeting::Greeting;
 use super::wire::{Heard, Wire};
 use crate::guest::Guest;
+use crate::handshake::is_handshake;
 use crate::refusal::Refusal;
 use crate::shared::{Shared, since_1970};
 use base64::Engine as _;
@@ -44,7 +46,13 @@ impl Bound {
     }
 
     /// By signing a nonce that counts on this socket alone, once.
-    pub(crate) async fn by_challenge(shared: &Shared, guest: &Guest, wire: &mut Wire) -> Result<Bound, Close> {
+    /// A hello may come before the answer.
+    pub(crate) async fn by_challenge(
+        shared: &Shared,
+        guest: &Guest,
+        wire: &mut Wire,
+        greeting: &mut Greeting,
+    ) -> Result<Bound, Close> {
         let mut nonce = [0; 32];
         getrandom::fill(&mut nonce).map_err(|_| Close::Ours)?;
         let (nonce, realm) = (URL_SAFE_NO_PAD.encode(nonce), shared.exchange.realm());
@@ -52,7 +60,7 @@ impl Bound {
         let at = Moment::from_micros(now).to_string();
         wire.put_json(&Told::Challenge { nonce: &nonce, realm, at })?;
         let text = tokio::select! {
-            answer = tokio::time::timeout(shared.settings().limits.socket_bind, first_text(wire)) => match answer {
+            answer = tokio::time::timeout(shared.settings().limits.socket_bind, first_text(shared, guest, wire, greeting)) => match answer {
                 Ok(text) => text?,
                 Err(_) => return Err(refused(shared, guest, &late())),
             },
@@ -77,10 +85,12 @@ fn refused(shared: &Shared, guest: &Guest, refusal: &Refusal) -> Close {
     Close::Policy(refusal.code())
 }
 
-async fn first_text(wire: &mut Wire) -> Result<String, Close> {
+/// The first text that is no hello.
+async fn first_text(shared: &Shared, guest: &Guest, wire: &mut Wire, greeting: &mut Greeting) -> Result<String, Close> {
     let mut others = 0;
     loop {
         match wire.next(true).await? {
+            Heard::Text(text) if is_handshake(&text) => greeting.hear(shared, guest, &Who::Nobody, wire, &text)?,
             Heard::Text(text) => return Ok(text.to_string()),
             Heard::Binary => return Err(Close::Binary),
             Heard::Ping | Heard::Pong(_) if others < super::pulse::MOST => others += 1,

@@ -26,6 +26,10 @@ pub(crate) enum Close {
     TooLarge,
     /// Text that is not UTF-8.
     NotText,
+    /// A handshake that failed for good, or a second one.
+    Handshake,
+    /// A core feature that the session began with has failed.
+    Unfit,
     /// Against RFC 6455.
     Protocol,
     /// A fault of ours.
@@ -65,8 +69,8 @@ impl Close {
             Close::Binary => CloseCode::Unsupported,
             Close::TooLarge => CloseCode::Size,
             Close::NotText => CloseCode::Invalid,
-            Close::Protocol => CloseCode::Protocol,
-            Close::Ours => CloseCode::Error,
+            Close::Protocol | Close::Handshake => CloseCode::Protocol,
+            Close::Ours | Close::Unfit => CloseCode::Error,
             Close::Theirs | Close::Lost => return None,
         })
     }
@@ -82,6 +86,8 @@ impl Close {
             Close::TooLarge => Code::TooLarge.as_str(),
             Close::NotText => Code::BadUnicode.as_str(),
             Close::Protocol => "protocol",
+            Close::Handshake => "handshake",
+            Close::Unfit => Code::CoreFeatureLost.as_str(),
             Close::Theirs => "theirs",
             Close::Lost => "lost",
         }
@@ -96,8 +102,8 @@ impl Close {
             Close::Binary => "1003",
             Close::TooLarge => "1009",
             Close::NotText => "1007",
-            Close::Protocol => "1002",
-            Close::Ours => "1011",
+            Close::Protocol | Close::Handshake => "1002",
+            Close::Ours | Close::Unfit => "1011",
             Close::Theirs => "theirs",
             Close::Lost => "lost",
         }

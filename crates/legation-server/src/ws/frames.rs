@@ -5,11 +5,13 @@ use super::{AROUND, MESSAGE};
 use crate::inbox::Item;
 use crate::messages::Taken;
 use crate::refusal::{Body, Refusal};
+use legation_exchange::extensions::Extension;
 use legation_protocol::json::{Doc, Limits, Node};
 use legation_protocol::sign::Signature;
 use legation_protocol::{Code, Findings, Format, Rejection};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What a frame may have: a message, and what stands around it.
 const LIMITS: Limits = Limits { bytes: MESSAGE + AROUND, depth: Limits::MESSAGE.depth + 1 };
@@ -23,6 +25,8 @@ pub(crate) enum Asked {
     Send(Sent),
     /// To take messages out of the mailbox.
     Acknowledge(Done),
+    /// Something of an extension.
+    Extension(Extended),
     /// To go on delivering behind this position.
     Resume(Option<u64>),
 }
@@ -33,6 +37,20 @@ pub(crate) struct Sent {
     pub(crate) name: Option<String>,
     pub(crate) bytes: Box<[u8]>,
     pub(crate) signature: Option<Signature>,
+}
+
+/// Something of an extension.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Extended {
+    #[serde(rename = "type")]
+    _kind: IgnoredAny,
+    #[serde(rename = "ref")]
+    pub(crate) name: Option<String>,
+    pub(crate) extension: String,
+    pub(crate) ask: String,
+    #[serde(default)]
+    pub(crate) params: Map<String, Value>,
 }
 
 /// What is done with.
@@ -65,9 +83,23 @@ impl Asked {
         match (kind.as_deref(), root.filter(ours)) {
             (Some("send"), Some(root)) => Sent::read(root).map(Asked::Send),
             (Some("ack"), Some(_)) => object(text).and_then(Done::checked).map(Asked::Acknowledge),
+            (Some("extension"), Some(_)) => object(text).and_then(Extended::checked).map(Asked::Extension),
             (Some("resume"), Some(_)) => object(text).map(|Resumed { after, .. }| Asked::Resume(after)),
             _ => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),
         }
+    }
+}
+
+impl Extended {
+    fn checked(self) -> Result<Extended, (Option<String>, Refusal)> {
+        if self.name.as_ref().is_some_and(|name| name.len() > NAME) {
+            return Err((None, invalid("`ref` is text of at most 256 bytes").at("/ref")));
+        }
+        if Extension::named(&self.extension).is_none() {
+            let refusal = invalid("`extension` names one, such as \"VCP-X-Consensus\"").at("/extension");
+            return Err((self.name, refusal));
+        }
+        Ok(self)
     }
 }
 
@@ -144,6 +176,12 @@ pub(crate) enum Told<'t> {
         #[serde(flatten)]
         done: Done,
         entry: u64,
+    },
+    Answer {
+        r#ref: Option<String>,
+        extension: String,
+        ask: String,
+        result: Value,
     },
     Standing {
         agent: &'t str,

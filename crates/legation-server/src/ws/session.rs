@@ -1,13 +1,16 @@
 //! A socket's life once it is bound, in one task: frames in, answers out in the order of the questions, and
 //! the mailbox as it fills.
 
+use super::MESSAGE;
 use super::bind::Bound;
 use super::close::Close;
-use super::frames::{Asked, Done, Sent, Told};
+use super::frames::{Asked, Done, Extended, Sent, Told};
+use super::greeting::Greeting;
 use super::pulse::Pulse;
 use super::sockets::Seat;
 use super::wire::{Heard, Wire};
 use crate::guest::Guest;
+use crate::handshake::{Agreement, is_handshake};
 use crate::inbox::Item;
 use crate::messages::Taken;
 use crate::refusal::Refusal;
@@ -17,14 +20,18 @@ use futures_util::future::{BoxFuture, FutureExt as _};
 use futures_util::stream::FuturesOrdered;
 use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission, Turned, Turns};
 use legation_exchange::Verdict;
+use legation_exchange::extensions::Extension;
 use legation_exchange::rules::vcp::Standing;
-use legation_protocol::Format;
+use legation_protocol::negotiation::Observed;
+use legation_protocol::{Code, Format};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
 
 /// How much of a socket may be on its way to an answer.
@@ -53,6 +60,9 @@ pub(crate) struct Session {
     speech: Speech,
     seat: Seat,
     feed: Option<Feed>,
+    greeting: Greeting,
+    /// How the core features stand.
+    features: watch::Receiver<Observed>,
     answers: FuturesOrdered<BoxFuture<'static, Answer>>,
     pulse: Pulse,
     /// Who may go on no longer, or again, and how those stand that the client was told of.
@@ -71,6 +81,7 @@ enum Answer {
     Settled(Option<String>, Option<bool>, Result<Settled, Refusal>),
     Acknowledged(Done, Result<Verdict, Error>),
     Taken(Result<Verdict, Error>),
+    Extended(Option<String>, Result<(String, String, Value), Refusal>),
     Refused(Option<String>, Refusal),
 }
 
@@ -81,20 +92,24 @@ struct First<'m> {
     r#type: Option<Cow<'m, str>>,
 }
 
+/// What a session begins with.
+pub(crate) struct Parts {
+    pub(crate) wire: Wire,
+    pub(crate) bound: Bound,
+    pub(crate) speech: Speech,
+    pub(crate) seat: Seat,
+    pub(crate) feed: Option<Feed>,
+    pub(crate) greeting: Greeting,
+}
+
 impl Session {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        guest: Guest,
-        wire: Wire,
-        bound: Bound,
-        speech: Speech,
-        seat: Seat,
-        feed: Option<Feed>,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, guest: Guest, parts: Parts) -> Self {
+        let Parts { wire, bound, speech, seat, feed, greeting } = parts;
         let pulse = Pulse::new(shared.settings().limits.socket_ping, shared.settings().limits.socket_silence);
         let answers = FuturesOrdered::new();
         let (given, asked) = (VecDeque::new(), None);
         let (turns, standing) = (shared.exchange.turns(), BTreeMap::new());
+        let features = shared.handshakes.features();
         Session {
             shared,
             guest,
@@ -103,6 +118,8 @@ impl Session {
             speech,
             seat,
             feed,
+            greeting,
+            features,
             answers,
             pulse,
             turns,
@@ -150,9 +167,12 @@ impl Session {
             let reading = self.answers.len() < WINDOW;
             let telling = self.wire.backlog() < BACKLOG && !self.answers.is_empty();
             let delivering = self.wire.backlog() == 0 && self.given.len() < UNTAKEN;
+            let delivering = delivering && self.greeting.may_deliver(self.speech);
+            let greeted = self.greeting.agreement.clone();
             let step = tokio::select! {
                 biased;
                 () = &mut stopped => Err(Close::Stopping),
+                () = unfit(&mut self.features, greeted.as_deref()) => Err(Close::Unfit),
                 turned = self.turns.next(), if self.speech == Speech::Framed => self.turned(turned.as_deref()),
                 Some(answer) = self.answers.next(), if telling => self.tell(answer),
                 page = next_of(&mut self.feed), if delivering => page.map_err(Close::from).and_then(|page| self.deliver(&page)),
@@ -160,6 +180,7 @@ impl Session {
                     Ok(heard) => self.hear(heard).await,
                     Err(close) => Err(close),
                 },
+                () = self.greeting.due(), if self.greeting.is_open() => self.greeting.without_hello(),
                 () = self.pulse.beat() => self.beat(),
             };
             if let Err(close) = step {
@@ -217,6 +238,13 @@ impl Session {
     }
 
     async fn read(&mut self, text: &Utf8Bytes) -> Result<(), Close> {
+        if is_handshake(text) {
+            return self.greet(text);
+        }
+        if self.speech == Speech::Plain && text.len() > MESSAGE {
+            return Err(Close::TooLarge);
+        }
+        self.greeting.without_hello()?;
         let asked = match self.speech {
             Speech::Framed => Asked::read(text),
             Speech::Plain => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),
@@ -225,6 +253,7 @@ impl Session {
         match asked {
             Ok(Asked::Send(sent)) => self.send(sent).await,
             Ok(Asked::Acknowledge(done)) => self.acknowledge(done),
+            Ok(Asked::Extension(asked)) => self.extend(asked),
             Ok(Asked::Resume(after)) => match self.shared.exchange.must_have(after) {
                 Ok(()) => self.deliver_after(after),
                 Err(rejection) => self.refuse(None, rejection.into()),
@@ -232,6 +261,39 @@ impl Session {
             Err((name, refusal)) => self.refuse(name, refusal),
         }
         Ok(())
+    }
+
+    /// Who has sent a hello sees frames beside messages.
+    fn greet(&mut self, hello: &str) -> Result<(), Close> {
+        self.still_stands()?;
+        self.greeting.hear(&self.shared, &self.guest, &self.bound.who, &mut self.wire, hello)?;
+        if self.greeting.agreement.is_none() || self.speech == Speech::Framed {
+            return Ok(());
+        }
+        self.speech = Speech::Framed;
+        self.turned(None)
+    }
+
+    /// Nothing of an extension is taken that is not active.
+    fn extend(&mut self, asked: Extended) {
+        let (shared, who) = (Arc::clone(&self.shared), self.bound.who.clone());
+        let Some(agreement) = self.greeting.agreement.clone() else {
+            let refusal = Refusal::because(Code::HelloRequired, "what is an extension's takes a hello first");
+            return self.refuse(asked.name, refusal);
+        };
+        let inactive = || Refusal::because(Code::ExtensionInactive, "no extension has such a name");
+        let extension = Extension::named(&asked.extension).ok_or_else(inactive);
+        let operation = extension.and_then(|extension| agreement.operation(&shared, extension, &asked.ask));
+        let operation = match operation {
+            Ok(operation) => operation,
+            Err(refusal) => return self.refuse(asked.name, refusal),
+        };
+        let answer = async move {
+            let Extended { name, extension, ask, params, .. } = asked;
+            let told = agreement.ask(&shared, who, operation, params.into()).await;
+            Answer::Extended(name, told.map(|result| (extension, ask, result)))
+        };
+        self.answers.push_back(answer.boxed());
     }
 
     fn refuse(&mut self, name: Option<String>, refusal: Refusal) {
@@ -300,7 +362,10 @@ impl Session {
                 Err(refusal) => Err((None, refusal)),
             },
             Answer::Taken(verdict) => return entry_of(verdict).map(drop).map_err(|why| Close::Policy(why.code())),
-            Answer::Refused(name, refusal) => Err((name, refusal)),
+            Answer::Extended(name, Ok((extension, ask, result))) => {
+                Ok(Told::Answer { r#ref: name, extension, ask, result })
+            }
+            Answer::Extended(name, Err(refusal)) | Answer::Refused(name, refusal) => Err((name, refusal)),
         };
         match (told, self.speech) {
             (Ok(told), Speech::Framed) => self.wire.put_json(&told),
@@ -356,6 +421,14 @@ impl Session {
         self.pulse.again()?;
         self.still_stands()?;
         self.wire.put(Message::Ping(Bytes::new()))
+    }
+}
+
+/// Ready when something is off that the ack said was on.
+async fn unfit(features: &mut watch::Receiver<Observed>, agreement: Option<&Agreement>) {
+    let Some(agreement) = agreement else { return std::future::pending().await };
+    if features.wait_for(|observed| !agreement.holds_under(*observed)).await.is_err() {
+        std::future::pending::<()>().await;
     }
 }
 

@@ -238,6 +238,16 @@ impl House {
         String::from_utf8(all).unwrap()
     }
 
+    /// Where everything lies.
+    pub(crate) fn data(&self) -> &std::path::Path {
+        self.data.path()
+    }
+
+    /// The exchange's own secret key, which nobody else has.
+    pub(crate) fn exchange_pem(&self) -> String {
+        std::fs::read_to_string(self.data().join("exchange.pem")).unwrap()
+    }
+
     pub(crate) fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).unwrap()
     }

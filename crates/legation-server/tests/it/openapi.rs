@@ -7,6 +7,7 @@ use crate::words::Party;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract::{Call, Contract, FORM};
+use legation_server::Negotiation;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -237,6 +238,38 @@ fn tasks(talk: &Talk<'_>) {
     assert_eq!((&shown["former"], &shown["escalated_to"]), (&json!(["pm-1"]), &json!("operator")));
 }
 
+/// A session begun, used and ended; and identity tokens.
+fn handshake(talk: &Talk<'_>) {
+    let made = talk.send("POST", "/v1/identities", &[], &json!({"subject": "user_42", "seconds": 60}));
+    let names = ["VCP-X-Personal", "VCP-X-Torch", "VCP-X-Odd"];
+    let hello = json!({"type": "vcp-hello", "version": "3.1", "extensions": names, "identity": made["token"]});
+    let ack = talk.send("POST", "/v1/hello", &[], &hello);
+    let headers = [("authorization", talk.by.as_str()), ("legation-session", ack["session_id"].as_str().unwrap())];
+    let name = [("name", "VCP-X-Torch"), ("operation", "lineage")];
+    let body = r#"{"limit":3}"#;
+    let path = "/v1/extensions/{name}/{operation}";
+    let asked = Call { method: "POST", path, names: &name, headers: &headers, media: JSON, body, ..Call::default() };
+    talk.contract.fits(asked).ok();
+    for (method, path) in [
+        ("GET", "/v1/hello"),
+        ("GET", "/v1/extensions"),
+        ("GET", "/v1/extensions/{name}"),
+        ("GET", path),
+        ("DELETE", "/v1/hello"),
+    ] {
+        talk.contract.fits(Call { method, path, names: &name, headers: &headers, ..Call::default() }).ok();
+    }
+    let gone = Call { method: "GET", path: "/v1/hello", headers: &headers, ..Call::default() };
+    assert_eq!(talk.contract.fits(gone).status, 404);
+    talk.send("POST", "/v1/identities/revoke", &[], &json!({"subject": "user_42", "reason": "left"}));
+    assert_eq!(talk.get("/v1/identities", &[], "subject=user_42")["identities"][0]["revoked"]["reason"], "left");
+    let headers = [("authorization", talk.by.as_str())];
+    let body = hello.to_string();
+    let call =
+        Call { method: "POST", path: "/v1/hello", headers: &headers, media: JSON, body: &body, ..Call::default() };
+    assert_eq!(talk.contract.fits(call).status, 401);
+}
+
 fn people_and_keys(talk: &Talk<'_>) {
     for role in ["auditor", "reviewer"] {
         talk.send("PUT", "/v1/tokens/{name}", &[("name", "rita")], &json!({"role": role}));
@@ -286,6 +319,36 @@ fn keeping(talk: &Talk<'_>) {
     assert!(talk.contract.fits(call).text.contains("legation-backup-1"));
 }
 
+fn mcp(talk: &Talk<'_>, house: &House) {
+    let both = ("accept", "application/json, text/event-stream");
+    let ask = |headers: &[(&'static str, &str)], method: &'static str, body: &Value| {
+        let (media, body) = if body.is_null() { ("", String::new()) } else { (JSON, body.to_string()) };
+        talk.contract.fits(Call { method, path: "/mcp", headers, media, body: &body, ..Call::default() })
+    };
+    let by = ("authorization", talk.by.as_str());
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+    });
+    let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}});
+    let modern = [by, both, ("mcp-protocol-version", "2026-07-28"), ("mcp-method", "server/discover")];
+    assert!(ask(&modern, "POST", &discover).text.contains("supportedVersions"));
+    let client = json!({"name": "x", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let open = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let opened = ask(&[by, both], "POST", &open);
+    let session = opened.headers["mcp-session-id"].to_str().unwrap();
+    let within = [by, both, ("mcp-session-id", session)];
+    ask(&within, "POST", &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    // What goes on until somebody ends it is looked at as far as it has a head.
+    let listen = "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream";
+    let head =
+        house.raw(format!("{listen}\r\nMcp-Session-Id: {session}\r\nAuthorization: {}\r\n\r\n", talk.by).as_bytes());
+    assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("content-type: text/event-stream"), "{head}");
+    talk.contract.note("get /mcp 200");
+    ask(&within, "DELETE", &Value::Null);
+}
+
 fn upkeep(talk: &Talk<'_>) {
     for path in ["/healthz", "/readyz", "/.well-known/legation/keys", "/openapi.json"] {
         talk.get(path, &[], "");
@@ -331,10 +394,12 @@ fn every_operation_answers_as_it_is_described() {
     mailboxes(&talk);
     alarms(&talk, &ann);
     people_and_keys(&talk);
+    handshake(&talk);
     record(&talk);
     people(&talk);
     feed(&talk, &house);
     keeping(&talk);
+    mcp(&talk, &house);
     upkeep(&talk);
     let statuses = |(method, path, operation): (String, String, Value)| {
         let statuses: Vec<_> = operation["responses"].as_object().unwrap().keys().cloned().collect();
@@ -346,13 +411,25 @@ fn every_operation_answers_as_it_is_described() {
     assert_eq!(described.difference(&seen).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
+/// A session of the operator's in which every extension is active.
+fn session(house: &House) -> String {
+    let made = house.ask("POST", "/v1/identities").by(&house.operator).json(r#"{"subject":"user_42"}"#).ok();
+    let names = Negotiation::KNOWN;
+    let hello = json!({"type": "vcp-hello", "version": "3.1", "extensions": names, "identity": made["token"]});
+    let ack = house.ask("POST", "/v1/hello").by(&house.operator).json(hello.to_string()).ok();
+    ack["session_id"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn every_operation_refuses_as_it_is_described() {
     let house = House::open();
     let contract = Contract::of(&house);
-    let names = [("id", "ann"), ("key", "nothing"), ("name", "rita"), ("file", "nothing.js")];
+    let session = session(&house);
     for (method, path, operation) in contract.operations() {
         let method = ["GET", "POST", "PUT", "DELETE"].into_iter().find(|known| known.to_lowercase() == method).unwrap();
+        let name = if path.starts_with("/v1/extensions/") { "VCP-X-Torch" } else { "rita" };
+        let names =
+            [("id", "ann"), ("key", "nothing"), ("name", name), ("operation", "hand_off"), ("file", "nothing.js")];
         let refused = |headers: &[(&'static str, &str)], media: &str, status: u16| {
             let call = Call { method, path: &path, names: &names, headers, media, body: "[]", ..Call::default() };
             assert_eq!(contract.answered(call).status, status, "{method} {path}");
@@ -365,13 +442,20 @@ fn every_operation_refuses_as_it_is_described() {
             refused(&[("authorization", "Bearer lgt_wrong")], JSON, 401);
         }
         let by = format!("Bearer {}", house.operator);
-        if takes_json && !path.ends_with("{key}") {
-            refused(&[("authorization", &by)], JSON, 400);
-            refused(&[("authorization", &by)], "text/plain", 415);
+        let mut headers = vec![("authorization", by.as_str())];
+        if has("428") {
+            refused(&headers, JSON, 428);
+            refused(&[("authorization", &by), ("legation-session", "ses_nothing")], JSON, 404);
+            headers.push(("legation-session", &session));
         }
-        let asks_first = path.starts_with("/v1/audit") || path == "/v1/constraints";
+        if takes_json && !path.ends_with("{key}") {
+            refused(&headers, JSON, 400);
+            refused(&headers, "text/plain", 415);
+        }
+        // What only a session leads to is there in one.
+        let asks_first = path.starts_with("/v1/audit") || path == "/v1/constraints" || has("428");
         if has("404") && method == "GET" && !asks_first {
-            refused(&[("authorization", &by)], JSON, 404);
+            refused(&headers, JSON, 404);
         }
     }
     for (path, query) in [("/v1/audit/proof", ""), ("/v1/audit/consistency", "from=2&to=1")] {
@@ -390,6 +474,16 @@ fn example(contract: &Contract<'_>, schema: &Value) -> String {
     }
 }
 
+/// The extension and the operation of it that take a parameter.
+fn takes(parameter: &str) -> (&'static str, &'static str) {
+    match parameter {
+        "deliberation_id" => ("consensus", "deliberation"),
+        "session_id" => ("intent", "current"),
+        "of" => ("relational", "context"),
+        _ => ("torch", "lineage"),
+    }
+}
+
 #[test]
 fn every_parameter_that_is_described_is_taken() {
     let house = House::open();
@@ -397,8 +491,9 @@ fn every_parameter_that_is_described_is_taken() {
         house.admit(id);
     }
     let contract = Contract::of(&house);
-    let (by, names) = (format!("Bearer {}", house.operator), [("id", "ann"), ("key", "1"), ("file", "nothing.js")]);
-    let headers = [("authorization", by.as_str())];
+    let (by, session) = (format!("Bearer {}", house.operator), session(&house));
+    let names = [("id", "ann"), ("key", "1"), ("file", "nothing.js")];
+    let headers = [("authorization", by.as_str()), ("legation-session", session.as_str())];
     let mut taken = 0;
     for (method, path, operation) in contract.operations().into_iter().filter(|(.., it)| !is_endless(it)) {
         let asked: Vec<_> = operation["parameters"].as_array().unwrap().iter().filter(|p| p["in"] == "query").collect();
@@ -410,6 +505,8 @@ fn every_parameter_that_is_described_is_taken() {
                 continue;
             }
             let method = if method == "get" { "GET" } else { "POST" };
+            let (name, operation) = takes(parameter["name"].as_str().unwrap());
+            let names = [("id", "ann"), ("key", "1"), ("name", name), ("operation", operation)];
             let call = Call { method, path: &path, names: &names, query: &query, headers: &headers, ..Call::default() };
             let answer = contract.answered(call);
             assert!(matches!(answer.status, 200 | 404), "{path}?{query}: {answer:?}");

@@ -3,6 +3,7 @@
 mod attacks;
 mod binding;
 mod delivery;
+mod greeting;
 mod sending;
 
 use crate::house::House;

@@ -74,6 +74,8 @@ pub(crate) enum BenchCommand {
     Ws,
     /// Idle sockets beside agents that work: what they cost in memory
     Sockets,
+    /// Messages sent by a tool of MCP, against the same at their own door; and its handshakes
+    Mcp,
     /// Signed messages through the exchange to endpoints of their recipients
     Push,
     /// Emergencies and alarms nobody answers, beside 2,000 other messages a second

@@ -1,14 +1,14 @@
 //! The configuration as it is written: every key, with the value it has when it is left out.
 
 use super::scanning::ScanningTable;
-use super::values::{Count, Mode, Size, Span, Texts, Trusted};
+use super::values::{Count, Extension, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
 use legation_engine::Settings;
 use legation_exchange::rules::acl::Times;
 use legation_exchange::rules::cap::{Narrowing, Oversight, Silence};
 use legation_exchange::rules::vlp::Strictness;
 use legation_exchange::{Kind, Policy, Shares};
-use legation_server::{Limits, ProxyHeader};
+use legation_server::{HelloRule, Limits, Negotiation, ProxyHeader};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -27,6 +27,8 @@ pub(crate) struct ConfigFile {
     pub(crate) tls: TlsTable,
     pub(crate) proxy: ProxyTable,
     pub(crate) limits: LimitsTable,
+    pub(crate) handshake: HandshakeTable,
+    pub(crate) extensions: ExtensionsTable,
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
     pub(crate) rules: RulesTable,
@@ -93,11 +95,45 @@ pub(crate) struct LimitsTable {
     pub(crate) stall_time: Span,
     pub(crate) failures_per_minute: Count,
     pub(crate) registrations_per_minute: Count,
+    pub(crate) hellos_per_minute: Count,
     pub(crate) agent_messages_per_second: Count,
     pub(crate) halted_sessions_per_agent: usize,
     pub(crate) held_messages_per_agent: usize,
     pub(crate) conversations_per_agent: usize,
     pub(crate) sessions_per_agent: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct HandshakeTable {
+    pub(crate) hello: HelloMode,
+    pub(crate) wait: Span,
+    pub(crate) session_time: Span,
+}
+
+/// Whether a WebSocket begins with a hello.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HelloMode {
+    #[default]
+    Optional,
+    Required,
+}
+
+impl From<HelloMode> for HelloRule {
+    fn from(mode: HelloMode) -> Self {
+        match mode {
+            HelloMode::Optional => HelloRule::Optional,
+            HelloMode::Required => HelloRule::Required,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ExtensionsTable {
+    pub(crate) enabled: Vec<Extension>,
+    pub(crate) conflicts: Vec<(Extension, Extension)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -288,6 +324,8 @@ impl Default for ConfigFile {
             tls: TlsTable::default(),
             proxy: ProxyTable::default(),
             limits: LimitsTable::default(),
+            handshake: HandshakeTable::default(),
+            extensions: ExtensionsTable::default(),
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
             rules: RulesTable::default(),
@@ -318,12 +356,26 @@ impl Default for LimitsTable {
             stall_time: Span(limits.stall_time),
             failures_per_minute: per_minute(limits.failures),
             registrations_per_minute: per_minute(limits.registrations),
+            hellos_per_minute: per_minute(limits.hellos),
             agent_messages_per_second: Count::Unlimited,
             halted_sessions_per_agent: shares.halts,
             held_messages_per_agent: shares.held,
             conversations_per_agent: shares.conversations,
             sessions_per_agent: shares.sessions,
         }
+    }
+}
+
+impl Default for HandshakeTable {
+    fn default() -> Self {
+        let Negotiation { wait, session, .. } = Negotiation::default();
+        HandshakeTable { hello: HelloMode::default(), wait: Span(wait), session_time: Span(session) }
+    }
+}
+
+impl Default for ExtensionsTable {
+    fn default() -> Self {
+        ExtensionsTable { enabled: Negotiation::KNOWN.map(Extension).into(), conflicts: Vec::new() }
     }
 }
 

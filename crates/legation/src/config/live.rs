@@ -3,13 +3,15 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 14] = [
+pub(crate) const LIVE: [&str; 16] = [
     "hosts",
     "registration",
     "truth",
     "tls",
     "proxy",
     "limits",
+    "handshake",
+    "extensions",
     "mailbox",
     "dedup",
     "rules",

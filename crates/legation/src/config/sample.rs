@@ -8,6 +8,8 @@ pub(crate) fn sample() -> String {
     let ConfigFile {
         listen, listen_mode, realm, limits, mailbox, dedup, rules, conversations, judge, record, log, ..
     } = ConfigFile::default();
+    let ConfigFile { handshake, extensions, .. } = ConfigFile::default();
+    let enabled: Vec<_> = extensions.enabled.iter().map(|extension| format!("\"{}\"", extension.0)).collect();
     let (level, listen) = (log.level.as_str(), listen.0.join("\", \""));
     format!(
         r#"# What `legation serve --config FILE` reads. Every key may be left out; it then has the value shown
@@ -66,6 +68,8 @@ stall_time = "{stall_time}"
 # By source address: failures to prove who asks, and registrations without a token.
 failures_per_minute = {failures}
 registrations_per_minute = {registrations}
+# Handshakes: by agent or person, and of those who have proven nothing by source address.
+hellos_per_minute = {hellos}
 # By agent. Critical and emergency escalations are never held back.
 agent_messages_per_second = {pace}
 # What of one agent's may be open at once: sessions it has halted and messages that wait for somebody's word, beyond
@@ -74,6 +78,20 @@ halted_sessions_per_agent = {halts}
 held_messages_per_agent = {held}
 conversations_per_agent = {conversations}
 sessions_per_agent = {sessions}
+
+[handshake]
+# Whether a WebSocket begins with a hello: "optional", and without one it is served as version 1.0, or "required".
+hello = "optional"
+# How long is waited for it: from 2 to 5 seconds.
+wait = "{wait}"
+# How long a session that `POST /v1/hello` opened lasts.
+session_time = "{session_time}"
+
+[extensions]
+# The extensions of VCP that sessions may ask for, as far as this exchange has them.
+enabled = [{enabled}]
+# Those that no session has at the same time, in pairs: [["VCP-X-Personal", "VCP-X-Consensus"]].
+conflicts = []
 
 [mailbox]
 # Messages that may wait for one agent, and how long.
@@ -174,11 +192,15 @@ acl_transport = false
         stall_time = limits.stall_time,
         failures = limits.failures_per_minute,
         registrations = limits.registrations_per_minute,
+        hellos = limits.hellos_per_minute,
         pace = limits.agent_messages_per_second,
         halts = limits.halted_sessions_per_agent,
         held = limits.held_messages_per_agent,
         conversations = limits.conversations_per_agent,
         sessions = limits.sessions_per_agent,
+        wait = handshake.wait,
+        session_time = handshake.session_time,
+        enabled = enabled.join(", "),
         mailbox_limit = mailbox.limit,
         time_to_live = mailbox.time_to_live,
         past = dedup.past,
@@ -216,6 +238,8 @@ mod tests {
             "[tls]\n",
             "[proxy]\n",
             "[limits]\n",
+            "[handshake]\n",
+            "[extensions]\n",
             "[mailbox]\n",
             "[dedup]\n",
             "[rules]\n",

@@ -1,6 +1,7 @@
 //! How a configuration writes times, sizes and rates.
 
-use legation_server::Network;
+use legation_protocol::negotiation::ExtensionName;
+use legation_server::{Negotiation, Network};
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
@@ -99,6 +100,20 @@ impl FromStr for Trusted {
     }
 }
 
+/// An extension of VCP, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Extension(pub(crate) ExtensionName);
+
+impl FromStr for Extension {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Extension, String> {
+        let known = Negotiation::KNOWN.into_iter().find(|name| name.as_str() == text);
+        let names = || Negotiation::KNOWN.map(|name| name.to_string()).join(", ");
+        known.map(Extension).ok_or_else(|| format!("there is no such extension; there are {}", names()))
+    }
+}
+
 /// How many, or as many as there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Count {
@@ -126,7 +141,7 @@ macro_rules! from_text {
     )* };
 }
 
-from_text!(Span Size Mode Trusted);
+from_text!(Span Size Mode Trusted Extension);
 
 /// One text, or a list of them.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -46,12 +46,10 @@ impl fmt::Debug for Log {
 }
 
 /// As much as the environment says, or else the configuration. What agents say is only ever in it where
-/// the configuration asks for that.
+/// the configuration asks for that; a library that writes whole messages of hosts is silent.
 fn filter(config: &Config) -> EnvFilter {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(config.log_level.as_str()));
     let transport = if config.log_transport { "trace" } else { "off" };
-    match format!("{TRANSPORT}={transport}").parse() {
-        Ok(directive) => filter.add_directive(directive),
-        Err(_) => filter,
-    }
+    let directives = [format!("{TRANSPORT}={transport}"), "rmcp=off".to_owned()];
+    directives.iter().filter_map(|directive| directive.parse().ok()).fold(filter, EnvFilter::add_directive)
 }

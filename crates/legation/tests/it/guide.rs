@@ -7,6 +7,8 @@ const CONSTRAINTS: &str = include_str!("../../../../docs/guides/constraints.md")
 const CONVERSATIONS: &str = include_str!("../../../../docs/guides/conversations.md");
 const IDENTITY: &str = include_str!("../../../../docs/guides/identity.md");
 
+const HANDSHAKE: &str = include_str!("../../../../docs/guides/handshake.md");
+const EXTENSIONS: &str = include_str!("../../../../docs/guides/extensions.md");
 const MEMORY: &str = include_str!("../../../../docs/guides/memory.md");
 const ESCALATION: &str = include_str!("../../../../docs/guides/escalation.md");
 const TASKS: &str = include_str!("../../../../docs/guides/tasks.md");
@@ -64,6 +66,27 @@ fn the_guide_says_what_a_paused_agent_may_do_as_the_rules_have_it() {
     let table = legation_exchange::rules::vcp::pause_table();
     let table = table.iter().map(|(dialect, kind, does)| format!("| `{dialect}` | `{kind}` | {} |", does.as_str()));
     assert_eq!(rows.collect::<Vec<_>>(), table.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_shell_examples_about_the_handshake_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(HANDSHAKE, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    assert_eq!(ran.out.matches(r#""type":"vcp-ack""#).count(), 3, "{}", ran.out);
+    for told in [r#""VCP-X-Unheard-Of""#, r#"{"ended":true}"#, "user_42\t", "\tcounts\n"] {
+        assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
+    }
+}
+
+#[test]
+fn the_shell_examples_about_extensions_work() {
+    let served = Served::start();
+    let ran = served.beside("bash", &format!("set -euo pipefail\n{}", blocks(EXTENSIONS, "sh")));
+    assert_eq!(ran.code, 0, "{}\n{}", ran.out, ran.err);
+    for told in [r#""winner":"soup""#, r#""d":[[0,1,2],[0,0,1],[0,0,0]]"#, "It is cold outside."] {
+        assert!(ran.out.contains(told), "{told:?} is not in {}", ran.out);
+    }
 }
 
 #[test]

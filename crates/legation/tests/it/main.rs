@@ -13,6 +13,7 @@ mod backup;
 mod bench;
 mod conversations;
 mod crash;
+mod deliberation;
 mod demo;
 mod disk;
 mod doctor;
@@ -22,6 +23,7 @@ mod guide;
 mod keys;
 #[cfg(unix)]
 mod listening;
+mod mcp;
 mod memory;
 mod messages;
 mod operations;

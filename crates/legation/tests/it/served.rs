@@ -29,6 +29,8 @@ fn isolate(command: &mut Command, folder: &Path) {
     for name in [
         "LEGATION_URL",
         "LEGATION_TOKEN",
+        "LEGATION_AGENT",
+        "LEGATION_KEY",
         "LEGATION_CONFIG",
         "LEGATION_DATA",
         "LEGATION_LISTEN",

@@ -58,6 +58,11 @@ impl<'h> Contract<'h> {
         self.seen.borrow().clone()
     }
 
+    /// Takes note of a case that came up where it could not be seen from here.
+    pub(crate) fn note(&self, case: &str) {
+        self.seen.borrow_mut().insert(case.to_owned());
+    }
+
     /// Asks, and holds the request and the answer to the description.
     #[track_caller]
     pub(crate) fn fits(&self, call: Call<'_>) -> Answer {

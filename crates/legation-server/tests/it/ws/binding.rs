@@ -11,7 +11,7 @@ use std::time::Duration;
 const FRAMED: [(&str, &str); 1] = [("Sec-WebSocket-Protocol", "legation.v1")];
 
 /// The answer to a challenge, signed by `by`.
-fn signed(challenge: &Value, agent: &str, by: &Party) -> Value {
+pub(super) fn signed(challenge: &Value, agent: &str, by: &Party) -> Value {
     let statement = json!({"realm": challenge["realm"], "nonce": challenge["nonce"], "agent": agent,
         "kind": "legation-bind-1"});
     let statement = statement.to_string();

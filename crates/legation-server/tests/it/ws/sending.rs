@@ -63,7 +63,6 @@ fn what_is_refused_is_told_in_its_turn_and_the_socket_goes_on() {
         (bob.cap("ann", "in another's name"), "sender_mismatch"),
         (ann.cap("bob", &"x".repeat(262_144)), "too_large"),
         (ann.cap("nobody", "?"), "unknown_recipient"),
-        (r#"{"type":"vcp-hello"}"#.to_owned(), "schema_invalid"),
         (r#"{"type":"ack"}"#.to_owned(), "schema_invalid"),
         (r#"{"type":"ack","position":1,"positions":[]}"#.to_owned(), "schema_invalid"),
         (r#"{"type":"resume","after":-1}"#.to_owned(), "schema_invalid"),

@@ -1,0 +1,142 @@
+//! One deliberation, and what it comes to.
+
+use super::{Ballot, Candidate, Drafted, Phase, Schulze, schulze};
+use crate::extensions::Subject;
+use crate::extensions::relational::Standing;
+use crate::moment::Moment;
+use crate::who::Who;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A deliberation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Deliberation {
+    /// Who proposed it; nobody once they are gone.
+    pub convener: Option<Subject>,
+    /// What it is called.
+    pub title: String,
+    /// What is proposed.
+    pub text: String,
+    /// What is chosen from.
+    pub candidates: Vec<Candidate>,
+    /// Who has a say.
+    pub stakeholders: BTreeMap<Subject, Stakeholder>,
+    /// Whom it is about.
+    pub about: BTreeSet<Subject>,
+    /// How far it has come.
+    pub phase: Phase,
+    /// When each phase began.
+    pub began: BTreeMap<Phase, Moment>,
+    /// What was said in it.
+    pub statements: Vec<Statement>,
+}
+
+/// Somebody who has a say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stakeholder {
+    /// How much of one.
+    pub standing: Standing,
+    /// How they rank the candidates, by id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ballot: Option<Vec<Vec<String>>>,
+    /// Whether they are gone since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left: bool,
+}
+
+/// Something that was said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    /// Who said it.
+    pub by: Subject,
+    /// When.
+    pub at: Moment,
+    /// What.
+    pub text: String,
+}
+
+/// What a deliberation comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What the ballots prefer.
+    pub schulze: Schulze,
+    /// How many of them count.
+    pub counted: usize,
+    /// How many were cast by those who are only heard.
+    pub heard: usize,
+    /// The candidates in the first place; none without ballots.
+    pub winners: Vec<String>,
+    /// Stakeholders who are the subject of what is proposed. Their ballots count.
+    pub self_referential: Vec<Subject>,
+}
+
+impl Deliberation {
+    pub(super) fn new(convener: &Subject, draft: &Drafted, at: Moment) -> Deliberation {
+        let mut new = Deliberation {
+            convener: Some(convener.clone()),
+            title: String::new(),
+            text: String::new(),
+            candidates: Vec::new(),
+            stakeholders: BTreeMap::new(),
+            about: BTreeSet::new(),
+            phase: Phase::Draft,
+            began: BTreeMap::from([(Phase::Draft, at)]),
+            statements: Vec::new(),
+        };
+        new.amend(draft);
+        new
+    }
+
+    pub(super) fn amend(&mut self, draft: &Drafted) {
+        let stakeholder = |standing: &Standing| Stakeholder { standing: *standing, ballot: None, left: false };
+        self.title.clone_from(&draft.title);
+        self.text.clone_from(&draft.text);
+        self.candidates.clone_from(&draft.candidates);
+        self.about.clone_from(&draft.about);
+        self.stakeholders =
+            draft.stakeholders.iter().map(|(who, standing)| (who.clone(), stakeholder(standing))).collect();
+    }
+
+    pub(super) fn leave(&mut self, subject: &Subject) {
+        if self.convener.as_ref() == Some(subject) {
+            self.convener = None;
+        }
+        if let Some(stakeholder) = self.stakeholders.get_mut(subject) {
+            stakeholder.left = true;
+        }
+    }
+
+    /// Whether somebody may see it: those who have a part in it, and whoever sees everything.
+    pub fn is_seen_by(&self, subject: &Subject, who: &Who) -> bool {
+        who.sees_all() || self.convener.as_ref() == Some(subject) || self.stakeholder(subject).is_some()
+    }
+
+    /// Somebody who has a say in it, and is still there.
+    pub fn stakeholder(&self, subject: &Subject) -> Option<&Stakeholder> {
+        self.stakeholders.get(subject).filter(|stakeholder| !stakeholder.left)
+    }
+
+    /// What it comes to, by the ballots there are.
+    pub fn outcome(&self) -> Outcome {
+        let places: BTreeMap<_, _> = self.candidates.iter().zip(0..).map(|(one, place)| (&*one.id, place)).collect();
+        let cast = self.stakeholders.values().filter_map(|one| Some((one.standing, one.ballot.as_ref()?)));
+        let (counted, heard): (Vec<_>, Vec<_>) = cast.partition(|(standing, _)| counts(*standing));
+        let group = |group: &Vec<String>| group.iter().filter_map(|id| places.get(&**id).copied()).collect();
+        let ballots: Vec<Ballot> = counted.iter().map(|(_, ballot)| ballot.iter().map(group).collect()).collect();
+        let schulze = schulze(self.candidates.len(), &ballots);
+        let first = schulze.ranking.first().filter(|_| !ballots.is_empty());
+        let named = first.into_iter().flatten().filter_map(|place| self.candidates.get(*place));
+        let winners = named.map(|candidate| candidate.id.clone()).collect();
+        let selves = self.stakeholders.keys().filter(|subject| self.about.contains(subject));
+        let self_referential = selves.cloned().collect();
+        Outcome { schulze, counted: ballots.len(), heard: heard.len(), winners, self_referential }
+    }
+}
+
+/// Whether a ballot counts: that of somebody who is only heard is kept beside.
+const fn counts(standing: Standing) -> bool {
+    match standing {
+        Standing::None | Standing::Advisory => false,
+        Standing::Collaborative | Standing::Bilateral => true,
+    }
+}

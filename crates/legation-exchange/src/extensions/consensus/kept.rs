@@ -1,0 +1,141 @@
+//! The deliberations there are, and how they change.
+
+use super::{Candidate, Deliberation, Phase, Statement};
+use crate::extensions::Subject;
+use crate::extensions::relational::Standing;
+use crate::rules::At;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many that are decided are remembered.
+const DECIDED: usize = 1000;
+
+/// What changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Something was proposed. The entry's position is its number.
+    Proposed(Drafted),
+    /// A draft is another now.
+    Amended {
+        /// Which.
+        deliberation: u64,
+        /// The whole of it.
+        draft: Drafted,
+    },
+    /// A phase began.
+    Advanced {
+        /// Of which.
+        deliberation: u64,
+        /// Which phase.
+        to: Phase,
+    },
+    /// A stakeholder said something.
+    Said {
+        /// In which.
+        deliberation: u64,
+        /// What.
+        text: String,
+    },
+    /// A stakeholder ranked the candidates.
+    Voted {
+        /// In which.
+        deliberation: u64,
+        /// Groups of ids, the best first.
+        ballot: Vec<Vec<String>>,
+    },
+    /// It is given up.
+    Withdrawn {
+        /// Which.
+        deliberation: u64,
+    },
+}
+
+/// What is proposed, as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drafted {
+    /// What it is called.
+    pub title: String,
+    /// What is proposed.
+    pub text: String,
+    /// What is chosen from.
+    pub candidates: Vec<Candidate>,
+    /// Who has how much of a say.
+    pub stakeholders: BTreeMap<Subject, Standing>,
+    /// Whom it is about.
+    pub about: BTreeSet<Subject>,
+}
+
+/// Deliberations, by the entry that proposed each.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Kept {
+    all: BTreeMap<u64, Deliberation>,
+}
+
+impl Kept {
+    /// The deliberation with this id.
+    pub fn named(&self, id: &str) -> Option<(u64, &Deliberation)> {
+        let number = id.strip_prefix('D')?.parse().ok()?;
+        self.all.get(&number).map(|deliberation| (number, deliberation))
+    }
+
+    /// All of them, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, &Deliberation)> {
+        self.all.iter().map(|(number, deliberation)| (*number, deliberation))
+    }
+
+    /// The id of the one that was proposed in this entry.
+    pub fn id(number: u64) -> String {
+        format!("D{number}")
+    }
+
+    /// Those that are not decided.
+    pub(super) fn open(&self) -> impl Iterator<Item = &Deliberation> {
+        self.all.values().filter(|one| one.phase != Phase::Active)
+    }
+
+    pub(in crate::extensions) fn apply(&mut self, at: At, by: &Subject, change: &Change) {
+        match change {
+            Change::Proposed(draft) => {
+                self.all.insert(at.position, Deliberation::new(by, draft, at.at));
+            }
+            Change::Amended { deliberation, draft } => self.change(*deliberation, |one| one.amend(draft)),
+            Change::Advanced { deliberation, to } => {
+                self.change(*deliberation, |one| {
+                    one.phase = *to;
+                    one.began.insert(*to, at.at);
+                });
+                self.prune();
+            }
+            Change::Said { deliberation, text } => self.change(*deliberation, |one| {
+                one.statements.push(Statement { by: by.clone(), at: at.at, text: text.clone() });
+            }),
+            Change::Voted { deliberation, ballot } => self.change(*deliberation, |one| {
+                if let Some(stakeholder) = one.stakeholders.get_mut(by) {
+                    stakeholder.ballot = Some(ballot.clone());
+                }
+            }),
+            Change::Withdrawn { deliberation } => drop(self.all.remove(deliberation)),
+        }
+    }
+
+    fn change(&mut self, number: u64, change: impl FnOnce(&mut Deliberation)) {
+        if let Some(deliberation) = self.all.get_mut(&number) {
+            change(deliberation);
+        }
+    }
+
+    /// The oldest that are decided go when there are too many.
+    fn prune(&mut self) {
+        let decided = self.all.iter().filter(|(_, one)| one.phase == Phase::Active);
+        let decided: Vec<_> = decided.map(|(number, _)| *number).collect();
+        for number in decided.iter().take(decided.len().saturating_sub(DECIDED)) {
+            self.all.remove(number);
+        }
+    }
+
+    pub(in crate::extensions) fn forget(&mut self, subject: &Subject) {
+        self.all.values_mut().for_each(|deliberation| deliberation.leave(subject));
+    }
+}

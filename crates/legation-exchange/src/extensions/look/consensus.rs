@@ -1,0 +1,83 @@
+//! Deliberations, for those who have a part in them. Who has ranked is told, how they did only to themselves.
+
+use crate::extensions::Asker;
+use crate::extensions::consensus::{Deliberation, Kept, Outcome, Phase, Which, unknown};
+use crate::who::Who;
+use legation_protocol::Rejection;
+use serde_json::{Map, Value, json};
+
+/// Most that are listed.
+const MOST: usize = 1000;
+
+pub(super) fn shown(kept: &Kept, asker: &Asker, who: &Who, which: &Which) -> Result<Value, Rejection> {
+    let (number, one) = seen(kept, asker, who, which)?;
+    let stakeholders = one.stakeholders.iter().map(|(subject, stakeholder)| {
+        json!({
+            "who": subject,
+            "kind": if subject.is_agent() { "ai" } else { "human" },
+            "standing": stakeholder.standing,
+            "has_voted": stakeholder.ballot.is_some(),
+        })
+    });
+    let stakeholders = stakeholders.collect::<Vec<_>>();
+    let said = one.statements.iter();
+    let said = said.map(|said| json!({"by": said.by, "at": said.at.to_string(), "text": said.text}));
+    let mut told = brief(number, one);
+    told.extend([
+        ("text".to_owned(), json!(one.text)),
+        ("candidates".to_owned(), json!(one.candidates)),
+        ("stakeholders".to_owned(), json!(stakeholders)),
+        ("about".to_owned(), json!(one.about)),
+        ("self_referential".to_owned(), json!(one.outcome().self_referential)),
+        ("statements".to_owned(), said.collect()),
+        ("own_ballot".to_owned(), json!(one.stakeholder(&asker.subject).and_then(|own| own.ballot.as_ref()))),
+    ]);
+    Ok(Value::Object(told))
+}
+
+pub(super) fn listed(kept: &Kept, asker: &Asker, who: &Who, limit: usize) -> Value {
+    let own = kept.iter().rev().filter(|(_, one)| one.is_seen_by(&asker.subject, who));
+    let own: Vec<_> = own.take(limit.min(MOST)).map(|(number, one)| brief(number, one)).collect();
+    json!({"deliberations": own})
+}
+
+pub(super) fn outcome(kept: &Kept, asker: &Asker, who: &Who, which: &Which) -> Result<Value, Rejection> {
+    let (number, one) = seen(kept, asker, who, which)?;
+    let Outcome { schulze, counted, heard, winners, self_referential } = one.outcome();
+    let names: Vec<_> = one.candidates.iter().map(|candidate| candidate.id.as_str()).collect();
+    let ids = |places: &Vec<usize>| places.iter().filter_map(|place| names.get(*place)).collect::<Vec<_>>();
+    let wins: Map<_, _> = names.iter().zip(&schulze.wins).map(|(id, wins)| ((*id).to_owned(), json!(wins))).collect();
+    let winner = if let [one] = winners.as_slice() { Some(one) } else { None };
+    Ok(json!({
+        "deliberation_id": Kept::id(number),
+        "phase": one.phase,
+        "final": one.phase == Phase::Active,
+        "method": "schulze",
+        "candidates": names,
+        "ballots": counted,
+        "advisory_ballots": heard,
+        "d": schulze.preferred.rows(),
+        "p": schulze.strongest.rows(),
+        "wins": wins,
+        "ranking": schulze.ranking.iter().map(ids).collect::<Vec<_>>(),
+        "winner": winner,
+        "winners": winners,
+        "self_referential": self_referential,
+    }))
+}
+
+fn seen<'k>(kept: &'k Kept, asker: &Asker, who: &Who, which: &Which) -> Result<(u64, &'k Deliberation), Rejection> {
+    let found = kept.named(&which.deliberation_id).filter(|(_, one)| one.is_seen_by(&asker.subject, who));
+    found.ok_or_else(|| unknown().at("/deliberation_id"))
+}
+
+fn brief(number: u64, one: &Deliberation) -> Map<String, Value> {
+    let began = one.began.iter().map(|(phase, at)| (phase.to_string(), at.to_string().into()));
+    Map::from_iter([
+        ("deliberation_id".to_owned(), Kept::id(number).into()),
+        ("title".to_owned(), json!(one.title)),
+        ("convener".to_owned(), json!(one.convener)),
+        ("phase".to_owned(), json!(one.phase)),
+        ("began".to_owned(), Value::Object(began.collect())),
+    ])
+}

@@ -1,0 +1,248 @@
+//! Identity tokens that were issued, and what became of them. The state knows every token by its hash until
+//! the token ends by itself: one that it does not know, or knows as revoked, counts for nothing. A token opens
+//! what extensions keep of its subject; nobody speaks by one.
+
+use super::vcp::may_act;
+use super::{At, Change as Ruled, Ruling};
+use crate::moment::Moment;
+use crate::state::State;
+use crate::token::TokenHash;
+use crate::who::Who;
+use legation_protocol::{Code, Rejection};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The longest a token may last.
+pub const LONGEST: Duration = Duration::from_hours(24);
+/// How many of one subject may count at a time.
+pub const LIVE_TOKENS: usize = 64;
+/// How many of one subject are remembered, those that were revoked too.
+pub const KNOWN_TOKENS: usize = 1024;
+/// The longest reason that is kept.
+const REASON: usize = 1024;
+
+/// A token that was issued.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Issued {
+    /// Whom it names.
+    pub subject: String,
+    /// Since when.
+    pub at: Moment,
+    /// Until when.
+    pub expires: Moment,
+    /// Who asked for it.
+    pub by: String,
+    /// That it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<Revoked>,
+}
+
+/// That a token was revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revoked {
+    /// When.
+    pub at: Moment,
+    /// By whom.
+    pub by: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Issued {
+    /// Whether it counts at a time.
+    pub fn counts(&self, now: Moment) -> bool {
+        now < self.expires && self.revoked.is_none()
+    }
+}
+
+/// Every token that has not ended by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Identities(BTreeMap<TokenHash, Issued>);
+
+/// What is asked of tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// To issue one.
+    Issue {
+        /// Its hash.
+        token: TokenHash,
+        /// Whom it names.
+        subject: String,
+        /// Until when.
+        expires: Moment,
+    },
+    /// To revoke some.
+    Revoke {
+        /// Which.
+        which: Which,
+        /// Why.
+        why: Option<String>,
+    },
+}
+
+/// Which tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The one with this hash.
+    Token(TokenHash),
+    /// All of a subject.
+    Of(String),
+}
+
+/// What changes them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum Change {
+    /// One was issued.
+    Issued {
+        /// Its hash.
+        token: TokenHash,
+        /// Whom it names.
+        subject: String,
+        /// Until when.
+        expires: Moment,
+        /// Who asked for it.
+        by: String,
+    },
+    /// Some were revoked.
+    Revoked {
+        /// Their hashes.
+        tokens: Vec<TokenHash>,
+        /// Who asked for that.
+        by: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
+    },
+}
+
+impl Identities {
+    /// The token with this hash, as long as it has not ended by itself.
+    pub fn get(&self, token: &TokenHash) -> Option<&Issued> {
+        self.0.get(token)
+    }
+
+    /// All of them, by hash.
+    pub fn iter(&self) -> impl Iterator<Item = (&TokenHash, &Issued)> {
+        self.0.iter()
+    }
+
+    /// Those of a subject that count.
+    fn live<'s>(&'s self, subject: &'s str, now: Moment) -> impl Iterator<Item = TokenHash> + 's {
+        let own = self.0.iter().filter(move |(_, issued)| issued.subject == subject && issued.counts(now));
+        own.map(|(token, _)| *token)
+    }
+
+    fn known(&self, subject: &str) -> usize {
+        self.0.values().filter(|issued| issued.subject == subject).count()
+    }
+
+    pub(crate) fn apply(&mut self, at: At, change: &Change) {
+        // What has ended by itself needs nobody's word any more.
+        self.0.retain(|_, issued| at.at < issued.expires);
+        match change {
+            Change::Issued { token, subject, expires, by } => {
+                let (subject, by) = (subject.clone(), by.clone());
+                self.0.insert(*token, Issued { subject, at: at.at, expires: *expires, by, revoked: None });
+            }
+            Change::Revoked { tokens, by, why } => {
+                let revoked = Revoked { at: at.at, by: by.clone(), why: why.clone() };
+                for token in tokens {
+                    self.revoke(token, &revoked);
+                }
+            }
+        }
+    }
+
+    fn revoke(&mut self, token: &TokenHash, revoked: &Revoked) {
+        if let Some(issued) = self.0.get_mut(token).filter(|issued| issued.revoked.is_none()) {
+            issued.revoked = Some(revoked.clone());
+        }
+    }
+
+    /// An agent is gone, and whoever has its name next is another.
+    pub(crate) fn removed(&mut self, agent: &str, at: Moment) {
+        let revoked = Revoked { at, by: "the exchange".to_owned(), why: Some("the agent was removed".to_owned()) };
+        for token in self.live(agent, at).collect::<Vec<_>>() {
+            self.revoke(&token, &revoked);
+        }
+    }
+}
+
+pub(crate) fn order(state: &State, now: Moment, order: &Order, who: &Who) -> Result<Ruling, Rejection> {
+    let change = match order {
+        Order::Issue { token, subject, expires } => issue(state, now, (*token, subject, *expires), who)?,
+        Order::Revoke { which, why } => revoke(state, now, which, why.as_deref(), who)?,
+    };
+    Ok(Ruling { changes: vec![Ruled::Identity(change)], ..Ruling::default() })
+}
+
+fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who) -> Result<Change, Rejection> {
+    let (token, subject, expires) = wish;
+    is_for(who, subject)?;
+    if let Who::Agent(agent) = who {
+        may_act(state, agent)?;
+    }
+    if expires <= now || expires > now.plus(LONGEST) {
+        let message = "an identity token lasts at least a second, and 24 hours at most";
+        return Err(Rejection::because(Code::OutOfRange, message).at("/seconds"));
+    }
+    let identities = &state.rules().identities;
+    // It would be the same token, also where that was revoked.
+    if identities.get(&token).is_some() {
+        return Err(Rejection::because(Code::Busy, "the same was issued just now: ask again"));
+    }
+    if identities.live(subject, now).count() >= LIVE_TOKENS || identities.known(subject) >= KNOWN_TOKENS {
+        let message =
+            format!("{LIVE_TOKENS} tokens of this subject count already: revoke some, or wait until they end");
+        return Err(Rejection::because(Code::RateLimited, message).at("/subject"));
+    }
+    Ok(Change::Issued { token, subject: subject.to_owned(), expires, by: who.to_string() })
+}
+
+fn revoke(state: &State, now: Moment, which: &Which, why: Option<&str>, who: &Who) -> Result<Change, Rejection> {
+    if why.is_some_and(|why| why.len() > REASON) {
+        return Err(Rejection::because(Code::OutOfRange, "a reason has 1024 bytes at most").at("/reason"));
+    }
+    let identities = &state.rules().identities;
+    let tokens: Vec<_> = match which {
+        Which::Token(token) => {
+            let issued = identities.get(token).filter(|issued| issued.counts(now));
+            // Of what is another's nobody learns whether it is there.
+            issued.filter(|issued| is_for(who, &issued.subject).is_ok()).map(|_| *token).into_iter().collect()
+        }
+        Which::Of(subject) => {
+            is_for(who, subject)?;
+            identities.live(subject, now).collect()
+        }
+    };
+    match who {
+        Who::Nobody => Err(nobody()),
+        Who::Person { .. } | Who::Agent(_) if tokens.is_empty() => {
+            Err(Rejection::because(Code::NotFound, "no token of yours that counts is meant by this"))
+        }
+        Who::Person { .. } | Who::Agent(_) => {
+            Ok(Change::Revoked { tokens, by: who.to_string(), why: why.map(str::to_owned) })
+        }
+    }
+}
+
+/// Operators have a say about every subject, an agent about itself.
+fn is_for(who: &Who, subject: &str) -> Result<(), Rejection> {
+    match who {
+        _ if who.is_operator() => Ok(()),
+        Who::Agent(id) if id == subject => Ok(()),
+        Who::Agent(_) => {
+            Err(Rejection::because(Code::NotAllowed, "an agent has tokens for itself alone").at("/subject"))
+        }
+        Who::Person { .. } => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
+        Who::Nobody => Err(nobody()),
+    }
+}
+
+fn nobody() -> Rejection {
+    Rejection::because(Code::Unauthenticated, "this takes the agent's token, or an operator's")
+}

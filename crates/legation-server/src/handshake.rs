@@ -1,0 +1,196 @@
+//! The handshake (VCP capability negotiation 3.1), whichever way a hello comes: who asked too often is told
+//! to wait, an exchange that has lost a core feature says so, and everything else is the protocol's.
+//!
+//! Every door that takes hellos calls [`Shared::greet`] and sends its one answer. What it returns is an
+//! [`Agreement`]: the ack as sent, the terms, and whom the identity token named. Whatever belongs to an
+//! extension asks [`Agreement::must_have`] first, each time.
+
+pub(crate) mod door;
+mod sessions;
+
+pub(crate) use sessions::{Holder, Negotiated, Sessions, recognise};
+
+use crate::guest::Guest;
+use crate::noted::Unrecorded;
+use crate::refusal::Refusal as Refused;
+use crate::settings::Limits;
+use crate::shared::Shared;
+use legation_engine::{Identified, Limiter};
+use legation_exchange::Who;
+use legation_protocol::json::{Digest, Doc};
+use legation_protocol::negotiation::{
+    Ack, Answered, CoreFeatures, ErrorCode, ExtensionName, Observed, Refusal, Registry, Terms, answer,
+};
+use legation_protocol::{Code, Findings, Format, Violation};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// What handshakes share.
+#[derive(Debug)]
+pub(crate) struct Handshakes {
+    /// How often somebody may greet: by who they have proven to be, or else by where they are.
+    pace: Limiter<String>,
+    pub(crate) sessions: Sessions,
+    /// How the core features stand.
+    observed: watch::Sender<Observed>,
+}
+
+/// What was agreed on in a handshake.
+#[derive(Debug)]
+pub(crate) struct Agreement {
+    /// As it was sent.
+    pub(crate) ack: Ack,
+    pub(crate) terms: Terms,
+    /// Whom the identity token named.
+    pub(crate) identity: Option<Identified>,
+}
+
+impl Handshakes {
+    pub(crate) fn new(limits: &Limits, observed: Observed) -> Handshakes {
+        let observed = watch::Sender::new(observed);
+        Handshakes { pace: Limiter::new(limits.hellos), sessions: Sessions::default(), observed }
+    }
+
+    /// Holds everybody to other limits from now on.
+    pub(crate) fn take_over(&self, limits: &Limits) {
+        self.pace.set(limits.hellos);
+    }
+
+    /// Takes note of how the core features stand now.
+    pub(crate) fn observe(&self, observed: Observed) {
+        self.observed.send_if_modified(|before| {
+            let lost = observed.lost().find(|name| !before.lost().any(|known| known == *name));
+            if let Some(feature) = lost {
+                tracing::error!(feature, "a core feature has failed: negotiated sessions end, and none begins");
+            }
+            std::mem::replace(before, observed) != observed
+        });
+    }
+
+    /// Tells how the core features stand from now on.
+    pub(crate) fn features(&self) -> watch::Receiver<Observed> {
+        self.observed.subscribe()
+    }
+
+    fn observed(&self) -> Observed {
+        *self.observed.borrow()
+    }
+}
+
+impl Shared {
+    /// Answers a hello: what is agreed on, or the one error. A refusal is on the record once this returns.
+    pub(crate) fn greet(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {
+        self.agree(guest, who, hello).inspect_err(|refusal| {
+            let digest = Some(Digest::of_bytes(hello).to_string());
+            match code_of(&refusal.code) {
+                // Counted, whoever it is: a flood is no reason to let the record grow.
+                Code::RateLimited => {
+                    self.exchange.note_refusal(&Who::Nobody, Code::RateLimited, guest.source.into(), digest);
+                }
+                code => self.note(guest, Unrecorded { code, digest }),
+            }
+        })
+    }
+
+    fn agree(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {
+        let name = match who {
+            Who::Person { .. } | Who::Agent(_) => who.to_string(),
+            Who::Nobody => guest.source.key().to_string(),
+        };
+        self.handshakes.pace.take(&name, Instant::now()).map_err(Refusal::rate_limited)?;
+        let observed = self.handshakes.observed();
+        if let Some(feature) = observed.lost().next() {
+            return Err(Refusal::internal_error(format!("{feature} has failed")));
+        }
+        let server = self.settings().negotiation.server(CoreFeatures::observe(&observed));
+        let mut identity = None;
+        let Answered { outcome, warnings } = answer(hello, &server, |token| {
+            identity = self.exchange.identify(token);
+            identity.is_some()
+        });
+        warn(&warnings);
+        let (_, ack) = outcome?;
+        let ack = Ack { session_id: Some(sessions::fresh_id()?), ..ack };
+        Ok(Agreement { terms: Terms::from(&ack), ack, identity })
+    }
+}
+
+impl Agreement {
+    /// Lets data of an extension through that is active, and of whose subject it is known who they are.
+    pub(crate) fn must_have(&self, shared: &Shared, extension: &ExtensionName) -> Result<(), Refused> {
+        if !self.terms.allows(extension) {
+            return Err(Refused::because(
+                Code::ExtensionInactive,
+                format!("{extension} is not active in this session"),
+            ));
+        }
+        let bears_state = Registry::v3_1().offered(extension).is_some_and(|known| known.bears_state);
+        let stands = |identity: &Identified| shared.exchange.still_identifies(identity);
+        if bears_state && !self.identity.as_ref().is_some_and(stands) {
+            let message = "the identity token of this session no longer counts: send a new hello with a new one";
+            return Err(Refused::because(Code::Unauthenticated, message));
+        }
+        Ok(())
+    }
+
+    /// Whether everything still is on that the ack said was.
+    pub(crate) fn holds_under(&self, observed: Observed) -> bool {
+        CoreFeatures::observe(&observed).lost_since(self.ack.features()).next().is_none()
+    }
+}
+
+/// Whether a text is meant as a part of a handshake: by its type, or, where it is no JSON that two readers
+/// would take for the same, by the word.
+pub(crate) fn is_handshake(text: &str) -> bool {
+    if !text.contains("vcp-") {
+        return false;
+    }
+    match Doc::parse(text.as_bytes()) {
+        Ok(doc) => Format::detect(doc.root(), &mut Findings::new()) == Some(Format::Hello),
+        Err(_) => text.contains("\"vcp-hello\""),
+    }
+}
+
+/// What of a hello was ignored is told by code: its text is the client's.
+fn warn(warnings: &[Violation]) {
+    for code in [Code::ExtensionName, Code::DuplicateExtension, Code::TooManyExtensions, Code::IdentityForm] {
+        let count = warnings.iter().filter(|warning| warning.code == code).count();
+        if count > 0 {
+            tracing::warn!(%code, count, "part of a hello was ignored");
+        }
+    }
+}
+
+/// What a failed handshake is on the record as.
+fn code_of(code: &ErrorCode) -> Code {
+    match code {
+        ErrorCode::VersionUnsupported => Code::UnsupportedVersion,
+        ErrorCode::IdentityRequired | ErrorCode::IdentityInvalid => Code::Unauthenticated,
+        ErrorCode::ExtensionConflict => Code::ExtensionInactive,
+        ErrorCode::RateLimited => Code::RateLimited,
+        ErrorCode::InternalError | ErrorCode::Other(_) => Code::CoreFeatureLost,
+        ErrorCode::HelloInvalid => Code::SchemaInvalid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_handshake;
+
+    #[test]
+    fn a_hello_is_told_by_its_type_and_when_broken_by_its_name() {
+        for (text, want) in [
+            (r#"{"type":"vcp-hello"}"#, true),
+            (r#"{"type":"vcp-ack","version":"3.1"}"#, true),
+            (r#"{"version":"3.1","type":"vcp-hello","version":"3.0"}"#, true),
+            (r#"{"type":"vcp-hello","version":"3.1""#, true),
+            (r#"{"type":"message","content":"vcp-hello"}"#, false),
+            (r#"{"vcp_message":"1.2","type":"vcp-hello"}"#, false),
+            (r#"["vcp-hello"]"#, false),
+            ("vcp-hello", false),
+            ("{}", false),
+        ] {
+            assert_eq!(is_handshake(text), want, "{text}");
+        }
+    }
+}

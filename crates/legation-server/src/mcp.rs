@@ -1,0 +1,143 @@
+//! The Model Context Protocol: a model's host comes in here as an agent, or as the person before it, by one
+//! entry in its configuration. Nothing is decided here: a tool asks one of the other doors from within, with
+//! the token the host came with, so what is checked and written there is checked and written here.
+
+mod ask;
+mod edge;
+mod greeting;
+mod host;
+mod prompts;
+mod remedy;
+mod resources;
+mod sessions;
+mod tools;
+mod watching;
+
+use crate::body;
+use crate::caller::{Caller, bearer};
+use crate::guest::Guest;
+use crate::header::Header;
+use crate::media::Media;
+use crate::refusal::Refusal;
+use crate::shared::Shared;
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Router};
+use edge::Inward;
+use greeting::{Greeting, Remembered};
+use host::Host;
+use legation_engine::Token;
+use legation_exchange::{TokenHash, Who};
+use legation_protocol::Code;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use sessions::Sessions;
+use std::sync::Arc;
+
+/// Most bytes of a request: the largest message, and what stands around it.
+const MOST: usize = 384 << 10;
+
+/// Where hosts are served.
+pub(crate) struct Desk {
+    shared: Arc<Shared>,
+    /// The other doors.
+    wall: Router,
+    sessions: Sessions,
+    remembered: Remembered,
+    service: StreamableHttpService<Host, LocalSessionManager>,
+}
+
+/// Who asks and what was agreed on, as the door found it. It travels with the request to where that is answered.
+#[derive(Clone, Debug)]
+struct Bearer {
+    who: Who,
+    greeting: Greeting,
+}
+
+impl Desk {
+    pub(crate) fn open(shared: &Arc<Shared>, wall: Router) -> Arc<Desk> {
+        let (shared, sessions) = (Arc::clone(shared), Sessions::default());
+        // Hosts and origins were looked at by the gate, before anything was read.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_sse_retry(None)
+            .with_json_response(true)
+            .with_max_request_body_bytes(MOST)
+            .with_cancellation_token(shared.stopping.child_token());
+        Arc::new_cyclic(|desk| {
+            // A session may outlast the server, and must not keep it.
+            let desk = desk.clone();
+            let host = move || Ok(Host::at(desk.clone()));
+            let service = StreamableHttpService::new(host, Arc::clone(sessions.manager()), config);
+            Desk { shared, wall, sessions, remembered: Remembered::default(), service }
+        })
+    }
+
+    async fn serve(&self, owner: TokenHash, who: Who, mut parts: Parts, body: Body) -> Result<Response, Refusal> {
+        let session = self.sessions.of(&parts.headers, owner)?;
+        let Inward { bytes, opens, hello } = read(&parts, body, session.is_some()).await?;
+        let guest = parts.extensions.get::<Guest>().cloned().ok_or_else(sessions::none)?;
+        let greeting = match session {
+            Some(_) if opens => return Err(again()),
+            Some(greeting) => greeting,
+            None if opens => {
+                self.sessions.has_room(owner).await?;
+                self.greet(&guest, &who, hello.as_deref())
+            }
+            None => self.greet_again(&guest, &who, owner, hello.as_deref()),
+        };
+        self.must_hold(&greeting)?;
+        parts.extensions.insert(Bearer { who, greeting: greeting.clone() });
+        let ends = parts.method == Method::DELETE;
+        let response = self.service.handle(Request::from_parts(parts, Body::from(bytes))).await.map(Body::new);
+        if ends && response.status().is_success() {
+            // Some clients take 202 for a failure.
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
+        if !opens {
+            return Ok(response);
+        }
+        self.sessions.opened(response.headers(), owner, greeting);
+        edge::outward(response).await
+    }
+}
+
+/// Only what is posted has a body; the rest is about a session.
+async fn read(parts: &Parts, body: Body, has_session: bool) -> Result<Inward, Refusal> {
+    if parts.method == Method::POST {
+        Media::json(&parts.headers)?;
+        return edge::inward(body::within(body, MOST).await?);
+    }
+    let nothing = Inward { bytes: Bytes::new(), opens: false, hello: None };
+    has_session.then_some(nothing).ok_or_else(sessions::none)
+}
+
+fn again() -> Refusal {
+    Refusal::because(Code::SchemaInvalid, "this session is negotiated: leave its id out to begin another")
+}
+
+/// `/mcp`, by any of its methods. Only a bearer gets in: what a browser sends of itself opens nothing here.
+pub(crate) async fn enter(
+    Extension(desk): Extension<Arc<Desk>>,
+    caller: Caller,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let owner = owner(request.headers())?;
+    caller.must_be_somebody()?;
+    let (parts, body) = request.into_parts();
+    desk.serve(owner, caller.0, parts, body).await
+}
+
+fn owner(headers: &HeaderMap) -> Result<TokenHash, Refusal> {
+    let token = match Header::of(headers, &AUTHORIZATION) {
+        Header::Once(text) => bearer(text),
+        Header::Absent | Header::Unclear => None,
+    };
+    let none =
+        || Refusal::because(Code::Unauthenticated, "write `Authorization: Bearer …`: an agent's token, or yours");
+    token.map(Token::hash_of).ok_or_else(none)
+}

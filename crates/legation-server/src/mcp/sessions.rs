@@ -1,0 +1,95 @@
+//! Whose sessions are whose. A session belongs to the token that opened it: with any other it is as if it
+//! were not there. Only hosts of the older generation have any.
+
+use super::greeting::Greeting;
+use crate::header::Header;
+use crate::refusal::Refusal;
+use axum::http::{HeaderMap, HeaderName};
+use legation_exchange::TokenHash;
+use legation_protocol::Code;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The most there are at a time, and of one token.
+const MOST: usize = 10_000;
+const MOST_OF_ONE: usize = 256;
+/// How long one is kept that nobody uses.
+const IDLE: Duration = Duration::from_hours(1);
+
+/// What those are told who name no session of theirs.
+pub(super) fn none() -> Refusal {
+    Refusal::because(Code::NotFound, "there is no such session for you here: initialize, and say which it is")
+}
+
+pub(super) struct Sessions {
+    manager: Arc<LocalSessionManager>,
+    opened: Mutex<BTreeMap<String, Opened>>,
+}
+
+/// Whose a session is, and what it began with.
+struct Opened {
+    owner: TokenHash,
+    greeting: Greeting,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        let mut manager = LocalSessionManager::default();
+        manager.session_config.keep_alive = Some(IDLE);
+        manager.session_config.sse_retry = None;
+        Sessions { manager: Arc::new(manager), opened: Mutex::default() }
+    }
+}
+
+impl Sessions {
+    pub(super) fn manager(&self) -> &Arc<LocalSessionManager> {
+        &self.manager
+    }
+
+    /// What the session began with that a request names, if it names one, and one of its own.
+    pub(super) fn of(&self, headers: &HeaderMap, owner: TokenHash) -> Result<Option<Greeting>, Refusal> {
+        let id = match Header::of(headers, &SESSION) {
+            Header::Absent => return Ok(None),
+            Header::Once(id) => id,
+            Header::Unclear => return Err(none()),
+        };
+        let opened = self.opened_by();
+        let own = opened.get(id).filter(|opened| opened.owner == owner);
+        own.map(|opened| Some(opened.greeting.clone())).ok_or_else(none)
+    }
+
+    /// Makes sure that one more may be opened.
+    pub(super) async fn has_room(&self, owner: TokenHash) -> Result<(), Refusal> {
+        if self.is_full(owner) {
+            self.forget_ended().await;
+        }
+        if self.is_full(owner) {
+            return Err(Refusal::because(Code::Busy, "too many sessions are open: end some, with DELETE"));
+        }
+        Ok(())
+    }
+
+    fn is_full(&self, owner: TokenHash) -> bool {
+        let opened = self.opened_by();
+        opened.len() >= MOST || opened.values().filter(|other| other.owner == owner).count() >= MOST_OF_ONE
+    }
+
+    async fn forget_ended(&self) {
+        let open = self.manager.sessions.read().await;
+        self.opened_by().retain(|id, _| open.contains_key(id.as_str()));
+    }
+
+    /// Notes whose the session is that was just opened.
+    pub(super) fn opened(&self, headers: &HeaderMap, owner: TokenHash, greeting: Greeting) {
+        if let Header::Once(id) = Header::of(headers, &SESSION) {
+            self.opened_by().insert(id.to_owned(), Opened { owner, greeting });
+        }
+    }
+
+    fn opened_by(&self) -> MutexGuard<'_, BTreeMap<String, Opened>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

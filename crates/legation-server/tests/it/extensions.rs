@@ -1,0 +1,157 @@
+//! The extensions over HTTP and `WebSockets`: only while they are active, and each for its own subject.
+
+use crate::handshake::{asking, identity};
+use crate::house::{Answer, House};
+use crate::ws::Socket;
+use legation_engine::Operation;
+use serde_json::{Value, json};
+
+const ALL: [&str; 5] = ["VCP-X-Personal", "VCP-X-Relational", "VCP-X-Consensus", "VCP-X-Torch", "VCP-X-Intent"];
+
+/// Somebody in a session.
+struct Guest<'h> {
+    house: &'h House,
+    token: String,
+    session: String,
+}
+
+impl<'h> Guest<'h> {
+    fn greet(house: &'h House, token: &str, names: &[&str], identity: Option<&str>) -> Guest<'h> {
+        let ack = house.ask("POST", "/v1/hello").by(token).json(asking(names, identity)).ok();
+        assert_eq!(ack["unsupported"], json!([]), "{ack}");
+        let session = ack["session_id"].as_str().unwrap().to_owned();
+        Guest { house, token: token.to_owned(), session }
+    }
+
+    fn ask(&self, path: &str, params: &Value) -> Answer {
+        let ask = self.house.ask("POST", format!("/v1/extensions/{path}")).by(&self.token);
+        ask.header("legation-session", &self.session).json(params.to_string())
+    }
+
+    fn look(&self, path: &str) -> Answer {
+        let ask = self.house.ask("GET", format!("/v1/extensions/{path}")).by(&self.token);
+        ask.header("legation-session", &self.session).get()
+    }
+}
+
+#[test]
+fn the_list_tells_what_there_is_and_what_is_active() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    let guest = Guest::greet(&house, &ann.token, &["VCP-X-Consensus"], None);
+    let list = guest.house.ask("GET", "/v1/extensions").by(&ann.token).header("legation-session", &guest.session);
+    let told = list.get().ok();
+    let all = told["extensions"].as_array().unwrap();
+    assert!(all.iter().map(|one| one["name"].as_str().unwrap()).eq(ALL));
+    assert!(all.iter().all(|one| one["offered"] == json!(true)));
+    let active: Vec<_> = all.iter().filter(|one| one["active"] == json!(true)).map(|one| &one["short"]).collect();
+    assert_eq!(active, ["consensus"]);
+    let operations: usize = all.iter().map(|one| one["operations"].as_array().unwrap().len()).sum();
+    assert_eq!(operations, Operation::ALL.len());
+}
+
+#[test]
+fn nothing_of_an_inactive_extension_is_done_and_nothing_without_a_session() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    let guest = Guest::greet(&house, &ann.token, &["VCP-X-Consensus"], None);
+    for operation in Operation::ALL {
+        let path = format!("{}/{}", operation.extension.as_str(), operation.name);
+        let bare = house.ask("POST", format!("/v1/extensions/{path}")).by(&ann.token).json("{}");
+        bare.refused(428, "hello_required");
+        if operation.extension.as_str() != "consensus" {
+            guest.ask(&path, &json!({})).refused(403, "extension_inactive");
+            guest.look(&path).refused(403, "extension_inactive");
+        }
+    }
+    guest.ask("consensus/nonsense", &json!({})).refused(404, "not_found");
+    guest.ask("nonsense/state", &json!({})).refused(403, "extension_inactive");
+    guest.look("consensus/propose").refused(404, "not_found");
+    guest.ask("consensus/vote", &json!({"deliberation_id": "D1"})).refused(422, "schema_invalid");
+    guest.look("consensus/result?deliberation_id=D1").refused(404, "unknown_deliberation");
+}
+
+#[test]
+fn what_is_kept_is_the_identitys_wherever_it_comes_from() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let (one, two) = (identity(&house, "user_42"), identity(&house, "user_43"));
+    let names = &["VCP-X-Personal"];
+    let guest = Guest::greet(&house, &ann.token, names, Some(&one));
+    let signal =
+        json!({"signals": [{"dimension": "body_signals", "category": "pain", "intensity": 4, "pinned": true}]});
+    let told = guest.ask("personal/set", &signal).ok();
+    assert_eq!((&told["subject"], &told["signals"][0]["intensity"]), (&json!("identity:user_42"), &json!(4)));
+    let elsewhere = Guest::greet(&house, &bob.token, names, Some(&one));
+    assert_eq!(elsewhere.look("VCP-X-Personal/state").ok()["signals"][0]["category"], "pain");
+    let another = Guest::greet(&house, &ann.token, names, Some(&two));
+    assert_eq!(another.look("personal/state").ok()["signals"], json!([]));
+    house.ask("POST", "/v1/identities/revoke").by(&house.operator).json(json!({"token": one}).to_string()).ok();
+    guest.look("personal/state").refused(401, "unauthenticated");
+}
+
+#[test]
+fn a_session_is_handed_on_and_the_next_goes_on_from_it() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let (one, two) = (identity(&house, "ann"), identity(&house, "bob"));
+    let names = &["VCP-X-Torch", "VCP-X-Relational"];
+    let guest = Guest::greet(&house, &ann.token, names, Some(&one));
+    guest.ask("relational/begin_session", &json!({"session_id": guest.session})).ok();
+    let report = json!({"dimensions": {"valence": {"value": 7, "uncertain": true}, "presence": {"value": 6, "uncertain": false}}});
+    guest.ask("relational/report_self", &report).ok();
+    guest.ask("torch/hand_off", &json!({"session_id": guest.session, "to": "bob"})).ok();
+    let next = Guest::greet(&house, &bob.token, names, Some(&two));
+    let waiting = next.look("torch/state").ok();
+    assert_eq!(waiting["offers"][0]["torch"]["gestalt_token"], "V:7 P:6", "{waiting}");
+    next.ask("torch/receive", &json!({"from": "ann"})).ok();
+    assert_eq!(next.look("relational/context").ok()["standing"], "ADVISORY");
+    assert_eq!(next.look("torch/lineage?limit=5").ok()["lineage"].as_array().unwrap().len(), 1);
+    let alone = Guest::greet(&house, &bob.token, &["VCP-X-Torch"], Some(&two));
+    let told = alone.ask("torch/hand_off", &json!({"session_id": "s"})).ok();
+    assert_eq!((&told["degraded"], &told["offers"][0]["torch"]["degraded"]), (&json!(true), &json!(true)));
+}
+
+#[test]
+fn what_somebody_is_after_is_told_with_its_reasons_and_corrected() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    let guest = Guest::greet(&house, &ann.token, &["VCP-X-Intent"], None);
+    let told = guest.ask("intent/infer", &json!({"session_id": "s", "text": "Explain this, it is urgent"})).ok();
+    assert_eq!((&told["personal_signals"], &told["rules"][0]["rule"]), (&json!(false), &json!("urgent-words")));
+    let told = guest.ask("intent/correct", &json!({"session_id": "s", "category": "LEARNING"})).ok();
+    assert_eq!((&told["category"], &told["corrected"]), (&json!("LEARNING"), &json!(true)));
+    let house = house.restart();
+    let guest = Guest::greet(&house, &ann.token, &["VCP-X-Intent"], None);
+    assert_eq!(guest.look("intent/current?session_id=s").ok()["category"], "LEARNING");
+}
+
+#[test]
+fn a_socket_asks_the_same() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut socket = Socket::framed(&house, &ann.token, "?deliver=off");
+    socket.say(asking(&["VCP-X-Consensus"], None));
+    assert_eq!(socket.json()["type"], "vcp-ack");
+    let mut ask = |ask: &str, params: Value| {
+        let frame =
+            json!({"type": "extension", "ref": "1", "extension": "VCP-X-Consensus", "ask": ask, "params": params});
+        socket.say(frame.to_string());
+        socket.json()
+    };
+    let made = ask("propose", json!({"title": "t", "candidates": ["a", "b"], "stakeholders": ["ann", "bob"]}));
+    assert_eq!(
+        (&made["type"], &made["ref"], &made["ask"]),
+        (&json!("answer"), &json!("1"), &json!("propose")),
+        "{made}"
+    );
+    let id = made["result"]["deliberation_id"].as_str().unwrap();
+    let refused = ask("vote", json!({"deliberation_id": id, "ranking": ["a"]}));
+    assert_eq!(
+        (&refused["type"], &refused["error"], &refused["ref"]),
+        (&json!("refusal"), &json!("deliberation_phase"), &json!("1"))
+    );
+    let other = Guest::greet(&house, &bob.token, &["VCP-X-Consensus"], None);
+    let seen = other.look(&format!("consensus/deliberation?deliberation_id={id}")).ok();
+    assert_eq!((&seen["phase"], &seen["convener"]), (&json!("DRAFT"), &json!("agent:ann")));
+}

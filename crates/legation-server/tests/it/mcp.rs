@@ -1,0 +1,8 @@
+//! Hosts of models, spoken to in raw JSON, in both generations of the protocol.
+
+mod client;
+mod handshake;
+mod resources;
+mod sending;
+
+pub(crate) use client::Client;

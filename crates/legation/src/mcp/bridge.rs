@@ -1,0 +1,210 @@
+//! The bridge itself: each line of the host is one request to the exchange, and every message that comes back is
+//! one line to the host.
+
+use super::events::Messages;
+use super::heads::{SESSION, headers, listening, version_of};
+use super::signing::signed_again;
+use super::state::State;
+use legation_client::{Call, Client, Download, Error, HeaderValue, Method};
+use legation_protocol::sign::SecretKey;
+use serde_json::{Value, json};
+use std::io::{self, Write as _};
+use std::sync::Arc;
+
+const MCP: &str = "/mcp";
+/// What JSON-RPC calls a text that is no JSON, and an error of the one that answers.
+const NO_JSON: i64 = -32700;
+const FAILED: i64 = -32603;
+
+pub(super) struct Bridge {
+    client: Client,
+    key: Option<SecretKey>,
+    state: State,
+}
+
+impl Bridge {
+    pub(super) fn new(client: Client, key: Option<SecretKey>) -> Bridge {
+        Bridge { client, key, state: State::default() }
+    }
+
+    /// Takes a line of the host. What opens a session is awaited, for what follows belongs to it.
+    pub(super) async fn take(self: Arc<Self>, line: String) {
+        let Ok(message) = serde_json::from_str::<Value>(&line) else {
+            return tell(&failure(&Value::Null, NO_JSON, "this is no JSON"));
+        };
+        match message.get("method").and_then(Value::as_str) {
+            Some("initialize") => self.open(&message).await,
+            Some("notifications/initialized") => {
+                self.notify(&message).await;
+                tokio::spawn(self.listen());
+            }
+            Some("notifications/cancelled") => self.cancel(&message).await,
+            Some(_) if message.get("id").is_some() => self.begin(message),
+            Some(_) | None => self.notify(&message).await,
+        }
+    }
+
+    /// Asks apart from the rest, so that one that waits keeps nobody waiting.
+    fn begin(self: Arc<Self>, message: Value) {
+        let id = message.get("id").map(ToString::to_string).unwrap_or_default();
+        let (bridge, key) = (Arc::clone(&self), id.clone());
+        let mut inner = self.state.lock();
+        let task = tokio::spawn(async move {
+            bridge.relay(&message).await;
+            bridge.state.lock().underway.remove(&key);
+        });
+        inner.underway.insert(id, task.abort_handle());
+    }
+
+    /// Asks, and tells the host everything that comes back.
+    async fn relay(&self, message: &Value) {
+        let told = async {
+            let mut messages = self.ask(message).await?;
+            while let Some(heard) = messages.next().await? {
+                match self.key.as_ref().and_then(|key| signed_again(message, &heard, key)) {
+                    Some(signed) => messages = self.ask(&signed).await?,
+                    None => tell(&heard),
+                }
+            }
+            Ok::<_, Error>(())
+        };
+        if let Err(error) = told.await {
+            let id = message.get("id").cloned().unwrap_or_default();
+            tell(&failure(&id, FAILED, &error.to_string()));
+        }
+    }
+
+    /// Asks once; in a session that has gone, once more in a new one.
+    async fn ask(&self, message: &Value) -> Result<Messages, Error> {
+        let answer = self.post(message).await?;
+        if answer.status() != 404 || version_of(message).is_some() || !self.reopen().await {
+            return accepted(answer).await;
+        }
+        accepted(self.post(message).await?).await
+    }
+
+    async fn post(&self, message: &Value) -> Result<Download, Error> {
+        let (session, version) = self.state.session();
+        let headers = headers(message, session.as_ref(), version.as_ref());
+        self.client.stream(Call { headers, ..Call::json(Method::POST, MCP, message.to_string()) }).await
+    }
+
+    async fn open(&self, message: &Value) {
+        *self.state.lock() = super::state::Inner { opening: Some(message.clone()), ..Default::default() };
+        match self.opened(message).await {
+            Ok(answer) => tell(&answer),
+            Err(error) => {
+                let id = message.get("id").cloned().unwrap_or_default();
+                tell(&failure(&id, FAILED, &error.to_string()));
+            }
+        }
+    }
+
+    async fn opened(&self, message: &Value) -> Result<Value, Error> {
+        let answer = self.post(message).await?;
+        let session = answer.headers().get(SESSION).cloned();
+        let answer = accepted(answer).await?.next().await?.ok_or(Error::Answer(None))?;
+        let version = answer.pointer("/result/protocolVersion").and_then(Value::as_str);
+        let mut inner = self.state.lock();
+        inner.session = session;
+        inner.version = version.and_then(|version| HeaderValue::from_str(version).ok());
+        Ok(answer)
+    }
+
+    /// Opens another session as the first was opened. The host need not know.
+    async fn reopen(&self) -> bool {
+        let (opening, had) = {
+            let mut inner = self.state.lock();
+            (inner.opening.clone(), inner.session.take().is_some())
+        };
+        let Some(opening) = opening.filter(|_| had) else { return false };
+        let is_open = self.opened(&opening).await.is_ok_and(|answer| answer.get("result").is_some());
+        if is_open {
+            self.notify(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        }
+        is_open
+    }
+
+    /// What asks for no answer gets none, whatever comes of it.
+    async fn notify(&self, message: &Value) {
+        drop(self.post(message).await);
+    }
+
+    /// Hosts of the older generation call off by telling; for the newer it is the request that ends.
+    async fn cancel(&self, message: &Value) {
+        let id = message.pointer("/params/requestId").map(ToString::to_string).unwrap_or_default();
+        let (session, _) = self.state.session();
+        if session.is_some() {
+            self.notify(message).await;
+        }
+        let task = self.state.lock().underway.remove(&id);
+        if let Some(task) = task {
+            task.abort();
+        }
+    }
+
+    /// Tells the host what a session is told unasked, for as long as it lasts.
+    async fn listen(self: Arc<Self>) {
+        let (Some(session), version) = self.state.session() else { return };
+        let call = Call { headers: listening(&session, version.as_ref()), ..Call::get(MCP) };
+        let Ok(answer) = self.client.stream(call).await else { return };
+        if answer.status() != 200 {
+            return;
+        }
+        let mut messages = Messages::of(answer);
+        while let Ok(Some(message)) = messages.next().await {
+            tell(&message);
+        }
+    }
+
+    /// The host has gone: what it waits for is called off, and its session ended.
+    pub(super) async fn end(&self) {
+        let underway = std::mem::take(&mut self.state.lock().underway);
+        for task in underway.into_values() {
+            task.abort();
+        }
+        let (session, version) = self.state.session();
+        if let Some(session) = session {
+            let headers = listening(&session, version.as_ref());
+            let call = Call { method: Method::DELETE, path: MCP.to_owned(), headers, ..Call::default() };
+            drop(self.client.call(call).await);
+        }
+    }
+}
+
+/// An answer of JSON-RPC, or the error that came in its place.
+async fn accepted(answer: Download) -> Result<Messages, Error> {
+    let status = answer.status();
+    let mut messages = Messages::of(answer);
+    if (200..300).contains(&status) {
+        return Ok(messages);
+    }
+    match messages.next().await? {
+        Some(refusal) if refusal.get("jsonrpc").is_some() => Ok(messages.with_first(refusal)),
+        Some(refusal) => Err(refused(&refusal, status)),
+        None => Err(refused(&Value::Null, status)),
+    }
+}
+
+fn refused(body: &Value, status: u16) -> Error {
+    let text = |name| body.get(name).and_then(Value::as_str).map(str::to_owned);
+    Error::Refused(legation_client::Refused {
+        code: text("error").unwrap_or_else(|| format!("http_{status}")),
+        message: text("message").unwrap_or_else(|| "the answer is not an exchange's".to_owned()),
+        retryable: false,
+        at: None,
+        spec: None,
+        status: Some(status),
+        retry_after: None,
+    })
+}
+
+fn failure(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// One message is one line. A host that reads no more ends us by its silence.
+fn tell(message: &Value) {
+    let mut out = io::stdout().lock();
+    let _ = writeln!(out, "{message}").and_then(|()| out.flush());
+}
