@@ -11,6 +11,7 @@ impl Exchange {
     pub fn core_features(&self) -> Observed {
         Observed {
             encryption: self.vault.observed(),
+            injection_scanning: self.scanning().observed(),
             audit_chain: if self.is_running() { Feature::On } else { Feature::Lost },
             ..Observed::default()
         }

@@ -4,6 +4,7 @@
 use crate::exchange::Exchange;
 use legation_exchange::Registration;
 use legation_protocol::Received;
+use legation_protocol::negotiation::Feature;
 use legation_scan::{BadPattern, Found, Scanner};
 use serde_json::Value;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -38,6 +39,15 @@ impl ScanState {
     /// Whether every message is scanned, by patterns that work.
     pub const fn is_running(self) -> bool {
         self.enabled && self.works && self.patterns > 0
+    }
+
+    /// The same as a core feature.
+    pub(crate) const fn observed(self) -> Feature {
+        match (self.enabled, self.is_running()) {
+            (_, true) => Feature::On,
+            (true, false) => Feature::Lost,
+            (false, false) => Feature::Off,
+        }
     }
 }
 
