@@ -7,7 +7,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Error, Link, Truth};
-use legation_exchange::rules::Finding;
 use legation_protocol::vlp::{Level, Metrics};
 use serde::Serialize;
 use std::sync::Arc;

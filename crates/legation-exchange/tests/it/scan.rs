@@ -130,14 +130,11 @@ fn a_translation_carries_the_findings_of_its_original_and_waits_with_it() {
 #[test]
 fn a_manifest_that_is_written_anew_brings_its_own_findings() {
     let mut desk = Desk::new();
-    let manifest = |says: &str| json!({"id": "ann", "name": "Ann", "role": "writer", "system_prompt": says});
+    let manifest = |says: &str| json!({"id": "ann", "system_prompt": says, "allowed_agents": [], "delegate_rules": {}, "mcp_bindings": []});
     let written =
         |says: &str, scanned| Registration { manifest: Some(manifest(says)), scanned, ..Registration::default() };
     let spotted = Found { at: "/manifest/system_prompt".to_owned(), ..found("role_line", Severity::Medium) };
-    let told = desk.register("ann", written("x", vec![spotted.clone()]), Who::operator());
-    if told.is_err() {
-        panic!("the manifest of the test is not right: {told:?}");
-    }
+    desk.register("ann", written("x", vec![spotted.clone()]), Who::operator()).unwrap();
     let scanned = |desk: &Desk| desk.state.registry().agent("ann").unwrap().scanned.clone();
     assert_eq!(scanned(&desk), [spotted.clone()]);
     desk.register("ann", Registration::default(), Who::operator()).unwrap();
