@@ -329,7 +329,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
     // The record's clock never goes back, whatever the machine's does.
     let now = now.max(state.now);
     let desk = Desk { state, policy, earlier, now };
-    let asked = desk.asked(&input);
+    let asked = Desk::asked(&input);
     let decided = match input {
         Input::Message(verified) => return desk.take(*verified),
         Input::Misunderstood(misunderstood) => Ok(desk.misunderstood(*misunderstood)),
@@ -424,7 +424,7 @@ type Decided = Result<Decision, Rejection>;
 impl Desk<'_> {
     /// Nothing if nobody proved to be somebody, or a message is brought: who sends it is worked out only if it is
     /// refused, and most are not.
-    fn asked(&self, input: &Input) -> Option<Asked> {
+    fn asked(input: &Input) -> Option<Asked> {
         let mut judged = None;
         let who = match input {
             Input::Order { order, who } => {
