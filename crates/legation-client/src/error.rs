@@ -61,6 +61,12 @@ pub enum Error {
     /// The exchange says it took the message, and does not prove it.
     #[error("the exchange's receipt proves nothing")]
     Receipt(#[from] ReceiptFault),
+    /// What was said to be the list of what was revoked is none that the exchange signed.
+    #[error("the list of what was revoked is not signed by the exchange, or was changed")]
+    Revocations,
+    /// A staple proves nothing.
+    #[error("the staple proves nothing")]
+    Staple(#[source] legation_exchange::revocation::BadStaple),
     /// Another reader of this mailbox has taken over.
     #[error("another reader of this mailbox has taken over")]
     Fenced,
@@ -129,6 +135,8 @@ impl Error {
             | Error::Answer(_)
             | Error::Message(_)
             | Error::Receipt(_)
+            | Error::Revocations
+            | Error::Staple(_)
             | Error::Fenced
             | Error::Unverified { .. }
             | Error::Restored { .. }

@@ -11,6 +11,7 @@ use crate::limiter::{Limiter, Rate};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
 use crate::retention::Shelf;
+use crate::revocations::Register;
 use crate::scanning::Scanning;
 use crate::stats::Stats;
 use crate::tokens::Token;
@@ -89,6 +90,9 @@ pub enum Error {
     /// A pattern to scan for that cannot be used.
     #[error("scanning cannot begin")]
     Pattern(#[source] legation_scan::BadPattern),
+    /// What is signed does not verify under this key.
+    #[error("what the exchange signs does not verify under {0}")]
+    OtherKey(String),
     /// A key file that holds no key.
     #[error("{0} holds no Ed25519 secret key")]
     Key(String),
@@ -232,6 +236,8 @@ pub struct Exchange {
     pub(crate) judge: Option<Arc<Judge>>,
     /// What scans messages.
     pub(crate) scanning: Arc<Scanning>,
+    /// The list of what was revoked.
+    pub(crate) register: Arc<Register>,
     /// Tells the decider other settings.
     pub(crate) policies: watch::Sender<Policy>,
 }

@@ -4,7 +4,7 @@ use crate::exchange::Exchange;
 use legation_protocol::negotiation::{Feature, Observed};
 
 impl Exchange {
-    /// Looks how the core features stand. It reads the file of the key ring, so it may have to wait.
+    /// Looks how the core features stand. It reads files, so it may have to wait.
     ///
     /// A feature that is built later is told of here: `On` while it works, `Lost` once it has failed, and
     /// `Off`, as left out, as long as there is none.
@@ -12,6 +12,7 @@ impl Exchange {
         Observed {
             encryption: self.vault.observed(),
             injection_scanning: self.scanning().observed(),
+            revocation: self.revocation(),
             audit_chain: if self.is_running() { Feature::On } else { Feature::Lost },
             ..Observed::default()
         }

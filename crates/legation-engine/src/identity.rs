@@ -23,12 +23,17 @@ impl Identity {
     /// Reads it, or makes it for a record that is new.
     pub(crate) fn of(data: &Path, realm: &str, new: bool) -> Result<Identity, Error> {
         same_realm(&data.join("realm"), realm)?;
-        let pem = data.join("exchange.pem");
+        let pem = key_file(data);
         let key = exchange_key(&pem, new)?;
         let voice = Voice::new(secret_key(&pem)?);
         let operator_token = data.join("operator.token");
         Ok(Identity { key, voice, operator: operator_hash(&operator_token)?, operator_token })
     }
+}
+
+/// Where the exchange's key lies.
+pub(crate) fn key_file(data: &Path) -> PathBuf {
+    data.join("exchange.pem")
 }
 
 /// Where the key ring of a data directory lies, unless it is elsewhere.

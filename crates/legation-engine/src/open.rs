@@ -6,6 +6,7 @@ use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
 use crate::clearing::Clearer;
 use crate::clock::Clock;
+use crate::complaint::Complaint;
 use crate::crew::{Crew, Ended};
 use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
@@ -18,6 +19,7 @@ use crate::push;
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
 use crate::retention::Retention;
+use crate::revocations::Register;
 use crate::scanning::{ScanSettings, Scanning};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
@@ -166,6 +168,7 @@ impl Exchange {
         let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone(), Arc::clone(&desk)));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let judge = judge.map(|judge| Arc::new(Judge::new(judge, Arc::clone(&notary))));
+        let unsigned = Complaint::new("what was revoked cannot be told of", Arc::clone(&desk));
         let exchange = Exchange {
             data: data.clone().into(),
             key_ring: key_ring.into(),
@@ -186,6 +189,7 @@ impl Exchange {
             carrier,
             judge,
             scanning,
+            register: Arc::new(Register::new(unsigned)),
             policies,
             shelf,
             clearing,

@@ -271,6 +271,8 @@ pub enum KeyChange {
         event: KeyEvent,
         /// A signature of the one in use, where one comes into use.
         proof: Option<Signature>,
+        /// Why, where it is withdrawn.
+        why: Option<String>,
     },
 }
 

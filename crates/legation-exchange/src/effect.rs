@@ -66,6 +66,9 @@ pub enum Effect {
         keys: Vec<Key>,
         /// Who did it.
         by: String,
+        /// Why, where one was withdrawn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// A person got a token, or another role.
     Granted {

@@ -78,6 +78,14 @@ impl KeyState {
         }
     }
 
+    /// Whether it was taken back before its time, and nothing under it counts any more.
+    pub const fn is_withdrawn(self) -> bool {
+        match self {
+            KeyState::Compromised | KeyState::Revoked => true,
+            KeyState::Pending | KeyState::Active | KeyState::Rotating | KeyState::Retired => false,
+        }
+    }
+
     /// Its name.
     pub const fn as_str(self) -> &'static str {
         match self {

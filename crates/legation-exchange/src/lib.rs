@@ -24,6 +24,7 @@ mod push;
 pub mod record;
 mod registration;
 mod registry;
+pub mod revocation;
 mod route;
 pub mod rules;
 mod snapshot;

@@ -8,6 +8,7 @@ mod case;
 mod deferred;
 pub mod hold;
 pub mod identity;
+pub mod revocation;
 mod ruling;
 pub mod scan;
 pub mod translate;
@@ -55,6 +56,8 @@ pub struct Kept {
     pub extensions: extensions::Kept,
     /// Identity tokens.
     pub identities: identity::Identities,
+    /// Keys that were withdrawn.
+    pub revocations: revocation::Revocations,
 }
 
 /// Something the rules keep has changed.
@@ -188,7 +191,12 @@ impl Kept {
             Change::Translated(translation) => self.translations.apply(at, translation),
             Change::BrokenOff { ask } => self.translations.broke_off(*ask),
             Change::Extension(change) => self.extensions.apply(at, change),
-            Change::Identity(change) => self.identities.apply(at, change),
+            Change::Identity(change) => {
+                self.identities.apply(at, change);
+                if let identity::Change::Revoked { .. } = change {
+                    self.revocations.revoked(at);
+                }
+            }
         }
     }
 

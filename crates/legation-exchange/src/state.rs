@@ -173,8 +173,16 @@ impl State {
                 self.registry.put((**agent).clone());
                 self.rules.cap.registered(&self.registry, agent);
             }
-            Effect::Removed { agent, .. } => self.remove(agent, entry.at),
-            Effect::Keyed { agent, keys, .. } => self.registry.change(agent, |agent| agent.put_keys(keys)),
+            Effect::Removed { agent, .. } => {
+                self.remove(agent, entry.at);
+                // Its identity tokens were revoked.
+                self.rules.revocations.revoked(At { position: entry.position, at: entry.at });
+            }
+            Effect::Keyed { agent, keys, why, .. } => {
+                self.registry.change(agent, |agent| agent.put_keys(keys));
+                let at = At { position: entry.position, at: entry.at };
+                self.rules.revocations.keyed(at, agent, keys, why.as_deref());
+            }
             Effect::Granted { person, .. } => self.people.put(person.clone()),
             Effect::Withdrawn { person, .. } => {
                 self.people.remove(person);

@@ -15,7 +15,7 @@ use legation_protocol::sign::{BadSignature, Signature};
 use std::sync::Arc;
 
 /// The header that carries a signature beside its message.
-const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
+pub(crate) const SIGNATURE: HeaderName = HeaderName::from_static("legation-signature");
 
 /// The header by which a page shows that it is ours.
 const CSRF: HeaderName = HeaderName::from_static("legation-csrf");

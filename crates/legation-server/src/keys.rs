@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 /// An agent and one of its keys in the path, percent-decoded.
 pub(crate) struct KeyPath {
-    agent: String,
-    key: PublicKey,
+    pub(crate) agent: String,
+    pub(crate) key: PublicKey,
 }
 
 impl FromRequestParts<Arc<Shared>> for KeyPath {
@@ -84,6 +84,7 @@ pub(crate) async fn add(
 struct Changed {
     state: KeyState,
     proof: Option<String>,
+    reason: Option<String>,
 }
 
 /// `POST /v1/agents/{id}/keys/{key}`
@@ -95,9 +96,9 @@ pub(crate) async fn change(
     body: Body,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let Changed { state, proof } = body::object(&headers, body).await?;
+    let Changed { state, proof, reason } = body::object(&headers, body).await?;
     let proof = proof.as_deref().map(signature).transpose()?;
-    let change = KeyChange::Event { key, event: leading_to(state)?, proof };
+    let change = KeyChange::Event { key, event: leading_to(state)?, proof, why: reason };
     changed(&shared, agent, change, caller, StatusCode::OK).await
 }
 

@@ -48,6 +48,7 @@ mod proxy;
 mod record;
 mod refusal;
 mod reviews;
+mod revocations;
 mod routes;
 mod run;
 mod search;

@@ -13,7 +13,7 @@ use crate::visits::Visit;
 use crate::{
     agents, alerts, backup, console, constraints, conversations, dead_letters, entries, erase, escalations, extensions,
     feed, health, identities, inbox, keys, leftover, mcp, memory, message, messages, metrics, openapi, page, people,
-    record, reviews, search, signin, storage, stream, talks, tasks, truth, ws,
+    record, reviews, revocations, search, signin, storage, stream, talks, tasks, truth, ws,
 };
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -39,6 +39,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/session", signin::session),
         Door::post("/.well-known/vcp/messages", messages::vcp),
         Door::get("/.well-known/legation/keys", record::keys),
+        Door::get("/.well-known/legation/revocations", revocations::list),
         Door::get("/vcp/ws", ws::open),
         Door::post("/mcp", mcp::enter),
         Door::get("/mcp", mcp::enter),
@@ -72,6 +73,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/agents/{id}/keys", keys::list),
         Door::post("/v1/agents/{id}/keys", keys::add),
         Door::post("/v1/agents/{id}/keys/{key}", keys::change),
+        Door::get("/v1/agents/{id}/keys/{key}/staple", revocations::of_key),
         Door::get("/v1/conversations", conversations::list),
         Door::get("/v1/conversations/{key}", conversations::get),
         Door::post("/v1/agents/{id}/suspend", escalations::suspend),
@@ -95,6 +97,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/identities", identities::list),
         Door::post("/v1/identities", identities::issue),
         Door::post("/v1/identities/revoke", identities::revoke),
+        Door::get("/v1/identities/{hash}/staple", revocations::of_identity),
         Door::get("/v1/audit/head", record::head),
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),

@@ -7,6 +7,7 @@ use crate::effect::Effect;
 use crate::key::{Key, KeyEvent, KeyState};
 use crate::moment::Moment;
 use crate::registration::LIVE_KEYS;
+use crate::rules::revocation::check_reason;
 use crate::who::Who;
 use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Code, Rejection};
@@ -31,6 +32,7 @@ impl Desk<'_> {
         let Some(agent) = self.state.registry.agent(&id) else {
             return Err(Rejection::because(Code::UnknownAgent, "there is no such agent"));
         };
+        let mut reason = None;
         let keys = match change {
             KeyChange::Add { key, proof } => {
                 let mut key = key.checked().map_err(|rejection| rejection.at("/key"))?;
@@ -40,7 +42,9 @@ impl Desk<'_> {
                 }
                 self.added(agent, key)?
             }
-            KeyChange::Event { key, event, proof } => {
+            KeyChange::Event { key, event, proof, why } => {
+                check_reason(why.as_deref())?;
+                reason = why;
                 let Some(key) = agent.key(&key) else {
                     return Err(Rejection::because(Code::NotFound, "the agent has no such key"));
                 };
@@ -60,7 +64,8 @@ impl Desk<'_> {
                 }
             }
         };
-        let effect = Effect::Keyed { agent: id.clone(), keys, by: who.to_string() };
+        let why = reason.filter(|_| keys.iter().any(|key| key.state.is_withdrawn()));
+        let effect = Effect::Keyed { agent: id.clone(), keys, by: who.to_string(), why };
         Ok(self.accepted(id, false, effect, None))
     }
 
@@ -68,6 +73,7 @@ impl Desk<'_> {
         if agent.key(&key.public).is_some() {
             return Err(Rejection::because(Code::KeyState, "the agent has, or had, this key already").at("/key"));
         }
+        self.state.rules.revocations.admit(&agent.id, &key.public).map_err(|rejection| rejection.at("/key"))?;
         match key.state {
             KeyState::Pending
                 if agent.keys.iter().filter(|key| key.state == KeyState::Pending).count() >= LIVE_KEYS =>

@@ -25,6 +25,7 @@ impl Desk<'_> {
         let rotate = wanted.rotate_token;
         let blank = Agent { id: id.clone(), since: self.state.next, tokens: Tokens::first(token), ..Agent::default() };
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
+        self.may_have_keys(old, &agent)?;
         if agent.manifest.as_ref() != old.and_then(|old| old.manifest.as_ref()) {
             agent.manifest_version += 1;
         }
@@ -69,6 +70,14 @@ impl Desk<'_> {
                 Err(Rejection::because(Code::NotAllowed, "an agent registers itself, its children and its instances"))
             }
         }
+    }
+
+    /// What was withdrawn under a name does not come back with it.
+    fn may_have_keys(&self, old: Option<&Agent>, agent: &Agent) -> Result<(), Rejection> {
+        let is_new = |key: &&Key| old.is_none_or(|old| old.key(&key.public).is_none());
+        let revocations = &self.state.rules.revocations;
+        let mut new = agent.keys.iter().filter(is_new);
+        new.try_for_each(|key| revocations.admit(&agent.id, &key.public).map_err(|rejection| rejection.at("/keys")))
     }
 
     /// What was said under a name stays in the record: another does not come by it so easily.

@@ -2,6 +2,7 @@
 //! the token ends by itself: one that it does not know, or knows as revoked, counts for nothing. A token opens
 //! what extensions keep of its subject; nobody speaks by one.
 
+use super::revocation::check_reason;
 use super::vcp::may_act;
 use super::{At, Change as Ruled, Ruling};
 use crate::moment::Moment;
@@ -19,8 +20,6 @@ pub const LONGEST: Duration = Duration::from_hours(24);
 pub const LIVE_TOKENS: usize = 64;
 /// How many of one subject are remembered, those that were revoked too.
 pub const KNOWN_TOKENS: usize = 1024;
-/// The longest reason that is kept.
-const REASON: usize = 1024;
 
 /// A token that was issued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -204,9 +203,7 @@ fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who)
 }
 
 fn revoke(state: &State, now: Moment, which: &Which, why: Option<&str>, who: &Who) -> Result<Change, Rejection> {
-    if why.is_some_and(|why| why.len() > REASON) {
-        return Err(Rejection::because(Code::OutOfRange, "a reason has 1024 bytes at most").at("/reason"));
-    }
+    check_reason(why)?;
     let identities = &state.rules().identities;
     let tokens: Vec<_> = match which {
         Which::Token(token) => {

@@ -51,7 +51,7 @@ fn add(desk: &mut Desk, key: NewKey, proof: Option<Signature>, who: Who) -> Resu
 }
 
 fn happens(desk: &mut Desk, seed: u8, event: KeyEvent, who: Who) -> Result<(), Code> {
-    change(desk, KeyChange::Event { key: public(seed).clone(), event, proof: None }, who)
+    change(desk, KeyChange::Event { key: public(seed).clone(), event, proof: None, why: None }, who)
 }
 
 fn state(desk: &Desk, seed: u8) -> Option<KeyState> {
@@ -108,7 +108,7 @@ fn a_key_goes_out_at_the_word_of_the_agent_or_of_those_above() {
     }
     let mut desk = desk();
     assert_eq!(happens(&mut desk, 2, KeyEvent::Retire, Who::operator()), Err(Code::NotFound));
-    let nobody = KeyChange::Event { key: key(1).public(), event: KeyEvent::Revoke, proof: None };
+    let nobody = KeyChange::Event { key: key(1).public(), event: KeyEvent::Revoke, proof: None, why: None };
     let nobody = Input::Key { agent: "nemo".to_owned(), change: Box::new(nobody), who: Who::operator() };
     assert!(matches!(desk.ask(nobody), Verdict::Refused(why) if why.code() == Code::UnknownAgent));
 }
@@ -136,7 +136,7 @@ fn a_key_that_waits_is_no_key_until_it_is_taken_into_use() {
     add(&mut desk, waiting, Some(proof(1, 2)), agent(ANN)).unwrap();
     assert_eq!((live(&desk, 1), live(&desk, 2)), (true, false));
     assert_eq!(happens(&mut desk, 2, KeyEvent::Activate, agent(ANN)), Err(Code::NotAllowed));
-    let activate = KeyChange::Event { key: key(2).public(), event: KeyEvent::Activate, proof: Some(proof(1, 2)) };
+    let activate = KeyChange::Event { key: key(2).public(), event: KeyEvent::Activate, proof: Some(proof(1, 2)), why: None };
     change(&mut desk, activate, agent(ANN)).unwrap();
     assert_eq!((state(&desk, 1), state(&desk, 2)), (Some(KeyState::Rotating), Some(KeyState::Active)));
     assert_eq!(happens(&mut desk, 2, KeyEvent::Activate, Who::operator()), Err(Code::KeyState));

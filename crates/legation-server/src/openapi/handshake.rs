@@ -11,7 +11,7 @@ pub(super) fn chapter() -> Chapter {
         name: "handshake",
         about: "VCP capability negotiation: which version a client speaks and which extensions it uses, and the tokens \
                 that say who it is for. On WebSockets the same hello is the first frame.",
-        operations: vec![hello(), again(), leave(), extension(), list(), issue(), revoke()],
+        operations: vec![hello(), again(), leave(), extension(), list(), issue(), revoke(), staple()],
     }
 }
 
@@ -93,4 +93,13 @@ fn revoke() -> Operation {
         .takes("IdentityRevoked")
         .answers(200, "Revoked, and in the record", "Done")
         .refuses(&[404, 507])
+}
+
+fn staple() -> Operation {
+    Operation::new(Method::GET, "/v1/identities/{hash}/staple", "stapleIdentity", "That an identity token counts, signed")
+        .about("For whoever knows the hash. Of one that does not count nothing is told, whatever the reason.")
+        .in_path("hash", "The hash of the token, `sha256:…`")
+        .answers(200, "The statement as it was signed", "Staple")
+        .tells("Legation-Signature")
+        .refuses(&[404])
 }

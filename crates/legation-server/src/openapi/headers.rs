@@ -48,6 +48,8 @@ pub(super) fn headers() -> Value {
         "WWW-Authenticate": header(true, text("How to prove who asks.")),
         "Location": header(true, text("Where to go.")),
         "Set-Cookie": header(true, text("The session, or its end.")),
+        "Legation-Signature": header(true, text("`base64:…`, the exchange's Ed25519 signature over the body as it is.")),
+        "ETag": header(true, text("What stands for this answer, for `If-None-Match`.")),
         "Legation-Session": header(true, text("The id of the session, for later requests.")),
         "Legation-Position": header(true, number("Where in the record the message lies.")),
         "Legation-Receipt": header(false, text("The receipt as JSON, in base64. Left out where it is larger than 6 KiB: the mailbox has it.")),

@@ -9,7 +9,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "record",
         about: "Where the record stands, the key that says so, and proofs: for everybody. Its entries: for operators and auditors.",
-        operations: vec![head(), entries(), proof(), consistency(), keys()],
+        operations: vec![head(), entries(), proof(), consistency(), keys(), revocations()],
     }
 }
 
@@ -50,4 +50,15 @@ fn consistency() -> Operation {
 fn keys() -> Operation {
     Operation::new(Method::GET, "/.well-known/legation/keys", "getExchangeKeys", "The key the exchange signs with")
         .answers(200, "The keys", "ExchangeKeys")
+}
+
+fn revocations() -> Operation {
+    Operation::new(Method::GET, "/.well-known/legation/revocations", "listRevocations", "Everything that was revoked")
+        .about(
+            "Keys of agents and identity tokens, by hash. The body is the statement as it was signed, in canonical \
+             JSON, and the header `Legation-Signature` has the signature over it.",
+        )
+        .answers(200, "The list", "Revocations")
+        .tells("Legation-Signature")
+        .tells("ETag")
 }

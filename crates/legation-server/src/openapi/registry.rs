@@ -20,6 +20,7 @@ pub(super) fn chapter() -> Chapter {
             keys(),
             add_key(),
             change_key(),
+            key_staple(),
             people(),
             grant(),
             withdraw(),
@@ -93,6 +94,16 @@ fn change_key() -> Operation {
         .takes("ChangedKey")
         .answers(200, "The agent as it is now", "Rekeyed")
         .refuses(&[404, 409, 507])
+}
+
+fn key_staple() -> Operation {
+    Operation::new(Method::GET, "/v1/agents/{id}/keys/{key}/staple", "stapleKey", "That a key was not withdrawn, signed")
+        .by(Proof::Token)
+        .in_path("id", AGENT)
+        .in_path("key", "The public key, percent-encoded")
+        .answers(200, "The statement as it was signed", "Staple")
+        .tells("Legation-Signature")
+        .refuses(&[404])
 }
 
 fn people() -> Operation {

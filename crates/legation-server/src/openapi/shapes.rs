@@ -13,6 +13,7 @@ mod memory;
 mod messages;
 mod parties;
 mod reviews;
+mod revocation;
 mod storage;
 mod tasks;
 mod truth;
@@ -35,6 +36,7 @@ pub(super) fn all() -> Value {
         memory::shapes(),
         conversations::shapes(),
         reviews::shapes(),
+        revocation::shapes(),
         parties::shapes(),
         handshake::shapes(),
         extensions::shapes(),

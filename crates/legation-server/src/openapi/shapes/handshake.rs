@@ -60,7 +60,7 @@ fn revoked() -> Value {
             may("token", text("The token itself.")),
             may("hash", as_a("Hash", "What is kept of it.")),
             may("subject", text("Everything that names them.")),
-            may("reason", or_null(text("Why, for the record."))),
+            may("reason", or_null(text("Why. Everybody can read it."))),
         ],
     )
 }

@@ -185,7 +185,14 @@ fn key_ring() -> Value {
 
 fn changed_key() -> Value {
     let states = STATES.into_iter().filter(|state| *state != "PENDING").collect::<Vec<_>>();
-    closed("What a key is to become.", [must("state", one_of("Its new state.", &states)), proof()])
+    closed(
+        "What a key is to become.",
+        [
+            must("state", one_of("Its new state.", &states)),
+            proof(),
+            may("reason", or_null(text("Why it is withdrawn. Everybody can read it."))),
+        ],
+    )
 }
 
 fn sign_in() -> Value {

@@ -1,0 +1,70 @@
+//! What was revoked, and staples, which prove that something was not. Nothing here counts unless the exchange's
+//! own key signed it.
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::http::{Call, Reply, encoded};
+use crate::registry::path;
+use legation_exchange::Moment;
+use legation_exchange::record::Hash;
+use legation_exchange::revocation::{BadStaple, List, Of, Signed, Staple, key_hash};
+use legation_protocol::sign::{PublicKey, Signature};
+use std::time::Duration;
+
+const LIST: &str = "/.well-known/legation/revocations";
+const SIGNATURE: &str = "legation-signature";
+
+impl Client {
+    /// Everything that was revoked, as the exchange signed it.
+    pub async fn revocations(&self) -> Result<List, Error> {
+        let signed = signed(self.call(Call::get(LIST)).await?)?;
+        let keys = self.exchange_keys().await?;
+        let list = keys.iter().any(|key| signed.is_by(key)).then(|| List::parse(&signed.statement)).flatten();
+        list.ok_or(Error::Revocations)
+    }
+
+    /// A staple for an agent's key, to show to others.
+    pub async fn staple_key(&self, agent: &str, key: &PublicKey) -> Result<Signed, Error> {
+        let path = format!("{}/keys/{}/staple", path(agent), encoded(&key.to_string()));
+        signed(self.call(Call::get(path)).await?)
+    }
+
+    /// A staple for an identity token, by the token's hash.
+    pub async fn staple_identity(&self, hash: &Hash) -> Result<Signed, Error> {
+        signed(self.call(Call::get(format!("/v1/identities/{hash}/staple"))).await?)
+    }
+
+    /// What a staple that somebody showed says of an agent's key, if the exchange signed it at most so long before
+    /// `now`. Only the exchange's keys are asked for, once.
+    pub async fn verify_staple(
+        &self,
+        staple: &Signed,
+        (agent, key): (&str, &PublicKey),
+        now: Moment,
+        max_age: Duration,
+    ) -> Result<Staple, Error> {
+        let about = (Of::Key, key_hash(agent, key));
+        verify_staple(staple, self.exchange_keys().await?, about, now, max_age).map_err(Error::Staple)
+    }
+}
+
+/// What a staple says, if one of these keys signed it, it is about this one, and it is at most so old now.
+pub fn verify_staple(
+    staple: &Signed,
+    keys: &[PublicKey],
+    about: (Of, Hash),
+    now: Moment,
+    max_age: Duration,
+) -> Result<Staple, BadStaple> {
+    let signer = keys.iter().find(|key| staple.is_by(key)).ok_or(BadStaple::Signature)?;
+    Staple::verify(staple, signer, about, now, max_age)
+}
+
+/// A statement and the signature beside it, which nobody has checked yet.
+fn signed(reply: Reply) -> Result<Signed, Error> {
+    let reply = reply.accepted()?;
+    let signature = reply.headers.get(SIGNATURE).and_then(|text| text.to_str().ok());
+    let signature = signature.and_then(|text| Signature::parse(text).ok()).ok_or(Error::Answer(None))?;
+    let statement = String::from_utf8(reply.body.into()).map_err(|_| Error::Answer(None))?;
+    Ok(Signed { statement, signature })
+}
