@@ -15,9 +15,15 @@ const LIST: &str = "/.well-known/legation/revocations";
 const SIGNATURE: &str = "legation-signature";
 
 impl Client {
-    /// Everything that was revoked, as the exchange signed it.
-    pub async fn revocations(&self) -> Result<List, Error> {
-        let signed = signed(self.call(Call::get(LIST)).await?)?;
+    /// Everything that was revoked, as the exchange says it. [`List::parse`] reads the statement, once
+    /// [`verified`](Client::revoked) here or elsewhere.
+    pub async fn revocations(&self) -> Result<Signed, Error> {
+        signed(self.call(Call::get(LIST)).await?)
+    }
+
+    /// Everything that was revoked, if the exchange signed that.
+    pub async fn revoked(&self) -> Result<List, Error> {
+        let signed = self.revocations().await?;
         let keys = self.exchange_keys().await?;
         let list = keys.iter().any(|key| signed.is_by(key)).then(|| List::parse(&signed.statement)).flatten();
         list.ok_or(Error::Revocations)

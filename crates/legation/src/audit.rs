@@ -5,7 +5,7 @@ mod check;
 mod export;
 mod prove;
 mod restored;
-mod trust;
+pub(crate) mod trust;
 mod verify;
 
 use crate::Outcome;

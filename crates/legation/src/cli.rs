@@ -15,6 +15,7 @@ mod memory;
 mod people;
 mod record;
 mod review;
+mod revocation;
 mod session;
 mod task;
 
@@ -35,9 +36,13 @@ pub(crate) use mcp::McpArgs;
 pub(crate) use memory::{Best, MemoryArgs};
 pub(crate) use people::{
     DeadLettersArgs, DeadLettersCommand, DoctorArgs, KeyCommand, KeyOf, RoleArg, SigninArgs, TokenArgs, TokenCommand,
+    WithdrawArgs,
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 pub(crate) use review::{ReviewArgs, ReviewCommand};
+pub(crate) use revocation::{
+    CheckedArgs, OutArgs, RevocationsArgs, RevocationsCommand, StapleArgs, StapleCommand,
+};
 pub(crate) use session::{SessionArgs, SessionCommand};
 pub(crate) use task::{TaskArgs, TaskCommand, TaskOf};
 
@@ -78,6 +83,8 @@ pub(crate) enum Command {
     Agent(AgentArgs),
     Token(TokenArgs),
     Identity(IdentityArgs),
+    Revocations(RevocationsArgs),
+    Staple(StapleArgs),
     Signin(SigninArgs),
     Send(SendArgs),
     Inbox(InboxArgs),

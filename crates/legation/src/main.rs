@@ -31,6 +31,7 @@ mod places;
 mod remote;
 mod restore;
 mod review;
+mod revocation;
 mod send;
 mod serve;
 mod session;
@@ -89,6 +90,8 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Agent(args)) => agent::run(&args),
         Some(Command::Token(args)) => token::run(&args),
         Some(Command::Identity(args)) => identity::run(&args),
+        Some(Command::Revocations(args)) => revocation::list(&args),
+        Some(Command::Staple(args)) => revocation::staple(&args),
         Some(Command::Signin(args)) => signin::run(&args),
         Some(Command::Send(args)) => send::run(&args),
         Some(Command::Inbox(args)) => inbox::run(&args),

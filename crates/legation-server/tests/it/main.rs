@@ -42,6 +42,7 @@ mod record;
 mod registry;
 mod retention;
 mod reviews;
+mod revocation;
 mod roles;
 mod scanning;
 mod search;

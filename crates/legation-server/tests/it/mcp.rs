@@ -1,6 +1,6 @@
 //! Hosts of models, spoken to in raw JSON, in both generations of the protocol.
 
-mod client;
+pub(crate) mod client;
 mod handshake;
 mod resources;
 mod sending;

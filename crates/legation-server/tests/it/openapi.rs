@@ -261,7 +261,9 @@ fn handshake(talk: &Talk<'_>) {
     }
     let gone = Call { method: "GET", path: "/v1/hello", headers: &headers, ..Call::default() };
     assert_eq!(talk.contract.fits(gone).status, 404);
+    talk.get("/v1/identities/{hash}/staple", &[("hash", made["hash"].as_str().unwrap())], "");
     talk.send("POST", "/v1/identities/revoke", &[], &json!({"subject": "user_42", "reason": "left"}));
+    assert_eq!(talk.get("/.well-known/legation/revocations", &[], "")["entries"].as_array().unwrap().len(), 2);
     assert_eq!(talk.get("/v1/identities", &[], "subject=user_42")["identities"][0]["revoked"]["reason"], "left");
     let headers = [("authorization", talk.by.as_str())];
     let body = hello.to_string();
@@ -282,6 +284,11 @@ fn people_and_keys(talk: &Talk<'_>) {
     talk.get("/v1/agents/{id}/keys", &[("id", "ann")], "");
     let names = [("id", "ann"), ("key", key.as_str())];
     talk.send("POST", "/v1/agents/{id}/keys/{key}", &names, &json!({"state": "ACTIVE"}));
+    assert_eq!(talk.get("/v1/agents/{id}/keys/{key}/staple", &names, "")["state"], "ACTIVE");
+    let other = Party::new("other").key.public().to_string();
+    talk.send("POST", "/v1/agents/{id}/keys", &[("id", "ann")], &json!({"key": other, "pending": true}));
+    let names = [("id", "ann"), ("key", other.as_str())];
+    talk.send("POST", "/v1/agents/{id}/keys/{key}", &names, &json!({"state": "COMPROMISED", "reason": "lost"}));
 }
 
 fn record(talk: &Talk<'_>) {
@@ -425,11 +432,19 @@ fn every_operation_refuses_as_it_is_described() {
     let house = House::open();
     let contract = Contract::of(&house);
     let session = session(&house);
+    let unknown = Party::new("unknown").key.public().to_string();
     for (method, path, operation) in contract.operations() {
         let method = ["GET", "POST", "PUT", "DELETE"].into_iter().find(|known| known.to_lowercase() == method).unwrap();
         let name = if path.starts_with("/v1/extensions/") { "VCP-X-Torch" } else { "rita" };
-        let names =
-            [("id", "ann"), ("key", "nothing"), ("name", name), ("operation", "hand_off"), ("file", "nothing.js")];
+        let key = if path.ends_with("/staple") { unknown.as_str() } else { "nothing" };
+        let names = [
+            ("id", "ann"),
+            ("key", key),
+            ("name", name),
+            ("operation", "hand_off"),
+            ("file", "nothing.js"),
+            ("hash", "sha256:0000000000000000000000000000000000000000000000000000000000000000"),
+        ];
         let refused = |headers: &[(&'static str, &str)], media: &str, status: u16| {
             let call = Call { method, path: &path, names: &names, headers, media, body: "[]", ..Call::default() };
             assert_eq!(contract.answered(call).status, status, "{method} {path}");
@@ -492,7 +507,6 @@ fn every_parameter_that_is_described_is_taken() {
     }
     let contract = Contract::of(&house);
     let (by, session) = (format!("Bearer {}", house.operator), session(&house));
-    let names = [("id", "ann"), ("key", "1"), ("file", "nothing.js")];
     let headers = [("authorization", by.as_str()), ("legation-session", session.as_str())];
     let mut taken = 0;
     for (method, path, operation) in contract.operations().into_iter().filter(|(.., it)| !is_endless(it)) {

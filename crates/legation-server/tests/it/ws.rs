@@ -1,7 +1,7 @@
 //! The WebSocket binding, frame by frame over a plain socket, so that nothing a library does is taken on trust.
 
 mod attacks;
-mod binding;
+pub(crate) mod binding;
 mod delivery;
 mod greeting;
 mod sending;

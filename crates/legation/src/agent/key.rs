@@ -2,7 +2,7 @@
 
 use super::path;
 use crate::Outcome;
-use crate::cli::{KeyCommand, KeyOf};
+use crate::cli::{KeyCommand, KeyOf, WithdrawArgs};
 use crate::keygen::read_secret;
 use crate::remote::{Parcel, Remote, Reply, encoded, text};
 use anyhow::Context as _;
@@ -25,17 +25,21 @@ pub(super) fn run(remote: &Remote, command: &KeyCommand) -> anyhow::Result<Outco
             changed(remote, &format!("{}/keys", path(&of.agent)), &body)
         }
         KeyCommand::Activate { of, proof } => {
-            change(remote, of, KeyState::Active, signed(remote, of, proof.sign_with.as_deref())?)
+            change(remote, of, KeyState::Active, ("proof", signed(remote, of, proof.sign_with.as_deref())?))
         }
-        KeyCommand::Retire(of) => change(remote, of, KeyState::Retired, None),
-        KeyCommand::Revoke(of) => change(remote, of, KeyState::Revoked, None),
-        KeyCommand::Compromise(of) => change(remote, of, KeyState::Compromised, None),
+        KeyCommand::Retire(of) => change(remote, of, KeyState::Retired, ("reason", None)),
+        KeyCommand::Revoke(WithdrawArgs { of, reason }) => {
+            change(remote, of, KeyState::Revoked, ("reason", reason.clone()))
+        }
+        KeyCommand::Compromise(WithdrawArgs { of, reason }) => {
+            change(remote, of, KeyState::Compromised, ("reason", reason.clone()))
+        }
     }
 }
 
-fn change(remote: &Remote, of: &KeyOf, state: KeyState, proof: Option<String>) -> anyhow::Result<Outcome> {
+fn change(remote: &Remote, of: &KeyOf, state: KeyState, more: (&str, Option<String>)) -> anyhow::Result<Outcome> {
     let mut body = json!({ "state": state });
-    put(&mut body, "proof", proof);
+    put(&mut body, more.0, more.1);
     changed(remote, &format!("{}/keys/{}", path(&of.agent), encoded(&of.key)), &body)
 }
 

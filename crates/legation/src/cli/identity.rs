@@ -45,7 +45,7 @@ pub(crate) enum IdentityCommand {
         #[arg(long)]
         subject: Option<String>,
 
-        /// Why, for the record
+        /// Why; everybody can read it in the list of what was revoked
         #[arg(long)]
         reason: Option<String>,
     },

@@ -129,9 +129,9 @@ pub(crate) enum KeyCommand {
     /// Take a key out of use
     Retire(KeyOf),
     /// Withdraw a key
-    Revoke(KeyOf),
+    Revoke(WithdrawArgs),
     /// Say that somebody else may have a key
-    Compromise(KeyOf),
+    Compromise(WithdrawArgs),
 }
 
 #[derive(Args, Debug)]
@@ -141,6 +141,16 @@ pub(crate) struct KeyOf {
 
     /// The public key, `ed25519:…`
     pub(crate) key: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct WithdrawArgs {
+    #[command(flatten)]
+    pub(crate) of: KeyOf,
+
+    /// Why; everybody can read it in the list of what was revoked
+    #[arg(long)]
+    pub(crate) reason: Option<String>,
 }
 
 #[derive(Args, Debug)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 const FRAMED: [(&str, &str); 1] = [("Sec-WebSocket-Protocol", "legation.v1")];
 
 /// The answer to a challenge, signed by `by`.
-pub(super) fn signed(challenge: &Value, agent: &str, by: &Party) -> Value {
+pub(crate) fn signed(challenge: &Value, agent: &str, by: &Party) -> Value {
     let statement = json!({"realm": challenge["realm"], "nonce": challenge["nonce"], "agent": agent,
         "kind": "legation-bind-1"});
     let statement = statement.to_string();
@@ -19,7 +19,7 @@ pub(super) fn signed(challenge: &Value, agent: &str, by: &Party) -> Value {
     json!({"type": "bind", "agent": agent, "signature": by.key.sign_bytes(&statement).to_string()})
 }
 
-fn challenged(house: &House) -> (Socket, Value) {
+pub(crate) fn challenged(house: &House) -> (Socket, Value) {
     let mut socket = Socket::open(house, "", &FRAMED);
     let challenge = socket.json();
     assert_eq!(challenge["type"], "challenge");
