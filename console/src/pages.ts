@@ -27,6 +27,7 @@ export interface Page {
 export const pages: readonly Page[] = [
   { name: "", title: "Now", load: () => import("./pages/now"), roles: ["operator", "auditor"] },
   { name: "messages", title: "Messages", load: () => import("./pages/messages") },
+  { name: "tasks", title: "Tasks", load: () => import("./pages/tasks") },
   { name: "start", title: "Connect", load: () => import("./pages/start") },
 ];
 
