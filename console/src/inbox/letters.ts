@@ -36,6 +36,13 @@ export async function ask(box: Box, signal: AbortSignal): Promise<Mailbox> {
   return { letters: page.messages, more: page.messages.length === PAGE };
 }
 
+/** The letter at a position; nothing once it was taken out. */
+export async function one(box: Box, position: number, signal: AbortSignal): Promise<Letter | null> {
+  const query = { limit: 1, ...(position > 0 ? { after: position - 1 } : {}) };
+  const [found] = (await get("/v1/agents/{id}/inbox", { path: { id: box }, query, signal })).messages;
+  return found?.position === position ? found : null;
+}
+
 export interface Facts {
   readonly dialect: string;
   readonly kind: string;

@@ -1,52 +1,55 @@
 // One letter to people: what was asked, in which task, and the answer.
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get } from "../api/client";
+import { useLive } from "../api/live";
 import { useAsk } from "../api/use";
 import { MessageCard } from "../message/card";
-import { taskHref, Due, Party, TaskState } from "../task/parts";
-import { AgentName, Card, DialectBadge, KeyValue, Loading, Text, Time } from "../ui";
+import { Due, Party, TaskState, taskHref } from "../task/parts";
+import { AgentName, Card, DialectBadge, ErrorState, KeyValue, Loading, Text, Time } from "../ui";
 import { OPENED } from "../ui/opened";
 import { Answer } from "./answer";
-import { type Box, type Letter, facts } from "./letters";
+import { type Box, type Letter, facts, one } from "./letters";
 
 interface Props {
   readonly box: Box;
   readonly position: string;
-  /** What waits at the position; nothing once it was taken out. */
-  readonly letter: Letter | undefined;
-  readonly loading: boolean;
   readonly close: string;
   readonly next: string | undefined;
   readonly changed: () => void;
 }
 
-export function Sight({ box, position, letter, loading, close, next, changed }: Props): VNode {
+export function Sight({ box, position, close, next, changed }: Props): VNode {
+  const asked = useAsk((signal) => one(box, Number(position), signal), [box, position], 5000);
+  useLive(asked.reload, (entry) => entry.verdict === undefined);
   // What is being answered stays, also when somebody else took it out meanwhile.
-  const [shown, show] = useState(letter);
+  const shown = useRef<Letter | null>(null);
+  shown.current = asked.data ?? shown.current;
   const [over, setOver] = useState<boolean>();
-  useEffect(() => {
-    if (letter && !shown) show(letter);
-  }, [letter]);
-  const isGone = over === undefined && !loading && letter === undefined;
+  const letter = shown.current;
+  const ended = (answered: boolean): void => {
+    setOver(answered);
+    changed();
+  };
   return (
     <Card title={<span id={OPENED} tabIndex={-1}>Entry <span class="nums">{position}</span></span>} actions={<a href={close}>Close</a>}>
       <div class="letter">
         {over !== undefined && <Over next={next} close={close}><strong>{over ? "Answered." : "Done."}</strong> It is out of the mailbox.</Over>}
-        {isGone && <Over next={next} close={close}><strong>It does not wait any more.</strong> {shown ? "Somebody took it out of the mailbox while you looked at it." : "Somebody took it out of the mailbox, or it was never in it."}</Over>}
-        {!shown && loading && <Loading />}
-        {shown && <Whole box={box} letter={shown} isOver={over !== undefined} over={(answered) => { setOver(answered); changed(); }} />}
+        {over === undefined && asked.data === null && <Over next={next} close={close}><strong>It does not wait any more.</strong> {letter ? "Somebody took it out of the mailbox while you looked at it." : "Somebody took it out of the mailbox, or it was never in it."}</Over>}
+        {asked.error && <ErrorState error={asked.error} retry={asked.reload} />}
+        {asked.data === undefined && !asked.error && <Loading />}
+        {letter && <Whole box={box} letter={letter} isOver={over !== undefined} over={ended} />}
       </div>
     </Card>
   );
 }
 
-function Over({ next, close, children }: { next: string | undefined; close: string; children: VNode | unknown }): VNode {
+function Over({ next, close, children }: { next: string | undefined; close: string; children: ComponentChildren }): VNode {
   const on = useRef<HTMLDivElement>(null);
   useEffect(() => on.current?.querySelector("a")?.focus(), []);
   return (
     <div class="note" ref={on} role="status" data-over>
-      <p>{children as VNode}</p>
+      <p>{children}</p>
       <p>{next ? <a href={next}>Next one</a> : <a href={close}>To the list</a>}</p>
     </div>
   );
@@ -67,25 +70,27 @@ function Whole({ box, letter, isOver, over }: { box: Box; letter: Letter; isOver
         </section>
         <section class="stack" aria-label="Its task">
           <h3>Its task</h3>
-          {thread === undefined ? <p class="quiet">It belongs to no task.</p> : <Task id={thread} isOver={isOver} />}
+          {thread === undefined ? <p class="quiet">It belongs to no task.</p> : <Task id={thread} question={box === "user" && !isOver ? letter.position : undefined} />}
         </section>
       </div>
     </>
   );
 }
 
-function Task({ id, isOver }: { id: string; isOver: boolean }): VNode {
+/** `question`: what the user is asked in it and is still to answer. */
+function Task({ id, question }: { id: string; question: number | undefined }): VNode {
   const asked = useAsk(async (signal) => {
     const task = await get("/v1/tasks/{id}", { path: { id }, signal });
     const delegation = await get("/v1/messages/{key}", { path: { key: task.delegation }, signal }).catch(() => undefined);
     return { task, delegation };
-  }, [id, isOver]);
+  }, [id, question]);
   if (asked.error) return <p class="quiet">Not shown here: <Text value={asked.error.message} />.</p>;
   if (!asked.data) return <Loading />;
   const { task, delegation } = asked.data;
   const summary = (delegation?.message as { context_summary?: unknown } | undefined)?.context_summary;
   return (
     <>
+      {question !== undefined && task.waits_for_user === null && <p class="note">The task does not wait for an answer any more: it had one, or it ended.</p>}
       <p class="letter-head"><TaskState task={task} /><a href={taskHref(task)}><Text value={task.task_id} mono /></a></p>
       {typeof summary === "string" && <div class="said"><p class="prose" dir="auto"><Text value={summary} /></p></div>}
       <KeyValue of={[

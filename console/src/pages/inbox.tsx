@@ -20,7 +20,6 @@ export default function Inbox({ rest, query }: PageProps): VNode {
   const letters = asked.data?.letters ?? [];
   const opened = rest[0];
   useOpened(opened);
-  const letter = letters.find((one) => String(one.position) === opened);
   const next = useNext(letters, opened);
   const line = (one: Letter): VNode => <Line letter={one} to={href(["inbox", one.position], kept)} isOpen={String(one.position) === opened} />;
   return (
@@ -42,7 +41,7 @@ export default function Inbox({ rest, query }: PageProps): VNode {
           </Await>
         </div>
         {opened && (
-          <Sight key={`${box} ${opened}`} box={box} position={opened} letter={letter} loading={asked.data === undefined} close={href(["inbox"], kept)}
+          <Sight key={`${box} ${opened}`} box={box} position={opened} close={href(["inbox"], kept)}
             next={next === undefined ? undefined : href(["inbox", next], kept)} changed={asked.reload} />
         )}
       </div>

@@ -27,6 +27,8 @@ export function Sight({ id, close, next, changed }: Props): VNode {
   const [mine, setMine] = useState<Said>();
   const [late, setLate] = useState<Problem>();
   useLive(asked.reload, (entry) => entry.verdict === undefined);
+  // While it still waits, nobody was first.
+  useEffect(() => setLate(undefined), [asked.data]);
   const again = (): void => {
     asked.reload();
     changed();
