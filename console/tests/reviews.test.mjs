@@ -34,7 +34,7 @@ const line = (page, id) => page.locator(`#row-${id}`);
 
 test("a claim lies beside its evidence, with why it is held and how it was judged, all as text", async () => {
   await house.send(observer, vlp("observer", "archivist", `Five stations. ${EVIL}`, { id: "CLM-abc-0001" }));
-  const id = await held(`All are open. ${EVIL}`, { type: "evidence", refers_to: "CLM-abc-0001", provenance: ["CLM-abc-0001", { ref: EVIL.slice(0, -1), kind: "hash", hash: `sha256:${"0".repeat(64)}` }], topic: "<b>topic", keywords: ["<i>word"] });
+  const id = await held(`All are open. ${EVIL}`, { type: "evidence", refers_to: "CLM-abc-0001", provenance: [EVIL.slice(0, -1), { ref: "CLM-abc-0001", kind: "snapshot", hash: `sha256:${"0".repeat(64)}` }], topic: "<b>topic", keywords: ["<i>word"] });
   const page = await enter(browser, house, { at: `reviews/${id}` });
   await page.getByText("this browser computed its digest").waitFor();
   const evidence = page.getByRole("region", { name: "What it rests on" });
@@ -120,6 +120,7 @@ test("one decision counts: whoever is second is shown who was first, and what th
   // Whether the page hears of it before or after this, it says so.
   await dialog.getByRole("button", { name: "Approve" }).click({ timeout: 3000 }).catch(() => undefined);
   await page.getByText("It does not wait any more.").waitFor();
+  assert.match(await page.locator("[data-over]").innerText(), /it was refused already, by operator|Somebody decided on it/);
   await dialog.waitFor({ state: "detached" });
   assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0);
   await page.context().close();

@@ -94,7 +94,7 @@ function Task({ id, question }: { id: string; question: number | undefined }): V
       <p class="letter-head"><TaskState task={task} /><a href={taskHref(task)}><Text value={task.task_id} mono /></a></p>
       {typeof summary === "string" && <div class="said"><p class="prose" dir="auto"><Text value={summary} /></p></div>}
       <KeyValue of={[
-        ["Handed over by", <Party id={task.delegator} />],
+        ["From", <Party id={task.delegator} />],
         ["Works on it", <Party id={task.assignee} />],
         ["Opened", <Time at={task.opened_at} />],
         ["Due", <Due task={task} />],

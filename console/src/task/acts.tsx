@@ -58,7 +58,7 @@ function Retry({ task, close, done }: Props): VNode {
   };
   return (
     <Confirm title={`Try ${task.task_id} again?`} verb="Try again" act={act} close={close}>
-      <p><Party id={task.assignee} link={false} /> gets the delegation once more as it was sent, with a new deadline. It was handed over {task.tries === 1 ? "once" : `${task.tries} times`} so far.</p>
+      <p class="affected"><Party id={task.assignee} link={false} /> gets the delegation once more as it was sent, with a new deadline. It was handed over {task.tries === 1 ? "once" : `${task.tries} times`} so far.</p>
     </Confirm>
   );
 }
@@ -72,7 +72,7 @@ function Reassign({ task, close, done }: Props): VNode {
   };
   return (
     <Confirm title={`Give ${task.task_id} to somebody else?`} verb="Reassign" act={act} close={close}>
-      <p><Party id={task.assignee} link={false} /> loses it and is told. Whoever gets it is told what to do, with a new deadline.</p>
+      <p class="affected"><Party id={task.assignee} link={false} /> loses it and is told. Whoever gets it is told what to do, with a new deadline.</p>
       <label>
         To which agent
         <input type="text" dir="auto" required list="reassign-to" autocomplete="off" value={to} onInput={(event) => choose(event.currentTarget.value)} />
@@ -101,7 +101,7 @@ function Escalate({ task, close, done }: Props): VNode {
   };
   return (
     <Confirm title={`Escalate ${task.task_id}?`} verb="Escalate" act={act} close={close}>
-      <p>It is taken to whom <Party id={task.delegator} link={false} /> works for, else to its overseer{task.overseer && <>, <Party id={task.overseer} link={false} /></>}, else to the operators. They are told that you ask for help with it.</p>
+      <p class="affected">It is taken to whom <Party id={task.delegator} link={false} /> works for, else to its overseer{task.overseer && <>, <Party id={task.overseer} link={false} /></>}, else to the operators. They are told that you ask for help with it.</p>
     </Confirm>
   );
 }
