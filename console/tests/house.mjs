@@ -1,6 +1,6 @@
 // What the tests stand on: the real program on a free port with a directory of its own, and Debian's Chromium.
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,11 +8,20 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const program = process.env.LEGATION_BIN ?? join(root, "target/debug/legation");
+export const program = process.env.LEGATION_BIN ?? join(root, "target/debug/legation");
 export const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+/** Members in the order of RFC 8785, which for the names used here is plain. */
+function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value && typeof value === "object") return `{${Object.keys(value).sort().map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
+  return JSON.stringify(value);
+}
 
 /** An exchange of one's own. `end()` stops it. */
 export class House {
+  keys = new Map();
+
   static async open(config = []) {
     const house = new House();
     house.dir = mkdtempSync(join(tmpdir(), "legation-console-"));
@@ -35,12 +44,9 @@ export class House {
   }
 
   async end() {
-    const over = new Promise((done) => this.process.on("exit", done));
-    this.process.removeAllListeners("exit");
-    this.process.on("exit", () => {});
     const gone = new Promise((done) => this.process.once("close", done));
     this.process.kill("SIGTERM");
-    await Promise.race([over, gone]);
+    await gone;
     rmSync(this.dir, { recursive: true, force: true });
   }
 
@@ -52,9 +58,12 @@ export class House {
     return { status: response.status, body: text && response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : text };
   }
 
-  /** A new agent's token. */
+  /** A new agent's token. It has a key, by which `send` signs its VCP. */
   async agent(id, with_ = {}) {
-    const { status, body } = await this.ask("PUT", `/v1/agents/${encodeURIComponent(id)}`, with_);
+    const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+    const key = publicKey.export({ type: "spki", format: "der" }).subarray(-32).toString("base64");
+    this.keys.set(id, privateKey);
+    const { status, body } = await this.ask("PUT", `/v1/agents/${encodeURIComponent(id)}`, { keys: [`ed25519:${key}`], ...with_ });
     if (status !== 201) throw new Error(`${id}: ${JSON.stringify(body)}`);
     return body.token;
   }
@@ -66,7 +75,11 @@ export class House {
   }
 
   async send(token, message) {
-    return this.ask("POST", "/v1/messages", message, token);
+    return this.ask("POST", "/v1/messages", message.vcp_message ? this.signed(message) : message, token);
+  }
+
+  signed(message) {
+    return { ...message, signature: `base64:${sign(null, Buffer.from(canonical(message)), this.keys.get(message.sender)).toString("base64")}` };
   }
 }
 

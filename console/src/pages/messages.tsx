@@ -63,6 +63,7 @@ export default function Messages({ rest, query }: PageProps): VNode {
   const [turn, again] = useState(0);
   const found = useSearch(wanted, turn);
   const opened = rest[0];
+  const tall = matchMedia("(max-width: 46rem)").matches ? 54 : 40;
   const newer = useNewer(found, turn);
   const open = (position: number): string => href(["messages", position], wanted);
   const row = (item: Row): VNode => <Line item={item} to={open(item.position)} isOpen={String(item.position) === opened} />;
@@ -77,7 +78,7 @@ export default function Messages({ rest, query }: PageProps): VNode {
           {found.error && <ErrorState error={found.error} retry={() => again(turn + 1)} />}
           {found.rows.length === 0 && !found.error && (found.busy ? <Loading /> : <Nothing wanted={wanted} />)}
           {found.rows.length > 0 && (
-            <Rows label="Messages" items={found.rows} height={42} id={(item) => item.position} row={row} more={found.more} foot={<Foot found={found} />} />
+            <Rows label="Messages" items={found.rows} height={tall} id={(item) => item.position} row={row} more={found.more} foot={<Foot found={found} />} />
           )}
         </div>
         {opened && <Letter position={opened} close={href(["messages"], wanted)} />}

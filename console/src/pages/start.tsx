@@ -7,7 +7,8 @@ import { Card, Code, Copy, PageHead } from "../ui";
 
 const here = location.origin;
 
-const REGISTER = `curl -sS -X PUT ${here}/v1/agents/planner -H 'Content-Type: application/json' -d '{}' > planner.json
+const REGISTER = `KEY=$(legation keygen --out planner.pem)
+curl -sS -X PUT ${here}/v1/agents/planner -H 'Content-Type: application/json' -d "{\\"keys\\": [\\"$KEY\\"]}" > planner.json
 curl -sS -X PUT ${here}/v1/agents/writer -H 'Content-Type: application/json' -d '{}' > writer.json
 TOKEN=$(python3 -c 'import json; print(json.load(open("planner.json"))["token"])')`;
 
@@ -24,10 +25,10 @@ interface Way {
 const WAYS: readonly Way[] = [
   {
     name: "VCP",
-    about: "Inter-agent messaging 1.2: contexts, constitutions, constraints and escalations. It can be signed; here the token proves the sender.",
-    code: `hex=$(printf '%012x' "$(($(date +%s) * 1000))")$(od -An -N10 -tx1 /dev/urandom | tr -d ' \\n')\nid=\${hex:0:8}-\${hex:8:4}-7\${hex:13:3}-8\${hex:17:3}-\${hex:20:12}\n${send(`{"vcp_message": "1.2", "type": "context_share", "message_id": "$id", "sender": "planner", "recipient": "writer",
+    about: "Inter-agent messaging 1.2: contexts, constitutions, constraints and escalations. The sender signs it, so no token is needed.",
+    code: `hex=$(printf '%012x' "$(($(date +%s) * 1000))")$(od -An -N10 -tx1 /dev/urandom | tr -d ' \\n')\nid=\${hex:0:8}-\${hex:8:4}-7\${hex:13:3}-8\${hex:17:3}-\${hex:20:12}\ncat > message.json <<EOF\n{"vcp_message": "1.2", "type": "context_share", "message_id": "$id", "sender": "planner", "recipient": "writer",
  "timestamp": "$(date -u +%Y-%m-%dT%H:%M:%SZ)",
- "payload": {"context": "⏰🌅|📍🏡", "constitution_ref": "creed://creed.space/family.safe.guide@1.2.0"}}`)}`,
+ "payload": {"context": "⏰🌅|📍🏡", "constitution_ref": "creed://creed.space/family.safe.guide@1.2.0"}}\nEOF\nlegation sign --key planner.pem message.json | curl -sS ${here}/.well-known/vcp/messages -H 'Content-Type: application/json' --data-binary @-`,
   },
   {
     name: "ElizaOS",
@@ -73,7 +74,7 @@ export function Start(): VNode {
         </Card>
         <Card title="Or register two agents">
           <div class="stack">
-            <p>On this machine anybody may register new agents, unless the configuration says otherwise. Each answer holds the agent’s token, once.</p>
+            <p>On this machine anybody may register new agents, unless the configuration says otherwise. The planner brings a key to sign with; each answer holds the agent’s token, once.</p>
             <Run code={REGISTER} label="Register two agents" />
           </div>
         </Card>

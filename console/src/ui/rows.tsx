@@ -19,6 +19,7 @@ export interface RowsProps<T> {
 /** Each row holds one link or button, which the arrow keys go through. */
 export function Rows<T>({ label, items, height, id, row, more, foot }: RowsProps<T>): VNode {
   const box = useRef<HTMLDivElement>(null);
+  const active = useRef<number | undefined>(undefined);
   const [view, setView] = useState({ top: 0, size: 800 });
   const measure = (): void => {
     const at = box.current;
@@ -38,19 +39,30 @@ export function Rows<T>({ label, items, height, id, row, more, foot }: RowsProps
   }, [atEnd, items.length, more]);
   const step = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 }[event.key];
-    const current = (event.target as Element).closest?.("[data-row]");
-    if (by === undefined || !current || !box.current) return;
+    const current = (event.target as Element).closest?.("[data-row]")?.getAttribute("data-row") ?? active.current;
+    if (by === undefined || current === undefined || !box.current) return;
     event.preventDefault();
-    const wanted = Math.max(0, Math.min(items.length - 1, Number(current.getAttribute("data-row")) + by));
+    const wanted = Math.max(0, Math.min(items.length - 1, Number(current) + by));
     const at = box.current;
     const top = wanted * height;
+    active.current = wanted;
+    // The row that has the focus may go out of sight and away; the list keeps it meanwhile.
+    at.focus({ preventScroll: true });
     if (top < at.scrollTop) at.scrollTop = top;
     if (top + height > at.scrollTop + at.clientHeight) at.scrollTop = top + height - at.clientHeight;
     measure();
-    requestAnimationFrame(() => at.querySelector<HTMLElement>(`[data-row="${wanted}"] :is(a, button)`)?.focus());
+    settle();
   };
+  const leave = (event: FocusEvent): void => {
+    if (!box.current?.contains(event.relatedTarget as Node | null) && event.target === box.current) active.current = undefined;
+  };
+  const settle = (): void => {
+    const link = box.current?.querySelector<HTMLElement>(`[data-row="${active.current}"] :is(a, button)`);
+    if (document.activeElement === box.current) link?.focus({ preventScroll: true });
+  };
+  useLayoutEffect(settle);
   return (
-    <div class="rows" ref={box} onScroll={measure} onKeyDown={step} tabIndex={0} role="region" aria-label={label}>
+    <div class="rows" ref={box} onScroll={measure} onKeyDown={step} onFocusOut={leave} tabIndex={0} role="region" aria-label={label}>
       <ol style={{ height: `${items.length * height}px` }}>
         {items.slice(from, to).map((item, n) => (
           <li key={id(item)} data-row={from + n} style={{ top: `${(from + n) * height}px`, height: `${height}px` }}>{row(item)}</li>

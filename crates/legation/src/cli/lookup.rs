@@ -49,7 +49,7 @@ pub(crate) struct MessagesArgs {
     #[arg(long, value_name = "WORDS")]
     pub(crate) text: Option<String>,
 
-    /// Only what was accepted, or only what was refused [default: accepted]
+    /// What was decided: accepted (held among it), held, refused or any [default: accepted]
     #[arg(long, value_name = "VERDICT")]
     pub(crate) verdict: Option<String>,
 

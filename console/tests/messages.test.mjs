@@ -1,0 +1,131 @@
+// Messages: found, opened, explained, and checked in the browser.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { House, acl, axe, browse, cap, enter, vcp, vlp } from "./house.mjs";
+
+let browser, house, ann;
+const at = {};
+before(async () => {
+  [browser, house] = await Promise.all([browse(), House.open()]);
+  ann = await house.agent("ann");
+  await house.agent("bob");
+  const put = async (name, message) => {
+    const { body } = await house.send(ann, message);
+    assert.ok(body.position, JSON.stringify(body));
+    at[name] = body.position;
+  };
+  await put("claim", vlp("ann", "bob", "All of them sell diesel.", { confidence: 0.85, provenance: ["survey", { ref: "https://api.example.com/1", kind: "url" }], keywords: ["stations", "diesel", "prices"] }));
+  await put("cap", cap("ann", "bob", "The outline is ready.", { task_id: "T9", message_id: "m-1" }));
+  await put("acl", acl("ann", "bob", "Mend the list."));
+  await put("signed", vcp("ann", "bob"));
+  const refused = await house.send(ann, cap("ann", "nobody", "lost"));
+  assert.equal(refused.body.error, "unknown_recipient");
+  // Found by those who come after.
+  assert.equal((await house.ask("GET", `/v1/messages?verdict=refused&at_least=${at.signed + 1}`)).body.messages.length, 1);
+});
+after(async () => {
+  await browser.close();
+  await house.end();
+});
+
+test("filters narrow the list, and the address keeps them", async () => {
+  const page = await enter(browser, house, { at: "messages" });
+  const lines = page.locator(".line");
+  await lines.first().waitFor();
+  const only = async (n) => page.waitForFunction((want) => document.querySelectorAll(".line").length === want, n);
+  await only(5);
+  assert.deepEqual(await axe(page), []);
+  await page.getByLabel("Dialect").selectOption("vlp");
+  await only(1);
+  assert.match(page.url(), /dialect=vlp/);
+  await page.getByRole("button", { name: "Clear" }).click();
+  await only(5);
+  await page.getByLabel("Verdict").selectOption("refused");
+  await only(1);
+  await page.getByText("unknown_recipient").waitFor();
+  await page.getByRole("button", { name: "Clear" }).click();
+  for (const [label, value, want] of [["Words in it", "outline ready", 1], ["Task or session", "T9", 1], ["Kind", "claim", 1], ["Sender", "ann", 5], ["Recipient", "bob", 4], ["Words in it", "nowhere", 0]]) {
+    await page.getByLabel(label).fill(value);
+    await page.getByLabel(label).press("Enter");
+    await only(want);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await only(5);
+  }
+  await page.context().close();
+});
+
+test("a claim shows its confidence and where it comes from, and its proof holds", async () => {
+  const page = await enter(browser, house, { at: `messages/${at.claim}` });
+  await page.getByText("All of them sell diesel.").waitFor();
+  await page.getByRole("progressbar", { name: "Confidence 85 %" }).waitFor();
+  await page.getByText("https://api.example.com/1").waitFor();
+  assert.equal(await page.locator("a[href^='https:']").count(), 0);
+  await page.locator("[data-proof='sound']").waitFor();
+  await page.getByText("They broke no rule of their dialect.").waitFor();
+  await page.getByText("Bytes as received").click();
+  await page.getByRole("region", { name: "Bytes as received" }).getByText("VLP/1.1").waitFor();
+  assert.deepEqual(await axe(page), []);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+test("a signature, the leaf, the path and the checkpoint are checked here", async () => {
+  const page = await enter(browser, house, { at: `messages/${at.signed}` });
+  const proof = page.locator("[data-proof]");
+  await proof.waitFor();
+  // A checkpoint is signed soon, not at once.
+  for (let n = 0; n < 50 && (await proof.getByText("No checkpoint covers it yet").count()) > 0; n++) {
+    await house.send(ann, cap("ann", "bob", "more"));
+    await page.reload();
+    await proof.waitFor();
+  }
+  const found = await proof.locator("li").allTextContents();
+  for (const words of ["digest that the record holds", "Its signature is its sender’s", "gives its leaf", "leads from it to the root", "signed by the exchange"]) {
+    assert.ok(found.some((line) => line.includes(words) && line.includes("holds: ")), `${words} in ${found.join(" | ")}`);
+  }
+  await page.context().close();
+});
+
+test("what was changed on the way does not hold", async () => {
+  const page = await enter(browser, house);
+  const broken = async (pattern, change) => {
+    await page.route(pattern, async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: change(await answer.text()) });
+    });
+    await page.goto(`${house.url}/#/messages/${at.claim}`);
+    await page.reload();
+    await page.locator("[data-proof='broken']").waitFor();
+    await page.unroute(pattern);
+  };
+  await broken("**/raw", (text) => text.replace("diesel", "petrol"));
+  await broken("**/v1/audit/entries*", (text) => text.replace('"sender":"ann"', '"sender":"bob"'));
+  await broken("**/v1/audit/proof*", (text) => text.replace(/("root":"sha256:)./g, "$10").replace(/("size":)(\d+)/, (_, name, n) => `${name}${Number(n) + 1}`));
+  await page.context().close();
+});
+
+test("a refusal is explained", async () => {
+  const page = await enter(browser, house, { at: "messages?verdict=refused" });
+  await page.locator(".line").first().click();
+  await page.getByText("What is refused is not kept").waitFor();
+  await page.getByRole("region", { name: "What became of it" }).waitFor();
+  await page.context().close();
+});
+
+test("a long list keeps few rows, and the keyboard goes through it", async () => {
+  const many = Array.from({ length: 1500 }, (_, n) => JSON.stringify(cap("ann", "bob", `n ${n}`, { task_id: "T-many" }))).join("\n");
+  const told = await fetch(`${house.url}/v1/messages`, { method: "POST", headers: { authorization: `Bearer ${ann}`, "content-type": "application/x-ndjson" }, body: many }).then((answer) => answer.text());
+  const last = JSON.parse(told.trim().split("\n").at(-1)).position;
+  assert.equal((await house.ask("GET", `/v1/messages?at_least=${last}&limit=1`)).status, 200);
+  const page = await enter(browser, house, { at: "messages?thread=T-many" });
+  await page.locator(".line").first().waitFor();
+  await page.locator(".line").first().focus();
+  const row = () => page.evaluate(() => Number(document.activeElement?.closest("[data-row]")?.getAttribute("data-row")));
+  // More is fetched as the end comes near, so the end moves.
+  while ((await row()) < 450) await page.keyboard.press("PageDown");
+  assert.ok((await page.locator(".line").count()) < 80);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: /^Entry \d+/ }).waitFor();
+  await page.getByText("They broke no rule of their dialect.").waitFor();
+  await page.context().close();
+});

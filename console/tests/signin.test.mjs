@@ -1,0 +1,79 @@
+// Signing in and out with a browser, and what each role finds.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { House, axe, browse, enter } from "./house.mjs";
+
+let browser, house;
+before(async () => ([browser, house] = await Promise.all([browse(), House.open()])));
+after(async () => {
+  await browser.close();
+  await house.end();
+});
+
+test("a link signs in once, and the cookie is out of reach of scripts", async () => {
+  const { body } = await house.ask("POST", "/v1/signin-links", {});
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(body.url);
+  assert.deepEqual(await axe(page), []);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.locator("#main").waitFor();
+  const [cookie] = await page.context().cookies();
+  assert.deepEqual([cookie.httpOnly, cookie.sameSite], [true, "Strict"]);
+  assert.equal(await page.evaluate(() => document.cookie), "");
+  const second = await (await browser.newContext()).newPage();
+  await second.goto(body.url);
+  await second.getByRole("button", { name: "Sign in" }).click();
+  await second.getByRole("alert").waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Your token").waitFor();
+  assert.deepEqual(await page.context().cookies(), []);
+});
+
+test("when the token is withdrawn the page says so", async () => {
+  const token = await house.person("otto", "auditor");
+  const page = await enter(browser, house, { token });
+  await house.ask("DELETE", "/v1/tokens/otto");
+  await page.getByRole("heading", { name: "Your session is over" }).waitFor();
+  await page.getByRole("button", { name: "Sign in again" }).click();
+  await page.getByLabel("Your token").waitFor();
+});
+
+test("a reviewer begins with what is theirs and is told what is not", async () => {
+  const token = await house.person("rita", "reviewer");
+  const page = await enter(browser, house, { token });
+  await page.locator("nav a").first().waitFor();
+  assert.equal(await page.locator("nav").getByText("Now", { exact: true }).count(), 0);
+  await page.goto(`${house.url}/#/`);
+  await page.reload();
+  await page.locator("nav a[aria-current]").waitFor();
+  assert.deepEqual(await axe(page), []);
+  assert.deepEqual(page.faults, []);
+});
+
+test("everything is reached by the keyboard, and colours can be chosen", async () => {
+  const page = await enter(browser, house, { colorScheme: "light" });
+  await page.locator("nav a").first().waitFor();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "To the content");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement?.id), "main");
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await ground();
+  await page.getByLabel("Colours").selectOption("dark");
+  assert.notEqual(await ground(), light);
+  await page.reload();
+  assert.notEqual(await ground(), light);
+  assert.deepEqual(await axe(page), []);
+});
+
+test("on a phone the navigation folds away", async () => {
+  const page = await enter(browser, house, { viewport: { width: 390, height: 844 } });
+  const link = page.locator("nav").getByText("Messages");
+  assert.equal(await link.isVisible(), false);
+  await page.getByRole("button", { name: "Menu" }).click();
+  await link.click();
+  await page.getByRole("heading", { name: "Messages" }).waitFor();
+  assert.equal(await link.isVisible(), false);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  assert.deepEqual(await axe(page), []);
+});
