@@ -1,6 +1,6 @@
 // One task with all that belongs to it: how it stands, its parties, what may be used, what was said, what went wrong.
-import type { ComponentChildren, VNode } from "preact";
-import { type Shape, get } from "../api/client";
+import type { VNode } from "preact";
+import { get } from "../api/client";
 import { useLive } from "../api/live";
 import { useAsk } from "../api/use";
 import { MessageCard } from "../message/card";
@@ -11,9 +11,7 @@ import { OPENED } from "../ui/opened";
 import { Acts } from "./acts";
 import { isGoing } from "./forest";
 import { Party, TaskId, TaskState, Waits, taskHref } from "./parts";
-
-type Whole = Shape<"WholeTask">;
-type Wanted = Readonly<Record<string, string | undefined>>;
+import { Granted, Parts, Said, Tools, type Wanted, type Whole } from "./told";
 
 export function Sight({ id, opener, wanted, changed }: { id: string; opener: string | undefined; wanted: Wanted; changed: () => void }): VNode {
   const asked = useAsk((signal) => get("/v1/tasks/{id}", { path: { id }, query: opener ? { opener } : {}, signal }), [id, opener], 5000);
@@ -24,12 +22,12 @@ export function Sight({ id, opener, wanted, changed }: { id: string; opener: str
   };
   return (
     <Card title={<span id={OPENED} tabIndex={-1}><Text value={id} mono /></span>} actions={<a href={href(["tasks"], wanted as Query)}>Close</a>}>
-      <Await asked={asked}>{(task) => <Whole task={task} wanted={wanted} changed={again} />}</Await>
+      <Await asked={asked}>{(task) => <All task={task} wanted={wanted} changed={again} />}</Await>
     </Card>
   );
 }
 
-function Whole({ task, wanted, changed }: { task: Whole; wanted: Wanted; changed: () => void }): VNode {
+function All({ task, wanted, changed }: { task: Whole; wanted: Wanted; changed: () => void }): VNode {
   return (
     <div class="letter">
       <div class="letter-head"><TaskState task={task} /><Waits task={task} person={task.reviews.some((review) => review.overseer === null)} link /></div>
@@ -114,67 +112,4 @@ function Asked({ task }: { task: Whole }): VNode | null {
       {typeof words === "string" ? <div class="said"><p class="prose" dir="auto"><Text value={words} /></p></div> : <MessageCard dialect={asked.data?.dialect ?? ""} message={said} />}
     </section>
   );
-}
-
-function Granted({ of }: { of: object }): VNode {
-  const grants = of as { tools?: readonly string[]; scopes?: readonly string[] };
-  return <span class="keywords">{[...(grants.tools ?? []), ...(grants.scopes ?? [])].map((one) => <Chip key={one}>{one}</Chip>)}</span>;
-}
-
-function Tools({ of }: { of: Whole["tools"] }): VNode {
-  return (
-    <ul>
-      {of.map((server) => (
-        <li key={server.server_id} class="keywords"><Text value={server.server_id} />{[...server.tools, ...server.scopes].map((one) => <Chip key={one}>{one}</Chip>)}</li>
-      ))}
-    </ul>
-  );
-}
-
-function Section({ title, children }: { title: string; children: ComponentChildren }): VNode {
-  return <section class="stack" aria-label={title}><h3>{title}</h3>{children}</section>;
-}
-
-function Parts({ task, wanted }: { task: Whole; wanted: Wanted }): VNode | null {
-  if (task.parts.length === 0) return null;
-  return (
-    <Section title="Its parts">
-      <ul class="lines">
-        {task.parts.map((part) => (
-          <li key={part.task_id}><a href={taskHref({ task_id: part.task_id, opener: task.opener }, wanted)}><TaskId id={part.task_id} /></a><Party id={part.assignee} /><TaskState task={{ state: part.state, deadline: "9999-12-31T00:00:00Z" }} /></li>
-        ))}
-      </ul>
-    </Section>
-  );
-}
-
-function Said({ task }: { task: Whole }): VNode | null {
-  if (task.messages.length === 0) return null;
-  const left = task.message_count - task.messages.length;
-  return (
-    <Section title="What was said in it">
-      <ol class="lines lines-said">
-        {task.messages.map((message) => (
-          <li key={message.position}>
-            <a href={href(["messages", message.position])}><Text value={message.type.replaceAll("_", " ")} clip /></a>
-            <Party id={message.sender} />
-            <span class="keywords">
-              {message.position === task.result && <Chip tone="good">result</Chip>}
-              {message.held && <Chip tone="wait">was held</Chip>}
-              {message.findings.map((code) => <Chip key={code}>{code}</Chip>)}
-              {message.attachments.map((one, n) => <Attached key={n} of={one} />)}
-            </span>
-          </li>
-        ))}
-      </ol>
-      {left > 0 && <p class="quiet">{left} earlier ones: <a href={href(["messages"], { thread: task.task_id })}>all messages with this id</a></p>}
-    </Section>
-  );
-}
-
-/** What is attached, by kind and name. */
-function Attached({ of }: { of: object }): VNode {
-  const { type, ...rest } = of as Record<string, unknown>;
-  const names = Object.values(rest).filter((value): value is string => typeof value === "string");
-  return <span class="attached"><span aria-hidden="true">📎</span><Text value={[String(type).replaceAll("_", " "), ...names].join(" · ")} clip /></span>;
 }
