@@ -16,7 +16,7 @@ export default function Inbox({ rest, query }: PageProps): VNode {
   const box = mine.find((one) => one === query.get("box")) ?? mine[0] ?? "user";
   const kept = box === mine[0] ? {} : { box };
   const asked = useAsk((signal) => ask(box, signal), [box], 5000);
-  useLive(asked.reload, (entry) => entry.verdict === undefined || (entry.to ?? []).includes(box));
+  useLive(asked, (entry) => entry.verdict === undefined || (entry.to ?? []).includes(box));
   const letters = asked.data?.letters ?? [];
   const opened = rest[0];
   useOpened(opened);

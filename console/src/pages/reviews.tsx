@@ -12,7 +12,7 @@ import { rowId, useOpened } from "../ui/opened";
 
 export default function Reviews({ rest, query }: PageProps): VNode {
   const asked = useAsk(waiting, [], 5000);
-  useLive(asked.reload, (entry) => entry.verdict === undefined || entry.verdict === "held");
+  useLive(asked, (entry) => entry.verdict === undefined || entry.verdict === "held");
   const order = (query.get("order") ?? "urgent") in ORDERS ? ((query.get("order") ?? "urgent") as Order) : "urgent";
   const kept = order === "urgent" ? {} : { order };
   const listed = useMemo(() => ordered(asked.data?.reviews ?? [], order), [asked.data, order]);

@@ -1,6 +1,6 @@
 // Deciding on a held message: for exactly what is shown, by its digest. The exchange counts one decision.
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { Problem, post } from "../api/client";
 import { asProblem } from "../api/use";
 import { canCheck, hash, named, utf8 } from "../proof/bytes";
@@ -48,15 +48,16 @@ export function Decide({ review, decided, late, changed }: Props): VNode | null 
     decided(said);
   };
   const can = review.digest !== null && bound !== "no";
+  const isLost = review.message === null;
   return (
     <div class="stack">
       <div class="actions">
-        <button type="button" class="primary" disabled={!can} onClick={() => ask("approve")}>Approve</button>
+        <button type="button" class="primary" disabled={!can || isLost} onClick={() => ask("approve")}>Approve</button>
         <button type="button" disabled={!can} onClick={() => ask("refuse")}>Refuse</button>
         {!isMine(review.claimed_by) && <button type="button" disabled={!can} onClick={claim} title="Keeps other reviewers from deciding for ten minutes">Claim for ten minutes</button>}
       </div>
       {refused && <ErrorState error={refused} />}
-      <ul><Check state={bound}>{SAYS[bound]}</Check></ul>
+      <ul><Check state={bound}>{isLost ? "What it said is not here any more, so it can only be refused." : SAYS[bound]}</Check></ul>
       {asked === "approve" && <Approve review={review} act={(why) => done("approve", why)} close={() => ask(undefined)} />}
       {asked === "refuse" && <Refuse review={review} act={(why) => done("refuse", why)} close={() => ask(undefined)} />}
     </div>
@@ -72,13 +73,14 @@ const SAYS = {
 /** Whether what is shown has the digest that a decision names. */
 function useBound({ digest, message }: Review): "yes" | "no" | "open" {
   const [bound, set] = useState<"yes" | "no" | "open">("open");
+  const text = useMemo(() => (message === null ? null : canonical(unsigned(message))), [message]);
   useEffect(() => {
     let gone = false;
     set("open");
-    if (digest === null || message === null || !canCheck()) return;
-    hash(utf8(canonical(unsigned(message)))).then((own) => !gone && set(named(own) === digest ? "yes" : "no"), () => undefined);
+    if (digest === null || text === null || !canCheck()) return;
+    hash(utf8(text)).then((own) => !gone && set(named(own) === digest ? "yes" : "no"), () => undefined);
     return () => void (gone = true);
-  }, [digest]);
+  }, [digest, text]);
   return bound;
 }
 

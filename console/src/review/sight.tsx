@@ -26,7 +26,7 @@ export function Sight({ id, close, next, changed }: Props): VNode {
   const asked = useAsk((signal) => get("/v1/reviews/{id}", { path: { id }, signal }), [id], 5000);
   const [mine, setMine] = useState<Said>();
   const [late, setLate] = useState<Problem>();
-  useLive(asked.reload, (entry) => entry.verdict === undefined);
+  useLive(asked, (entry) => entry.verdict === undefined);
   // While it still waits, nobody was first.
   useEffect(() => setLate(undefined), [asked.data]);
   const again = (): void => {

@@ -15,7 +15,7 @@ import { Granted, Parts, Said, Tools, type Wanted, type Whole } from "./told";
 
 export function Sight({ id, opener, wanted, changed }: { id: string; opener: string | undefined; wanted: Wanted; changed: () => void }): VNode {
   const asked = useAsk((signal) => get("/v1/tasks/{id}", { path: { id }, query: opener ? { opener } : {}, signal }), [id, opener], 5000);
-  useLive(asked.reload, (entry) => entry.dialect === undefined || entry.dialect === "cap");
+  useLive(asked, (entry) => entry.dialect === undefined || entry.dialect === "cap");
   const again = (): void => {
     asked.reload();
     changed();
