@@ -163,6 +163,22 @@ test("an auditor looks and decides nothing; work is shown beside what was asked 
   await page.context().close();
 });
 
+test("names are text too, whatever they are", async () => {
+  const name = `<b onclick="alert(3)">سارة</b> 😀 ${"long ".repeat(30)}`.trim();
+  const token = await house.agent(name);
+  const { body } = await house.send(token, vlp(name, "archivist", "Who am I?", { confidence: 0.99, provenance: [] }));
+  const page = await enter(browser, house, { at: `reviews/${body.position}`, viewport: { width: 390, height: 844 } });
+  await page.getByRole("button", { name: "Refuse" }).click();
+  await page.getByRole("dialog").getByText(name).waitFor();
+  const wide = await page.evaluate(() => [document.documentElement.scrollWidth, document.querySelector("dialog").scrollWidth - document.querySelector("dialog").clientWidth]);
+  assert.deepEqual(wide, [390, 0], "nothing is pushed out of the page");
+  assert.equal(await page.locator("main b[onclick]").count(), 0);
+  assert.deepEqual(await axe(page), []);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+  await word(String(body.position), "refuse", house.operator, "done");
+});
+
 test("the list follows by itself, in the order that is asked for", async () => {
   const page = await enter(browser, house, { at: "reviews" });
   const [older, newer] = [await held("Older."), await held("Newer.")];
