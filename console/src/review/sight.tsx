@@ -38,7 +38,7 @@ export function Sight({ id, close, next, changed }: Props): VNode {
   return (
     <Card title={<span id={OPENED} tabIndex={-1}>Review <span class="nums">{id}</span></span>} actions={<a href={close}>Close</a>}>
       <div class="letter">
-        {isGone && <Over id={id} said={mine} late={late} next={next} to={review?.to ?? []} />}
+        {isGone && <Over id={id} said={mine} late={late ?? (review ? undefined : asked.error)} wasShown={review !== undefined} next={next} to={review?.to ?? []} />}
         {asked.error && !isGone && <ErrorState error={asked.error} retry={asked.reload} />}
         {!review && !asked.error && <Loading />}
         {review && <Head review={review} />}
@@ -87,7 +87,7 @@ function Body({ review }: { review: Review }): VNode {
 const ENDS: readonly string[] = ["released", "refused"];
 
 /** It waits no more: what was decided, by whom, as far as this person may know. */
-function Over({ id, said, late, next, to }: { id: string; said: Said | undefined; late: Problem | undefined; next: string | undefined; to: readonly string[] }): VNode {
+function Over({ id, said, late, wasShown, next, to }: { id: string; said: Said | undefined; late: Problem | undefined; wasShown: boolean; next: string | undefined; to: readonly string[] }): VNode {
   const sees = said === undefined && seesAll();
   const told = useAsk((signal) => (sees ? get("/v1/messages/{key}/explain", { path: { key: id }, signal }) : Promise.resolve(undefined)), [id, sees]);
   const end = told.data?.steps.findLast((step) => ENDS.includes(step.step));
@@ -100,7 +100,7 @@ function Over({ id, said, late, next, to }: { id: string; said: Said | undefined
       {said === "refuse" && <p><strong>You refused it.</strong> Its sender is told why.</p>}
       {said === undefined && (
         <p>
-          <strong>It does not wait any more.</strong>{" "}
+          <strong>{wasShown || end ? "It does not wait any more." : "It does not wait."}</strong>{" "}
           {end ? <><Text value={end.says} /> <Time at={end.at} /></> : late ? <Text value={late.message} /> : "Somebody decided on it, or its time ran out."}
         </p>
       )}
