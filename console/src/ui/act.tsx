@@ -49,7 +49,12 @@ export function Confirm({ title, verb, danger, act, close, ask, children }: Conf
   const [said, say] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Problem>();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    // Whoever was asked goes on where they were; at the content, where that is gone.
+    const before = document.activeElement as HTMLElement | null;
+    dialog.current?.showModal();
+    return () => (before?.isConnected ? before : document.getElementById("main"))?.focus();
+  }, []);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);

@@ -1,0 +1,79 @@
+// One agent: whether it runs, what it may do, what it is held to, who is above and below it, what waits for it.
+import type { VNode } from "preact";
+import { useCallback } from "preact/hooks";
+import { get, session } from "../api/client";
+import { href } from "../router";
+import { AgentName, Await, Card, Chip, DialectBadge, EmptyState, KeyValue, PageHead, Text } from "../ui";
+import { Past, Raised } from "./alarms";
+import { Held } from "./held";
+import { Keys } from "./keys";
+import { useLive } from "./live";
+import { Mailbox } from "./mailbox";
+import { Rights } from "./rights";
+import { type Agent, State, StopButtons } from "./stop";
+import { NewToken } from "./token";
+import { Tree } from "./tree";
+
+export function AgentPage({ id }: { id: string }): VNode {
+  const asked = useLive((signal) => get("/v1/agents/{id}", { path: { id }, signal }), [id]);
+  const alarms = useLive((signal) => get("/v1/escalations", { query: { agent: id, limit: 1000 }, signal }), [id]);
+  const done = useCallback(() => {
+    asked.reload();
+    alarms.reload();
+  }, [asked.reload, alarms.reload]);
+  const agent = asked.data;
+  const gone = asked.error?.status === 404;
+  return (
+    <>
+      <PageHead title={<Text value={id} />} about={<><a href={href(["agents"])}>Agents</a> · <a href={href(["messages"], { party: id })}>Its messages</a></>}>
+        {agent && <><State is={agent.state} />{agent.connected && <Chip tone="good">connected</Chip>}<StopButtons agent={agent.id} state={agent.state} done={done} /></>}
+      </PageHead>
+      {gone && <EmptyState title="No agent of this name is registered."><Text value={asked.error?.message ?? ""} /></EmptyState>}
+      {!gone && (
+        <Await asked={asked}>
+          {(one) => (
+            <>
+              <Escalations id={one.id} state={one.state} asked={alarms} done={done} />
+              <div class="grid"><About agent={one} /><Tree of={one} /></div>
+              <Held agent={one} />
+              <Rights agent={one} />
+              <Keys agent={one} />
+              {session.value?.role !== "reviewer" && <Mailbox id={one.id} />}
+              <Card title="Closed escalations"><details><summary>Show the last</summary><Past agent={one.id} /></details></Card>
+            </>
+          )}
+        </Await>
+      )}
+    </>
+  );
+}
+
+function Escalations({ id, state, asked, done }: { id: string; state: Agent["state"]; asked: ReturnType<typeof useLive<{ escalations: readonly Parameters<typeof Raised>[0]["one"][] }>>; done: () => void }): VNode | null {
+  const open = asked.data?.escalations.filter((one) => one.state !== "closed") ?? [];
+  if (open.length === 0) {
+    return state === "running" ? null : <Card tone="wait"><p><AgentName id={id} link={false} /> is {state} and has no open escalation: an operator stopped it, or the agent it is a copy of is stopped.</p></Card>;
+  }
+  return <Card title="Open escalations" tone="bad"><ul class="raised">{open.map((one) => <Raised key={one.position} one={one} done={done} />)}</ul></Card>;
+}
+
+const words = (of: readonly string[] | undefined): VNode | false => of !== undefined && of.length > 0 && <span class="keywords">{of.map((word) => <Chip key={word}>{word}</Chip>)}</span>;
+
+function About({ agent }: { agent: Agent }): VNode {
+  const aliases = Object.entries(agent.aliases);
+  return (
+    <Card title="About" actions={<NewToken id={agent.id} />}>
+      <KeyValue of={[
+        ["Speaks", agent.dialects.length > 0 ? <span class="keywords">{agent.dialects.map((name) => <DialectBadge key={name} of={name} />)}</span> : <span class="quiet">no dialect was named</span>],
+        ["Also called", aliases.length > 0 && <ul>{aliases.map(([dialect, name]) => <li key={dialect}><Text value={String(name)} /> <span class="quiet">in {dialect}</span></li>)}</ul>],
+        ["Model", agent.model && <Text value={agent.model} />],
+        ["Environment", agent.environment && <Text value={agent.environment} />],
+        ["Purposes", words(agent.purposes)],
+        ["Groups", words(agent.groups)],
+        ["Languages", words(agent.languages)],
+        ["Ontologies", words(agent.ontologies)],
+        ["Brought to", agent.push?.url && <Text value={agent.push.url} mono />],
+        ["Registered", <span class="nums">by entry {agent.since}</span>],
+      ]} />
+    </Card>
+  );
+}
