@@ -5,6 +5,7 @@ import { get, session } from "../api/client";
 import { href } from "../router";
 import { AgentName, Await, Card, Chip, DialectBadge, EmptyState, KeyValue, PageHead, Text } from "../ui";
 import { Past, Raised } from "./alarms";
+import { type Escalation, everyEscalation } from "./escalations";
 import { Held } from "./held";
 import { Keys } from "./keys";
 import { useLive } from "./live";
@@ -16,7 +17,7 @@ import { Tree } from "./tree";
 
 export function AgentPage({ id }: { id: string }): VNode {
   const asked = useLive((signal) => get("/v1/agents/{id}", { path: { id }, signal }), [id]);
-  const alarms = useLive((signal) => get("/v1/escalations", { query: { agent: id, limit: 1000 }, signal }), [id]);
+  const alarms = useLive((signal) => everyEscalation({ agent: id }, signal), [id]);
   const done = useCallback(() => {
     asked.reload();
     alarms.reload();
@@ -33,7 +34,7 @@ export function AgentPage({ id }: { id: string }): VNode {
         <Await asked={asked}>
           {(one) => (
             <>
-              <Escalations id={one.id} state={one.state} asked={alarms} done={done} />
+              {alarms.data && <Escalations id={one.id} state={one.state} all={alarms.data} done={done} />}
               <div class="grid"><About agent={one} /><Tree of={one} /></div>
               <Held agent={one} />
               <Rights agent={one} />
@@ -48,8 +49,8 @@ export function AgentPage({ id }: { id: string }): VNode {
   );
 }
 
-function Escalations({ id, state, asked, done }: { id: string; state: Agent["state"]; asked: ReturnType<typeof useLive<{ escalations: readonly Parameters<typeof Raised>[0]["one"][] }>>; done: () => void }): VNode | null {
-  const open = asked.data?.escalations.filter((one) => one.state !== "closed") ?? [];
+function Escalations({ id, state, all, done }: { id: string; state: Agent["state"]; all: readonly Escalation[]; done: () => void }): VNode | null {
+  const open = all.filter((one) => one.state !== "closed");
   if (open.length === 0) {
     return state === "running" ? null : <Card tone="wait"><p><AgentName id={id} link={false} /> is {state} and has no open escalation: an operator stopped it, or the agent it is a copy of is stopped.</p></Card>;
   }

@@ -1,13 +1,13 @@
 // Escalations that are open: who raised them, who has not answered, and how long there is.
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Shape, get, post } from "../api/client";
+import { get, post } from "../api/client";
 import { type Asked, useAsk } from "../api/use";
 import { href } from "../router";
 import { AgentName, Await, Card, Chip, Confirm, Countdown, EmptyState, Loading, Prose, Text, Time, type Tone, toast } from "../ui";
+import { type Escalation, everyEscalation } from "./escalations";
 import { type Agent, State, StopButtons, mayStop } from "./stop";
 
-export type Escalation = Shape<"Escalation">;
 type States = ReadonlyMap<string, Agent["state"]>;
 
 const TONES: Readonly<Record<Escalation["severity"], Tone>> = { info: "plain", warning: "wait", critical: "bad", emergency: "bad" };
@@ -21,10 +21,10 @@ function urgency(a: Escalation, b: Escalation): number {
   return open(a) - open(b) || GRAVITY.indexOf(a.severity) - GRAVITY.indexOf(b.severity) || Math.sign(due(a) - due(b)) || a.position - b.position;
 }
 
-export function Alarms({ asked, states, done }: { asked: Asked<Shape<"Escalations">>; states: States; done: () => void }): VNode {
+export function Alarms({ asked, states, done }: { asked: Asked<readonly Escalation[]>; states: States; done: () => void }): VNode {
   const [all, setAll] = useState(false);
   const head = useRef<HTMLHeadingElement>(null);
-  const open = asked.data?.escalations.filter((one) => one.state !== "closed").sort(urgency);
+  const open = asked.data?.filter((one) => one.state !== "closed").sort(urgency);
   const missing = open?.filter((one) => one.state === "unanswered").length ?? 0;
   // What was acted on may be gone, and the button with it: whoever uses the keyboard is not sent back to the top.
   const acted = useRef(false);
@@ -37,7 +37,7 @@ export function Alarms({ asked, states, done }: { asked: Asked<Shape<"Escalation
     done();
   };
   return (
-    <Card title={<span ref={head} tabIndex={-1}>Open escalations{open && open.length > 0 && <span class="quiet nums"> {open.length}, {missing} without an answer</span>}</span>} tone={missing > 0 ? "bad" : undefined}>
+    <Card title={<span ref={head} tabIndex={-1}>Open escalations{open && open.length > 0 && <span class="quiet"> {open.length}, {missing} without an answer</span>}</span>} tone={missing > 0 ? "bad" : undefined}>
       <Await asked={asked}>
         {() => (open?.length
           ? (
@@ -88,7 +88,7 @@ export function Raised({ one, state, done }: { one: Escalation; state?: Agent["s
 function Clock({ one }: { one: Escalation }): VNode {
   if (one.state === "closed") return <span class="quiet">closed{one.closed_by && <> by <Text value={one.closed_by} /></>}{one.closed_at && <> <Time at={one.closed_at} /></>}</span>;
   const by = one.acknowledged_by && <>acknowledged by <Text value={one.acknowledged_by} /></>;
-  if (!one.goes_on_at) return <span class="clock">{by ?? (one.requires_ack ? "nobody answered, and nobody is left above" : "no answer asked for")}</span>;
+  if (!one.goes_on_at) return <span class="clock">{by ?? (one.requires_ack ? "nobody answered: it is the operator’s now" : "no answer asked for")}</span>;
   return <span class="clock">{by ? <>{by}, to be dealt with: </> : "answer: "}<Countdown until={one.goes_on_at} /><span class="quiet">, then the next above is told</span></span>;
 }
 
@@ -118,11 +118,11 @@ function Acknowledge({ one, state, close, done }: { one: Escalation; state: Agen
 
 /** The last ones of an agent or of all, closed ones too. */
 export function Past({ agent }: { agent?: string }): VNode {
-  const asked = useAsk((signal) => get("/v1/escalations", { query: { state: "all", limit: 1000, ...(agent ? { agent } : {}) }, signal }), [agent]);
+  const asked = useAsk((signal) => everyEscalation({ state: "all", ...(agent ? { agent } : {}) }, signal), [agent]);
   return (
     <Await asked={asked}>
-      {({ escalations }) => {
-        const closed = escalations.filter((one) => one.state === "closed").reverse().slice(0, 50);
+      {(all) => {
+        const closed = all.filter((one) => one.state === "closed").reverse().slice(0, 20);
         return closed.length === 0 ? <EmptyState title="None was closed yet." /> : <ul class="raised">{closed.map((one) => <Raised key={one.position} one={one} done={asked.reload} />)}</ul>;
       }}
     </Await>

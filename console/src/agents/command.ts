@@ -22,7 +22,8 @@ export const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ?
 /** `legation agent add …`, in lines that can be pasted. */
 export function command(wanted: Wanted, url: string): string {
   const options: string[] = [];
-  const add = (name: string, value: string): void => void (value !== "" && options.push(`--${name} ${quoted(value)}`));
+  // A value that begins with a dash would be read as an option.
+  const add = (name: string, value: string): void => void (value !== "" && options.push(`--${name}${value.startsWith("-") ? "=" : " "}${quoted(value)}`));
   for (const key of wanted.keys) add("key", key);
   for (const dialect of wanted.dialects) add("dialect", dialect);
   add("parent", wanted.parent);
@@ -36,7 +37,6 @@ export function command(wanted: Wanted, url: string): string {
   add("push", wanted.push);
   if (wanted.manifest !== "") add("manifest", "manifest.json");
   if (url !== "http://127.0.0.1:7400") add("url", url);
-  // What begins with a dash is not an option here.
   const id = wanted.id === "" ? "ID" : quoted(wanted.id);
   const words = wanted.id.startsWith("-") ? [...options, `-- ${id}`] : [id, ...options];
   return `legation agent add ${words.join(" \\\n  ")}`;

@@ -34,7 +34,7 @@ function InForce({ agent }: { agent: Agent }): VNode {
           <div class="stack">
             {constraints.length > 0 && <Sum of={effective} />}
             <Table label="Constraints in force" rows={constraints} id={(one) => `${one.position} ${one.type} ${one.inherited_from ?? ""} ${shown(one.value)}`} empty={<p class="quiet">None. Nobody laid one on it, or on those above it.</p>} columns={[
-              { head: "Type", cell: (one) => <Text value={one.type} mono /> },
+              { head: "Type", cell: (one) => <span class="nums"><Text value={one.type} mono /></span> },
               { head: "Demands", cell: (one) => <Text value={shown(one.value)} mono /> },
               { head: "Laid by", cell: (one) => <Source one={one} /> },
               { head: "Constitution", cell: (one) => <Text value={one.source_constitution_ref} mono />, wide: true },

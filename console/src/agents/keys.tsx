@@ -21,7 +21,7 @@ export function Keys({ agent }: { agent: Agent }): VNode {
         { head: "Public key", cell: (key) => <Text value={key.public} mono /> },
         { head: "State", cell: (key) => <Chip tone={TONES[key.state]}>{key.state.toLowerCase()}</Chip> },
         { head: "Until", cell: (key) => (key.not_after ? <Time at={key.not_after} as="exact" /> : <span class="quiet">no end</span>), wide: true },
-        { head: "", cell: (key) => <span class="actions"><Copy text={key.public} />{mayStop() && inUse(key) && <button type="button" class="copy" onClick={() => ask(key)}>Revoke<span class="sr"> {key.public}</span></button>}</span> },
+        { head: "Actions", cell: (key) => <span class="actions"><Copy text={key.public} />{mayStop() && inUse(key) && <button type="button" class="copy" onClick={() => ask(key)}>Revoke<span class="sr"> {key.public}</span></button>}</span> },
       ]} />
       {asking && <Revoke agent={agent.id} of={asking} close={() => ask(undefined)} done={(ring) => change(ring)} />}
     </Card>

@@ -25,13 +25,13 @@ export function Mailbox({ id }: { id: string }): VNode {
   const asked = useLive((signal) => get("/v1/agents/{id}/inbox", { path: { id }, query: { limit }, signal }), [id, limit], any);
   const count = asked.data?.messages.length ?? 0;
   return (
-    <Card title={<>Mailbox{asked.data && <span class="quiet nums"> {count === limit ? `the first ${limit} that wait` : `${count} waiting`}</span>}</>}>
+    <Card title={<>Mailbox{asked.data && <span class="quiet"> {count === limit ? `the first ${limit} that wait` : `${count} waiting`}</span>}</>}>
       <Await asked={asked}>
         {({ messages }) => (
           <div class="stack">
             <Table label="Mailbox" rows={messages} id={(one) => one.position} empty={<p class="quiet">Empty: it took everything that came.</p>} columns={[
               { head: "From", cell: (one) => <AgentName id={told(one.message).from} /> },
-              { head: "Kind", cell: (one) => <a href={href(["messages", placeOf(one)])}><Text value={told(one.message).kind} /></a> },
+              { head: "Kind", cell: (one) => <a class="nums" href={href(["messages", placeOf(one)])}><Text value={told(one.message).kind} /></a> },
               { head: "Level", cell: (one) => one.level && <Chip tone={one.level === "safe" ? "good" : "wait"}>{one.level}</Chip>, wide: true },
               { head: "Came", cell: (one) => <Time at={one.received_at} /> },
             ]} />

@@ -48,7 +48,7 @@ function Granted({ manifest }: { manifest: Manifest }): VNode {
       )}
       {bindings.length > 0 && (
         <Table label="MCP tools it may use" rows={bindings} id={(one) => one.server_id} columns={[
-          { head: "MCP server", cell: (one) => <Text value={one.server_id} mono /> },
+          { head: "MCP server", cell: (one) => <span class="nums"><Text value={one.server_id} mono /></span> },
           { head: "Tools", cell: (one) => chips(one.allowed_tools) },
           { head: "Scopes", cell: (one) => chips(one.scopes) },
           { head: "What for", cell: (one) => <Text value={one.description ?? ""} />, wide: true },

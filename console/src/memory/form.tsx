@@ -10,7 +10,7 @@ const LABELS: Readonly<Record<Field, string>> = {
   text: "Words in it", keywords: "Keywords", sender: "Who said it", topic: "Topic", session: "Session", type: "Type",
   since: "Since", until: "Until", after: "After entry", before: "Before entry", order: "First",
 };
-const HINTS: Partial<Record<Field, string>> = { keywords: "oklahoma, pending:, okla*" };
+const HINTS: Partial<Record<Field, string>> = { keywords: "research, okla*" };
 const CHOICES: Partial<Record<Field, readonly (readonly [string, string])[]>> = {
   type: ["claim", "evidence", "query", "response", "correction", "notice", "session_context"].map((name) => [name, name.replace("_", " ")] as const),
   order: [["best", "the best"]],

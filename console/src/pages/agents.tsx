@@ -4,6 +4,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import { get } from "../api/client";
 import { AgentPage } from "../agents/agent";
 import { Alarms, Past } from "../agents/alarms";
+import { everyEscalation } from "../agents/escalations";
 import { List } from "../agents/list";
 import { useLive } from "../agents/live";
 import { Register } from "../agents/register";
@@ -20,7 +21,7 @@ export default function Agents({ rest, query }: PageProps): VNode {
 
 function Everybody({ query }: { query: URLSearchParams }): VNode {
   const agents = useLive((signal) => get("/v1/agents", { signal }), []);
-  const escalations = useLive((signal) => get("/v1/escalations", { query: { limit: 1000 }, signal }), []);
+  const escalations = useLive((signal) => everyEscalation({}, signal), []);
   const done = useCallback(() => {
     agents.reload();
     escalations.reload();

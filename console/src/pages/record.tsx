@@ -25,7 +25,7 @@ export default function Record(_: PageProps): VNode {
                 <KeyValue of={[
                   ["Entries", <strong class="nums">{told.size.toLocaleString()}</strong>],
                   ["Chain", <Text value={told.chain} mono />],
-                  ["Signed", told.checkpoint ? <span class="nums">up to entry {told.checkpoint.size.toLocaleString()}, <Time at={timeOf(told.checkpoint)} /></span> : <span class="quiet">not yet</span>],
+                  ["Signed", told.checkpoint ? <span>up to entry {told.checkpoint.size.toLocaleString()}, <Time at={timeOf(told.checkpoint)} /></span> : <span class="quiet">not yet</span>],
                   ["Record of", told.checkpoint && <Text value={told.checkpoint.realm} />],
                   ["Epoch", <span class="nums">{told.epochs.length}{told.epochs.length > 1 && `, since entry ${told.epochs.at(-1)?.first}`}</span>],
                   ["Key", keys.data && <>{keys.data.keys.map((key) => <span key={key.public}><Text value={key.public} mono /> <Copy text={key.public} /></span>)}</>],
@@ -36,7 +36,7 @@ export default function Record(_: PageProps): VNode {
             {told.checkpoint ? <Checkpoints newest={told.checkpoint} /> : <EmptyState title="Nothing is signed yet.">A checkpoint is signed soon after the first entry.</EmptyState>}
             <div class="grid gap">
               {seesEntries && told.checkpoint && <Verify checkpoint={told.checkpoint} />}
-              {told.size > 0 && <OneEntry size={told.size} />}
+              {told.size > 0 && <OneEntry size={told.size} signer={keys.data?.keys[0]?.public ?? "KEY"} />}
               {seesEntries && told.size > 0 && <Export size={told.size} />}
             </div>
           </>

@@ -28,17 +28,19 @@ export function Checkpoints({ newest }: { newest: Checkpoint }): VNode {
           { head: "Epoch", cell: (one) => <span class="nums">{one.epoch}</span>, wide: true },
           { head: "Root", cell: (one) => <Text value={one.root} mono clip />, wide: true },
           { head: "Against the newest", cell: (one) => <Outcome of={found.get(one.signature)} isNewest={one.signature === newest.signature} /> },
-          { head: "", cell: (one) => (
+          { head: "Actions", cell: (one) => (
             <span class="actions">
               <button type="button" class="copy" onClick={() => void hold(one)}>Check<span class="sr"> the one of {one.size} entries</span></button>
               <button type="button" class="copy" onClick={() => save(`checkpoint-${one.size}.json`, `${JSON.stringify(one)}\n`)}>Save<span class="sr"> the one of {one.size} entries</span></button>
             </span>
           ) },
         ]} />
-        <div class="actions">
-          {all.length > 1 && <button type="button" onClick={() => void Promise.all(all.map(hold))}>Check all {all.length}</button>}
-          {!more && all.length > FIRST && <button type="button" onClick={() => setMore(true)}>{all.length - FIRST} more</button>}
-        </div>
+        {all.length > 1 && (
+          <div class="actions">
+            <button type="button" onClick={() => void Promise.all(all.map(hold))}>Check all {all.length}</button>
+            {!more && all.length > FIRST && <button type="button" onClick={() => setMore(true)}>{all.length - FIRST} more</button>}
+          </div>
+        )}
       </div>
     </Card>
   );

@@ -45,7 +45,8 @@ function written({ proof, told }: Shown, withEntry: boolean): string {
   return `${JSON.stringify({ kind: "legation-proof-1", position: proof.position, leaf: proof.leaf, path: proof.path, checkpoint: proof.checkpoint, ...opened })}\n`;
 }
 
-export function OneEntry({ size }: { size: number }): VNode {
+/** `signer` is the exchange’s key, for the command that checks the proof elsewhere. */
+export function OneEntry({ size, signer }: { size: number; signer: string }): VNode {
   const [position, set] = useState(0);
   const [shown, show] = useState<Shown>();
   const [error, setError] = useState<Problem>();
@@ -62,13 +63,13 @@ export function OneEntry({ size }: { size: number }): VNode {
           <button type="submit">Prove</button>
         </form>
         {error && <ErrorState error={error} />}
-        {shown && <Proven shown={shown} />}
+        {shown && <Proven shown={shown} signer={signer} />}
       </div>
     </Card>
   );
 }
 
-function Proven({ shown }: { shown: Shown }): VNode {
+function Proven({ shown, signer }: { shown: Shown; signer: string }): VNode {
   const { told, proof, checks } = shown;
   const kind = (told?.entry.effect as { entry?: string } | undefined)?.entry;
   const name = `proof-${proof.position}.json`;
@@ -85,8 +86,8 @@ function Proven({ shown }: { shown: Shown }): VNode {
       <div class="actions">
         <button type="button" onClick={() => save(name, written(shown, false))}>Save the proof</button>
         {told?.entry.effect_salt && <button type="button" onClick={() => save(name, written(shown, true))}>Save it with the entry</button>}
-        <span class="quiet">Anybody checks it with <code>legation audit check {name}</code></span>
       </div>
+      <p class="quiet">Anybody checks it, without the exchange: <code>legation audit check --key {signer} {name}</code></p>
     </>
   );
 }

@@ -8,7 +8,7 @@ import { Check, Text } from "../ui";
 
 export function Checks({ of }: { of: readonly Found[] }): VNode {
   const state = of.some((one) => one.state === "no") ? "broken" : of.every((one) => one.state === "open") ? "open" : "sound";
-  return <ul data-proof={state} role="status">{of.map(({ state: is, says }) => <Check key={says} state={is}><Text value={says} /></Check>)}</ul>;
+  return <div role="status"><ul data-proof={state}>{of.map(({ state: is, says }) => <Check key={says} state={is}><Text value={says} /></Check>)}</ul></div>;
 }
 
 export interface Work<T> {

@@ -11,8 +11,8 @@ export function SpanFields({ span, most, change }: { span: Span; most: number; c
   const number = (text: string): number => Math.max(0, Math.min(most, Math.trunc(Number(text)) || 0));
   return (
     <>
-      <label>From entry<input type="number" min={0} max={Math.max(0, most - 1)} value={span.from} onChange={(event) => change({ ...span, from: number(event.currentTarget.value) })} /></label>
-      <label>Up to, without<input type="number" min={1} max={most} value={span.to} onChange={(event) => change({ ...span, to: number(event.currentTarget.value) })} /></label>
+      <label>From entry<input type="number" min={0} max={Math.max(0, most - 1)} value={span.from} onInput={(event) => change({ ...span, from: number(event.currentTarget.value) })} /></label>
+      <label>Up to, without<input type="number" min={1} max={most} value={span.to} onInput={(event) => change({ ...span, to: number(event.currentTarget.value) })} /></label>
     </>
   );
 }

@@ -19,12 +19,12 @@ export function Storage(): VNode {
       <Await asked={asked}>
         {({ bytes, format, keys, open_segments: open, rewriting, retention }) => (
           <KeyValue of={[
-            ["Size", <span class="nums">{size(bytes)}, format {format}</span>],
-            ["Sealed", <span class="nums">with key {keys[0]?.id}{keys[0] && <>, made <Time at={keys[0].created} /></>}{keys.length > 1 && `, and ${keys.length - 1} older`}</span>],
-            ["Not sealed", open > 0 && <span class="nums">{open} segments</span>],
-            ["Written anew", rewriting && <span class="nums">{rewriting.done} of {rewriting.of} segments</span>],
-            ["Messages kept", <span class="nums">{retention.bodies_for_seconds === null ? "for ever" : `for ${span(retention.bodies_for_seconds * 1000)}`}{retention.size !== null && `, at most ${size(retention.size)}`}</span>],
-            ["Dropped", retention.dropped_before > 0 && <span class="nums">what messages before entry {retention.dropped_before.toLocaleString()} said</span>],
+            ["Size", <span>{size(bytes)}, format {format}</span>],
+            ["Sealed", <span>with key {keys[0]?.id}{keys[0] && <>, made <Time at={keys[0].created} /></>}{keys.length > 1 && `, and ${keys.length - 1} older`}</span>],
+            ["Not sealed", open > 0 && <span>{open} segments</span>],
+            ["Written anew", rewriting && <span>{rewriting.done} of {rewriting.of} segments</span>],
+            ["Messages kept", <span>{retention.bodies_for_seconds === null ? "for ever" : `for ${span(retention.bodies_for_seconds * 1000)}`}{retention.size !== null && `, at most ${size(retention.size)}`}</span>],
+            ["Dropped", retention.dropped_before > 0 && <span>what messages before entry {retention.dropped_before.toLocaleString()} said</span>],
           ]} />
         )}
       </Await>
