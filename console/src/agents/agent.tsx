@@ -1,9 +1,9 @@
 // One agent: whether it runs, what it may do, what it is held to, who is above and below it, what waits for it.
 import type { VNode } from "preact";
-import { useCallback } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
 import { get, session } from "../api/client";
 import { href } from "../router";
-import { AgentName, Await, Card, Chip, DialectBadge, EmptyState, KeyValue, PageHead, Text } from "../ui";
+import { Await, Card, Chip, DialectBadge, EmptyState, KeyValue, PageHead, Text } from "../ui";
 import { Past, Raised } from "./alarms";
 import { type Escalation, everyEscalation } from "./escalations";
 import { Held } from "./held";
@@ -12,8 +12,9 @@ import { useLive } from "./live";
 import { Mailbox } from "./mailbox";
 import { Rights } from "./rights";
 import { type Agent, State, StopButtons } from "./stop";
-import { NewToken } from "./token";
+import { NewToken, Once } from "./token";
 import { Tree } from "./tree";
+import { Why } from "./why";
 
 export function AgentPage({ id }: { id: string }): VNode {
   const asked = useLive((signal) => get("/v1/agents/{id}", { path: { id }, signal }), [id]);
@@ -34,13 +35,14 @@ export function AgentPage({ id }: { id: string }): VNode {
         <Await asked={asked}>
           {(one) => (
             <>
-              {alarms.data && <Escalations id={one.id} state={one.state} all={alarms.data} done={done} />}
+              {one.state !== "running" && <Why agent={one.id} state={one.state} />}
+              {alarms.data && <Escalations all={alarms.data} done={done} />}
               <div class="grid"><About agent={one} /><Tree of={one} /></div>
               <Held agent={one} />
               <Rights agent={one} />
               <Keys agent={one} />
               {session.value?.role !== "reviewer" && <Mailbox id={one.id} />}
-              <Card title="Closed escalations"><details><summary>Show the last</summary><Past agent={one.id} /></details></Card>
+              <Closed id={one.id} />
             </>
           )}
         </Await>
@@ -49,20 +51,26 @@ export function AgentPage({ id }: { id: string }): VNode {
   );
 }
 
-function Escalations({ id, state, all, done }: { id: string; state: Agent["state"]; all: readonly Escalation[]; done: () => void }): VNode | null {
+/** Asked for only once somebody wants to see them. */
+function Closed({ id }: { id: string }): VNode {
+  const [open, set] = useState(false);
+  return <Card title="Closed escalations"><details onToggle={(event) => set(event.currentTarget.open)}><summary>Show the last</summary>{open && <Past agent={id} />}</details></Card>;
+}
+
+function Escalations({ all, done }: { all: readonly Escalation[]; done: () => void }): VNode | null {
   const open = all.filter((one) => one.state !== "closed");
-  if (open.length === 0) {
-    return state === "running" ? null : <Card tone="wait"><p><AgentName id={id} link={false} /> is {state} and has no open escalation: an operator stopped it, or the agent it is a copy of is stopped.</p></Card>;
-  }
+  if (open.length === 0) return null;
   return <Card title="Open escalations" tone="bad"><ul class="raised">{open.map((one) => <Raised key={one.position} one={one} done={done} />)}</ul></Card>;
 }
 
 const words = (of: readonly string[] | undefined): VNode | false => of !== undefined && of.length > 0 && <span class="keywords">{of.map((word) => <Chip key={word}>{word}</Chip>)}</span>;
 
 function About({ agent }: { agent: Agent }): VNode {
+  const [token, set] = useState<string>();
   const aliases = Object.entries(agent.aliases);
   return (
-    <Card title="About" actions={<NewToken id={agent.id} />}>
+    <Card title="About" actions={<NewToken id={agent.id} got={set} />}>
+      {token && <div class="new-token"><Once agent={agent.id} token={token}><button type="button" onClick={() => set(undefined)}>Done</button></Once></div>}
       <KeyValue of={[
         ["Speaks", agent.dialects.length > 0 ? <span class="keywords">{agent.dialects.map((name) => <DialectBadge key={name} of={name} />)}</span> : <span class="quiet">no dialect was named</span>],
         ["Also called", aliases.length > 0 && <ul>{aliases.map(([dialect, name]) => <li key={dialect}><Text value={String(name)} /> <span class="quiet">in {dialect}</span></li>)}</ul>],

@@ -27,7 +27,7 @@ export function Rights({ agent }: { agent: Agent }): VNode {
   return (
     <Card title="Rights" actions={manifest && <span class="quiet nums">manifest {agent.manifest_version}</span>}>
       <div class="stack">
-        {manifest ? <Granted manifest={manifest} /> : <p class="quiet">It has no CAP manifest: it hands over no tasks, uses no MCP tools here, and nobody oversees it.</p>}
+        {manifest ? <Granted manifest={manifest} /> : <p class="quiet">{agent.instance_of ? "It has no CAP manifest of its own: that of the agent it is a copy of counts." : "It has no CAP manifest: it hands over no CAP tasks, brings no results of MCP tools, and nobody oversees its work."}</p>}
         {can && <KeyValue of={[["Knows about", can.topics?.length ? chips(can.topics.map(nameOf)) : false], ["Can do", can.actions?.length ? chips(can.actions.map(nameOf)) : false]]} />}
       </div>
     </Card>

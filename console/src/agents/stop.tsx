@@ -58,7 +58,7 @@ export function Stop({ agent, act, state, close, done }: { agent: string; act: A
   }
   return (
     <Confirm title="Let this agent go on?" verb="Resume" act={order} close={close} ask={ask}>
-      <p><strong><Text value={agent} /></strong> is {state}. It and its instances go on, whatever stopped them; its open critical escalations and emergencies are closed.</p>
+      <p><strong><Text value={agent} /></strong> is {state}. It and its instances go on, whatever stopped them, and the escalations that did are closed.</p>
     </Confirm>
   );
 }

@@ -20,15 +20,13 @@ export function Once({ agent, token, children }: { agent: string; token: string;
 }
 
 /** A new token for an agent that is registered: `legation agent token`. */
-export function NewToken({ id }: { id: string }): VNode | null {
+export function NewToken({ id, got }: { id: string; got: (token: string | undefined) => void }): VNode | null {
   const [asking, ask] = useState(false);
-  const [token, set] = useState<string>();
   if (!mayStop()) return null;
-  const act = async (): Promise<void> => set((await put("/v1/agents/{id}", { path: { id }, body: { rotate_token: true } })).token);
+  const act = async (): Promise<void> => got((await put("/v1/agents/{id}", { path: { id }, body: { rotate_token: true } })).token);
   return (
     <>
       <button type="button" class="copy" onClick={() => ask(true)}>New token</button>
-      {token && <div class="new-token"><Once agent={id} token={token}><button type="button" onClick={() => set(undefined)}>Done</button></Once></div>}
       {asking && (
         <Confirm title="Make a new token?" verb="Make it" act={act} close={() => ask(false)}>
           <p><strong><Text value={id} /></strong> gets a new token. Its old one counts until the new one is used.</p>
