@@ -19,7 +19,7 @@ test("with no agents the page says how to connect one, in each dialect, and come
     for (const dialect of ["VCP", "ElizaOS", "CAP", "VLP"]) {
       await page.getByRole("button", { name: dialect, exact: true }).click();
       await page.getByRole("region", { name: `A message in ${dialect}` }).waitFor();
-      assert.match(await page.getByRole("region", { name: `A message in ${dialect}` }).textContent(), new RegExp(`${house.url}/v1/messages`));
+      assert.match(await page.getByRole("region", { name: `A message in ${dialect}` }).textContent(), new RegExp(`${house.url}/(v1|.well-known/vcp)/messages`));
     }
     assert.deepEqual(await axe(page), []);
     await page.getByRole("button", { name: "Copy" }).first().click();

@@ -21,23 +21,24 @@ after(async () => {
 });
 
 test("whatever was sent is shown as text", async () => {
-  const [ann] = [await house.agent("ann", { aliases: { vlp: EVIL[0] } }), await house.agent("bob")];
+  await house.agent("bob");
+  const ann = await house.agent("ann", { aliases: { vlp: EVIL[0] }, parent: "bob" });
   await house.agent("<img/src=x/onerror=alert(1)>");
   const positions = [];
   for (const evil of EVIL) {
     const plain = evil.replaceAll("\u0000", "");
     for (const message of [
-      cap("ann", "bob", evil, { attachments: [{ type: "text_snippet", text: evil }, { type: "file", path: evil }, { type: "python_object", object: { [plain]: evil } }, { type: "tool_call_result", server_id: "s", tool: "t", result: evil }] }),
+      cap("ann", "bob", evil, { attachments: [{ type: "text_snippet", text: evil }, { type: "file", path: evil }, { type: "python_object", object: { [plain]: evil } }] }),
       vlp("ann", "bob", evil, { topic: plain, keywords: ["a", "b", plain], provenance: [evil, { ref: plain, kind: "url" }], constraints: [evil], payload: { [plain]: evil }, _extras: { x: evil } }),
       acl("ann", "bob", evil),
       vcp("ann", "bob", { type: "escalation", payload: { severity: "info", reason: evil, context: "⏰🌅|📍🏡", requires_ack: false } }),
     ]) {
       const { body } = await house.send(ann, message);
-      if (body.position) positions.push(body.position);
+      assert.ok(body.position, JSON.stringify([message, body]));
+      positions.push(body.position);
     }
   }
   await house.send(ann, cap("ann", "<b>nobody</b>", "x"));
-  assert.ok(positions.length > EVIL.length * 2, `only ${positions.length} were taken`);
   const page = await enter(browser, house);
   await page.locator(".live li").first().waitFor();
   const fetched = [];

@@ -33,8 +33,10 @@ pub(crate) fn test(rest: &[&str]) -> Done {
     run("cargo", &["build", "--locked", "-p", "legation"])?;
     let program = program()?;
     let variables = [("LEGATION_BIN", &*program.to_string_lossy()), ("CHROMIUM", CHROMIUM)];
-    let tests = if rest.is_empty() { vec!["run", "test", "--silent"] } else { [&["exec", "--", "node", "--test"], rest].concat() };
-    npm(&tests, &variables)
+    if rest.is_empty() {
+        return npm(&["run", "test", "--silent"], &variables);
+    }
+    run_in(&tools::root().join("console"), "node", &[&["--test"], rest].concat(), &variables)
 }
 
 /// The program, beside this one.

@@ -15,7 +15,7 @@ cargo xtask COMMAND
   test             every test of the workspace, documentation included
   lint             formatting, lints, dependency rules
   console          the console, built from its sources into what the program embeds
-  console-test     the console checked, and tried in a real browser
+  console-test [FILE]   the console checked, and tried in a real browser: all of it, or one file
   bench            every benchmark, in one run, with ratios
   nats             the NATS server that `legation bench` compares with, into the build directory
   fuzz [SECONDS]   every fuzz target for so long (60 by default)

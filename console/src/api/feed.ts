@@ -12,9 +12,11 @@ export type Alert = Shape<"Alert">;
 export type Flowing = "none" | "connecting" | "live" | "lost";
 
 /** The most that is kept of each. */
-const KEPT = 600;
+const KEPT = 400;
 const SECONDS = 180;
 const ALERTS = 200;
+/** Milliseconds between two lists. */
+const PACE = 500;
 
 export const flowing = signal<Flowing>("none");
 /** The last messages, oldest first, with refusals among them. Made anew with each change. */
@@ -51,8 +53,8 @@ function open(): void {
   });
   source.addEventListener("alerts", (event) => {
     const told = (JSON.parse(event.data) as Shape<"FeedAlerts">).alerts;
-    const fresh = new Set(told.map((alert) => alert.id));
-    alerts.value = [...alerts.value.filter((alert) => !fresh.has(alert.id)), ...told].slice(-ALERTS);
+    const ids = new Set(told.map((alert) => alert.id));
+    alerts.value = [...alerts.value.filter((alert) => !ids.has(alert.id)), ...told].slice(-ALERTS);
   });
   source.addEventListener("refused", again);
 }
@@ -69,10 +71,22 @@ function take(told: Shape<"FeedEntries">): void {
   last = Math.max(last, told.next);
   batch(() => {
     skipped.value += told.skipped;
-    const messages = entries.filter((entry) => entry.verdict !== undefined);
-    if (messages.length > 0) recent.value = [...recent.value, ...messages].slice(-KEPT);
+    fresh.push(...entries.filter((entry) => entry.verdict !== undefined));
+    if (fresh.length > 0 && !flushing) flush();
   });
   for (const listener of listeners) listener(entries);
+}
+
+// What came since the list was last made anew. Under load that is twice a second, so that the page stays at ease.
+let fresh: Happening[] = [];
+let flushing: ReturnType<typeof setTimeout> | undefined;
+
+function flush(): void {
+  flushing = undefined;
+  if (fresh.length === 0) return;
+  recent.value = [...recent.value, ...fresh].slice(-KEPT);
+  fresh = [];
+  flushing = setTimeout(flush, PACE);
 }
 
 /** Keeps the stream open while a component is there, and tells it of entries, of every kind. */

@@ -168,7 +168,8 @@ function Vcp({ message }: { message: Members }): VNode {
 
 /** Members that are objects each below its name. */
 function Parts({ of, known }: { of: Members; known: readonly string[] }): VNode {
-  const rest = Object.entries(of).filter(([name]) => !known.includes(name));
+  const isEmpty = (value: unknown): boolean => value === null || (typeof value === "object" && Object.keys(value as object).length === 0);
+  const rest = Object.entries(of).filter(([name, value]) => !known.includes(name) && !isEmpty(value));
   return (
     <>
       {rest.map(([name, value]): ComponentChildren =>

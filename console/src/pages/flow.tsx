@@ -1,9 +1,11 @@
 // Who speaks with whom: agents as nodes on a ring, conversations as edges in the colour of their dialect.
 import type { VNode } from "preact";
+import { useMemo } from "preact/hooks";
 import type { Happening } from "../api/feed";
 
 const [WIDE, HIGH] = [680, 460];
 const MOST = 20;
+const EDGES = 80;
 
 interface Edge {
   readonly from: string;
@@ -42,6 +44,7 @@ function draw(messages: readonly Happening[]): Drawn {
   const nodes = newest.sort();
   const there = new Set(nodes);
   const drawn = [...edges.values()].filter((edge) => there.has(edge.from) && there.has(edge.to) && edge.from !== edge.to);
+  drawn.sort((a, b) => b.last - a.last).splice(EDGES);
   return { nodes, edges: drawn, refused, left: seen.size - nodes.length };
 }
 
@@ -51,7 +54,7 @@ const clipped = (name: string): string => {
 };
 
 export function Flow({ messages }: { messages: readonly Happening[] }): VNode {
-  const { nodes, edges, refused, left } = draw(messages);
+  const { nodes, edges, refused, left } = useMemo(() => draw(messages), [messages]);
   const place = (name: string): readonly [number, number, number] => {
     const turn = (nodes.indexOf(name) / nodes.length) * 2 * Math.PI - Math.PI / 2;
     return [WIDE / 2 + Math.cos(turn) * 178, HIGH / 2 + Math.sin(turn) * 185, turn];
@@ -64,7 +67,7 @@ export function Flow({ messages }: { messages: readonly Happening[] }): VNode {
         // Bent to one side, so that what goes the other way does not lie on it.
         const [mx, my] = [(x1 + x2) / 2 + (WIDE / 2 - (x1 + x2) / 2) * 0.35 + (y2 - y1) * 0.12, (y1 + y2) / 2 + (HIGH / 2 - (y1 + y2) / 2) * 0.35 - (x2 - x1) * 0.12];
         return (
-          <path key={`${edge.from}|${edge.to}|${edge.dialect}`} class={`flow-edge flow-${edge.dialect}${edge.held ? " flow-held" : ""}`} d={`M${x1.toFixed(1)} ${y1.toFixed(1)} Q${mx.toFixed(1)} ${my.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`} stroke-width={1.2 + Math.min(4, Math.log2(edge.count + 1))} opacity={0.25 + 0.75 * (edge.last / newest)}>
+          <path key={`${edge.from}|${edge.to}|${edge.dialect}`} class={`flow-edge flow-${edge.dialect}${edge.held ? " flow-held" : ""}`} d={`M${x1.toFixed(1)} ${y1.toFixed(1)} Q${mx.toFixed(1)} ${my.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`} stroke-width={1.2 + Math.min(4, Math.log2(edge.count + 1))} opacity={0.3 + 0.7 * (Math.round((edge.last / newest) * 3) / 3)}>
             <title>{`${edge.from} → ${edge.to}: ${edge.count} in ${edge.dialect}${edge.held ? ", held" : ""}`}</title>
           </path>
         );

@@ -51,10 +51,10 @@ export function Time({ at, as = "relative" }: { at: string; as?: "relative" | "c
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <bdi>{at}</bdi>;
   const isToday = date.toDateString() === new Date().toDateString();
-  const exact = `${day.format(date)} ${clock(date)}`;
+  const exact = (): string => `${day.format(date)} ${clock(date)}`;
   return (
-    <time dateTime={at} title={`${exact} (${at})`} class="nums">
-      {as === "relative" ? <Relative at={date} /> : as === "exact" ? exact : isToday ? clock(date) : exact}
+    <time dateTime={at} title={as === "clock" && isToday ? at : `${exact()} (${at})`} class="nums">
+      {as === "relative" ? <Relative at={date} /> : as === "clock" && isToday ? clock(date) : exact()}
     </time>
   );
 }

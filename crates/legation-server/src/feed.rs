@@ -73,14 +73,14 @@ struct Flow {
 }
 
 #[derive(Serialize)]
-struct Entries {
+struct Happened {
     entries: Vec<Happening>,
     skipped: u64,
     next: u64,
 }
 
 #[derive(Serialize)]
-struct Alerts {
+struct Raised {
     alerts: Vec<Alert>,
 }
 
@@ -124,7 +124,7 @@ impl Flow {
         let listed = self.shared.exchange.alerts(self.alerted, ALERTS, Duration::ZERO).await?;
         let Some((last, _)) = listed.last() else { return Ok(()) };
         self.alerted = Some(*last);
-        event(text, "alerts", None, &Alerts { alerts: listed.into_iter().map(|(_, alert)| alert).collect() });
+        event(text, "alerts", None, &Raised { alerts: listed.into_iter().map(|(_, alert)| alert).collect() });
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl Flow {
         let Some(last) = listed.last().map(|entry| entry.position) else { return Ok(()) };
         self.next = last + 1;
         let entries = listed.iter().map(Happening::of).collect::<Result<_, _>>()?;
-        event(text, "entries", Some(last), &Entries { entries, skipped, next: last });
+        event(text, "entries", Some(last), &Happened { entries, skipped, next: last });
         Ok(())
     }
 

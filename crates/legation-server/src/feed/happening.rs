@@ -22,13 +22,13 @@ pub(crate) struct Happening {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Short {
-    Message(Box<Message>),
+    Message(Box<Sent>),
     Refusal(Refusal),
     Other(Other),
 }
 
 #[derive(Serialize)]
-struct Message {
+struct Sent {
     verdict: &'static str,
     dialect: Format,
     kind: String,
@@ -78,7 +78,7 @@ fn short(effect: Effect) -> Option<Short> {
     let other = |about: Option<String>, by: Option<String>| Some(Short::Other(Other { about, by, count: None }));
     let counted = |agent, count| Some(Short::Other(Other { about: Some(agent), by: None, count: Some(count) }));
     match effect {
-        Effect::Accepted(accepted) => Some(Short::Message(Box::new(Message::of(accepted)))),
+        Effect::Accepted(accepted) => Some(Short::Message(Box::new(Sent::of(accepted)))),
         Effect::Refused(refused) => Some(Short::Refusal(Refusal::of(refused))),
         Effect::Registered { agent, by } => other(Some(agent.id), Some(by)),
         Effect::Removed { agent, by, .. } | Effect::Keyed { agent, by, .. } | Effect::Purged { agent, by, .. } => {
@@ -107,12 +107,12 @@ impl Refusal {
     }
 }
 
-impl Message {
-    fn of(accepted: Accepted) -> Message {
+impl Sent {
+    fn of(accepted: Accepted) -> Sent {
         let Accepted { dialect, kind, id, sender, mut to, thread, .. } = accepted;
         let recipients = to.len();
         to.truncate(NAMED);
-        Message {
+        Sent {
             verdict: if accepted.ruled.held.is_empty() { "accepted" } else { "held" },
             dialect,
             kind,

@@ -205,7 +205,9 @@ fn feed(talk: &Talk<'_>, house: &House) {
         let begin = format!("event: {event}\ndata: ");
         let data: Vec<_> = told.split(&begin).skip(1).filter_map(|rest| rest.lines().next()).collect();
         assert!(!data.is_empty(), "{event}");
-        data.into_iter().for_each(|data| talk.contract.check(&shape, &serde_json::from_str(data).unwrap()));
+        for data in data {
+            talk.contract.check(&shape, &serde_json::from_str(data).unwrap());
+        }
     }
 }
 
@@ -308,8 +310,9 @@ fn people(talk: &Talk<'_>) {
     talk.contract.fits(page("/", "", &headers));
     talk.contract.fits(page("/style.css", "", &[]));
     let shown = talk.contract.fits(page("/", "", &headers)).text;
-    let file = shown.split('"').find_map(|part| part.strip_prefix("/assets/").filter(|name| name.ends_with(".js")));
-    let names = [("file", file.unwrap())];
+    let file = shown.split('"').find_map(|part| part.strip_prefix("/assets/index-")).unwrap();
+    let file = format!("index-{file}");
+    let names = [("file", file.as_str())];
     talk.contract.fits(Call { method: "GET", path: "/assets/{file}", names: &names, ..Call::default() });
     talk.contract.fits(Call { method: "POST", path: "/signout", headers: &headers, ..Call::default() });
 }
