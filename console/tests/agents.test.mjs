@@ -100,6 +100,9 @@ test("an agent is suspended with a reason and resumed, by keyboard, and a refusa
   await line.getByText("suspended").waitFor();
   assert.equal((await show("top")).state, "suspended");
   assert.ok((await house.ask("GET", "/v1/agents/top/inbox")).body.messages.some(({ message }) => JSON.stringify(message).includes("odd results")));
+  await page.goto(`${house.url}/#/agents/top`);
+  await page.getByText("operator suspended it: odd results").waitFor();
+  await page.goto(`${house.url}/#/agents?words=top`);
   await line.getByRole("button", { name: "Resume" }).click();
   await dialog.getByLabel("Reason").fill("looked into it");
   await dialog.getByRole("button", { name: "Resume" }).click();
@@ -183,6 +186,13 @@ test("the form registers, its command does the same, and the token is shown once
   await page.getByRole("link", { name: "To the agent" }).click();
   await page.getByRole("heading", { name: "made-here", level: 1 }).waitFor();
   assert.equal((await page.content()).includes(token), false);
+  await page.getByRole("button", { name: "New token" }).click();
+  await page.getByRole("button", { name: "Make it" }).click();
+  const second = await page.getByRole("region", { name: "Token" }).textContent();
+  assert.equal((await house.send(second, cap("made-here", "top", "Hello again."))).body.status, "accepted");
+  assert.equal((await house.send(token, cap("made-here", "top", "And again."))).status, 401);
+  await page.getByRole("button", { name: "Done" }).click();
+  assert.equal((await page.content()).includes(second), false);
   await page.goto(`${house.url}/#/agents?register=true`);
   await page.getByLabel("Id", { exact: false }).first().fill("top");
   await page.getByRole("button", { name: "Register", exact: true }).click();

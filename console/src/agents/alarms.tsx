@@ -29,7 +29,7 @@ export function Alarms({ asked, states, done }: { asked: Asked<readonly Escalati
   // What was acted on may be gone, and the button with it: whoever uses the keyboard is not sent back to the top.
   const acted = useRef(false);
   useEffect(() => {
-    if (acted.current && (document.activeElement === document.body || document.activeElement?.id === "main")) head.current?.focus();
+    if (acted.current && document.activeElement === document.body) head.current?.focus();
     acted.current = false;
   }, [asked.data]);
   const after = (): void => {
@@ -97,9 +97,11 @@ function Reason({ position }: { position: number }): VNode {
   const asked = useAsk((signal) => get("/v1/messages/{key}", { path: { key: position }, signal }), [position]);
   if (asked.error) return <p class="quiet">Why cannot be shown: <Text value={asked.error.message} /></p>;
   if (!asked.data) return <Loading />;
-  const payload = (asked.data.message as { payload?: { reason?: unknown; context?: unknown } } | undefined)?.payload;
-  if (typeof payload?.reason !== "string") return <p class="quiet">{asked.data.gone ? "What it said is not kept any more." : "It gives no reason."}</p>;
-  return <Prose value={payload.reason} />;
+  const { payload, content } = (asked.data.message ?? {}) as { payload?: { reason?: unknown } | null; content?: unknown };
+  // What the exchange raised because of a blocked message is that message.
+  const reason = payload?.reason ?? content;
+  if (typeof reason !== "string") return <p class="quiet">{asked.data.gone ? "What it said is not kept any more." : "It gives no reason."}</p>;
+  return <Prose value={reason} />;
 }
 
 function Acknowledge({ one, state, close, done }: { one: Escalation; state: Agent["state"] | undefined; close: () => void; done: () => void }): VNode {

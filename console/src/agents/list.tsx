@@ -28,7 +28,7 @@ export function List({ agents, query, done }: { agents: readonly Agent[]; query:
   const acted = useRef(false);
   // The line that was acted on moves to its new place, and loses the focus by that.
   useEffect(() => {
-    if (acted.current && (document.activeElement === document.body || document.activeElement?.id === "main")) box.current?.querySelector<HTMLElement>(".rows")?.focus();
+    if (acted.current && document.activeElement === document.body) box.current?.querySelector<HTMLElement>(".rows")?.focus();
     acted.current = false;
   }, [agents]);
   const many = (name: string): number => agents.filter((one) => one.state === name).length;

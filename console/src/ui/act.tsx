@@ -49,19 +49,15 @@ export function Confirm({ title, verb, danger, act, close, ask, children }: Conf
   const [said, say] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Problem>();
-  useEffect(() => {
-    // Whoever was asked goes on where they were; at the content, where that is gone.
-    const before = document.activeElement as HTMLElement | null;
-    dialog.current?.showModal();
-    return () => (before?.isConnected ? before : document.getElementById("main"))?.focus();
-  }, []);
+  useEffect(() => dialog.current?.showModal(), []);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     setError(undefined);
     try {
       await act(said);
-      close();
+      // Closed rather than taken away, so that the focus goes back to where it was.
+      dialog.current?.close();
     } catch (problem) {
       setError(asProblem(problem));
       setBusy(false);
