@@ -206,6 +206,8 @@ test("auditors verify what is kept from them too; reviewers see the head and pro
   await card(reviewer, "Prove an entry").getByRole("button", { name: "Prove" }).click();
   await reviewer.locator("[data-proof='sound']").waitFor();
   assert.equal(await card(reviewer, "Verify").count(), 0);
+  const wide = () => [...document.querySelectorAll("main *")].filter((one) => !one.closest("table") && one.getBoundingClientRect().right > innerWidth).map((one) => `${one.tagName} ${one.className} ${one.textContent}`);
+  assert.deepEqual(await reviewer.evaluate(wide), []);
   assert.equal(await reviewer.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
   assert.deepEqual(await axe(reviewer), []);
   assert.deepEqual(reviewer.faults, []);
