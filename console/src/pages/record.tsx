@@ -25,7 +25,7 @@ export default function Record(_: PageProps): VNode {
                 <KeyValue of={[
                   ["Entries", <strong class="nums">{told.size.toLocaleString()}</strong>],
                   ["Chain", <Text value={told.chain} mono />],
-                  ["Signed", told.checkpoint ? <span>up to entry {told.checkpoint.size.toLocaleString()}, <Time at={timeOf(told.checkpoint)} /></span> : <span class="quiet">not yet</span>],
+                  ["Signed", told.checkpoint ? <span>the first {told.checkpoint.size.toLocaleString()}, <Time at={timeOf(told.checkpoint)} /></span> : <span class="quiet">not yet</span>],
                   ["Record of", told.checkpoint && <Text value={told.checkpoint.realm} />],
                   ["Epoch", <span class="nums">{told.epochs.length}{told.epochs.length > 1 && `, since entry ${told.epochs.at(-1)?.first}`}</span>],
                   ["Key", keys.data && <>{keys.data.keys.map((key) => <span key={key.public}><Text value={key.public} mono /> <Copy text={key.public} /></span>)}</>],
