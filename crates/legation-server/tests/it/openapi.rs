@@ -520,7 +520,7 @@ fn every_parameter_that_is_described_is_taken() {
             }
             let method = if method == "get" { "GET" } else { "POST" };
             let (name, operation) = takes(parameter["name"].as_str().unwrap());
-            let names = [("id", "ann"), ("key", "1"), ("name", name), ("operation", operation)];
+            let names = [("id", "ann"), ("key", "1"), ("name", name), ("operation", operation), ("file", "nothing.js")];
             let call = Call { method, path: &path, names: &names, query: &query, headers: &headers, ..Call::default() };
             let answer = contract.answered(call);
             assert!(matches!(answer.status, 200 | 404), "{path}?{query}: {answer:?}");
