@@ -66,9 +66,7 @@ impl Exchange {
             match state.registry().agent(agent).and_then(|agent| agent.key(key)) {
                 _ if withdrawn => return Ok(Err(Rejection::because(Code::KeyRevoked, "this key was withdrawn"))),
                 None => return Ok(Err(Rejection::because(Code::NotFound, "there is no agent with this key"))),
-                Some(found) => {
-                    self.staple(&state, (Of::Key, key_hash(agent, key)), found.state, found.not_after)
-                }
+                Some(found) => self.staple(&state, (Of::Key, key_hash(agent, key)), found.state, found.not_after),
             }
         };
         self.attested(staple.to_canonical()).map(Ok)

@@ -40,9 +40,7 @@ pub(crate) use people::{
 };
 pub(crate) use record::{CheckArgs, ExportArgs, ProveArgs, TailArgs};
 pub(crate) use review::{ReviewArgs, ReviewCommand};
-pub(crate) use revocation::{
-    CheckedArgs, OutArgs, RevocationsArgs, RevocationsCommand, StapleArgs, StapleCommand,
-};
+pub(crate) use revocation::{CheckedArgs, OutArgs, RevocationsArgs, RevocationsCommand, StapleArgs, StapleCommand};
 pub(crate) use session::{SessionArgs, SessionCommand};
 pub(crate) use task::{TaskArgs, TaskCommand, TaskOf};
 

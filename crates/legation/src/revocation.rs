@@ -21,7 +21,7 @@ pub(crate) fn list(args: &RevocationsArgs) -> anyhow::Result<Outcome> {
         RevocationsCommand::List(out) => {
             let remote = Remote::new(&args.remote)?;
             let signed = remote.wait(remote.client.revocations()).map_err(|error| remote.told(error))?;
-            let key = key_of(out.key.as_deref(), &remote)?;
+            let key = key_of(out.exchange_key.as_deref(), &remote)?;
             told(&listed(&signed, &key)?, &signed, args.remote.json)?;
             written(out, &signed, &key)?;
         }
@@ -41,9 +41,9 @@ pub(crate) fn staple(args: &StapleArgs) -> anyhow::Result<Outcome> {
             let signed = remote.wait(remote.client.staple_key(agent, &key)).map_err(|error| remote.told(error))?;
             given(&remote, out, &signed)
         }
-        StapleCommand::Identity { token, out } => {
+        StapleCommand::Identity { which, out } => {
             let remote = Remote::new(&args.remote)?;
-            let hash = token_hash(token)?;
+            let hash = token_hash(which)?;
             let signed = remote.wait(remote.client.staple_identity(&hash)).map_err(|error| remote.told(error))?;
             given(&remote, out, &signed)
         }
@@ -61,7 +61,7 @@ pub(crate) fn staple(args: &StapleArgs) -> anyhow::Result<Outcome> {
 }
 
 fn given(remote: &Remote, out: &OutArgs, signed: &Signed) -> anyhow::Result<Outcome> {
-    let key = key_of(out.key.as_deref(), remote)?;
+    let key = key_of(out.exchange_key.as_deref(), remote)?;
     if !signed.is_by(&key) {
         bail!("the staple is not signed by the exchange's key");
     }
@@ -137,7 +137,7 @@ fn pem(key: &PublicKey) -> String {
 fn read(args: &CheckedArgs) -> anyhow::Result<(Signed, PublicKey)> {
     let path = args.signature.clone().unwrap_or_else(|| beside(&args.file, "sig"));
     let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
-    let bytes = bytes.try_into().map_err(|_| anyhow!("{} does not hold 64 bytes", path.display()))?;
+    let bytes: [u8; 64] = bytes.try_into().map_err(|_| anyhow!("{} does not hold 64 bytes", path.display()))?;
     let signed = Signed { statement: read_text(&args.file)?, signature: Signature::from_bytes(bytes) };
     Ok((signed, public_key(&args.key)?))
 }
@@ -145,7 +145,7 @@ fn read(args: &CheckedArgs) -> anyhow::Result<(Signed, PublicKey)> {
 /// The hash that is spelled, or that of a token.
 fn token_hash(token: &str) -> anyhow::Result<Hash> {
     if token.starts_with("sha256:") {
-        return token.parse().with_context(|| shown(token));
+        return token.parse::<Hash>().with_context(|| shown(token));
     }
     Ok(Hash::of(&[token.trim().as_bytes()]))
 }

@@ -4,6 +4,7 @@
 mod alerts;
 mod limits;
 mod push;
+mod revocation;
 mod scanning;
 
 use legation_engine::{Credential, Exchange, Opened, Query, Settings, Standing, Submission};

@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, accepted, agent, key, person, share};
 use legation_exchange::{
-    Input, KeyChange, KeyEvent, KeyState, Moment, NewKey, Proof, Registration, Role, Verdict, Who, key_statement,
+    Input, KeyChange, KeyEvent, KeyState, Moment, NewKey, Proof, Registration, Role, State, Verdict, Who, key_statement,
 };
 use legation_protocol::Code;
 use legation_protocol::sign::{PublicKey, Signature};
@@ -136,7 +136,8 @@ fn a_key_that_waits_is_no_key_until_it_is_taken_into_use() {
     add(&mut desk, waiting, Some(proof(1, 2)), agent(ANN)).unwrap();
     assert_eq!((live(&desk, 1), live(&desk, 2)), (true, false));
     assert_eq!(happens(&mut desk, 2, KeyEvent::Activate, agent(ANN)), Err(Code::NotAllowed));
-    let activate = KeyChange::Event { key: key(2).public(), event: KeyEvent::Activate, proof: Some(proof(1, 2)), why: None };
+    let activate =
+        KeyChange::Event { key: key(2).public(), event: KeyEvent::Activate, proof: Some(proof(1, 2)), why: None };
     change(&mut desk, activate, agent(ANN)).unwrap();
     assert_eq!((state(&desk, 1), state(&desk, 2)), (Some(KeyState::Rotating), Some(KeyState::Active)));
     assert_eq!(happens(&mut desk, 2, KeyEvent::Activate, Who::operator()), Err(Code::KeyState));
@@ -292,4 +293,52 @@ fn an_agent_cannot_pile_up_keys() {
     let keys = &desk.state.registry().agent(ANN).unwrap().keys;
     assert_eq!(keys.len(), 16);
     assert_eq!(keys.last().map(|key| key.state), Some(KeyState::Active));
+}
+
+#[test]
+fn what_was_withdrawn_is_remembered_with_when_and_why_and_comes_back_from_a_snapshot() {
+    let mut desk = desk();
+    let before = desk.state.rules().revocations.sequence();
+    let compromised = |why: Option<&str>, event| KeyChange::Event {
+        key: key(1).public(),
+        event,
+        proof: None,
+        why: why.map(Into::into),
+    };
+    let long = "x".repeat(1025);
+    let refused = change(&mut desk, compromised(Some(&long), KeyEvent::Revoke), agent(ANN));
+    assert_eq!((refused, desk.state.rules().revocations.sequence()), (Err(Code::OutOfRange), before));
+    change(&mut desk, compromised(Some("lost"), KeyEvent::Compromise), agent(ANN)).unwrap();
+    let first = desk.state.rules().revocations.get(ANN, public(1)).cloned().unwrap();
+    assert_eq!((first.state, first.why.as_deref()), (KeyState::Compromised, Some("lost")));
+    let sequence = desk.state.rules().revocations.sequence();
+    assert!(sequence > before);
+    desk.passes(Duration::from_secs(60));
+    change(&mut desk, compromised(None, KeyEvent::Revoke), agent(ANN)).unwrap();
+    let then = desk.state.rules().revocations.get(ANN, public(1)).cloned().unwrap();
+    // It ceased to count when somebody else might have it.
+    assert_eq!((then.at, then.state, then.why.as_deref()), (first.at, KeyState::Revoked, Some("lost")));
+    assert!(desk.state.rules().revocations.sequence() > sequence);
+    assert_eq!(desk.state.rules().revocations.get("eve", public(1)), None);
+    let again = State::from_bytes(&desk.state.to_bytes()).unwrap();
+    assert_eq!(again.rules().revocations, desk.state.rules().revocations);
+}
+
+#[test]
+fn a_retired_key_is_not_among_the_withdrawn() {
+    let mut desk = desk();
+    happens(&mut desk, 1, KeyEvent::Retire, Who::operator()).unwrap();
+    assert_eq!(desk.state.rules().revocations.keys().count(), 0);
+}
+
+#[test]
+fn a_withdrawn_key_does_not_come_back_though_the_agent_has_forgotten_it() {
+    let mut desk = desk();
+    happens(&mut desk, 1, KeyEvent::Revoke, Who::operator()).unwrap();
+    desk.ask(Input::Remove { id: ANN.to_owned(), who: Who::operator() });
+    let with = |seed: u8| Registration { keys: Some(vec![new_key(seed)]), ..Registration::default() };
+    assert_eq!(desk.register(ANN, with(1), Who::operator()), Err(Code::KeyRevoked));
+    assert_eq!(desk.register("eve", with(1), Who::operator()), Ok(false), "another agent's is another key");
+    desk.register(ANN, with(2), Who::operator()).unwrap();
+    assert_eq!(add(&mut desk, new_key(1), None, Who::operator()), Err(Code::KeyRevoked));
 }

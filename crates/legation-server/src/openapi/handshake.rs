@@ -96,10 +96,15 @@ fn revoke() -> Operation {
 }
 
 fn staple() -> Operation {
-    Operation::new(Method::GET, "/v1/identities/{hash}/staple", "stapleIdentity", "That an identity token counts, signed")
-        .about("For whoever knows the hash. Of one that does not count nothing is told, whatever the reason.")
-        .in_path("hash", "The hash of the token, `sha256:…`")
-        .answers(200, "The statement as it was signed", "Staple")
-        .tells("Legation-Signature")
-        .refuses(&[404])
+    Operation::new(
+        Method::GET,
+        "/v1/identities/{hash}/staple",
+        "stapleIdentity",
+        "That an identity token counts, signed",
+    )
+    .about("For whoever knows the hash. Of one that does not count nothing is told, whatever the reason.")
+    .in_path("hash", "The hash of the token, `sha256:…`")
+    .answers(200, "The statement as it was signed", "Staple")
+    .tells("Legation-Signature")
+    .refuses(&[404])
 }

@@ -97,13 +97,18 @@ fn change_key() -> Operation {
 }
 
 fn key_staple() -> Operation {
-    Operation::new(Method::GET, "/v1/agents/{id}/keys/{key}/staple", "stapleKey", "That a key was not withdrawn, signed")
-        .by(Proof::Token)
-        .in_path("id", AGENT)
-        .in_path("key", "The public key, percent-encoded")
-        .answers(200, "The statement as it was signed", "Staple")
-        .tells("Legation-Signature")
-        .refuses(&[404])
+    Operation::new(
+        Method::GET,
+        "/v1/agents/{id}/keys/{key}/staple",
+        "stapleKey",
+        "That a key was not withdrawn, signed",
+    )
+    .by(Proof::Token)
+    .in_path("id", AGENT)
+    .in_path("key", "The public key, percent-encoded")
+    .answers(200, "The statement as it was signed", "Staple")
+    .tells("Legation-Signature")
+    .refuses(&[404])
 }
 
 fn people() -> Operation {

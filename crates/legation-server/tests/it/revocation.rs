@@ -8,7 +8,6 @@ use crate::mcp::client::BOTH;
 use crate::words::Party;
 use crate::ws::Socket;
 use crate::ws::binding::{challenged, signed};
-use legation_exchange::TokenHash;
 use legation_exchange::record::Hash;
 use legation_exchange::revocation::{List, Of, Signed, Staple, key_hash};
 use legation_protocol::sign::{SecretKey, Signature};
@@ -89,7 +88,7 @@ fn the_list_has_what_was_revoked_by_hash_with_reasons_and_times() {
     }
     // Neither names nor tokens are there to be read.
     let text = list.to_canonical();
-    assert!(!["ann", "user_42", &token].iter().any(|word| text.contains(word)), "{text}");
+    assert!(!["ann", "user_42", token.as_str()].iter().any(|word| text.contains(word)), "{text}");
 }
 
 #[test]
@@ -163,7 +162,7 @@ fn what_was_withdrawn_stays_so_through_a_restart_and_when_its_agent_goes_and_com
     withdraw(&house, &ann, "REVOKED", "lost");
     let hash = key_hash("ann", &ann.key.public());
     let before = listed(&house).find(Of::Key, &hash).cloned().unwrap();
-    house.ask("DELETE", "/v1/agents/ann").by(&house.operator).send(b"").ok();
+    house.ask("DELETE", "/v1/agents/ann").by(&house.operator).get().ok();
     let house = house.restart();
     assert_eq!(listed(&house).find(Of::Key, &hash), Some(&before));
     let again = json!({"keys": [ann.key.public().to_string()]}).to_string();
@@ -188,7 +187,6 @@ fn the_very_next_frame_under_a_withdrawn_key_is_refused() {
         withdraw(&house, &ann, state, "lost");
         framed.say(ann.vcp("bob", "too late"));
         assert_eq!(framed.json()["error"], "key_revoked");
-        bound.say(ann.cap("bob", "too late"));
         bound.closes(1008, "key_revoked");
         assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 1);
     }
@@ -224,11 +222,11 @@ fn the_very_next_ask_under_a_revoked_identity_is_refused_on_every_door() {
     assert_eq!(socket.json()["error"], "unauthenticated");
     http().refused(401, "unauthenticated");
     for host in &hosts {
-        let answer = host.call("vcp_personal_state", json!({}));
-        assert!(answer.to_string().contains("unauthenticated") || answer.get("error").is_some(), "{answer}");
+        let answer = host.ask("tools/call", json!({"name": "vcp_personal_state", "arguments": {}}));
+        assert!(answer["error"].is_object() || answer["result"]["isError"] == true, "{answer}");
+        assert!(!answer.to_string().contains("\"signals\""), "{answer}");
     }
-    let hash = TokenHash(Hash::of(&[token.as_bytes()]).0);
-    assert!(listed(&house).find(Of::Identity, &Hash(hash.0)).is_some());
+    assert!(listed(&house).find(Of::Identity, &Hash::of(&[token.as_bytes()])).is_some());
 }
 
 #[test]
@@ -242,12 +240,9 @@ fn revocation_is_told_to_be_on_only_while_its_list_verifies_under_the_key_that_i
     negotiated.say(&hello);
     assert_eq!(negotiated.json()["type"], "vcp-ack");
     // Another key lies where the exchange's own did: what it signs next, nobody could check.
-    let (path, own) = (house.data().join("exchange.pem"), house.exchange_pem());
+    let path = house.data().join("exchange.pem");
     std::fs::write(&path, SecretKey::from_seed(&[9; 32]).to_pem().unwrap().as_bytes()).unwrap();
     negotiated.closes(1011, "core_feature_lost");
     let lost = greet();
     assert_eq!((lost.status, lost.json()["code"].as_str()), (503, Some("INTERNAL_ERROR")));
-    std::fs::write(&path, own).unwrap();
-    while greet().status != 200 {}
-    assert_eq!(greet().ok()["core_features"]["revocation"], true);
 }

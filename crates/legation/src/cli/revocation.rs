@@ -66,7 +66,8 @@ pub(crate) enum StapleCommand {
     /// Get one for an identity token
     Identity {
         /// The token, or its hash
-        token: String,
+        #[arg(value_name = "TOKEN")]
+        which: String,
 
         #[command(flatten)]
         out: OutArgs,
@@ -97,8 +98,8 @@ pub(crate) enum StapleCommand {
 #[derive(Args, Debug)]
 pub(crate) struct OutArgs {
     /// The exchange's public key, `ed25519:…`, or a file that holds it [default: what the exchange publishes]
-    #[arg(long = "exchange-key", value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    #[arg(long, value_name = "KEY")]
+    pub(crate) exchange_key: Option<String>,
 
     /// Write the statement here, its signature to FILE.sig and the exchange's public key to FILE.pem
     #[arg(long, value_name = "FILE")]

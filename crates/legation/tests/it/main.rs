@@ -32,6 +32,7 @@ mod proofs;
 mod push;
 #[cfg(unix)]
 mod reloading;
+mod revocation;
 mod sealed;
 mod served;
 mod stream;

@@ -22,7 +22,10 @@ fn about() -> [Member; 2] {
         must("of", one_of("An agent's key, or an identity token.", &["key", "identity"])),
         must(
             "hash",
-            as_a("Hash", "Of the token; or of `{\"agent\":\"…\",\"key\":\"ed25519:…\"}`, in canonical JSON, for a key."),
+            as_a(
+                "Hash",
+                "Of the token; or of `{\"agent\":\"…\",\"key\":\"ed25519:…\"}`, in canonical JSON, for a key.",
+            ),
         ),
     ]
 }
