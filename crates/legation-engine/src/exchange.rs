@@ -3,6 +3,7 @@
 use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
+use crate::charters::Covered;
 use crate::clearing::Clearing;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
@@ -232,6 +233,8 @@ pub struct Exchange {
     pub(crate) judge: Option<Arc<Judge>>,
     /// What scans messages.
     pub(crate) scanning: Arc<Scanning>,
+    /// What those see who are not cleared.
+    pub(crate) opacity: Covered,
     /// Tells the decider other settings.
     pub(crate) policies: watch::Sender<Policy>,
 }

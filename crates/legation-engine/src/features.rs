@@ -4,7 +4,7 @@ use crate::exchange::Exchange;
 use legation_protocol::negotiation::{Feature, Observed};
 
 impl Exchange {
-    /// Looks how the core features stand. It reads the file of the key ring, so it may have to wait.
+    /// Looks how the core features stand. It reads the key ring and the end of the record, so it may have to wait.
     ///
     /// A feature that is built later is told of here: `On` while it works, `Lost` once it has failed, and
     /// `Off`, as left out, as long as there is none.
@@ -12,8 +12,15 @@ impl Exchange {
         Observed {
             encryption: self.vault.observed(),
             injection_scanning: self.scanning().observed(),
-            audit_chain: if self.is_running() { Feature::On } else { Feature::Lost },
+            audit_chain: if self.is_running() && self.last_reads_back() { Feature::On } else { Feature::Lost },
+            context_opacity: self.opacity.observed(),
             ..Observed::default()
         }
+    }
+
+    /// Whether the last entry of the record is on the disk as it was written, and the chain leads there.
+    fn last_reads_back(&self) -> bool {
+        let is_whole = |last| matches!(self.entry(last), Ok(Some(_))) && matches!(self.reader.batch(last), Ok(Some(_)));
+        self.head().size.checked_sub(1).is_none_or(is_whole)
     }
 }

@@ -128,7 +128,7 @@ fn raise(ruling: &mut Ruling, own: Option<Level>, floor: Level, says: &str) -> R
         Level::Review if own < Some(Level::Block) => {
             ruling.raise(Level::Review);
             if !ruling.reasons.iter().any(|reason| reason.lifts == Lifter::Person) {
-                let (code, says) = ("safety_floor".to_owned(), says.to_owned());
+                let (code, says) = (Reason::SAFETY_FLOOR.to_owned(), says.to_owned());
                 ruling.reasons.push(Reason { code, says, lifts: Lifter::Person });
             }
             Ok(())
