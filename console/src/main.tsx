@@ -15,8 +15,8 @@ async function start(): Promise<void> {
   session.value = await get("/v1/session");
   const role = session.value.role;
   const first = pageOf(route.value.page);
-  // Who may not see the first page begins with one that is theirs.
-  const own = pages.find((page) => isFor(page, role));
+  // Who may not see the first page begins with one that is theirs above all.
+  const own = pages.find((page) => page.roles && isFor(page, role)) ?? pages.find((page) => isFor(page, role));
   if (route.value.page === "" && first && !isFor(first, role) && own) go(href([own.name]), true);
   render(<Shell />, root);
 }

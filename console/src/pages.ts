@@ -27,6 +27,12 @@ export interface Page {
 export const pages: readonly Page[] = [
   { name: "", title: "Now", load: () => import("./pages/now"), roles: ["operator", "auditor"] },
   { name: "messages", title: "Messages", load: () => import("./pages/messages") },
+  { name: "tasks", title: "Tasks", load: () => import("./pages/tasks") },
+  { name: "reviews", title: "Reviews", load: () => import("./pages/reviews"), roles: ["operator", "reviewer", "auditor"], waiting: (counts) => counts.reviews },
+  { name: "inbox", title: "Inbox", load: () => import("./pages/inbox") },
+  { name: "agents", title: "Agents", load: () => import("./pages/agents"), waiting: (counts) => counts.escalations },
+  { name: "memory", title: "Memory", load: () => import("./pages/memory") },
+  { name: "record", title: "Record", load: () => import("./pages/record") },
   { name: "start", title: "Connect", load: () => import("./pages/start") },
 ];
 

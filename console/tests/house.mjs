@@ -130,3 +130,16 @@ export async function axe(page) {
   const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).join(", ")}`);
 }
+
+/** Goes there by Tab, then presses Enter, or writes. */
+export async function press(page, what, text) {
+  for (let n = 0; n < 80; n++) {
+    if (await what.evaluate((element) => element === document.activeElement)) {
+      if (text === undefined) await page.keyboard.press("Enter");
+      else await page.keyboard.type(text);
+      return;
+    }
+    await page.keyboard.press("Tab");
+  }
+  throw new Error("it is not reached by Tab");
+}

@@ -90,13 +90,18 @@ async function placed(position: number, entry: Entry): Promise<Found[]> {
   const reached = await root(own, position, proof.size, proof.path.map(unhex));
   const holds = reached !== undefined && named(reached) === proof.root && proof.leaf === named(own);
   found.push(holds ? yes(`A path of ${proof.path.length} hashes leads from it to the root of ${proof.size} entries.`) : no("The path does not lead to the root."));
-  return [...found, await stated(proof)];
+  return [...found, await covering(proof)];
 }
 
-async function stated(proof: Shape<"Inclusion">): Promise<Found> {
+async function covering(proof: Shape<"Inclusion">): Promise<Found> {
   const checkpoint = proof.checkpoint;
   if (!checkpoint) return open("There is no checkpoint of that size.");
   if (checkpoint.root !== proof.root || checkpoint.size !== proof.size) return no("The checkpoint is of another root.");
+  return stated(checkpoint);
+}
+
+/** Whether the exchange signed a checkpoint. */
+export async function stated(checkpoint: Shape<"Checkpoint">): Promise<Found> {
   const { keys } = await get("/.well-known/legation/keys");
   const covered = utf8(canonical(unsigned(checkpoint)));
   for (const { public: key } of keys) {

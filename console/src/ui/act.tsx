@@ -56,7 +56,8 @@ export function Confirm({ title, verb, danger, act, close, ask, children }: Conf
     setError(undefined);
     try {
       await act(said);
-      close();
+      // Closed rather than taken away, so that the focus goes back to where it was.
+      dialog.current?.close();
     } catch (problem) {
       setError(asProblem(problem));
       setBusy(false);

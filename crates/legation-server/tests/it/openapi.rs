@@ -492,7 +492,6 @@ fn every_parameter_that_is_described_is_taken() {
     }
     let contract = Contract::of(&house);
     let (by, session) = (format!("Bearer {}", house.operator), session(&house));
-    let names = [("id", "ann"), ("key", "1"), ("file", "nothing.js")];
     let headers = [("authorization", by.as_str()), ("legation-session", session.as_str())];
     let mut taken = 0;
     for (method, path, operation) in contract.operations().into_iter().filter(|(.., it)| !is_endless(it)) {
@@ -506,7 +505,7 @@ fn every_parameter_that_is_described_is_taken() {
             }
             let method = if method == "get" { "GET" } else { "POST" };
             let (name, operation) = takes(parameter["name"].as_str().unwrap());
-            let names = [("id", "ann"), ("key", "1"), ("name", name), ("operation", operation)];
+            let names = [("id", "ann"), ("key", "1"), ("name", name), ("operation", operation), ("file", "nothing.js")];
             let call = Call { method, path: &path, names: &names, query: &query, headers: &headers, ..Call::default() };
             let answer = contract.answered(call);
             assert!(matches!(answer.status, 200 | 404), "{path}?{query}: {answer:?}");

@@ -1,0 +1,132 @@
+// Escalations that are open: who raised them, who has not answered, and how long there is.
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { get, post } from "../api/client";
+import { type Asked, useAsk } from "../api/use";
+import { href } from "../router";
+import { AgentName, Await, Card, Chip, Confirm, Countdown, EmptyState, Loading, Prose, Text, Time, type Tone, toast } from "../ui";
+import { type Escalation, everyEscalation } from "./escalations";
+import { type Agent, State, StopButtons, mayStop } from "./stop";
+
+type States = ReadonlyMap<string, Agent["state"]>;
+
+const TONES: Readonly<Record<Escalation["severity"], Tone>> = { info: "plain", warning: "wait", critical: "bad", emergency: "bad" };
+const GRAVITY: readonly Escalation["severity"][] = ["emergency", "critical", "warning", "info"];
+const FIRST = 12;
+
+/** Those without an answer first, then the gravest, then what runs out next. */
+function urgency(a: Escalation, b: Escalation): number {
+  const open = (one: Escalation): number => (one.state === "unanswered" ? 0 : 1);
+  const due = (one: Escalation): number => (one.goes_on_at ? Date.parse(one.goes_on_at) : Infinity);
+  return open(a) - open(b) || GRAVITY.indexOf(a.severity) - GRAVITY.indexOf(b.severity) || Math.sign(due(a) - due(b)) || a.position - b.position;
+}
+
+export function Alarms({ asked, states, done }: { asked: Asked<readonly Escalation[]>; states: States; done: () => void }): VNode {
+  const [all, setAll] = useState(false);
+  const head = useRef<HTMLHeadingElement>(null);
+  const open = asked.data?.filter((one) => one.state !== "closed").sort(urgency);
+  const missing = open?.filter((one) => one.state === "unanswered").length ?? 0;
+  // What was acted on may be gone, and the button with it: whoever uses the keyboard is not sent back to the top.
+  const acted = useRef(false);
+  useEffect(() => {
+    if (acted.current && document.activeElement === document.body) head.current?.focus();
+    acted.current = false;
+  }, [asked.data]);
+  const after = (): void => {
+    acted.current = true;
+    done();
+  };
+  return (
+    <Card title={<span ref={head} tabIndex={-1}>Open escalations{open && open.length > 0 && <span class="quiet"> {open.length}, {missing} without an answer</span>}</span>} tone={missing > 0 ? "bad" : undefined}>
+      <Await asked={asked}>
+        {() => (open?.length
+          ? (
+            <ul class="raised">
+              {open.slice(0, all ? open.length : FIRST).map((one) => <Raised key={one.position} one={one} state={states.get(one.agent)} done={after} />)}
+              {!all && open.length > FIRST && <li><button type="button" onClick={() => setAll(true)}>{open.length - FIRST} more</button></li>}
+            </ul>
+          )
+          : <p class="quiet">None. Nobody waits for an answer.</p>)}
+      </Await>
+    </Card>
+  );
+}
+
+export function Raised({ one, state, done }: { one: Escalation; state?: Agent["state"] | undefined; done: () => void }): VNode {
+  const [asking, ask] = useState(false);
+  const isOpen = one.state !== "closed";
+  return (
+    <li class="raised-one" data-escalation={one.id}>
+      <div class="raised-head">
+        <Chip tone={isOpen ? TONES[one.severity] : "plain"}>{one.severity}</Chip>
+        <AgentName id={one.agent} />
+        {isOpen && state && <State is={state} />}
+        <span class="quiet"><Time at={one.raised_at} /></span>
+        <Clock one={one} />
+      </div>
+      <Reason position={one.position} />
+      <ul class="told" aria-label="Who was told">
+        {one.told.map((told, n) => (
+          <li key={n} class={told.acknowledged ? "told-yes" : "told-no"}>
+            <span aria-hidden="true">{told.acknowledged ? "✓" : "…"}</span>
+            {told.agent === null ? "the operator" : <AgentName id={told.agent} />}
+            <span class="quiet">{told.acknowledged ? "acknowledged" : isOpen ? "no acknowledgement yet" : "did not acknowledge"}</span>
+          </li>
+        ))}
+      </ul>
+      <div class="actions">
+        {isOpen && one.state === "unanswered" && mayStop() && <button type="button" class="primary" onClick={() => ask(true)}>Acknowledge<span class="sr"> {one.severity} of {one.agent}</span></button>}
+        {isOpen && state && <StopButtons agent={one.agent} state={state} done={done} />}
+        <a href={href(["messages", one.position])}>Read it</a>
+      </div>
+      {asking && <Acknowledge one={one} state={state} close={() => ask(false)} done={done} />}
+    </li>
+  );
+}
+
+/** What happens next, and when. */
+function Clock({ one }: { one: Escalation }): VNode {
+  if (one.state === "closed") return <span class="quiet">closed{one.closed_by && <> by <Text value={one.closed_by} /></>}{one.closed_at && <> <Time at={one.closed_at} /></>}</span>;
+  const by = one.acknowledged_by && <>acknowledged by <Text value={one.acknowledged_by} /></>;
+  if (!one.goes_on_at) return <span class="clock">{by ?? (one.requires_ack ? "nobody answered: it is the operator’s now" : "no answer asked for")}</span>;
+  return <span class="clock">{by ? <>{by}, to be dealt with: </> : "answer: "}<Countdown until={one.goes_on_at} /><span class="quiet">, then the next above is told</span></span>;
+}
+
+/** What the agent said: it is in the message, not in the list. */
+function Reason({ position }: { position: number }): VNode {
+  const asked = useAsk((signal) => get("/v1/messages/{key}", { path: { key: position }, signal }), [position]);
+  if (asked.error) return <p class="quiet">Why cannot be shown: <Text value={asked.error.message} /></p>;
+  if (!asked.data) return <Loading />;
+  const { payload, content } = (asked.data.message ?? {}) as { payload?: { reason?: unknown } | null; content?: unknown };
+  // What the exchange raised because of a blocked message is that message.
+  const reason = payload?.reason ?? content;
+  if (typeof reason !== "string") return <p class="quiet">{asked.data.gone ? "What it said is not kept any more." : "It gives no reason."}</p>;
+  return <Prose value={reason} />;
+}
+
+function Acknowledge({ one, state, close, done }: { one: Escalation; state: Agent["state"] | undefined; close: () => void; done: () => void }): VNode {
+  const act = async (): Promise<void> => {
+    await post("/v1/escalations/{id}/ack", { path: { id: one.position } });
+    toast(`Acknowledged, and ${one.agent} is told.`);
+    done();
+  };
+  return (
+    <Confirm title={`Acknowledge this ${one.severity} escalation?`} verb="Acknowledge" act={act} close={close}>
+      <p><strong><Text value={one.agent} /></strong> gets your acknowledgement from the exchange, and the clock for an answer stops.{state && state !== "running" && <> It stays {state} until it is resumed.</>}</p>
+      {one.severity === "critical" && <p class="quiet">A critical one is then to be dealt with within five minutes, or it goes on to the next above.</p>}
+    </Confirm>
+  );
+}
+
+/** The last ones of an agent or of all, closed ones too. */
+export function Past({ agent }: { agent?: string }): VNode {
+  const asked = useAsk((signal) => everyEscalation({ state: "all", ...(agent ? { agent } : {}) }, signal), [agent]);
+  return (
+    <Await asked={asked}>
+      {(all) => {
+        const closed = all.filter((one) => one.state === "closed").reverse().slice(0, 20);
+        return closed.length === 0 ? <EmptyState title="None was closed yet." /> : <ul class="raised">{closed.map((one) => <Raised key={one.position} one={one} done={asked.reload} />)}</ul>;
+      }}
+    </Await>
+  );
+}
