@@ -6,6 +6,7 @@ use crate::house::{Answer, House};
 use legation_engine::{ScanSettings, Settings};
 use legation_exchange::{Opacity, Policy};
 use legation_scan::{Adjusted, BUILT_IN};
+use legation_server::Limits;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -16,7 +17,8 @@ fn house(change: impl FnOnce(&mut Settings)) -> House {
     let policy = Policy { open_registration: true, ..Policy::default() };
     let mut settings = Settings { policy, ..Settings::on(data.path()) };
     change(&mut settings);
-    House::with(data, settings, legation_server::Settings::default())
+    let limits = Limits { hellos: None, ..Limits::default() };
+    House::with(data, settings, legation_server::Settings { limits, ..legation_server::Settings::default() })
 }
 
 fn greet(house: &House) -> Answer {
@@ -70,9 +72,9 @@ fn scanning_that_finds_nothing_has_failed() {
 #[test]
 fn the_audit_chain_fails_when_its_end_is_changed_on_disk() {
     let house = house(|_| ());
-    let ann = house.admit("ann");
+    let (ann, _) = (house.admit("ann"), house.admit("bob"));
     assert!(advertised(&house, "audit_chain"));
-    house.send(&ann, &ann.cap("ann", "the end of the record")).ok();
+    house.send(&ann, &ann.cap("bob", "the end of the record")).ok();
     damage(&house.data().join("record"));
     fails(&house, "audit_chain");
 }
