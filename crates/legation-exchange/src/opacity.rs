@@ -125,10 +125,11 @@ fn flag(value: &Value) -> Value {
 }
 
 impl Reason {
-    /// What is told of it: whoever is not cleared for its sender is not told whose constraint it is, nor from where.
+    /// What is told of it: whoever is not cleared for its sender is not told whose constraint it is, nor from where,
+    /// which older entries say.
     pub fn told(&self, clearance: Clearance) -> Cow<'_, str> {
         if clearance < Clearance::Full && self.code == Reason::SAFETY_FLOOR {
-            return Cow::Borrowed("the sender is under a constraint by which a person looks at this");
+            return Cow::Borrowed(Reason::UNDER_A_FLOOR);
         }
         Cow::Borrowed(&self.says)
     }

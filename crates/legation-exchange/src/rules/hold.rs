@@ -29,6 +29,8 @@ pub struct Reason {
 impl Reason {
     /// The code of a constraint that asks for a person's look at every message.
     pub const SAFETY_FLOOR: &str = "safety_floor";
+    /// What is said of it.
+    pub const UNDER_A_FLOOR: &str = "The sender is under a constraint by which a person looks at this.";
 }
 
 /// Who can lift a reason.

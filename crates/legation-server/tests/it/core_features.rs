@@ -75,7 +75,7 @@ fn the_audit_chain_fails_when_its_end_is_changed_on_disk() {
     let (ann, _) = (house.admit("ann"), house.admit("bob"));
     assert!(advertised(&house, "audit_chain"));
     house.send(&ann, &ann.cap("bob", "the end of the record")).ok();
-    damage(&house.data().join("record"));
+    damage(&house.data().join("record").join("log"));
     fails(&house, "audit_chain");
 }
 
