@@ -160,7 +160,10 @@ fn a_recipient_is_told_that_a_constraint_held_a_message_and_not_whose() {
     tells_nothing("explain", &told.to_string());
     for by in [&scene.child.token, &scene.house.operator, &scene.auditor] {
         let told = explain(by, &scene.released);
-        assert!(says(&told, "constrained").contains(SOURCE) && says(&told, "constrained").contains("7071067811"), "{told}");
+        assert!(
+            says(&told, "constrained").contains(SOURCE) && says(&told, "constrained").contains("7071067811"),
+            "{told}"
+        );
     }
 }
 
