@@ -1,6 +1,6 @@
 // What an agent is held to: constraints with who laid them and why, its constitution, and the context it shared.
 import type { VNode } from "preact";
-import { type Shape, get, session } from "../api/client";
+import { type Shape, get } from "../api/client";
 import { useAsk } from "../api/use";
 import { href } from "../router";
 import { AgentName, AgentNames, Await, Card, Chip, KeyValue, Table, Text, Time } from "../ui";
@@ -8,17 +8,37 @@ import type { Agent } from "./stop";
 
 type Constraint = Shape<"Constraint">;
 
+/** What is told whole: whoever is not cleared for it is told a flag. */
+const whole = <T,>(value: T | boolean | null | undefined): T | undefined => (value === null || typeof value === "boolean" ? undefined : value);
+
 export function Held({ agent }: { agent: Agent }): VNode {
+  const creed = whole(agent.constitution);
+  const context = whole(agent.context);
   return (
     <>
-      {session.value?.role !== "reviewer" && <InForce agent={agent} />}
-      {(agent.constitution || agent.context) && (
+      {agent.clearance === "flags" ? <Flags agent={agent} /> : <InForce agent={agent} />}
+      {(creed || context) && (
         <div class="grid gap">
-          {agent.constitution && <Creed of={agent.constitution} />}
-          {agent.context && <Context of={agent.context} />}
+          {creed && <Creed of={creed} />}
+          {context && <Context of={context} />}
         </div>
       )}
     </>
+  );
+}
+
+/** That something applies, for those who are not cleared to see what or why. */
+function Flags({ agent }: { agent: Agent }): VNode {
+  const flag = (applies: unknown): string => (applies === true ? "yes" : "none");
+  return (
+    <Card title="What applies">
+      <KeyValue of={[
+        ["Constraints", flag(agent.constraints)],
+        ["Constitution", flag(agent.constitution)],
+        ["Context", flag(agent.context)],
+      ]} />
+      <p class="quiet">What they are and why is for the agent, those above it, operators and auditors.</p>
+    </Card>
   );
 }
 
@@ -32,8 +52,8 @@ function InForce({ agent }: { agent: Agent }): VNode {
       <Await asked={asked}>
         {({ constraints, effective }) => (
           <div class="stack">
-            {constraints.length > 0 && <Sum of={effective} />}
-            <Table label="Constraints in force" rows={constraints} id={(one) => `${one.position} ${one.type} ${one.inherited_from ?? ""} ${shown(one.value)}`} empty={<p class="quiet">None. Nobody laid one on it, or on those above it.</p>} columns={[
+            {(whole(constraints) ?? []).length > 0 && <Sum of={effective} />}
+            <Table label="Constraints in force" rows={whole(constraints) ?? []} id={(one) => `${one.position} ${one.type} ${one.inherited_from ?? ""} ${shown(one.value)}`} empty={<p class="quiet">None. Nobody laid one on it, or on those above it.</p>} columns={[
               { head: "Type", cell: (one) => <span class="nums"><Text value={one.type} mono /></span> },
               { head: "Demands", cell: (one) => <Text value={shown(one.value)} mono /> },
               { head: "Laid by", cell: (one) => <Source one={one} /> },
@@ -59,12 +79,14 @@ function Source({ one }: { one: Constraint }): VNode {
 
 /** What they add up to. */
 function Sum({ of }: { of: Shape<"Constraints">["effective"] }): VNode {
+  const topics = whole(of.topic_block) ?? [];
+  const [audiences, tokens, floor] = [whole(of.audience_restrict), whole(of.token_limit), whole(of.safety_floor)];
   return (
     <KeyValue of={[
-      ["Not to speak of", of.topic_block.length > 0 && <span class="keywords">{of.topic_block.map((topic) => <Chip key={topic} tone="bad">{topic}</Chip>)}</span>],
-      ["Speaks only to", of.audience_restrict && <AgentNames ids={of.audience_restrict} most={12} />],
-      ["Most tokens", of.token_limit !== null && <span class="nums">{of.token_limit.toLocaleString()} a message</span>],
-      ["Least level", of.safety_floor && <Chip tone="wait">{of.safety_floor}</Chip>],
+      ["Not to speak of", topics.length > 0 && <span class="keywords">{topics.map((topic) => <Chip key={topic} tone="bad">{topic}</Chip>)}</span>],
+      ["Speaks only to", audiences && <AgentNames ids={audiences} most={12} />],
+      ["Most tokens", tokens !== undefined && <span class="nums">{tokens.toLocaleString()} a message</span>],
+      ["Least level", floor && <Chip tone="wait">{floor}</Chip>],
     ]} />
   );
 }

@@ -1,11 +1,19 @@
-//! What binds an agent and how it is, for those who may see that.
+//! What binds an agent and how it is, for those who may see that; for others, that something does.
+
+mod covered;
+mod told;
+
+pub(crate) use covered::Covered;
 
 use crate::exchange::Exchange;
+use legation_exchange::rules::hold::Reason;
 use legation_exchange::rules::vcp::constraints::{Shown, Sum};
 use legation_exchange::rules::vcp::{constitution, context};
-use legation_exchange::{Accepted, Entry, Who};
+use legation_exchange::{Accepted, Clearance, Entry, Who};
 use legation_protocol::Format;
 use legation_protocol::vcp::Kind;
+use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// What binds an agent, and how it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +31,12 @@ pub struct Charter {
 impl Exchange {
     /// The charter of an agent, for itself, those above it, and whoever sees everything.
     pub fn charter(&self, agent: &str, who: &Who) -> Option<Charter> {
+        (self.clearance(agent, who) == Clearance::Full).then(|| self.charter_of(agent))?
+    }
+
+    fn charter_of(&self, agent: &str) -> Option<Charter> {
         let state = self.state();
-        let agent = state.registry().agent(agent).filter(|agent| state.may_see_charter(who, agent))?;
+        let agent = state.registry().agent(agent)?;
         let kept = &state.rules().vcp;
         Some(Charter {
             constraints: state.binding(agent),
@@ -34,16 +46,52 @@ impl Exchange {
         })
     }
 
-    /// The constraints a message was held against, of those that bind its sender now, in words.
+    /// How much of an agent's private state somebody may see; of one that is gone, whoever sees everything sees all.
+    pub fn clearance(&self, agent: &str, who: &Who) -> Clearance {
+        let state = self.state();
+        match (state.registry().agent(agent), who) {
+            (Some(agent), who) => state.clearance(who, agent),
+            (None, who) if who.sees_all() => Clearance::Full,
+            (None, Who::Person { .. } | Who::Agent(_)) => Clearance::Flags,
+            (None, Who::Nobody) => Clearance::Nothing,
+        }
+    }
+
+    /// The charter of an agent as it is told to somebody: whole, or as flags. Nobody is told of one that is not there.
+    pub fn charter_told(&self, agent: &str, who: &Who) -> Option<Value> {
+        let clearance = self.clearance(agent, who);
+        let mut told = self.charter_of(agent)?.told();
+        if let Value::Object(members) = &mut told {
+            members.insert("clearance".to_owned(), json!(clearance.as_str()));
+        }
+        Some(self.opacity.opacity.opaque(told, clearance)).filter(|told| !told.is_null())
+    }
+
+    /// A message as it is shown to somebody who is no party to it, with the members that are flags.
+    pub fn message_told(&self, message: Value, sender: &str, who: &Who) -> (Value, Vec<String>) {
+        self.opacity.opacity.message(message, self.clearance(sender, who))
+    }
+
+    /// Why a message waits, as far as somebody may know.
+    pub fn reason_told<'r>(&self, reason: &'r Reason, sender: &str, who: &Who) -> Cow<'r, str> {
+        reason.told(self.clearance(sender, who))
+    }
+
+    /// The constraints a message was held against, of those that bind its sender now, in words; that there are some,
+    /// for those who may know no more.
     pub(crate) fn held_to(&self, entry: &Entry, message: &Accepted, who: &Who) -> Option<String> {
         if message.dialect == Format::Vcp && message.kind == Kind::Escalation.as_str() {
             return None;
         }
-        let charter = self.charter(&message.sender, who)?;
+        let charter = self.charter_of(&message.sender)?;
         let then = charter.constraints.iter().filter(|shown| shown.enforced && shown.position < entry.position);
         let rules: Vec<_> = then.map(in_words).collect();
-        (!rules.is_empty())
-            .then(|| format!("It broke none of the constraints its sender is under: {}.", rules.join("; ")))
+        let broke = "It broke none of the constraints its sender is under";
+        match self.clearance(&message.sender, who) {
+            Clearance::Full if !rules.is_empty() => Some(format!("{broke}: {}.", rules.join("; "))),
+            Clearance::Flags if !rules.is_empty() => Some(format!("{broke}.")),
+            Clearance::Full | Clearance::Flags | Clearance::Nothing => None,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
+use crate::charters::Covered;
 use crate::clearing::Clearing;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
@@ -238,6 +239,8 @@ pub struct Exchange {
     pub(crate) scanning: Arc<Scanning>,
     /// The list of what was revoked.
     pub(crate) register: Arc<Register>,
+    /// What those see who are not cleared.
+    pub(crate) opacity: Covered,
     /// Tells the decider other settings.
     pub(crate) policies: watch::Sender<Policy>,
 }

@@ -29,7 +29,8 @@ impl Exchange {
         let constrained = self.held_to(entry, message, who);
         let step = |says| Step { step: "constrained", position: entry.position, at: entry.at, says };
         steps.extend(constrained.map(step));
-        steps.extend(ruled::judged(entry, message));
+        let clearance = self.clearance(&message.sender, who);
+        steps.extend(ruled::judged(entry, message, clearance));
         let told = |agent: &String| match &scope {
             Scope::All => true,
             Scope::Of { name, .. } => *name == message.sender || name == agent,
@@ -64,7 +65,7 @@ impl Exchange {
         };
         steps.extend(self.asked(gone).await?);
         steps.extend(waiting);
-        steps.extend(self.holds(entry));
+        steps.extend(self.holds(entry, clearance));
         steps.sort_by_key(|step| step.position);
         Ok(steps)
     }

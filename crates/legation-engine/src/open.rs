@@ -4,6 +4,7 @@
 use crate::alerts::{self, AlertSettings, Desk};
 use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
+use crate::charters::Covered;
 use crate::clearing::Clearer;
 use crate::clock::Clock;
 use crate::complaint::Complaint;
@@ -24,7 +25,7 @@ use crate::scanning::{ScanSettings, Scanning};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::vault::{Guard, Vault};
-use legation_exchange::{Alert, Policy, State};
+use legation_exchange::{Alert, Opacity, Policy, State};
 use legation_store::{Cut, Known, Options, Ring, Snapshots};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,6 +59,8 @@ pub struct Settings {
     pub scanning: ScanSettings,
     /// Who judges delegations; what their silence means, the policy says.
     pub judge: Option<JudgeSettings>,
+    /// What of an agent becomes a flag for those who are not cleared for it.
+    pub opacity: Opacity,
 }
 
 impl Settings {
@@ -76,6 +79,7 @@ impl Settings {
             alerts: AlertSettings::default(),
             scanning: ScanSettings::default(),
             judge: None,
+            opacity: Opacity::default(),
         }
     }
 }
@@ -111,6 +115,7 @@ impl Exchange {
             alerts: told,
             scanning: scan,
             judge,
+            opacity,
         } = settings;
         let scanning = Arc::new(Scanning::default());
         scanning.set(&scan).map_err(Error::Pattern)?;
@@ -190,6 +195,7 @@ impl Exchange {
             judge,
             scanning,
             register: Arc::new(Register::new(unsigned)),
+            opacity: Covered::new(opacity),
             policies,
             shelf,
             clearing,

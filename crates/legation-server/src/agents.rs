@@ -83,7 +83,7 @@ pub(crate) async fn get(
     let open = Escalations { agent: Some(&id), closed: false, after: None, limit: OPEN };
     let open = shared.exchange.escalations(&caller.0, &open).into_iter().map(|(_, alarm)| alarm.id).collect();
     let view = View::of(agent, &shared.exchange, &caller.0).with_open(open);
-    let charter = shared.exchange.charter(&id, &caller.0);
+    let charter = shared.exchange.charter_told(&id, &caller.0);
     Ok(Json(view.here(shared.sockets.of(&id)).under(charter)).into_response())
 }
 

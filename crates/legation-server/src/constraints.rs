@@ -1,5 +1,5 @@
-//! The constraints agents are under: shown with their sources to those who may see them, laid and lifted by
-//! operators.
+//! The constraints agents are under: shown with their sources to those who may see them, as flags to others, laid and
+//! lifted by operators.
 
 use crate::agents::unknown;
 use crate::body;
@@ -12,15 +12,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::Charter;
 use legation_exchange::rules::vcp::Order;
-use legation_exchange::rules::vcp::constraints::{Shown, Sum, Wish};
+use legation_exchange::rules::vcp::constraints::Wish;
 use legation_exchange::{Directive, Policy, Who};
 use legation_protocol::vcp::{Constraint, Mode};
-use legation_protocol::vlp::Level;
 use legation_protocol::{Code, Rejection};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -30,56 +28,8 @@ struct Wanted {
     agent: Option<String>,
 }
 
-#[derive(Serialize)]
-struct Listing {
-    agent: String,
-    constraints: Vec<Rule>,
-    effective: Effective,
-}
-
-/// One constraint, where it comes from, and whether it bites here.
-#[derive(Debug, Serialize)]
-pub(crate) struct Rule {
-    #[serde(flatten)]
-    constraint: Constraint,
-    setter: String,
-    position: u64,
-    laid_at: String,
-    inherited_from: Option<String>,
-    enforced: bool,
-}
-
-impl From<Shown> for Rule {
-    fn from(shown: Shown) -> Rule {
-        Rule {
-            constraint: shown.constraint,
-            setter: shown.setter.unwrap_or_else(|| "operator".to_owned()),
-            position: shown.position,
-            laid_at: shown.at.to_string(),
-            inherited_from: shown.inherited_from,
-            enforced: shown.enforced,
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Effective {
-    token_limit: Option<u64>,
-    topic_block: BTreeSet<String>,
-    audience_restrict: Option<BTreeSet<String>>,
-    safety_floor: Option<Level>,
-}
-
-impl From<Sum> for Effective {
-    fn from(sum: Sum) -> Effective {
-        Effective {
-            token_limit: sum.token_limit,
-            topic_block: sum.blocked_topics,
-            audience_restrict: sum.audiences,
-            safety_floor: sum.safety_level,
-        }
-    }
-}
+/// What is told under this path.
+const MEMBERS: [&str; 3] = ["clearance", "constraints", "effective"];
 
 /// `GET /v1/constraints?agent=`
 pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
@@ -92,14 +42,10 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
             return Err(Refusal::because(Code::SchemaInvalid, "say whose: `?agent=ID`"));
         }
     };
-    let Some(Charter { constraints, effective, .. }) = shared.exchange.charter(&agent, &caller.0) else {
-        let is_gone = caller.0.sees_all() && shared.exchange.agent(&agent).is_none();
-        let refusal =
-            Refusal::because(Code::NotAllowed, "only the agent, those above it, operators and auditors see this");
-        return Err(if is_gone { unknown() } else { refusal });
-    };
-    let constraints = constraints.into_iter().map(Rule::from).collect();
-    Ok(Json(Listing { agent, constraints, effective: effective.into() }).into_response())
+    let Some(Value::Object(told)) = shared.exchange.charter_told(&agent, &caller.0) else { return Err(unknown()) };
+    let mut told: Map<_, _> = told.into_iter().filter(|(name, _)| MEMBERS.contains(&name.as_str())).collect();
+    told.insert("agent".to_owned(), agent.into());
+    Ok(Json(told).into_response())
 }
 
 #[derive(Deserialize)]

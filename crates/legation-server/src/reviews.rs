@@ -12,13 +12,15 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Error, Reviewed};
+use legation_engine::{Error, Exchange, Reviewed};
+use legation_exchange::Who;
 use legation_exchange::rules::Finding;
 use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
 use legation_protocol::Code;
 use legation_protocol::vlp::{Level, Metrics};
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -66,7 +68,10 @@ struct Listing<'r> {
 struct Item<'r> {
     id: String,
     digest: Option<&'r str>,
-    message: Option<&'r RawValue>,
+    message: Option<Cow<'r, RawValue>>,
+    /// Members of the message that are shown as flags.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    opaque: Vec<String>,
     reasons: Vec<Why<'r>>,
     dialect: &'static str,
     kind: &'r str,
@@ -85,13 +90,13 @@ struct Item<'r> {
 #[derive(Serialize)]
 struct Why<'r> {
     code: &'r str,
-    says: &'r str,
+    says: Cow<'r, str>,
     /// Who can lift it.
     lifts: &'static str,
 }
 
-impl<'r> From<&'r Reason> for Why<'r> {
-    fn from(reason: &'r Reason) -> Self {
+impl<'r> Why<'r> {
+    fn of(reason: &'r Reason, says: Cow<'r, str>) -> Self {
         let lifts = match &reason.lifts {
             Lifter::Person => "person",
             Lifter::Overseer(_) => "overseer",
@@ -99,20 +104,23 @@ impl<'r> From<&'r Reason> for Why<'r> {
             Lifter::Session(_) => "session",
             Lifter::Original(_) => "original",
         };
-        Why { code: &reason.code, says: &reason.says, lifts }
+        Why { code: &reason.code, says, lifts }
     }
 }
 
 impl<'r> Item<'r> {
-    /// The bytes go out as they came in.
-    fn of(waiting: &'r Reviewed) -> Result<Item<'r>, Error> {
+    /// The bytes go out as they came in, but for what the one who looks is not cleared for.
+    fn of(waiting: &'r Reviewed, exchange: &Exchange, who: &Who) -> Result<Item<'r>, Error> {
         let Reviewed { id, hold, accepted, received_at, bytes } = waiting;
-        let message = bytes.as_deref().map(serde_json::from_slice).transpose();
+        let shown = bytes.as_deref().map(|bytes| shown(bytes, &accepted.sender, exchange, who)).transpose();
+        let (message, opaque) = shown.map_err(|_| Error::Entry { position: *id })?.unzip();
+        let why = |reason: &'r Reason| Why::of(reason, exchange.reason_told(reason, &accepted.sender, who));
         Ok(Item {
             id: id.to_string(),
             digest: hold.digest.as_deref(),
-            message: message.map_err(|_| Error::Entry { position: *id })?,
-            reasons: hold.reasons.iter().map(Why::from).collect(),
+            message,
+            opaque: opaque.unwrap_or_default(),
+            reasons: hold.reasons.iter().map(why).collect(),
             dialect: accepted.dialect.as_str(),
             kind: &accepted.kind,
             message_id: &accepted.id,
@@ -129,6 +137,19 @@ impl<'r> Item<'r> {
     }
 }
 
+/// A message as somebody is shown it, and which of its members are flags.
+fn shown<'r>(
+    bytes: &'r [u8],
+    sender: &str,
+    exchange: &Exchange,
+    who: &Who,
+) -> Result<(Cow<'r, RawValue>, Vec<String>), serde_json::Error> {
+    let raw: &RawValue = serde_json::from_slice(bytes)?;
+    let (shown, opaque) = exchange.message_told(serde_json::from_str(raw.get())?, sender, who);
+    let shown = if opaque.is_empty() { Cow::Borrowed(raw) } else { Cow::Owned(to_raw_value(&shown)?) };
+    Ok((shown, opaque))
+}
+
 /// `GET /v1/reviews`
 pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
     caller.may_see_reviews()?;
@@ -138,7 +159,7 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
     }
     let waiting = shared.exchange.reviews(after, limit)?;
     let next = waiting.last().filter(|_| waiting.len() == limit).map(|last| last.id.to_string());
-    let reviews = waiting.iter().map(Item::of).collect::<Result<_, _>>()?;
+    let reviews = waiting.iter().map(|one| Item::of(one, &shared.exchange, &caller.0)).collect::<Result<_, _>>()?;
     json(&Listing { reviews, next })
 }
 
@@ -150,7 +171,7 @@ pub(crate) async fn get(
 ) -> Result<Response, Refusal> {
     caller.may_see_reviews()?;
     let waiting = shared.exchange.review_at(id.position()?)?.ok_or_else(unknown)?;
-    json(&Item::of(&waiting)?)
+    json(&Item::of(&waiting, &shared.exchange, &caller.0)?)
 }
 
 fn json(value: &impl Serialize) -> Result<Response, Refusal> {

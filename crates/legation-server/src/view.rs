@@ -1,13 +1,10 @@
 //! An agent as others may see it.
 
-use crate::constraints::Rule;
 use crate::ws::Presence;
-use legation_engine::{Charter, Exchange};
+use legation_engine::Exchange;
 use legation_exchange::{Agent, Key, Tokens, Who};
-use legation_protocol::vcp::{Scope, Transition};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
 
 /// An agent, less what is not for the one who looks: its token never, its prompt and where
 /// it takes its messages only for itself and for operators.
@@ -22,38 +19,9 @@ pub(crate) struct View {
     /// Whether it has a socket open, and began one by sharing its context.
     #[serde(flatten)]
     presence: Option<Here>,
-    /// What binds it and how it is.
+    /// What binds it and how it is, or that something does.
     #[serde(flatten)]
-    charter: Option<Standing>,
-}
-
-#[derive(Debug, Serialize)]
-struct Standing {
-    constraints: Vec<Rule>,
-    constitution: Option<Constitution>,
-    context: Option<Situation>,
-}
-
-/// The constitution an agent announced.
-#[derive(Debug, Serialize)]
-struct Constitution {
-    #[serde(rename = "constitution_ref")]
-    name: String,
-    manifest_hash: String,
-    scope: Option<Scope>,
-    position: u64,
-    announced_at: String,
-    clashes_with: BTreeSet<String>,
-}
-
-/// The situation an agent said it is in.
-#[derive(Debug, Serialize)]
-struct Situation {
-    context: String,
-    constitution_ref: String,
-    transition: Transition,
-    position: u64,
-    shared_at: String,
+    charter: Option<Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -100,31 +68,13 @@ impl View {
         self
     }
 
-    /// With what binds it, for those who may see that.
-    pub(crate) fn under(mut self, charter: Option<Charter>) -> View {
-        self.charter = charter.map(Standing::from);
+    /// With what binds it, as far as that is told; what it adds up to is told elsewhere.
+    pub(crate) fn under(mut self, mut charter: Option<Value>) -> View {
+        if let Some(Value::Object(members)) = &mut charter {
+            members.remove("effective");
+        }
+        self.charter = charter;
         self
-    }
-}
-
-impl From<Charter> for Standing {
-    fn from(charter: Charter) -> Standing {
-        let constitution = charter.constitution.map(|now| Constitution {
-            name: now.announced.constitution_ref,
-            manifest_hash: now.announced.manifest_hash,
-            scope: now.announced.scope,
-            position: now.position,
-            announced_at: now.at.to_string(),
-            clashes_with: now.announced.clashes,
-        });
-        let context = charter.context.map(|now| Situation {
-            context: now.shared.context,
-            constitution_ref: now.shared.constitution_ref,
-            transition: now.shared.transition,
-            position: now.position,
-            shared_at: now.at.to_string(),
-        });
-        Standing { constraints: charter.constraints.into_iter().map(Rule::from).collect(), constitution, context }
     }
 }
 

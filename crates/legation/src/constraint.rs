@@ -18,6 +18,9 @@ pub(crate) fn run(args: &ConstraintArgs) -> anyhow::Result<Outcome> {
 fn list(remote: &Remote, agent: &str) -> anyhow::Result<Outcome> {
     let reply = remote.ask("GET", &format!("/v1/constraints?agent={}", encoded(agent)), &Parcel::default())?;
     remote.report(&reply, |found, out| {
+        if let Some(applies) = found.get("constraints").and_then(Value::as_bool) {
+            return flags(found, applies, out);
+        }
         let rules: Vec<_> = found.get("constraints").and_then(Value::as_array).into_iter().flatten().collect();
         for rule in &rules {
             let on = text(rule, "inherited_from");
@@ -30,6 +33,17 @@ fn list(remote: &Remote, agent: &str) -> anyhow::Result<Outcome> {
         }
         if rules.is_empty() { writeln!(io::stderr(), "it is under no constraint") } else { Ok(()) }
     })
+}
+
+/// That something applies, for those who may know no more.
+fn flags(found: &Value, applies: bool, out: &mut dyn io::Write) -> io::Result<()> {
+    let effective = found.get("effective").and_then(Value::as_object).into_iter().flatten();
+    for (kind, _) in effective.filter(|(_, applies)| **applies == Value::Bool(true)) {
+        writeln!(out, "{kind}")?;
+    }
+    let says =
+        if applies { "it is under constraints that you are not cleared to see" } else { "it is under no constraint" };
+    writeln!(io::stderr(), "{says}")
 }
 
 fn wanted(set: &SetArgs) -> Value {

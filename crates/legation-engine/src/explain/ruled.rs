@@ -6,7 +6,7 @@ use legation_exchange::rules::cap::{Judged, Word};
 use legation_exchange::rules::hold::{self, Lifter};
 use legation_exchange::rules::translate::Translation;
 use legation_exchange::rules::{Change, Finding};
-use legation_exchange::{Accepted, Effect, Entry, Released, Resent};
+use legation_exchange::{Accepted, Clearance, Effect, Entry, Released, Resent};
 use legation_protocol::Format;
 use legation_store::index::{Finder, Order, Query};
 
@@ -14,7 +14,7 @@ use legation_store::index::{Finder, Order, Query};
 const WORDS: usize = 100;
 
 /// What the rules said when it came in.
-pub(super) fn judged(entry: &Entry, message: &Accepted) -> Vec<Step> {
+pub(super) fn judged(entry: &Entry, message: &Accepted, clearance: Clearance) -> Vec<Step> {
     let step = |step, says| Step { step, position: entry.position, at: entry.at, says };
     let ruled = &message.ruled;
     let looked = match message.dialect {
@@ -42,7 +42,7 @@ pub(super) fn judged(entry: &Entry, message: &Accepted) -> Vec<Step> {
     let held = ruled
         .held
         .iter()
-        .map(|reason| format!("It was held ({}): {} {}", reason.code, reason.says, lifts(&reason.lifts)));
+        .map(|reason| format!("It was held ({}): {} {}", reason.code, reason.told(clearance), lifts(&reason.lifts)));
     steps.extend(held.map(|says| step("held", says)));
     steps
 }
@@ -129,11 +129,11 @@ impl Exchange {
     }
 
     /// Why it is held now.
-    pub(super) fn holds(&self, entry: &Entry) -> Option<Step> {
+    pub(super) fn holds(&self, entry: &Entry, clearance: Clearance) -> Option<Step> {
         let state = self.state();
         let hold = state.rules().holds.get(entry.position)?;
         let why: Vec<_> =
-            hold.reasons.iter().map(|reason| format!("{} {}", reason.says, lifts(&reason.lifts))).collect();
+            hold.reasons.iter().map(|reason| format!("{} {}", reason.told(clearance), lifts(&reason.lifts))).collect();
         let says = format!("It is held now. {}", why.join(" "));
         Some(Step { step: "waits_for_a_word", position: entry.position, at: hold.since, says })
     }

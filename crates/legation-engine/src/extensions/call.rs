@@ -1,7 +1,7 @@
 //! A call: the name of an operation and a JSON object become something typed, or are refused.
 
 use super::Operation;
-use legation_exchange::extensions::{Act, Extension, Look, consensus, intent, personal, relational, torch};
+use legation_exchange::extensions::{Act, Extension, Look, Whose, consensus, intent, personal, relational, torch};
 use legation_protocol::{Code, Rejection};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ fn nothing(params: Value) -> Result<(), Rejection> {
 fn personal(name: &str, params: Value) -> Result<Call, Rejection> {
     use personal::Act as Of;
     let act = match name {
-        "state" => return nothing(params).map(|()| Call::Look(Look::Personal)),
+        "state" => return given(params).map(Look::Personal).map(Call::Look),
         "set" => Of::Set(given(params)?),
         "clear" => Of::Clear(given(params)?),
         "engage" => nothing(params).map(|()| Of::Engage)?,
@@ -127,8 +127,8 @@ pub(super) fn shows(act: &Act, position: u64) -> Result<Look, Value> {
     let which = |id: &str| Look::Deliberation(consensus::Which { deliberation_id: id.to_owned() });
     let session = |id: &str| Look::Intent(intent::Session { session_id: id.to_owned() });
     Ok(match act {
-        Act::Personal(_) => Look::Personal,
-        Act::Relational(_) => Look::Relational(legation_exchange::extensions::Whose::default()),
+        Act::Personal(_) => Look::Personal(Whose::default()),
+        Act::Relational(_) => Look::Relational(Whose::default()),
         Act::Torch(_) => Look::Torch,
         Act::Intent(intent::Act::Infer(infer)) => session(&infer.session_id),
         Act::Intent(intent::Act::Correct(correct)) => session(&correct.session_id),

@@ -29,7 +29,11 @@ const fn act(extension: Extension, name: &'static str, about: &'static str) -> O
 impl Operation {
     /// All of them.
     pub const ALL: &'static [Operation] = &[
-        look(Personal, "state", "How you are: every signal with what time has left of it, and where it stands."),
+        look(
+            Personal,
+            "state",
+            "How you are: every signal with what time has left of it, and where it stands; of another, whether they said so.",
+        ),
         act(Personal, "set", "Note how you are, one signal a dimension. It fades unless it is pinned."),
         act(Personal, "clear", "Take signals back."),
         act(Personal, "engage", "Note that you engage: what that freshens is fresh again."),

@@ -72,6 +72,7 @@ fn personal(name: &str) -> Value {
             object(&["signals"], json!({"signals": {"type": "array", "items": signal, "minItems": 1, "maxItems": 5}}))
         }
         "clear" => object(&[], json!({"dimensions": {"type": "array", "items": dimension(), "maxItems": 5}})),
+        "state" => object(&[], json!({"of": text("Another, by name; yourself when left out.", 300)})),
         _ => object(&[], json!({})),
     }
 }

@@ -19,8 +19,8 @@ use serde_json::Value;
 /// What is to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Look {
-    /// How they are.
-    Personal,
+    /// How they are, or whether another has said so.
+    Personal(Whose),
     /// How their relation stands, or what another's shows.
     Relational(Whose),
     /// A deliberation.
@@ -37,7 +37,7 @@ pub enum Look {
     Intent(Session),
 }
 
-/// Whose relation.
+/// Whose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Whose {
@@ -63,7 +63,7 @@ impl Look {
     /// Whose it is.
     pub const fn extension(&self) -> Extension {
         match self {
-            Look::Personal => Extension::Personal,
+            Look::Personal(_) => Extension::Personal,
             Look::Relational(_) => Extension::Relational,
             Look::Deliberation(_) | Look::Deliberations(_) | Look::Outcome(_) => Extension::Consensus,
             Look::Torch | Look::Lineage(_) => Extension::Torch,
@@ -77,7 +77,7 @@ pub fn look(state: &State, asker: &Asker, who: &Who, look: &Look, now: Moment) -
     asker.must_have(look.extension())?;
     let kept = &state.rules.extensions;
     match look {
-        Look::Personal => Ok(personal::shown(&kept.personal, &asker.subject, now.max(state.now))),
+        Look::Personal(Whose { of }) => personal::shown(state, asker, of.as_deref(), now.max(state.now)),
         Look::Relational(Whose { of }) => relational::shown(state, asker, of.as_deref()),
         Look::Deliberation(which) => consensus::shown(&kept.consensus, asker, who, which),
         Look::Deliberations(listed) => Ok(consensus::listed(&kept.consensus, asker, who, listed.limit)),

@@ -26,6 +26,13 @@ pub struct Reason {
     pub lifts: Lifter,
 }
 
+impl Reason {
+    /// The code of a constraint that asks for a person's look at every message.
+    pub const SAFETY_FLOOR: &str = "safety_floor";
+    /// What is said of it.
+    pub const UNDER_A_FLOOR: &str = "The sender is under a constraint by which a person looks at this.";
+}
+
 /// Who can lift a reason.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

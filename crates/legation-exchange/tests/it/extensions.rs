@@ -62,10 +62,10 @@ fn nothing_of_an_inactive_extension_is_taken_or_shown() {
 }
 
 fn sample(extension: Extension) -> (Act, Look) {
-    use legation_exchange::extensions::{consensus, intent, personal, relational, torch};
+    use legation_exchange::extensions::{Whose, consensus, intent, personal, relational, torch};
     use serde_json::json;
     match extension {
-        Extension::Personal => (Act::Personal(personal::Act::Engage), Look::Personal),
+        Extension::Personal => (Act::Personal(personal::Act::Engage), Look::Personal(Whose::default())),
         Extension::Relational => {
             let act = relational::Act::BeginSession(read(json!({"session_id": "s"})));
             (Act::Relational(act), Look::Relational(read(json!({}))))

@@ -140,7 +140,7 @@ fn withdraw() -> Operation {
 
 fn constraints() -> Operation {
     Operation::new(Method::GET, "/v1/constraints", "listConstraints", "List the constraints an agent is under")
-        .about("For the agent itself, those above it, operators and auditors.")
+        .about("Whole for the agent itself, those above it, operators and auditors; flags for everybody else.")
         .by(Proof::Token)
         .query("agent", text("Whose; an agent's own when left out"))
         .answers(200, "Its own constraints first, then those of everyone above it", "Constraints")

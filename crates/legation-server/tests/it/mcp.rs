@@ -5,4 +5,4 @@ mod handshake;
 mod resources;
 mod sending;
 
-pub(crate) use client::Client;
+pub(crate) use client::{BOTH, Client};

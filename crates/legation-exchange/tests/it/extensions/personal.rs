@@ -3,7 +3,7 @@
 use super::{all, asking, read};
 use crate::desk::{Desk, agent};
 use legation_exchange::Who;
-use legation_exchange::extensions::{Act, Extension, Look, intent, look, personal};
+use legation_exchange::extensions::{Act, Extension, Look, Whose, intent, look, personal};
 use legation_protocol::Code;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn set(signals: &Value) -> Act {
 }
 
 fn signals(desk: &Desk, who: &Who) -> Vec<(String, u64, String)> {
-    let shown = desk.sees(who, &Look::Personal).unwrap();
+    let shown = desk.sees(who, &Look::Personal(Whose::default())).unwrap();
     let one = |signal: &Value| {
         let text = |name: &str| signal[name].as_str().unwrap().to_owned();
         (text("dimension"), signal["intensity"].as_u64().unwrap(), text("lifecycle"))
@@ -42,7 +42,7 @@ fn what_was_said_fades_and_engagement_freshens_the_mind_alone() {
     assert_eq!(signals(&desk, &who), [told("cognitive_state", 5, "SET"), told("emotional_tone", 5, "SET")]);
     desk.passes(Duration::from_mins(30));
     assert_eq!(signals(&desk, &who), [told("cognitive_state", 1, "EXPIRED"), told("emotional_tone", 3, "DECAYING")]);
-    assert_eq!(desk.sees(&who, &Look::Personal).unwrap()["signals"][1]["source"], "DECAYED");
+    assert_eq!(desk.sees(&who, &Look::Personal(Whose::default())).unwrap()["signals"][1]["source"], "DECAYED");
     desk.act(&who, Act::Personal(personal::Act::Engage)).unwrap();
     assert_eq!(signals(&desk, &who), [told("cognitive_state", 5, "SET"), told("emotional_tone", 3, "DECAYING")]);
     let clear = personal::Act::Clear(read(json!({"dimensions": ["emotional_tone"]})));
@@ -53,10 +53,26 @@ fn what_was_said_fades_and_engagement_freshens_the_mind_alone() {
 }
 
 #[test]
+fn others_see_that_somebody_said_how_they_are_and_never_how() {
+    let (mut desk, who) = desk();
+    desk.agent("beta");
+    let of = |name: &str| Look::Personal(Whose { of: Some(name.to_owned()) });
+    let asked = |desk: &Desk| desk.sees(&agent("beta"), &of("alpha")).unwrap();
+    let flag = |says: bool| json!({"subject": "agent:alpha", "clearance": "flags", "signals": says});
+    assert_eq!(asked(&desk), flag(false));
+    desk.act(&who, set(&json!([{"dimension": "cognitive_state", "category": "foggy", "intensity": 5}]))).unwrap();
+    assert_eq!(asked(&desk), flag(true));
+    assert_eq!(desk.sees(&who, &of("alpha")).unwrap()["signals"][0]["category"], "foggy");
+    desk.passes(Duration::from_hours(2));
+    assert_eq!(asked(&desk), flag(false));
+    assert_eq!(desk.sees(&who, &of("nobody")).unwrap_err().first().code, Code::UnknownAgent);
+}
+
+#[test]
 fn a_signal_is_medium_and_declared_when_nothing_else_is_said() {
     let (mut desk, who) = desk();
     desk.act(&who, set(&json!([{"dimension": "energy_level", "category": "wired"}]))).unwrap();
-    let shown = desk.sees(&who, &Look::Personal).unwrap();
+    let shown = desk.sees(&who, &Look::Personal(Whose::default())).unwrap();
     let signal = &shown["signals"][0];
     assert_eq!(
         (&signal["intensity"], &signal["source"], &signal["confidence"]),

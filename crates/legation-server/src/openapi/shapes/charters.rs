@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::openapi::schema::{
-    as_a, closed, flag, list, may, must, number, object, of, one_of, or_null, text, texts, time,
+    as_a, closed, flag, list, may, must, number, object, of, one_of, or_flag, or_null, text, texts, time,
 };
 use serde_json::{Value, json};
 
@@ -10,6 +10,7 @@ const CONSTITUTION: &str = "The constitution, a `creed://` URI.";
 
 pub(super) fn shapes() -> Vec<Shape> {
     vec![
+        ("Clearance", one_of("How much one is told: everything, or flags.", &["full", "flags"])),
         ("Constraint", constraint()),
         ("Constraints", constraints()),
         ("ConstraintsWanted", wanted()),
@@ -39,20 +40,22 @@ fn constraint() -> Value {
 }
 
 fn constraints() -> Value {
+    let floor = one_of("The least level of VLP messages.", &["safe", "review", "block"]);
     let effective = object(
         "What they add up to.",
         [
-            must("token_limit", or_null(number("Most tokens of a message, of four bytes each."))),
-            must("topic_block", texts("Topics not to speak of.")),
-            must("audience_restrict", or_null(texts("The only ones to address."))),
-            must("safety_floor", or_null(one_of("The least level of VLP messages.", &["safe", "review", "block"]))),
+            must("token_limit", or_flag(or_null(number("Most tokens of a message, of four bytes each.")))),
+            must("topic_block", or_flag(texts("Topics not to speak of."))),
+            must("audience_restrict", or_flag(or_null(texts("The only ones to address.")))),
+            must("safety_floor", or_flag(or_null(floor))),
         ],
     );
     object(
         "The constraints an agent is under.",
         [
             must("agent", text("Whose.")),
-            must("constraints", list("Its own first.", &of("Constraint"))),
+            must("clearance", of("Clearance")),
+            must("constraints", or_flag(list("Its own first.", &of("Constraint")))),
             must("effective", effective),
         ],
     )

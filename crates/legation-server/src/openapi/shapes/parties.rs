@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::openapi::schema::{
-    Member, as_a, closed, flag, list, may, must, number, object, of, one_of, or_null, text, texts, time, with,
+    Member, as_a, closed, flag, list, may, must, number, object, of, one_of, or_flag, or_null, text, texts, time, with,
 };
 use serde_json::{Value, json};
 
@@ -86,9 +86,10 @@ fn agent() -> Value {
             ),
             may("connected", flag("Whether it has a WebSocket open, where one agent is asked for.")),
             may("context_shared", flag("Whether it began one of those that are open by sharing its context.")),
-            may("constraints", list("What it is under, for those who may see that.", &of("Constraint"))),
-            may("constitution", or_null(of("Constitution"))),
-            may("context", or_null(of("Situation"))),
+            may("clearance", as_a("Clearance", "How much of the following is told, where one agent is asked for.")),
+            may("constraints", or_flag(list("What it is under.", &of("Constraint")))),
+            may("constitution", or_flag(or_null(of("Constitution")))),
+            may("context", or_flag(or_null(of("Situation")))),
         ],
     )
 }

@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::openapi::schema::{
-    Member, as_a, closed, list, may, must, number, object, of, one_of, or_null, text, texts, time,
+    Member, any_of, as_a, closed, list, may, must, number, object, of, one_of, or_null, text, texts, time,
 };
 use serde_json::Value;
 
@@ -92,7 +92,8 @@ fn review() -> Value {
         [
             must("id", text("Its id.")),
             must("digest", or_null(as_a("Hash", "What a decision has to name."))),
-            must("message", or_null(of("Message"))),
+            must("message", or_null(any_of(of("Message"), object("With flags in place of what is private.", [])))),
+            may("opaque", texts("JSON pointers to members of the message that are shown as flags; whole without it.")),
             must("reasons", list("Why it waits. All must be lifted.", &reason)),
             must("dialect", of("Dialect")),
             must("kind", text("Its kind within the dialect.")),

@@ -128,7 +128,8 @@ fn raise(ruling: &mut Ruling, own: Option<Level>, floor: Level, says: &str) -> R
         Level::Review if own < Some(Level::Block) => {
             ruling.raise(Level::Review);
             if !ruling.reasons.iter().any(|reason| reason.lifts == Lifter::Person) {
-                let (code, says) = ("safety_floor".to_owned(), says.to_owned());
+                // Recipients hold the entry by its receipt: whose constraint it is, and from where, stays out of it.
+                let (code, says) = (Reason::SAFETY_FLOOR.to_owned(), Reason::UNDER_A_FLOOR.to_owned());
                 ruling.reasons.push(Reason { code, says, lifts: Lifter::Person });
             }
             Ok(())
