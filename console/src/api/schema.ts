@@ -95,6 +95,28 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/mcp": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Hear what a session is told unasked */
+        readonly get: operations["listenMcp"];
+        readonly put?: never;
+        /**
+         * Send a request or a notification
+         * @description Answered with JSON, or with events where something is told on the way. Every request brings its token; a session belongs to the token that opened it. Protocol versions to 2025-11-25 begin with `initialize`, 2026-07-28 asks `server/discover`.
+         */
+        readonly post: operations["askMcp"];
+        /** End a session */
+        readonly delete: operations["endMcp"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/metrics": {
         readonly parameters: {
             readonly query?: never;
@@ -653,6 +675,70 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/extensions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the extensions and their operations
+         * @description With what each operation takes, as JSON Schema, and whether the extension is active in the session.
+         */
+        readonly get: operations["listExtensions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/extensions/{name}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What an active extension can do
+         * @description As the ack of the session said it.
+         */
+        readonly get: operations["getExtension"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/extensions/{name}/{operation}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Look at what an extension keeps
+         * @description For operations that change nothing. What an operation takes, the list of extensions says.
+         */
+        readonly get: operations["lookExtension"];
+        readonly put?: never;
+        /**
+         * Ask an extension something
+         * @description What changes something is on the record when it is answered, with how things stand then.
+         */
+        readonly post: operations["callExtension"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/feed": {
         readonly parameters: {
             readonly query?: never;
@@ -667,6 +753,72 @@ export interface paths {
         readonly get: operations["streamFeed"];
         readonly put?: never;
         readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/hello": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** What was agreed on when the session began */
+        readonly get: operations["getAgreement"];
+        readonly put?: never;
+        /**
+         * Begin a session
+         * @description The session works with the token that opened it, and ends after an hour. Its id goes into the header `Legation-Session` of every later request. What cannot be agreed on is answered with a `vcp-error`.
+         */
+        readonly post: operations["sayHello"];
+        /** End a session */
+        readonly delete: operations["endSession"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/identities": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List identity tokens that have not ended
+         * @description Operators and auditors see all, agents their own. Of a token only its hash is told.
+         */
+        readonly get: operations["listIdentities"];
+        readonly put?: never;
+        /**
+         * Issue an identity token
+         * @description Operators for anybody, agents for themselves.
+         */
+        readonly post: operations["issueIdentity"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/identities/revoke": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Revoke identity tokens
+         * @description Operators anybody's, agents their own. From the answer on they count nowhere.
+         */
+        readonly post: operations["revokeIdentity"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1592,6 +1744,8 @@ export interface components {
             readonly purposes: readonly string[];
             /** @description Only for itself, operators and auditors. */
             readonly push?: components["schemas"]["Push"];
+            /** @description What the scan found in its manifest and capabilities. */
+            readonly scanned?: readonly components["schemas"]["ScanFinding"][];
             /** @description The position of the entry that registered it. What was said before under its id is another's. */
             readonly since: number;
             /**
@@ -1928,7 +2082,7 @@ export interface components {
          * @description The stable name of what is wrong. Each has a page in `docs/errors/`, and none is ever used for another.
          * @enum {string}
          */
-        readonly Code: "too_large" | "too_deep" | "duplicate_key" | "number_out_of_range" | "bad_unicode" | "bad_json" | "trailing_bytes" | "not_an_object" | "unknown_dialect" | "ambiguous_dialect" | "schema_invalid" | "unsupported_version" | "unknown_type" | "out_of_range" | "bad_message_id" | "bad_timestamp" | "bad_agent_id" | "reserved_id" | "self_addressed" | "signature_format" | "signature_required" | "signature_invalid" | "bad_key" | "weak_key" | "bad_context" | "bad_creed_uri" | "bad_manifest_hash" | "ack_required" | "ack_malformed" | "bad_constraint" | "constraint_weakening" | "wrong_direction" | "opaque_agent_id" | "personal_state_broadcast" | "unknown_performative" | "in_reply_to_missing" | "bad_language" | "bad_ontology" | "ontology_form" | "bad_estimate" | "bad_task_id" | "attachment_too_large" | "unknown_attachment" | "error_code_unknown" | "delegate_rules_mismatch" | "overseer_self" | "self_delegation" | "refers_to_missing" | "cycle" | "provenance_missing" | "missing_provenance_high_confidence" | "read_only_field" | "session_id_form" | "message_id_form" | "keyword_practice" | "safety_understated" | "provenance_kind_unknown" | "session_metadata_missing" | "version_range" | "ack_invariant" | "extension_name" | "too_many_extensions" | "duplicate_extension" | "identity_form" | "unsupported_missing" | "core_features_missing" | "core_feature_off" | "retry_after_missing" | "unauthenticated" | "not_allowed" | "unknown_sender" | "sender_mismatch" | "key_revoked" | "unknown_recipient" | "unknown_agent" | "not_found" | "stale" | "future" | "message_id_conflict" | "mailbox_full" | "agent_exists" | "confusable_id" | "bad_parent" | "too_many_keys" | "url_forbidden" | "key_state" | "bad_instance" | "storage_full" | "busy" | "rate_limited" | "ambiguous_message" | "fenced" | "ahead_of_record" | "erased" | "body_dropped" | "undelivered" | "review_conflict" | "unknown_review" | "not_parent" | "ack_unmatched" | "agent_suspended" | "agent_paused" | "halted" | "constraint_violated" | "delegation_denied" | "delegation_cycle" | "delegation_limit" | "task_lineage" | "task_state" | "not_a_party" | "not_overseer" | "oversight_conflict" | "tool_not_bound" | "scope_denied" | "unknown_task" | "unknown_session" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "unknown_escalation" | "untranslatable" | "unsupported_media_type" | "forbidden_origin";
+        readonly Code: "too_large" | "too_deep" | "duplicate_key" | "number_out_of_range" | "bad_unicode" | "bad_json" | "trailing_bytes" | "not_an_object" | "unknown_dialect" | "ambiguous_dialect" | "schema_invalid" | "unsupported_version" | "unknown_type" | "out_of_range" | "bad_message_id" | "bad_timestamp" | "bad_agent_id" | "reserved_id" | "self_addressed" | "signature_format" | "signature_required" | "signature_invalid" | "bad_key" | "weak_key" | "bad_context" | "bad_creed_uri" | "bad_manifest_hash" | "ack_required" | "ack_malformed" | "bad_constraint" | "constraint_weakening" | "wrong_direction" | "opaque_agent_id" | "personal_state_broadcast" | "unknown_performative" | "in_reply_to_missing" | "bad_language" | "bad_ontology" | "ontology_form" | "bad_estimate" | "bad_task_id" | "attachment_too_large" | "unknown_attachment" | "error_code_unknown" | "delegate_rules_mismatch" | "overseer_self" | "self_delegation" | "refers_to_missing" | "cycle" | "provenance_missing" | "missing_provenance_high_confidence" | "read_only_field" | "session_id_form" | "message_id_form" | "keyword_practice" | "safety_understated" | "provenance_kind_unknown" | "session_metadata_missing" | "version_range" | "ack_invariant" | "extension_name" | "too_many_extensions" | "duplicate_extension" | "identity_form" | "unsupported_missing" | "core_features_missing" | "core_feature_off" | "retry_after_missing" | "unauthenticated" | "not_allowed" | "unknown_sender" | "sender_mismatch" | "key_revoked" | "unknown_recipient" | "unknown_agent" | "not_found" | "stale" | "future" | "message_id_conflict" | "mailbox_full" | "agent_exists" | "confusable_id" | "bad_parent" | "too_many_keys" | "url_forbidden" | "key_state" | "bad_instance" | "storage_full" | "busy" | "rate_limited" | "ambiguous_message" | "fenced" | "ahead_of_record" | "erased" | "body_dropped" | "undelivered" | "review_conflict" | "unknown_review" | "not_parent" | "ack_unmatched" | "agent_suspended" | "agent_paused" | "halted" | "constraint_violated" | "delegation_denied" | "delegation_cycle" | "delegation_limit" | "task_lineage" | "task_state" | "not_a_party" | "not_overseer" | "oversight_conflict" | "tool_not_bound" | "scope_denied" | "unknown_task" | "unknown_session" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "unknown_escalation" | "untranslatable" | "unsupported_media_type" | "forbidden_origin" | "extension_limit" | "unknown_deliberation" | "deliberation_phase" | "hello_required" | "extension_inactive" | "core_feature_lost";
         /** @description That the record only grew. */
         readonly Consistency: {
             /** @description The newest checkpoint, where the proof leads to its root. */
@@ -2340,6 +2494,8 @@ export interface components {
             readonly dialect: components["schemas"]["Dialect"];
             /** @description SHA-256 of its canonical form without its signature. */
             readonly digest: components["schemas"]["Hash"];
+            /** @description What rules and the scan found. */
+            readonly findings: readonly components["schemas"]["Finding"][];
             /** @description Its kind within the dialect. */
             readonly kind: string;
             /** @description Its id. */
@@ -2420,6 +2576,38 @@ export interface components {
         };
         /** @description What the exchange did with a message. */
         readonly Explanation: components["schemas"]["ExplainedMessage"] | components["schemas"]["ExplainedRefusal"];
+        /** @description What the operation takes: its `input` describes it. */
+        readonly ExtensionCall: Record<string, never>;
+        /** @description The extensions. */
+        readonly Extensions: {
+            /** @description All five. */
+            readonly extensions: readonly {
+                /** @description Whether it is active in the session. */
+                readonly active: boolean;
+                /** @description Its name in a handshake. */
+                readonly name: string;
+                /** @description Whether a handshake may activate it here. */
+                readonly offered: boolean;
+                /** @description What can be asked of it. */
+                readonly operations: readonly {
+                    /** @description What it does. */
+                    readonly about: string;
+                    /** @description What it takes, as JSON Schema. */
+                    readonly input: Record<string, never>;
+                    /** @description Its name. */
+                    readonly name: string;
+                    /** @description Its name as a tool. */
+                    readonly tool: string;
+                    /** @description Whether it changes anything. */
+                    readonly writes: boolean;
+                }[];
+                /**
+                 * @description Its short name.
+                 * @enum {string}
+                 */
+                readonly short: "personal" | "relational" | "consensus" | "torch" | "intent";
+            }[];
+        };
         /** @description What people are to be told. */
         readonly FeedAlerts: {
             /** @description Oldest first. */
@@ -2479,12 +2667,14 @@ export interface components {
         };
         /** @description Something a rule found. */
         readonly Finding: {
-            /** @description For programs. */
+            /** @description What, for programs. */
             readonly code: string;
             /** @description Which rule. */
             readonly rule: string;
-            /** @description In words. */
+            /** @description What, in words. */
             readonly says: string;
+            /** @description The text it is about, where it is of the scan. */
+            readonly spot?: components["schemas"]["Spot"];
         };
         /** @description What a search found. */
         readonly Found: {
@@ -2563,6 +2753,77 @@ export interface components {
             }[];
             /** @description How many entries it has. */
             readonly size: number;
+        };
+        /** @description Identity tokens. */
+        readonly Identities: {
+            /** @description The tokens. */
+            readonly identities: readonly components["schemas"]["Identity"][];
+        };
+        /** @description A token that was issued. */
+        readonly Identity: {
+            /**
+             * Format: date-time
+             * @description Until when.
+             */
+            readonly expires_at: string;
+            /** @description What is kept of it. */
+            readonly hash: components["schemas"]["Hash"];
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly issued_at: string;
+            /** @description Who asked for it. */
+            readonly issued_by: string;
+            /** @description That it was revoked. */
+            readonly revoked?: {
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                readonly at: string;
+                /** @description By whom. */
+                readonly by: string;
+                /** @description Why. */
+                readonly reason: string | null;
+            };
+            /** @description Whom it names. */
+            readonly subject: string;
+        };
+        /** @description A token that was issued. */
+        readonly IdentityMade: {
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            readonly expires_at: string;
+            /** @description What is kept of it. */
+            readonly hash: components["schemas"]["Hash"];
+            /** @description Whom it names. */
+            readonly subject: string;
+            /** @description The token. It is not shown again. */
+            readonly token: string;
+        };
+        /** @description Which tokens count no longer: one of `token`, `hash` and `subject`. */
+        readonly IdentityRevoked: {
+            /** @description What is kept of it. */
+            readonly hash?: components["schemas"]["Hash"];
+            /** @description Why, for the record. */
+            readonly reason?: string | null;
+            /** @description Everything that names them. */
+            readonly subject?: string;
+            /** @description The token itself. */
+            readonly token?: string;
+        };
+        /** @description A token to be issued. */
+        readonly IdentityWanted: {
+            /**
+             * @description How long it lasts.
+             * @default 3600
+             */
+            readonly seconds: number | null;
+            /** @description Whom it names. An agent that leaves it out means itself. */
+            readonly subject?: string | null;
         };
         /** @description What waits for an agent. */
         readonly Inbox: {
@@ -2749,6 +3010,8 @@ export interface components {
             readonly dialect: components["schemas"]["Dialect"];
             /** @description SHA-256 of its canonical form without its signature. */
             readonly digest: components["schemas"]["Hash"];
+            /** @description What rules and the scan found. */
+            readonly findings: readonly components["schemas"]["Finding"][];
             /** @description Why the message is not here any more. */
             readonly gone?: {
                 /**
@@ -3080,6 +3343,27 @@ export interface components {
             /** @description The entry that says so. */
             readonly position: number;
         };
+        /** @description Something the scan found in what an agent was registered with. */
+        readonly ScanFinding: {
+            /** @description The member, as a JSON pointer. */
+            readonly at: string;
+            /**
+             * @description How it was found.
+             * @enum {string}
+             */
+            readonly how: "plain" | "normalised" | "base64";
+            /** @description How many bytes. */
+            readonly length: number;
+            /** @description The first byte, of the member's text as UTF-8. */
+            readonly offset: number;
+            /** @description The name of the pattern. */
+            readonly pattern: string;
+            /**
+             * @description How much it means.
+             * @enum {string}
+             */
+            readonly severity: "low" | "medium" | "high";
+        };
         /** @description The person who asks. */
         readonly Session: {
             /** @description What to send as `Legation-CSRF`, where a cookie proved them. */
@@ -3087,6 +3371,11 @@ export interface components {
             /** @description Their name. */
             readonly name: string;
             readonly role: components["schemas"]["Role"];
+        };
+        /** @description A session has ended. */
+        readonly SessionEnded: {
+            /** @description Always true. */
+            readonly ended: boolean;
         };
         /** @description Why it may go on. */
         readonly SessionRelease: {
@@ -3127,6 +3416,25 @@ export interface components {
              * @enum {string}
              */
             readonly transition: "none" | "minor" | "major" | "emergency";
+        };
+        /** @description A place in a message's text; never the text. */
+        readonly Spot: {
+            /** @description The member, as a JSON pointer. */
+            readonly at: string;
+            /**
+             * @description How it was found.
+             * @enum {string}
+             */
+            readonly how: "plain" | "normalised" | "base64";
+            /** @description How many bytes. */
+            readonly length: number;
+            /** @description The first byte, of the member's text as UTF-8. */
+            readonly offset: number;
+            /**
+             * @description How much it means.
+             * @enum {string}
+             */
+            readonly severity: "low" | "medium" | "high";
         };
         /** @description How the record is stored. */
         readonly Storage: {
@@ -3251,7 +3559,7 @@ export interface components {
                 readonly dialect: components["schemas"]["Dialect"];
                 /** @description SHA-256 of its canonical form without its signature. */
                 readonly digest: components["schemas"]["Hash"];
-                /** @description What rules found. */
+                /** @description What rules and the scan found. */
                 readonly findings: readonly components["schemas"]["Finding"][];
                 /** @description Whether it went on: it was never held, or was released. */
                 readonly in_force: boolean;
@@ -3298,6 +3606,368 @@ export interface components {
             /** @description The message that everything else is about. */
             readonly original: number;
         };
+        /**
+         * VCP capability handshake
+         * @description The three messages with which a VCP 3.1 client and server agree on a protocol version, on the active extensions and on what each of them can do: vcp-hello asks, and exactly one of vcp-ack or vcp-error answers. A message is one JSON object in UTF-8 of at most 65,536 bytes. Members that this schema does not name are allowed everywhere; whoever receives them ignores them.
+         */
+        readonly VcpHandshake: {
+            /**
+             * Message type
+             * @description Which of the three handshake messages this is.
+             * @enum {unknown}
+             */
+            readonly type: "vcp-hello" | "vcp-ack" | "vcp-error";
+        } & (unknown & unknown & unknown);
+        /**
+         * vcp-ack
+         * @description The server's yes: the version both will use, which of the wanted extensions are active, and what the server can do.
+         */
+        readonly VcpHandshakeAck: {
+            /**
+             * Extension capabilities
+             * @description What each active extension can do, by extension name. No name may stand here that is not in supported.
+             */
+            readonly capabilities: {
+                readonly "VCP-X-Consensus"?: components["schemas"]["VcpHandshakeConsensusCapabilities"];
+                readonly "VCP-X-Intent"?: components["schemas"]["VcpHandshakeIntentCapabilities"];
+                readonly "VCP-X-Personal"?: components["schemas"]["VcpHandshakePersonalCapabilities"];
+                readonly "VCP-X-Relational"?: components["schemas"]["VcpHandshakeRelationalCapabilities"];
+                readonly "VCP-X-Torch"?: components["schemas"]["VcpHandshakeTorchCapabilities"];
+            } & {
+                readonly [key: string]: Record<string, never>;
+            };
+            /**
+             * Core features
+             * @description The security features the server has switched on. Only a server older than 3.1 may leave this out, and then none of them may be relied on.
+             */
+            readonly core_features?: components["schemas"]["VcpHandshakeCoreFeatures"];
+            /**
+             * Server name
+             * @description A name and version of the server's software, for people who look for a fault.
+             * @example creedspace-api/3.1.0
+             */
+            readonly server_id?: string;
+            /**
+             * Session id
+             * @description An opaque id that ties later messages to this session.
+             * @example ses_a1b2c3d4
+             */
+            readonly session_id?: string;
+            /**
+             * Active extensions
+             * @description Those of the client's extensions that the server knows and has switched on. Empty below version 3.1, which is the first to negotiate extensions.
+             */
+            readonly supported: readonly components["schemas"]["VcpHandshakeExtensionName"][];
+            /**
+             * Message type
+             * @description Always vcp-ack.
+             * @constant
+             */
+            readonly type: "vcp-ack";
+            /**
+             * Inactive extensions
+             * @description The rest of the client's extensions. A server may keep this list to itself; the client then takes everything it asked for and does not find in supported as unsupported.
+             */
+            readonly unsupported?: readonly string[];
+            /**
+             * Negotiated version
+             * @description The version of this session: not below the client's min_version and not above its version.
+             */
+            readonly version: components["schemas"]["VcpHandshakeVersion"];
+        } & (unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown & unknown);
+        /**
+         * VCP-X-Consensus capabilities
+         * @description How the server lets stakeholders decide together.
+         */
+        readonly VcpHandshakeConsensusCapabilities: {
+            /**
+             * AI standing
+             * @description Whether an AI can be a stakeholder.
+             */
+            readonly ai_standing?: boolean;
+            /**
+             * Deliberation phases
+             * @description The phases of a deliberation, first to last.
+             */
+            readonly deliberation_phases?: components["schemas"]["VcpHandshakeNames"];
+            /**
+             * Most stakeholders
+             * @description How many stakeholders one deliberation can have.
+             */
+            readonly max_stakeholders?: components["schemas"]["VcpHandshakeCount"];
+            /**
+             * Self-reference detection
+             * @description Whether a stakeholder who votes on itself is named in the result.
+             */
+            readonly self_referential_detection?: boolean;
+            /**
+             * Voting method
+             * @description The name of the method that counts the ballots.
+             * @example schulze
+             */
+            readonly voting_method?: string;
+        };
+        /**
+         * Core features
+         * @description Which security features are on. From version 3.0 all five are named; below it a missing one counts as off.
+         */
+        readonly VcpHandshakeCoreFeatures: {
+            /**
+             * Audit chain
+             * @description What happens is kept in a SHA-256 hash chain that shows tampering.
+             */
+            readonly audit_chain?: boolean;
+            /**
+             * Context opacity
+             * @description A reader without clearance learns that constraints apply, not why.
+             */
+            readonly context_opacity?: boolean;
+            /**
+             * Encryption at rest
+             * @description Stored context is encrypted. Always true in production and staging; a client should warn its user when it is false.
+             */
+            readonly encryption?: boolean;
+            /**
+             * Injection scanning
+             * @description Text is searched for prompt injection. Should be true everywhere.
+             */
+            readonly injection_scanning?: boolean;
+            /**
+             * Revocation
+             * @description Keys and identity tokens can be revoked, and it can be proven that one was not.
+             */
+            readonly revocation?: boolean;
+        };
+        /**
+         * Count
+         * @description A whole number, zero or more.
+         */
+        readonly VcpHandshakeCount: number;
+        /**
+         * vcp-error
+         * @description The server's no: the handshake failed and there is no session.
+         */
+        readonly VcpHandshakeError: {
+            /**
+             * Error code
+             * @description What went wrong, for programs. The specification defines the first six of the examples; HELLO_INVALID is this project's own, for a hello that is malformed or too large. Treat a code you do not know as INTERNAL_ERROR.
+             * @example VERSION_UNSUPPORTED
+             * @example IDENTITY_REQUIRED
+             * @example IDENTITY_INVALID
+             * @example EXTENSION_CONFLICT
+             * @example RATE_LIMITED
+             * @example INTERNAL_ERROR
+             * @example HELLO_INVALID
+             */
+            readonly code: string;
+            /**
+             * Explanation
+             * @description What went wrong, for people.
+             */
+            readonly message: string;
+            /**
+             * Seconds to wait
+             * @description How many seconds the client should wait before it tries again. null means that trying again is not expected to help. Should be a number when code is RATE_LIMITED.
+             */
+            readonly retry_after?: number | null;
+            /**
+             * Supported versions
+             * @description The versions the server speaks. Must be there when code is VERSION_UNSUPPORTED.
+             */
+            readonly supported_versions?: readonly components["schemas"]["VcpHandshakeVersion"][];
+            /**
+             * Message type
+             * @description Always vcp-error.
+             * @constant
+             */
+            readonly type: "vcp-error";
+        } & (unknown & unknown);
+        /**
+         * Extension name
+         * @description VCP-X- followed by a letter and then letters, digits and hyphens, at most 128 characters in all. Case matters.
+         * @example VCP-X-Personal
+         */
+        readonly VcpHandshakeExtensionName: string;
+        /**
+         * vcp-hello
+         * @description The client's opening message: the versions it can speak, the extensions it would like, and optionally who it is.
+         */
+        readonly VcpHandshakeHello: {
+            /**
+             * Client name
+             * @description A name and version of the client's software, for people who look for a fault. It grants nothing.
+             * @example creedspace-web/2.4.0
+             */
+            readonly client_id?: string;
+            /**
+             * Wanted extensions
+             * @description The extensions the client would like to use, each named VCP-X- followed by a letter and then letters, digits and hyphens, at most 128 characters in all. A server ignores an item of any other form, and every item past the 256th, so this schema lets them through.
+             * @default []
+             * @example [
+             *       "VCP-X-Personal",
+             *       "VCP-X-Relational"
+             *     ]
+             */
+            readonly extensions: readonly unknown[];
+            /**
+             * Identity token
+             * @description A VCP/I identity token, vcp:i:<issuer>:<subject>:<expiry>:<signature>. null, or leaving it out, means anonymous. Whether the token is genuine is the server's to find out.
+             * @default null
+             */
+            readonly identity: string | null;
+            /**
+             * Lowest version
+             * @description The lowest VCP version the client can work with; 1.0 when left out. It must not be above version, which a schema cannot compare.
+             * @default 1.0
+             */
+            readonly min_version: components["schemas"]["VcpHandshakeVersion"];
+            /**
+             * Message type
+             * @description Always vcp-hello.
+             * @constant
+             */
+            readonly type: "vcp-hello";
+            /**
+             * Highest version
+             * @description The highest VCP version the client can speak.
+             */
+            readonly version: components["schemas"]["VcpHandshakeVersion"];
+        };
+        /**
+         * VCP-X-Intent capabilities
+         * @description How the server infers what a person is after.
+         */
+        readonly VcpHandshakeIntentCapabilities: {
+            /**
+             * Categories
+             * @description The kinds of intent the server tells apart.
+             */
+            readonly categories?: components["schemas"]["VcpHandshakeNames"];
+            /**
+             * Most alternatives
+             * @description How many other readings an answer can carry.
+             */
+            readonly max_alternatives?: components["schemas"]["VcpHandshakeCount"];
+            /**
+             * Personal signals
+             * @description Whether personal signals feed the inference. Must be false when VCP-X-Personal is not active.
+             */
+            readonly personal_signals?: boolean;
+            /**
+             * User correction
+             * @description Whether a person can correct the inference.
+             */
+            readonly user_correction?: boolean;
+        };
+        /**
+         * List of names
+         * @description Names of things an extension knows.
+         */
+        readonly VcpHandshakeNames: readonly string[];
+        /**
+         * VCP-X-Personal capabilities
+         * @description How the server handles a person's declared state.
+         */
+        readonly VcpHandshakePersonalCapabilities: {
+            /**
+             * Decay
+             * @description Whether signals fade with time.
+             */
+            readonly decay?: boolean;
+            /**
+             * Dimensions
+             * @description The dimensions of state the server knows.
+             */
+            readonly dimensions?: components["schemas"]["VcpHandshakeNames"];
+            /**
+             * Intensity range
+             * @description The lowest and the highest intensity.
+             */
+            readonly intensity_range?: readonly number[];
+            /**
+             * Lifecycle states
+             * @description The states a signal passes through.
+             */
+            readonly lifecycle_states?: components["schemas"]["VcpHandshakeNames"];
+            /**
+             * Signal sources
+             * @description Where a signal can come from.
+             */
+            readonly signal_sources?: components["schemas"]["VcpHandshakeNames"];
+        };
+        /**
+         * VCP-X-Relational capabilities
+         * @description How the server handles the relation between a person and an AI.
+         */
+        readonly VcpHandshakeRelationalCapabilities: {
+            /**
+             * Norm origins
+             * @description Where a shared norm can come from.
+             */
+            readonly norm_origins?: components["schemas"]["VcpHandshakeNames"];
+            /**
+             * Performance bias detection
+             * @description Whether a self-model without any uncertainty is flagged.
+             */
+            readonly performance_bias_detection?: boolean;
+            /**
+             * Self-model scaffolds
+             * @description The forms in which an AI may describe its own state.
+             */
+            readonly self_model_scaffolds?: components["schemas"]["VcpHandshakeNames"];
+            /**
+             * Standing levels
+             * @description The levels of standing, lowest first.
+             */
+            readonly standing_levels?: components["schemas"]["VcpHandshakeNames"];
+            /**
+             * Trust levels
+             * @description The levels of trust, lowest first.
+             */
+            readonly trust_levels?: components["schemas"]["VcpHandshakeNames"];
+        };
+        /**
+         * VCP-X-Torch capabilities
+         * @description How the server hands a session over to its successor.
+         */
+        readonly VcpHandshakeTorchCapabilities: {
+            /**
+             * Degraded
+             * @description Whether hand-over works without relational context. Must be true when VCP-X-Relational is not active.
+             */
+            readonly degraded?: boolean;
+            /**
+             * Gestalt tokens
+             * @description Whether a hand-over carries a one-line summary of state.
+             */
+            readonly gestalt_tokens?: boolean;
+            /**
+             * Lineage tracking
+             * @description Whether earlier sessions are remembered.
+             */
+            readonly lineage_tracking?: boolean;
+            /**
+             * Greatest lineage depth
+             * @description How many earlier sessions are remembered.
+             */
+            readonly max_lineage_depth?: components["schemas"]["VcpHandshakeCount"];
+        };
+        /**
+         * Version
+         * @description A version as major.minor without leading zeros, at most nine digits each. A patch number may follow; it is ignored.
+         * @example 3.1
+         */
+        readonly VcpHandshakeVersion: string;
+        /**
+         * Version below 3.0
+         * @description A version from before all core features existed.
+         */
+        readonly VcpHandshakeVersionBelow30: string;
+        /**
+         * Version below 3.1
+         * @description A version that older servers negotiate.
+         */
+        readonly VcpHandshakeVersionBelow31: string;
         /**
          * VCP inter-agent message, version 1.2
          * @description One message from one agent to another, or to all its peers: who speaks, to whom, when, and a payload whose shape follows from the type. The object is closed: a member not named here makes the message invalid. What a schema cannot say (sender and recipient differ, the signature verifies, the id is new) is checked by the receiver.
@@ -4096,7 +4766,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "reserved_id" | "constraint_weakening" | "wrong_direction" | "personal_state_broadcast" | "not_allowed" | "sender_mismatch" | "not_parent" | "constraint_violated" | "delegation_denied" | "not_a_party" | "not_overseer" | "tool_not_bound" | "scope_denied" | "forbidden_origin";
+                    readonly error?: "reserved_id" | "constraint_weakening" | "wrong_direction" | "personal_state_broadcast" | "not_allowed" | "sender_mismatch" | "not_parent" | "constraint_violated" | "delegation_denied" | "not_a_party" | "not_overseer" | "tool_not_bound" | "scope_denied" | "forbidden_origin" | "extension_inactive";
                 };
             };
         };
@@ -4109,7 +4779,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "unknown_recipient" | "unknown_agent" | "not_found" | "unknown_review" | "unknown_task" | "unknown_session" | "unknown_escalation";
+                    readonly error?: "unknown_recipient" | "unknown_agent" | "not_found" | "unknown_review" | "unknown_task" | "unknown_session" | "unknown_escalation" | "unknown_deliberation";
                 };
             };
         };
@@ -4135,7 +4805,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "message_id_conflict" | "agent_exists" | "key_state" | "ambiguous_message" | "fenced" | "ahead_of_record" | "undelivered" | "review_conflict" | "ack_unmatched" | "delegation_cycle" | "task_lineage" | "task_state" | "oversight_conflict" | "session_closed" | "sequence_repeated" | "ambiguous_reference";
+                    readonly error?: "message_id_conflict" | "agent_exists" | "key_state" | "ambiguous_message" | "fenced" | "ahead_of_record" | "undelivered" | "review_conflict" | "ack_unmatched" | "delegation_cycle" | "task_lineage" | "task_state" | "oversight_conflict" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "deliberation_phase";
                 };
             };
         };
@@ -4204,6 +4874,19 @@ export interface components {
                 };
             };
         };
+        /** @description It takes a session, which a hello begins */
+        readonly Refused428: {
+            headers: {
+                readonly traceparent: components["headers"]["traceparent"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Refusal"] & {
+                    /** @enum {unknown} */
+                    readonly error?: "hello_required";
+                };
+            };
+        };
         /** @description Too much for now */
         readonly Refused429: {
             headers: {
@@ -4214,7 +4897,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "mailbox_full" | "rate_limited" | "delegation_limit";
+                    readonly error?: "mailbox_full" | "rate_limited" | "delegation_limit" | "extension_limit";
                 };
             };
         };
@@ -4228,7 +4911,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "busy";
+                    readonly error?: "busy" | "core_feature_lost";
                 };
             };
         };
@@ -4252,6 +4935,8 @@ export interface components {
         readonly IdempotencyKey: string;
         /** @description The position of the last item seen, in place of `after`: browsers send it by themselves. */
         readonly LastEventId: number;
+        /** @description The id of the session that `POST /v1/hello` began. It works with the token that began it. */
+        readonly Session: string;
         /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
         readonly Traceparent: string;
     };
@@ -4261,6 +4946,8 @@ export interface components {
         readonly "Legation-Position": number;
         /** @description The receipt as JSON, in base64. Left out where it is larger than 6 KiB: the mailbox has it. */
         readonly "Legation-Receipt": string;
+        /** @description The id of the session, for later requests. */
+        readonly "Legation-Session": string;
         /** @description Where to go. */
         readonly Location: string;
         /** @description Seconds after which it may be tried again. */
@@ -4440,6 +5127,109 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Alive"];
                 };
             };
+        };
+    };
+    readonly listenMcp: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description As it comes */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly askMcp: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": Record<string, never>;
+            };
+        };
+        readonly responses: {
+            /** @description The answer */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, never>;
+                    readonly "text/event-stream": string;
+                };
+            };
+            /** @description A notification was taken */
+            readonly 202: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 408: components["responses"]["Refused408"];
+            readonly 413: components["responses"]["Refused413"];
+            readonly 415: components["responses"]["Refused415"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly endMcp: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It has ended */
+            readonly 204: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
         };
     };
     readonly getMetrics: {
@@ -5770,6 +6560,169 @@ export interface operations {
             readonly 507: components["responses"]["Refused507"];
         };
     };
+    readonly listExtensions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The id of the session that `POST /v1/hello` began. It works with the token that began it. */
+                readonly "Legation-Session"?: components["parameters"]["Session"];
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The extensions */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Extensions"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly getExtension: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The id of the session that `POST /v1/hello` began. It works with the token that began it. */
+                readonly "Legation-Session"?: components["parameters"]["Session"];
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path: {
+                /** @description The extension, such as `VCP-X-Consensus` */
+                readonly name: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Its capabilities */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, never>;
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 428: components["responses"]["Refused428"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly lookExtension: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Which deliberation */
+                readonly deliberation_id?: string;
+                /** @description How many at most */
+                readonly limit?: number;
+                /** @description Whose relation, if not your own */
+                readonly of?: string;
+                /** @description Which session */
+                readonly session_id?: string;
+            };
+            readonly header?: {
+                /** @description The id of the session that `POST /v1/hello` began. It works with the token that began it. */
+                readonly "Legation-Session"?: components["parameters"]["Session"];
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path: {
+                /** @description The extension: `VCP-X-Consensus`, or `consensus` */
+                readonly name: string;
+                /** @description The operation, as the list of extensions names it */
+                readonly operation: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What is there */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, never>;
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 428: components["responses"]["Refused428"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly callExtension: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The id of the session that `POST /v1/hello` began. It works with the token that began it. */
+                readonly "Legation-Session"?: components["parameters"]["Session"];
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path: {
+                /** @description The extension: `VCP-X-Consensus`, or `consensus` */
+                readonly name: string;
+                /** @description The operation, as the list of extensions names it */
+                readonly operation: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ExtensionCall"];
+            };
+        };
+        readonly responses: {
+            /** @description How things stand */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": Record<string, never>;
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 408: components["responses"]["Refused408"];
+            readonly 409: components["responses"]["Refused409"];
+            readonly 413: components["responses"]["Refused413"];
+            readonly 415: components["responses"]["Refused415"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 423: components["responses"]["Refused423"];
+            readonly 428: components["responses"]["Refused428"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+            readonly 507: components["responses"]["Refused507"];
+        };
+    };
     readonly streamFeed: {
         readonly parameters: {
             readonly query?: {
@@ -5803,6 +6756,282 @@ export interface operations {
             readonly 422: components["responses"]["Refused422"];
             readonly 429: components["responses"]["Refused429"];
             readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly getAgreement: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The id of the session that `POST /v1/hello` began. It works with the token that began it. */
+                readonly "Legation-Session"?: components["parameters"]["Session"];
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The ack again */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["VcpHandshakeAck"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 428: components["responses"]["Refused428"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly sayHello: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["VcpHandshakeHello"];
+            };
+        };
+        readonly responses: {
+            /** @description What was agreed on */
+            readonly 200: {
+                headers: {
+                    readonly "Legation-Session": components["headers"]["Legation-Session"];
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["VcpHandshakeAck"];
+                };
+            };
+            /** @description Not JSON that is read here */
+            readonly 400: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Refusal"] | components["schemas"]["VcpHandshakeError"];
+                };
+            };
+            /** @description The identity token is missing or not accepted, or the bearer token is not known */
+            readonly 401: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Refusal"] | components["schemas"]["VcpHandshakeError"];
+                };
+            };
+            readonly 403: components["responses"]["Refused403"];
+            readonly 408: components["responses"]["Refused408"];
+            /** @description Two extensions exclude each other, or the session is negotiated already */
+            readonly 409: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Refusal"] | components["schemas"]["VcpHandshakeError"];
+                };
+            };
+            /** @description Larger than a hello may be */
+            readonly 413: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Refusal"] | components["schemas"]["VcpHandshakeError"];
+                };
+            };
+            readonly 415: components["responses"]["Refused415"];
+            /** @description No hello, or none of its versions is spoken here */
+            readonly 422: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Refusal"] | components["schemas"]["VcpHandshakeError"];
+                };
+            };
+            /** @description Too many hellos: `retry_after` says when the next may come */
+            readonly 429: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Refusal"] | components["schemas"]["VcpHandshakeError"];
+                };
+            };
+            /** @description The exchange cannot agree on anything now */
+            readonly 503: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Refusal"] | components["schemas"]["VcpHandshakeError"];
+                };
+            };
+        };
+    };
+    readonly endSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The id of the session that `POST /v1/hello` began. It works with the token that began it. */
+                readonly "Legation-Session"?: components["parameters"]["Session"];
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It has ended */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["SessionEnded"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 428: components["responses"]["Refused428"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly listIdentities: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only those that name them */
+                readonly subject?: string;
+            };
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The tokens */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Identities"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly issueIdentity: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["IdentityWanted"];
+            };
+        };
+        readonly responses: {
+            /** @description The token, told once */
+            readonly 201: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["IdentityMade"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 408: components["responses"]["Refused408"];
+            readonly 413: components["responses"]["Refused413"];
+            readonly 415: components["responses"]["Refused415"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 423: components["responses"]["Refused423"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+            readonly 507: components["responses"]["Refused507"];
+        };
+    };
+    readonly revokeIdentity: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["IdentityRevoked"];
+            };
+        };
+        readonly responses: {
+            /** @description Revoked, and in the record */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Done"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 408: components["responses"]["Refused408"];
+            readonly 413: components["responses"]["Refused413"];
+            readonly 415: components["responses"]["Refused415"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+            readonly 507: components["responses"]["Refused507"];
         };
     };
     readonly recall: {

@@ -55,7 +55,7 @@ fn a_hello_is_answered_with_what_is_offered_in_the_clients_order() {
     assert_eq!(ack["unsupported"], json!(["VCP-X-Odd"]));
     assert_eq!(ack["capabilities"]["VCP-X-Intent"]["personal_signals"], false);
     assert_eq!(ack["capabilities"].as_object().unwrap().len(), 2);
-    let on = json!({"encryption": true, "injection_scanning": false, "revocation": false, "audit_chain": true,
+    let on = json!({"encryption": true, "injection_scanning": true, "revocation": false, "audit_chain": true,
         "context_opacity": false});
     assert_eq!((&ack["version"], &ack["core_features"]), (&json!("3.1"), &on));
 }
