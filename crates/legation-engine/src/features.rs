@@ -7,8 +7,8 @@ impl Exchange {
     /// Looks how the core features stand. It reads the key ring, the published key and the end of the record, so it
     /// may have to wait.
     ///
-    /// A feature that is built later is told of here: `On` while it works, `Lost` once it has failed, and
-    /// `Off`, as left out, as long as there is none.
+    /// A feature is `On` while it works, `Lost` once it has failed, and `Off` where the exchange was told to do
+    /// without.
     pub fn core_features(&self) -> Observed {
         Observed {
             encryption: self.vault.observed(),
@@ -16,7 +16,6 @@ impl Exchange {
             revocation: self.revocation(),
             audit_chain: if self.is_running() && self.last_reads_back() { Feature::On } else { Feature::Lost },
             context_opacity: self.opacity.observed(),
-            ..Observed::default()
         }
     }
 

@@ -117,8 +117,7 @@ impl Exchange {
             judge,
             opacity,
         } = settings;
-        let scanning = Arc::new(Scanning::default());
-        scanning.set(&scan).map_err(Error::Pattern)?;
+        let scanning = Arc::new(Scanning::by(&scan).map_err(Error::Pattern)?);
         let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
         let stats = Arc::new(Stats::default());
         let silence = judge.as_ref().map(|_| policy.judge.unwrap_or_default());
@@ -134,8 +133,7 @@ impl Exchange {
         let (head, heads) = watch::channel(start);
         let (jobs, queue) = mpsc::channel::<Job>(QUEUE);
         let notary = Arc::new(Notary::new(realm, ledger.state().epochs().clone(), key, reader.clone()));
-        let public = notary.public();
-        let rewriter = ledger.rewriter();
+        let (public, rewriter) = (notary.public(), ledger.rewriter());
         let keeper = Keeper {
             snapshots: snapshots.clone(),
             reader: reader.clone(),
@@ -147,8 +145,7 @@ impl Exchange {
         };
         let bells = Arc::new(Arrivals::default());
         let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
-        let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies));
-        let pace = Arc::new(Limiter::new(pace));
+        let (counting, pace) = (refusals::keep(jobs.downgrade(), Arc::clone(&tallies)), Arc::new(Limiter::new(pace)));
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
         let (follower, indexed, requests) =
             index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
@@ -200,15 +197,14 @@ impl Exchange {
             shelf,
             clearing,
         };
-        let runtime = Handle::current();
         alerts::tell(&exchange, told, data);
+        let runtime = Handle::current();
         drop(runtime.spawn(counting));
         if let Some(outlet) = exchange.outlet() {
             drop(runtime.spawn(push::supervise(Arc::new(outlet))));
         }
         let crew = Crew { decider, queue, keeper, follower, guard, clearer, arrivals: bells, alerts: desk };
-        let ended = crew.start(&runtime)?;
-        let recovery = exchange.tell_of(cut);
+        let (ended, recovery) = (crew.start(&runtime)?, exchange.tell_of(cut));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
 

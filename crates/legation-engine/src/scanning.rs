@@ -62,6 +62,13 @@ struct InUse {
 }
 
 impl Scanning {
+    /// One that scans by these settings.
+    pub(crate) fn by(settings: &ScanSettings) -> Result<Scanning, BadPattern> {
+        let scanning = Scanning::default();
+        scanning.set(settings)?;
+        Ok(scanning)
+    }
+
     /// Scans by these settings from now on. Patterns that cannot be used leave nothing that scans.
     pub(crate) fn set(&self, settings: &ScanSettings) -> Result<(), BadPattern> {
         let ScanSettings { enabled, patterns } = settings;

@@ -114,9 +114,8 @@ pub(crate) fn fold(seen: char) -> Folded {
 fn elsewhere(seen: char) -> Folded {
     match u32::from(seen) {
         0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF => Folded::Ideograph,
-        0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0x1D173..=0x1D17A => Folded::Unseen,
         code @ 0xE0020..=0xE007E => u8::try_from(code - 0xE0000).map_or(Folded::Unseen, Folded::Alike),
-        0xE0000..=0xE0FFF => Folded::Unseen,
+        0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF => Folded::Unseen,
         0x3001..=0x3002 => Folded::Plain(b'.'),
         0x300C..=0x300F => Folded::Plain(b'"'),
         _ if seen.is_alphanumeric() => Folded::Letter,

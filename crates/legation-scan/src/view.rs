@@ -67,7 +67,7 @@ impl Folding {
         }
         match fold(seen) {
             Folded::Plain(letter) => {
-                self.push(at, letter, self.removed && self.bytes.last().is_some_and(u8::is_ascii_alphanumeric))
+                self.push(at, letter, self.removed && self.bytes.last().is_some_and(u8::is_ascii_alphanumeric));
             }
             Folded::Alike(letter) => self.push(at, letter, true),
             Folded::Unseen => self.removed = true,

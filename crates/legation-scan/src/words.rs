@@ -116,7 +116,7 @@ impl<'w> Words<'w> {
         for (at, byte) in gap.iter().enumerate() {
             match class(*byte) {
                 LINE => lines += 1,
-                ENDS => ends |= gap.get(at + 1).is_none_or(|next| next.is_ascii_whitespace()) && at + 1 < gap.len(),
+                ENDS => ends |= gap.get(at + 1).is_none_or(u8::is_ascii_whitespace) && at + 1 < gap.len(),
                 _ => {}
             }
         }
@@ -186,15 +186,14 @@ impl<'w> Words<'w> {
                 let word = rest.get(..length).filter(|_| self.lexicon.may_have(first, length))?;
                 self.lexicon.find(word).map(|(slots, _)| (length, slots))
             });
-            match fits {
-                Some((length, slots)) => {
-                    let (start, end) = (place(at), place(at + length - 1) + 1);
-                    self.index += 1 + u32::from(skipped);
-                    self.keep(Known { index: self.index, slots, start, end, disguised: true });
-                    (at, skipped) = (at + length, false);
-                }
-                None => (at, skipped) = (at + 1, true),
-            }
+            let Some((length, slots)) = fits else {
+                (at, skipped) = (at + 1, true);
+                continue;
+            };
+            let (start, end) = (place(at), place(at + length - 1) + 1);
+            self.index += 1 + u32::from(skipped);
+            self.keep(Known { index: self.index, slots, start, end, disguised: true });
+            (at, skipped) = (at + length, false);
         }
         self.index += 1;
     }

@@ -136,7 +136,7 @@ fn a_manifest_that_is_written_anew_brings_its_own_findings() {
     let spotted = Found { at: "/manifest/system_prompt".to_owned(), ..found("role_line", Severity::Medium) };
     desk.register("ann", written("x", vec![spotted.clone()]), Who::operator()).unwrap();
     let scanned = |desk: &Desk| desk.state.registry().agent("ann").unwrap().scanned.clone();
-    assert_eq!(scanned(&desk), [spotted.clone()]);
+    assert_eq!(scanned(&desk), std::slice::from_ref(&spotted));
     desk.register("ann", Registration::default(), Who::operator()).unwrap();
     assert_eq!(scanned(&desk), [spotted]);
     desk.register("ann", written("y", Vec::new()), Who::operator()).unwrap();
