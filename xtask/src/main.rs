@@ -73,9 +73,7 @@ fn test(rest: &[&str]) -> Done {
     tools::need_program("curl", "curl")?;
     tools::need_program("python3", "python3")?;
     want_nats();
-    if let Err(why) = tools::need_mcp_clients() {
-        eprintln!("the official clients of MCP are left out: {why}");
-    }
+    tools::need_mcp_clients()?;
     run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())?;
     console::test(&[])
 }
