@@ -7,7 +7,6 @@ use crate::carrier::Carrier;
 use crate::charters::Covered;
 use crate::clearing::Clearer;
 use crate::clock::Clock;
-use crate::complaint::Complaint;
 use crate::crew::{Crew, Ended};
 use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
@@ -170,7 +169,6 @@ impl Exchange {
         let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone(), Arc::clone(&desk)));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let judge = judge.map(|judge| Arc::new(Judge::new(judge, Arc::clone(&notary))));
-        let unsigned = Complaint::new("what was revoked cannot be told of", Arc::clone(&desk));
         let exchange = Exchange {
             data: data.clone().into(),
             key_ring: key_ring.into(),
@@ -191,7 +189,7 @@ impl Exchange {
             carrier,
             judge,
             scanning,
-            register: Arc::new(Register::new(unsigned)),
+            register: Arc::new(Register::beside(&desk)),
             opacity: Covered::new(opacity),
             policies,
             shelf,
@@ -199,13 +197,18 @@ impl Exchange {
         };
         alerts::tell(&exchange, told, data);
         let runtime = Handle::current();
-        drop(runtime.spawn(counting));
-        if let Some(outlet) = exchange.outlet() {
-            drop(runtime.spawn(push::supervise(Arc::new(outlet))));
-        }
+        exchange.set_going(&runtime, counting);
         let crew = Crew { decider, queue, keeper, follower, guard, clearer, arrivals: bells, alerts: desk };
         let (ended, recovery) = (crew.start(&runtime)?, exchange.tell_of(cut));
         Ok(Opened { exchange, operator_token, ended, recovery })
+    }
+
+    /// Counts who is refused, and brings messages to those who said where they take them.
+    fn set_going(&self, runtime: &Handle, counting: impl Future<Output = ()> + Send + 'static) {
+        drop(runtime.spawn(counting));
+        if let Some(outlet) = self.outlet() {
+            drop(runtime.spawn(push::supervise(Arc::new(outlet))));
+        }
     }
 
     /// Tells people what recovery had to cut.

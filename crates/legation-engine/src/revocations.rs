@@ -1,6 +1,7 @@
 //! What the exchange says of what was revoked: the list of it, and staples for what was not. Both are signed with
 //! the key that signs receipts and checkpoints.
 
+use crate::alerts::Desk;
 use crate::complaint::Complaint;
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
@@ -36,7 +37,9 @@ pub(crate) struct Register {
 }
 
 impl Register {
-    pub(crate) fn new(complaint: Complaint) -> Register {
+    /// Whatever keeps it from telling is said at this desk.
+    pub(crate) fn beside(desk: &Arc<Desk>) -> Register {
+        let complaint = Complaint::new("what was revoked cannot be told of", Arc::clone(desk));
         Register { last: Mutex::default(), complaint: Mutex::new(complaint) }
     }
 }
@@ -53,9 +56,9 @@ impl Exchange {
         if let Some(published) = last.as_ref().filter(is_fresh) {
             return Ok(Arc::clone(published));
         }
-        let list = self.revoked_by_now();
-        let signed = self.attested(list.to_canonical())?;
-        Ok(Arc::clone(last.insert(Arc::new(Published { list, signed }))))
+        let revoked = self.revoked_by_now();
+        let signed = self.attested(revoked.to_canonical())?;
+        Ok(Arc::clone(last.insert(Arc::new(Published { list: revoked, signed }))))
     }
 
     /// That an agent's key was not withdrawn.

@@ -137,7 +137,7 @@ mod tests {
     use legation_protocol::sign::SecretKey;
     use std::time::Duration;
 
-    const AGE: Duration = Duration::from_secs(300);
+    const AGE: Duration = Duration::from_mins(5);
 
     fn staple() -> Staple {
         Staple {

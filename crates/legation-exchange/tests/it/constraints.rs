@@ -306,7 +306,9 @@ fn a_safety_floor_raises_vlp_messages() {
     assert!(matches!(held, Verdict::Held { .. }), "{held:?}");
     let Effect::Accepted(message) = &desk.record.last().unwrap().effect else { panic!("no message") };
     assert_eq!(message.ruled.level.map(|level| level.to_string()).as_deref(), Some("review"));
-    assert!(message.ruled.held[0].says.contains(PARENT), "{:?}", message.ruled.held);
+    // The peer reads why it waits, and not whose constraint that is.
+    let [reason] = &message.ruled.held[..] else { panic!("{:?}", message.ruled.held) };
+    assert!(reason.code == "safety_floor" && !reason.says.contains(PARENT), "{reason:?}");
     accepted(&lay(&mut desk, PARENT, CHILD, 2, "override", "safety_floor", &json!("block")));
     assert_eq!(refused(&desk.send(&claim(CHILD, PEER, "MSG002", "x"), by(CHILD))), Code::ConstraintViolated);
     // Other dialects have no levels, and a number is on a scale of the agents' own.

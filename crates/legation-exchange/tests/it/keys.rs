@@ -313,7 +313,7 @@ fn what_was_withdrawn_is_remembered_with_when_and_why_and_comes_back_from_a_snap
     assert_eq!((first.state, first.why.as_deref()), (KeyState::Compromised, Some("lost")));
     let sequence = desk.state.rules().revocations.sequence();
     assert!(sequence > before);
-    desk.passes(Duration::from_secs(60));
+    desk.passes(Duration::from_mins(1));
     change(&mut desk, compromised(None, KeyEvent::Revoke), agent(ANN)).unwrap();
     let then = desk.state.rules().revocations.get(ANN, public(1)).cloned().unwrap();
     // It ceased to count when somebody else might have it.

@@ -93,13 +93,13 @@ pub(crate) fn texts(about: &str) -> Value {
 }
 
 /// Either of these.
-pub(crate) fn any_of(one: Value, other: Value) -> Value {
+pub(crate) fn any_of(one: &Value, other: &Value) -> Value {
     json!({"anyOf": [one, other]})
 }
 
 /// This; or, for those who are not cleared for it, whether there is something.
-pub(crate) fn or_flag(schema: Value) -> Value {
-    any_of(schema, flag("Whether there is something, for those who are not cleared."))
+pub(crate) fn or_flag(schema: &Value) -> Value {
+    any_of(schema, &flag("Whether there is something, for those who are not cleared."))
 }
 
 /// This, or null.

@@ -39,7 +39,7 @@ fn vcp(from: &Party, to: &str, kind: &str, payload: &Value) -> String {
     from.signed(&message.to_string())
 }
 
-fn position(answer: Answer) -> String {
+fn position(answer: &Answer) -> String {
     assert!((200..300).contains(&answer.status), "{answer:?}");
     answer.json()["position"].to_string()
 }
@@ -65,11 +65,11 @@ impl Scene {
         house.send(&child, &vcp(&child, "parent", "constitution_announce", &announced)).ok();
         let state = json!({"context": "⏰🌅|🧠😰", "constitution_ref": SOURCE, "personal_state": {"energy": 2.3751}});
         house.send(&child, &vcp(&child, "parent", "context_share", &state)).ok();
-        let released = position(house.send(&child, &child.vlp("peer")));
+        let released = position(&house.send(&child, &child.vlp("peer")));
         decide(&house, &released);
-        let held = position(house.send(&child, &child.vlp("peer")));
+        let held = position(&house.send(&child, &child.vlp("peer")));
         let state = json!({"context": "⏰🌅|🧠😰", "constitution_ref": ATTACK, "personal_state": {"energy": 2.3751}});
-        let shared = position(house.send(&child, &vcp(&child, "parent", "context_share", &state)));
+        let shared = position(&house.send(&child, &vcp(&child, "parent", "context_share", &state)));
         Scene { house, grand, parent, child, peer, reviewer, orchestrator, auditor, released, held, shared }
     }
 

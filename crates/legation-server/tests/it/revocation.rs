@@ -135,7 +135,7 @@ fn what_counts_is_stapled_and_what_was_revoked_is_not() {
     let key = (Of::Key, key_hash("ann", &ann.key.public()));
     let signed = statement(&key_staple(&house, &ann));
     let of = Staple::parse(&signed.statement).unwrap();
-    let age = Duration::from_secs(300);
+    let age = Duration::from_mins(5);
     let staple = Staple::verify(&signed, &exchange, key, of.as_of, age).unwrap();
     assert_eq!((staple.state.as_str(), staple.not_after), ("ACTIVE", None));
     let about = (Of::Identity, Hash::of(&[token.as_bytes()]));

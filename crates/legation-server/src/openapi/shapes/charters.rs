@@ -44,10 +44,10 @@ fn constraints() -> Value {
     let effective = object(
         "What they add up to.",
         [
-            must("token_limit", or_flag(or_null(number("Most tokens of a message, of four bytes each.")))),
-            must("topic_block", or_flag(texts("Topics not to speak of."))),
-            must("audience_restrict", or_flag(or_null(texts("The only ones to address.")))),
-            must("safety_floor", or_flag(or_null(floor))),
+            must("token_limit", or_flag(&or_null(number("Most tokens of a message, of four bytes each.")))),
+            must("topic_block", or_flag(&texts("Topics not to speak of."))),
+            must("audience_restrict", or_flag(&or_null(texts("The only ones to address.")))),
+            must("safety_floor", or_flag(&or_null(floor))),
         ],
     );
     object(
@@ -55,7 +55,7 @@ fn constraints() -> Value {
         [
             must("agent", text("Whose.")),
             must("clearance", of("Clearance")),
-            must("constraints", or_flag(list("Its own first.", &of("Constraint")))),
+            must("constraints", or_flag(&list("Its own first.", &of("Constraint")))),
             must("effective", effective),
         ],
     )

@@ -87,9 +87,9 @@ fn agent() -> Value {
             may("connected", flag("Whether it has a WebSocket open, where one agent is asked for.")),
             may("context_shared", flag("Whether it began one of those that are open by sharing its context.")),
             may("clearance", as_a("Clearance", "How much of the following is told, where one agent is asked for.")),
-            may("constraints", or_flag(list("What it is under.", &of("Constraint")))),
-            may("constitution", or_flag(or_null(of("Constitution")))),
-            may("context", or_flag(or_null(of("Situation")))),
+            may("constraints", or_flag(&list("What it is under.", &of("Constraint")))),
+            may("constitution", or_flag(&or_null(of("Constitution")))),
+            may("context", or_flag(&or_null(of("Situation")))),
         ],
     )
 }

@@ -92,7 +92,7 @@ fn review() -> Value {
         [
             must("id", text("Its id.")),
             must("digest", or_null(as_a("Hash", "What a decision has to name."))),
-            must("message", or_null(any_of(of("Message"), object("With flags in place of what is private.", [])))),
+            must("message", or_null(any_of(&of("Message"), &object("With flags in place of what is private.", [])))),
             may("opaque", texts("JSON pointers to members of the message that are shown as flags; whole without it.")),
             must("reasons", list("Why it waits. All must be lifted.", &reason)),
             must("dialect", of("Dialect")),
