@@ -38,6 +38,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/.well-known/legation/revocations": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Everything that was revoked
+         * @description Keys of agents and identity tokens, by hash. The body is the statement as it was signed, in canonical JSON, and the header `Legation-Signature` has the signature over it.
+         */
+        readonly get: operations["listRevocations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/.well-known/vcp/messages": {
         readonly parameters: {
             readonly query?: never;
@@ -331,6 +351,23 @@ export interface paths {
         readonly put?: never;
         /** Change the state of a key */
         readonly post: operations["changeKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/agents/{id}/keys/{key}/staple": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** That a key was not withdrawn, signed */
+        readonly get: operations["stapleKey"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -799,6 +836,26 @@ export interface paths {
          * @description Operators for anybody, agents for themselves.
          */
         readonly post: operations["issueIdentity"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/identities/{hash}/staple": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * That an identity token counts, signed
+         * @description For whoever knows the hash. Of one that does not count nothing is told, whatever the reason.
+         */
+        readonly get: operations["stapleIdentity"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2050,6 +2107,8 @@ export interface components {
         readonly ChangedKey: {
             /** @description Made with a key in use, over the words that docs/guides/identity.md gives. An operator needs none. */
             readonly proof?: components["schemas"]["Signature"];
+            /** @description Why it is withdrawn. Everybody can read it. */
+            readonly reason?: string | null;
             /**
              * @description Its new state.
              * @enum {string}
@@ -2807,7 +2866,7 @@ export interface components {
         readonly IdentityRevoked: {
             /** @description What is kept of it. */
             readonly hash?: components["schemas"]["Hash"];
-            /** @description Why, for the record. */
+            /** @description Why. Everybody can read it. */
             readonly reason?: string | null;
             /** @description Everything that names them. */
             readonly subject?: string;
@@ -3332,6 +3391,54 @@ export interface components {
             /** @description Oldest first. */
             readonly reviews: readonly components["schemas"]["Review"][];
         };
+        /** @description One that was revoked. */
+        readonly Revocation: {
+            /**
+             * Format: date-time
+             * @description When it ceased to count.
+             */
+            readonly at: string;
+            /** @description Of the token; or of `{"agent":"…","key":"ed25519:…"}`, in canonical JSON, for a key. */
+            readonly hash: components["schemas"]["Hash"];
+            /**
+             * @description An agent's key, or an identity token.
+             * @enum {string}
+             */
+            readonly of: "key" | "identity";
+            /** @description Why, if somebody said. */
+            readonly reason?: string;
+            /**
+             * @description Whether somebody else may have it.
+             * @enum {string}
+             */
+            readonly state: "COMPROMISED" | "REVOKED";
+        };
+        /** @description Everything that was revoked. */
+        readonly Revocations: {
+            /** @description What was revoked. */
+            readonly entries: readonly components["schemas"]["Revocation"][];
+            /** @description How often the record was restored from a copy. */
+            readonly epoch: number;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            readonly issued_at: string;
+            /**
+             * @description What this is.
+             * @enum {string}
+             */
+            readonly kind: "legation-revocations-1";
+            /**
+             * Format: date-time
+             * @description When to ask again, at the latest.
+             */
+            readonly next_update: string;
+            /** @description Whose word. */
+            readonly realm: string;
+            /** @description Grows with everything that is revoked. */
+            readonly sequence: number;
+        };
         /**
          * @description What a person may do.
          * @enum {string}
@@ -3436,6 +3543,42 @@ export interface components {
              * @enum {string}
              */
             readonly severity: "low" | "medium" | "high";
+        };
+        /** @description That a key or a token was not revoked. */
+        readonly Staple: {
+            /**
+             * Format: date-time
+             * @description When this was so.
+             */
+            readonly as_of: string;
+            /** @description How often the record was restored from a copy. */
+            readonly epoch: number;
+            /** @description Of the token; or of `{"agent":"…","key":"ed25519:…"}`, in canonical JSON, for a key. */
+            readonly hash: components["schemas"]["Hash"];
+            /**
+             * @description What this is.
+             * @enum {string}
+             */
+            readonly kind: "legation-staple-1";
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
+            readonly not_after?: string;
+            /**
+             * @description An agent's key, or an identity token.
+             * @enum {string}
+             */
+            readonly of: "key" | "identity";
+            /** @description Whose word. */
+            readonly realm: string;
+            /** @description Grows with everything that is revoked. */
+            readonly sequence: number;
+            /**
+             * @description How it stood.
+             * @enum {string}
+             */
+            readonly state: "PENDING" | "ACTIVE" | "ROTATING" | "RETIRED";
         };
         /** @description How the record is stored. */
         readonly Storage: {
@@ -4943,12 +5086,16 @@ export interface components {
     };
     requestBodies: never;
     headers: {
+        /** @description What stands for this answer, for `If-None-Match`. */
+        readonly ETag: string;
         /** @description Where in the record the message lies. */
         readonly "Legation-Position": number;
         /** @description The receipt as JSON, in base64. Left out where it is larger than 6 KiB: the mailbox has it. */
         readonly "Legation-Receipt": string;
         /** @description The id of the session, for later requests. */
         readonly "Legation-Session": string;
+        /** @description `base64:…`, the exchange's Ed25519 signature over the body as it is. */
+        readonly "Legation-Signature": string;
         /** @description Where to go. */
         readonly Location: string;
         /** @description Seconds after which it may be tried again. */
@@ -5011,6 +5158,35 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["ExchangeKeys"];
+                };
+            };
+            readonly 403: components["responses"]["Refused403"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly listRevocations: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The list */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "Legation-Signature": components["headers"]["Legation-Signature"];
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Revocations"];
                 };
             };
             readonly 403: components["responses"]["Refused403"];
@@ -5822,6 +5998,42 @@ export interface operations {
             readonly 429: components["responses"]["Refused429"];
             readonly 503: components["responses"]["Refused503"];
             readonly 507: components["responses"]["Refused507"];
+        };
+    };
+    readonly stapleKey: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path: {
+                /** @description The agent's id, percent-encoded */
+                readonly id: string;
+                /** @description The public key, percent-encoded */
+                readonly key: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The statement as it was signed */
+            readonly 200: {
+                headers: {
+                    readonly "Legation-Signature": components["headers"]["Legation-Signature"];
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Staple"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
         };
     };
     readonly purge: {
@@ -6994,6 +7206,39 @@ export interface operations {
             readonly 429: components["responses"]["Refused429"];
             readonly 503: components["responses"]["Refused503"];
             readonly 507: components["responses"]["Refused507"];
+        };
+    };
+    readonly stapleIdentity: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path: {
+                /** @description The hash of the token, `sha256:…` */
+                readonly hash: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The statement as it was signed */
+            readonly 200: {
+                headers: {
+                    readonly "Legation-Signature": components["headers"]["Legation-Signature"];
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Staple"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
         };
     };
     readonly revokeIdentity: {
