@@ -10,6 +10,7 @@ mod prompts;
 mod remedy;
 mod resources;
 mod sessions;
+mod straight;
 mod tools;
 mod watching;
 
@@ -37,6 +38,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sessions::Sessions;
 use std::sync::Arc;
+use tools::Tool;
 
 /// Most bytes of a request: the largest message, and what stands around it.
 const MOST: usize = 384 << 10;
@@ -79,8 +81,9 @@ impl Desk {
 
     async fn serve(&self, owner: TokenHash, who: Who, mut parts: Parts, body: Body) -> Result<Response, Refusal> {
         let session = self.sessions.of(&parts.headers, owner)?;
-        let Inward { bytes, opens, hello } = read(&parts, body, session.is_some()).await?;
+        let Inward { bytes, opens, hello, straight } = read(&parts, body, session.is_some()).await?;
         let guest = parts.extensions.get::<Guest>().cloned().ok_or_else(sessions::none)?;
+        let straight = straight.filter(|_| session.is_none() && straight::announced(&parts.headers));
         let greeting = match session {
             Some(_) if opens => return Err(again()),
             Some(greeting) => greeting,
@@ -91,7 +94,11 @@ impl Desk {
             None => self.greet_again(&guest, &who, owner, hello.as_deref()),
         };
         self.must_hold(&greeting)?;
+        let straight = straight.filter(|_| !greeting.is_refused() && Tool::Send.is_for(&who));
         parts.extensions.insert(Bearer { who, greeting: greeting.clone() });
+        if let Some(straight) = straight {
+            return Ok(self.send_straight(&parts, straight).await);
+        }
         let ends = parts.method == Method::DELETE;
         let response = self.service.handle(Request::from_parts(parts, Body::from(bytes))).await.map(Body::new);
         if ends && response.status().is_success() {
@@ -112,7 +119,7 @@ async fn read(parts: &Parts, body: Body, has_session: bool) -> Result<Inward, Re
         Media::json(&parts.headers)?;
         return edge::inward(body::within(body, MOST).await?);
     }
-    let nothing = Inward { bytes: Bytes::new(), opens: false, hello: None };
+    let nothing = Inward { bytes: Bytes::new(), opens: false, hello: None, straight: None };
     has_session.then_some(nothing).ok_or_else(sessions::none)
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Bearer, Desk};
 use crate::guest::Guest;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::request::Parts;
@@ -18,16 +18,16 @@ use tower_service::Service as _;
 pub(super) struct Asked {
     method: Method,
     path: String,
-    body: Vec<u8>,
+    body: Bytes,
 }
 
 impl Asked {
     pub(super) fn get(path: impl Into<String>) -> Asked {
-        Asked { method: Method::GET, path: path.into(), body: Vec::new() }
+        Asked { method: Method::GET, path: path.into(), body: Bytes::new() }
     }
 
-    pub(super) fn post(path: impl Into<String>, body: &Value) -> Asked {
-        Asked { method: Method::POST, path: path.into(), body: body.to_string().into_bytes() }
+    pub(super) fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Asked {
+        Asked { method: Method::POST, path: path.into(), body: body.into() }
     }
 
     /// With something behind the question mark, where there is something.

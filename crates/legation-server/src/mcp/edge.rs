@@ -2,6 +2,7 @@
 //! two ways. The handshake of VCP has places in MCP that the library does not know: the hello is taken from there
 //! on its way in, and the answer put there on its way out.
 
+use super::straight::Straight;
 use crate::refusal::Refusal;
 use axum::body::{Body, Bytes};
 use axum::response::Response;
@@ -22,6 +23,8 @@ pub(super) struct Inward {
     pub(super) opens: bool,
     /// The hello it brings, as it was written.
     pub(super) hello: Option<String>,
+    /// What it sends, where it does nothing else.
+    pub(super) straight: Option<Straight>,
 }
 
 pub(super) fn inward(bytes: Bytes) -> Result<Inward, Refusal> {
@@ -34,8 +37,9 @@ pub(super) fn inward(bytes: Bytes) -> Result<Inward, Refusal> {
     let params = doc.root().get("params");
     let hello = params.and_then(|params| if opens { opening_hello(params) } else { hello_of(params) });
     let hello = hello.map(|hello| hello.raw().to_owned());
+    let straight = Straight::of(doc.root(), &bytes);
     drop(doc);
-    Ok(Inward { bytes, opens, hello })
+    Ok(Inward { bytes, opens, hello, straight })
 }
 
 /// The hello a session begins with: where the spec of VCP has it, or where MCP has room for it.

@@ -3,7 +3,7 @@
 mod core;
 mod described;
 pub(super) mod extensions;
-mod letters;
+pub(super) mod letters;
 mod mailbox;
 mod people;
 mod records;

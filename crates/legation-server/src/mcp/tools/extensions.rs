@@ -45,5 +45,5 @@ pub(super) async fn run(operation: &Operation, call: &Call<'_>) -> Done {
 
 /// What the door of an operation is asked.
 pub(in crate::mcp) fn asked(operation: &Operation, params: &Value) -> Asked {
-    Asked::post(format!("/v1/extensions/{}/{}", operation.extension.as_str(), operation.name), params)
+    Asked::post(format!("/v1/extensions/{}/{}", operation.extension.as_str(), operation.name), params.to_string())
 }

@@ -1,9 +1,10 @@
 //! Sending: any message as it is, or one of a few kinds made here from what it says.
 
 use super::{Call, Done, told};
-use crate::mcp::ask::Asked;
+use crate::mcp::ask::{Asked, Said};
 use legation_protocol::vcp::Severity;
 use legation_protocol::{Code, Rejection};
+use rmcp::model::CallToolResult;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -19,14 +20,19 @@ pub(super) async fn send(call: &mut Call<'_>) -> Done {
     sent(call, Value::Object(message)).await
 }
 
-/// What lacks its signature comes back as it would be sent, for somebody with the key to sign.
 async fn sent(call: &Call<'_>, message: Value) -> Done {
-    let mut said = call.desk.ask(call.parts, Asked::post("/v1/messages", &message)).await;
+    let said = call.desk.ask(call.parts, Asked::post("/v1/messages", message.to_string())).await;
+    Ok(answered(said, || message))
+}
+
+/// What the door said to a message. What lacks its signature comes back as it would be sent, for somebody with the
+/// key to sign.
+pub(in crate::mcp) fn answered(mut said: Said, message: impl FnOnce() -> Value) -> CallToolResult {
     let code = said.body.get("error").and_then(Value::as_str);
     if said.is_refusal() && code == Some(Code::SignatureRequired.as_str()) {
-        said.body.as_object_mut().map(|body| body.insert("prepared".to_owned(), message));
+        said.body.as_object_mut().map(|body| body.insert("prepared".to_owned(), message()));
     }
-    Ok(told(said))
+    told(said)
 }
 
 /// An id nobody has used, and the time.

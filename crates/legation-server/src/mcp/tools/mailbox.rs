@@ -74,6 +74,6 @@ pub(super) async fn acknowledge(call: &mut Call<'_>) -> Done {
     let agent = call.speaker(read.agent)?;
     let named = [("position", read.position.map(Value::from)), ("positions", read.positions.map(|list| json!(list)))];
     let body: Map<_, _> = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let asked = Asked::post(format!("/v1/agents/{}/ack", encoded(&agent)), &Value::Object(body));
+    let asked = Asked::post(format!("/v1/agents/{}/ack", encoded(&agent)), Value::Object(body).to_string());
     Ok(told(call.desk.ask(call.parts, asked).await))
 }

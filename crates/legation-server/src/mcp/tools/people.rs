@@ -31,7 +31,7 @@ struct Decided {
 pub(super) async fn decide_review(call: &mut Call<'_>) -> Done {
     let Decided { review, decision, digest, reason } = call.taken()?;
     let body = json!({"decision": decision, "digest": digest, "reason": reason});
-    let asked = Asked::post(format!("/v1/reviews/{}", encoded(&review)), &body);
+    let asked = Asked::post(format!("/v1/reviews/{}", encoded(&review)), body.to_string());
     Ok(told(call.desk.ask(call.parts, asked).await))
 }
 
@@ -44,6 +44,6 @@ struct GoOn {
 
 pub(super) async fn resume_agent(call: &mut Call<'_>) -> Done {
     let GoOn { agent, reason } = call.taken()?;
-    let asked = Asked::post(format!("/v1/agents/{}/resume", encoded(&agent)), &json!({"reason": reason}));
+    let asked = Asked::post(format!("/v1/agents/{}/resume", encoded(&agent)), json!({"reason": reason}).to_string());
     Ok(told(call.desk.ask(call.parts, asked).await))
 }

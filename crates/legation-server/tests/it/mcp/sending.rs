@@ -3,7 +3,7 @@
 use super::Client;
 use super::client::BOTH;
 use crate::house::House;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn two_hosts_talk_through_the_exchange() {
@@ -23,6 +23,24 @@ fn two_hosts_talk_through_the_exchange() {
         assert_eq!(his.done("read_inbox", json!({}))["messages"], json!([]));
         let explained = hers.done("explain_message", json!({"message": sent["position"].to_string()}));
         assert!(explained["steps"].as_array().unwrap().len() > 1, "{explained}");
+    }
+}
+
+#[test]
+fn a_send_is_answered_alike_whichever_way_it_takes() {
+    let house = House::open();
+    let (ann, _bob) = (house.admit("ann"), house.admit("bob"));
+    let host = Client::open(&house, &ann.token, BOTH[1]);
+    let message: Value = serde_json::from_str(&ann.cap("bob", "The outline is ready.")).unwrap();
+    host.done("send_message", json!({"message": message}));
+    let unknown: Value = serde_json::from_str(&ann.cap("nobody", "Hear me.")).unwrap();
+    let alarm = json!({"to": "bob", "severity": "critical", "reason": "smoke", "context": "⏰🌅"});
+    let unsigned = host.refused("escalate", alarm, "signature_required")["prepared"].clone();
+    for message in [message, unknown, unsigned, json!({}), json!({"x": [null, 1.5e3]})] {
+        let send = json!({"name": "send_message", "arguments": {"message": message}});
+        let mut weighed = send.clone();
+        weighed["_meta"] = json!({"example.com/more": 1});
+        assert_eq!(host.hear("tools/call", send), host.hear("tools/call", weighed), "{message}");
     }
 }
 
