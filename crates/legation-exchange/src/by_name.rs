@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 #[expect(clippy::disallowed_types, reason = "never gone through in its own order")]
-type Hashed<V> = std::collections::HashMap<String, V>;
+type Hashed<V> = std::collections::HashMap<String, V, foldhash::fast::RandomState>;
 
 /// A map by name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -14,7 +14,7 @@ const KNOWN: usize = 65_536;
 const PAIRS: usize = 8;
 
 #[expect(clippy::disallowed_types, reason = "asked several times for each message; never gone through in its order")]
-type ByKey<V> = std::collections::HashMap<u64, V>;
+type ByKey<V> = std::collections::HashMap<u64, V, foldhash::fast::RandomState>;
 
 /// The newest messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
