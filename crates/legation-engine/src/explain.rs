@@ -1,10 +1,13 @@
 //! What the exchange did with a message, and why, in order.
 
+mod refused;
 mod ruled;
+
+pub use refused::explain_refusal;
 
 use crate::exchange::{Error, Exchange};
 use crate::search::Scope;
-use legation_exchange::{Accepted, Effect, Entry, Fate, Moment, Refused, Try, Who, Why};
+use legation_exchange::{Accepted, Effect, Entry, Fate, Moment, Try, Who, Why};
 use legation_store::index::{Finder, Order, Query, What};
 
 /// One thing that happened to a message.
@@ -68,27 +71,6 @@ impl Exchange {
         steps.extend(self.holds(entry, clearance));
         steps.sort_by_key(|step| step.position);
         Ok(steps)
-    }
-
-    /// Tells why something was refused.
-    pub fn explain_refusal(&self, entry: &Entry, refused: &Refused) -> Vec<Step> {
-        let Refused { by, code, digest, says, at, spec, .. } = refused;
-        let step = |step, says| Step { step, position: entry.position, at: entry.at, says };
-        let what = if digest.is_some() { "sent a message" } else { "asked for something" };
-        let why = says.as_deref().map_or_else(|| "the words were not kept".to_owned(), str::to_owned);
-        let place = at.as_deref().map(|at| format!(" The member to blame is {at}.")).unwrap_or_default();
-        let rule = spec.as_deref().map(|spec| format!(" The rule is {spec}.")).unwrap_or_default();
-        let recorded = match digest {
-            Some(digest) => {
-                format!("Entry {} keeps that, and of the message no more than its digest, {digest}.", entry.position)
-            }
-            None => format!("Entry {} keeps that.", entry.position),
-        };
-        let refused = format!("It was refused with {code}: {why}.{place}{rule}");
-        [("received", format!("{by} {what}.")), ("refused", refused), ("recorded", recorded)]
-            .into_iter()
-            .map(|(name, says)| step(name, says))
-            .collect()
     }
 
     fn waits(&self, agent: &str, routed: u64, entry: &Entry) -> Option<Step> {

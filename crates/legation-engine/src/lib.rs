@@ -70,7 +70,7 @@ pub use epoch::begin_epoch;
 pub use erase::{Doomed, Subject, Toll, Wish};
 pub use escalations::{Escalations, Turned, Turns};
 pub use exchange::{Error, Exchange, Head, Pending, Settled};
-pub use explain::Step;
+pub use explain::{Step, explain_refusal};
 pub use extensions::{Call, Operation};
 pub use fate::Fate;
 pub use feed::{End, Feed};

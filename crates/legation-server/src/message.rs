@@ -10,7 +10,7 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Error, Fate, Lookup};
+use legation_engine::{Error, Fate, Lookup, explain_refusal};
 use legation_exchange::rules::Finding;
 use legation_exchange::{Accepted, Effect, Entry, Refused};
 use legation_protocol::{Code, Format};
@@ -292,7 +292,7 @@ pub(crate) async fn explain(State(shared): State<Arc<Shared>>, named: Named) -> 
         None => {
             let entry = shared.exchange.refusal(&key, &who).await?.ok_or_else(unknown)?;
             let Effect::Refused(refused) = &entry.effect else { return Err(unknown()) };
-            let steps = shared.exchange.explain_refusal(&entry, refused);
+            let steps = explain_refusal(&entry, refused);
             (entry, steps)
         }
     };

@@ -48,7 +48,7 @@ pub(super) fn judged(entry: &Entry, message: &Accepted, clearance: Clearance) ->
 }
 
 /// What a judge said.
-fn word_of(Judged { by, word, reason }: &Judged) -> String {
+pub(super) fn word_of(Judged { by, word, reason }: &Judged) -> String {
     let says = match word {
         Word::Allow => format!("{by} judged that the rule for delegating is met"),
         Word::Veto => format!("{by} judged that the rule for delegating is not met"),

@@ -106,6 +106,9 @@ fn a_judge_that_vetoes_refuses_with_its_reason() {
     let entry = office.last_entry();
     assert_eq!((&entry["entry"], &entry["code"]), (&json!("refused"), &json!("delegation_denied")));
     assert_eq!(entry["judged"], json!({ "by": "the bench", "word": "veto", "reason": "No figures here." }));
+    let told = office.house.ask("GET", "/v1/messages/m-T1/explain").by(&office.planner).get().ok();
+    let said = told["steps"].as_array().unwrap().iter().find(|step| step["step"] == "asked_judge").unwrap();
+    assert_eq!(said["says"], "the bench judged that the rule for delegating is not met: No figures here.");
     office.house.ask("GET", "/v1/tasks/T1").by(&office.house.operator).get().refused(404, "unknown_task");
 }
 
