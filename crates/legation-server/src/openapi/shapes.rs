@@ -4,6 +4,7 @@ mod audit;
 mod charters;
 mod conversations;
 mod escalations;
+mod evidence;
 mod extensions;
 mod feed;
 mod handshake;
@@ -35,6 +36,7 @@ pub(super) fn all() -> Value {
         memory::shapes(),
         conversations::shapes(),
         reviews::shapes(),
+        evidence::shapes(),
         parties::shapes(),
         handshake::shapes(),
         extensions::shapes(),
@@ -94,6 +96,17 @@ fn upkeep() -> Vec<Shape> {
                 [
                     must("alerts", list("At most 1,000, oldest first.", &of("Alert"))),
                     must("next", number("What to ask for next, as `after`.")),
+                ],
+            ),
+        ),
+        (
+            "Demo",
+            object(
+                "The demo.",
+                [
+                    must("offered", flag("Whether the one who asks may let it be played.")),
+                    must("playing", flag("Whether it is being played.")),
+                    must("failed", flag("Whether it broke off the last time.")),
                 ],
             ),
         ),
