@@ -196,7 +196,7 @@ test("the form registers, its command does the same, and the token is shown once
   await page.goto(`${house.url}/#/agents?register=true`);
   await page.getByLabel("Id", { exact: false }).first().fill("top");
   await page.getByRole("button", { name: "Register", exact: true }).click();
-  await page.getByText("registered already").waitFor();
+  await page.getByText("an agent has this id already").waitFor();
   assert.equal((await page.content()).includes(token), false);
   assert.deepEqual(page.faults, []);
   await page.context().close();
