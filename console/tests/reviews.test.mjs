@@ -157,7 +157,7 @@ test("one decision counts: whoever is second is shown who was first, and what th
   const live = await enter(browser, house, { at: `reviews/${other}` });
   await live.getByRole("button", { name: "Approve" }).waitFor();
   await word(other, "refuse", rita, "not this one");
-  await live.getByText("reviewer rita refused it: not this one").waitFor();
+  await live.locator("[data-over]").getByText("reviewer rita refused it: not this one").waitFor();
   await live.context().close();
 });
 
@@ -166,6 +166,7 @@ test("a claim keeps other reviewers off, and shows to all", async () => {
   const page = await enter(browser, house, { token: rita, at: `reviews/${id}` });
   await page.getByRole("button", { name: "Claim for ten minutes" }).click();
   await page.getByText("you claimed it").waitFor();
+  await page.getByText(/^until \d\d:\d\d/).waitFor();
   await line(page, id).getByText("yours").waitFor();
   const other = await enter(browser, house, { token: await house.person("sam", "reviewer"), at: `reviews/${id}` });
   await other.getByText("reviewer rita claimed it").waitFor();

@@ -10,7 +10,7 @@ export function Why({ agent: { state, stopped } }: { agent: Agent }): VNode {
   return (
     <Card tone={state === "suspended" ? "bad" : "wait"}>
       <p>
-        It is {state}, since {stopped.escalation === null ? since : <a class="nums" href={href(["messages", stopped.escalation])}>{since}</a>}{" "}
+        It was {state} {stopped.escalation === null ? since : <a class="nums" href={href(["messages", stopped.escalation])}>{since}</a>}{" "}
         by <Text value={stopped.by} />{stopped.escalation === null ? "" : ", who escalated"}{stopped.reason === null ? "; the reason is not kept any more." : <>: <Text value={stopped.reason} /></>}
       </p>
     </Card>

@@ -44,7 +44,7 @@ export default function Reviews({ rest, query }: PageProps): VNode {
                   foot={<p class="rows-foot">{more ? `The ${listed.length} that wait longest` : `${listed.length} ${listed.length === 1 ? "waits" : "wait"}`}</p>} />}
           </Await>}
         </div>
-        {opened && <Sight key={opened} id={opened} close={href(["reviews"], kept)} next={next && href(["reviews", next], kept)} changed={asked.reload} />}
+        {opened && <Sight key={`${opened} ${decided}`} id={opened} close={href(["reviews"], kept)} next={next && href(["reviews", next], kept)} past={decided} changed={asked.reload} />}
       </div>
     </>
   );

@@ -18,12 +18,14 @@ interface Props {
   /** Where closing leads, and what is next. */
   readonly close: string;
   readonly next: string | undefined;
+  /** It is known to be decided. */
+  readonly past: boolean;
   readonly changed: () => void;
 }
 
 const changes = (entry: Happening): boolean => entry.verdict === undefined;
 
-export function Sight({ id, close, next, changed }: Props): VNode {
+export function Sight({ id, close, next, past, changed }: Props): VNode {
   const asked = useLive((signal) => get("/v1/reviews/{id}", { path: { id }, signal }), [id], changes, 5000);
   const rests = useLive((signal) => get("/v1/reviews/{id}/evidence", { path: { id }, signal }), [id], changes);
   const [mine, setMine] = useState<Said>();
@@ -44,7 +46,7 @@ export function Sight({ id, close, next, changed }: Props): VNode {
   return (
     <Card title={<span id={OPENED} tabIndex={-1}>Review <span class="nums">{id}</span></span>} actions={<a href={close}>Close</a>}>
       <div class="letter">
-        {isGone && <Over said={mine} late={late ?? (review ? undefined : asked.error)} rests={rests.data} wasShown={review !== undefined} next={next} to={review?.to ?? []} />}
+        {isGone && !past && <Over said={mine} late={late ?? (review ? undefined : asked.error)} rests={rests.data} wasShown={review !== undefined} next={next} to={review?.to ?? []} />}
         {refused && <ErrorState error={refused} retry={again} />}
         {!itself && !refused && <Loading />}
         {itself && <Head of={itself} review={isGone ? undefined : review} />}
