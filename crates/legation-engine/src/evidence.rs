@@ -88,9 +88,7 @@ impl Exchange {
             let waits = state.rules().holds.get(id).is_some_and(Hold::is_review);
             (waits, task_of(&state, id, &accepted).map(|task| task.notice).filter(|notice| *notice != id))
         };
-        if let Some(last) = self.head().size.checked_sub(1) {
-            self.indexed_past(last).await?;
-        }
+        self.index_follows().await;
         let exchange = self.clone();
         self.asked(move |finder| {
             let words = exchange.words(finder, id)?;

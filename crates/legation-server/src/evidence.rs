@@ -28,11 +28,11 @@ struct Told<'t> {
     more: bool,
     /// What was asked for in its task.
     asked: Option<MessageFacts<'t>>,
-    words: Vec<Said>,
+    words: Vec<Remark>,
 }
 
 #[derive(Serialize)]
-struct Said {
+struct Remark {
     said: &'static str,
     by: String,
     at: String,
@@ -40,10 +40,10 @@ struct Said {
     position: u64,
 }
 
-impl From<Word> for Said {
-    fn from(word: Word) -> Said {
+impl From<Word> for Remark {
+    fn from(word: Word) -> Remark {
         let (said, at) = (word.said.as_str(), word.at.to_string());
-        Said { said, by: word.by, at, reason: word.why, position: word.position }
+        Remark { said, by: word.by, at, reason: word.why, position: word.position }
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn get(
     let Evidence { waits, truth, asked, words } = &evidence;
     let chain = truth.chain.iter().map(Bearing::of).collect::<Result<_, _>>()?;
     let asked = asked.as_ref().map(|(entry, accepted)| MessageFacts::of(entry, accepted, true)).transpose()?;
-    let words = words.iter().cloned().map(Said::from).collect();
+    let words = words.iter().cloned().map(Remark::from).collect();
     Ok(Json(Told { waits: *waits, chain, more: truth.more, asked, words }).into_response())
 }
 

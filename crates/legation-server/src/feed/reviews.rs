@@ -37,7 +37,7 @@ struct Flow {
 }
 
 #[derive(Serialize)]
-struct Waiting {
+struct Told {
     at: String,
     waiting: usize,
     /// Whether it is another than what was told before.
@@ -73,7 +73,7 @@ impl Flow {
         let changed = self.last.replace(now) != Some(now);
         if full || changed {
             let at = Moment::from_micros(u64::try_from(since_1970().as_micros()).unwrap_or(u64::MAX)).to_string();
-            event(text, "reviews", None, &Waiting { at, waiting: now.0, changed });
+            event(text, "reviews", None, &Told { at, waiting: now.0, changed });
         }
     }
 
