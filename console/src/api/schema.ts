@@ -2627,6 +2627,8 @@ export interface components {
         /** @description What a held message rests on. */
         readonly Evidence: {
             readonly asked: components["schemas"]["HeldMessage"] | null;
+            /** @description The one of them that counts, by its position. */
+            readonly authoritative: number;
             /** @description The message, what it names and what names it, in order. */
             readonly chain: readonly components["schemas"]["TruthLink"][];
             /** @description Whether there is more than was followed. */

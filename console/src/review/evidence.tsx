@@ -35,7 +35,7 @@ function Shown({ told, id, dialect, alone }: { told: Told; id: string; dialect: 
   return (
     <>
       {told.asked && <Task of={told.asked} />}
-      {others.length > 0 && <ul class="stack">{others.map((link) => <Linked key={link.position} link={link} />)}</ul>}
+      {others.length > 0 && <ul class="stack">{others.map((link) => <Linked key={link.position} link={link} counts={link.position === told.authoritative} />)}</ul>}
       {told.more && <p class="quiet">There is more than this.</p>}
       {isBare && <p class="quiet">{dialect === "vlp" ? "It names no message here, and none names it." : alone ? "It stands alone: it belongs to no task or session." : "Nothing else is known of what it answers."}</p>}
     </>
@@ -56,12 +56,12 @@ function Named({ position, id }: { position: number; id: string }): VNode {
   return seesAll() ? <a href={href(["messages", position])}><Text value={id} clip mono /></a> : <Text value={id} clip mono />;
 }
 
-function Linked({ link }: { link: Link }): VNode {
+function Linked({ link, counts }: { link: Link; counts: boolean }): VNode {
   const [name, tone] = ROLES[link.role];
   return (
     <li class="proof">
       <p class="proof-head">
-        <Chip tone={tone}>{name}</Chip>{!link.in_force && <Chip tone="wait">not in force</Chip>}
+        <Chip tone={tone}>{name}</Chip>{counts && <Chip tone="good">counts today</Chip>}{!link.in_force && <Chip tone="wait">not in force</Chip>}
         <AgentName id={link.sender} />
         <Named position={link.position} id={link.message_id} />
         <span class="quiet"><Time at={link.received_at} /></span>

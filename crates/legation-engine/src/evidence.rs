@@ -6,7 +6,7 @@ use crate::search::Scope;
 use crate::truth::{Chain, Truth};
 use legation_exchange::rules::hold::{Change as Held, Hold, Lifter};
 use legation_exchange::rules::{Change, cap::Task};
-use legation_exchange::{Accepted, Effect, Entry, Moment, Role, State};
+use legation_exchange::{Accepted, Effect, Entry, Moment, Role, State, Who};
 use legation_protocol::Format;
 use legation_store::index::Finder;
 
@@ -18,7 +18,7 @@ const LOOKED_AT: usize = 1000;
 pub struct Evidence {
     /// Whether it still waits for a person.
     pub waits: bool,
-    /// What it names and what names it, itself as the original.
+    /// What it names and what names it.
     pub truth: Truth,
     /// The delegation of the task it belongs to.
     pub asked: Option<(Entry, Accepted)>,
@@ -80,8 +80,9 @@ pub struct Decision {
 }
 
 impl Exchange {
-    /// What a message rests on that waits for a person, or did.
-    pub async fn evidence(&self, id: u64) -> Result<Option<Evidence>, Error> {
+    /// What a message rests on that waits for a person, or did. Whoever sees everything is told all that was said of
+    /// what it corrects, too.
+    pub async fn evidence(&self, id: u64, who: &Who) -> Result<Option<Evidence>, Error> {
         let Some((_, accepted)) = self.taken_at(id)? else { return Ok(None) };
         let (waits, notice) = {
             let state = self.state();
@@ -89,13 +90,14 @@ impl Exchange {
             (waits, task_of(&state, id, &accepted).map(|task| task.notice).filter(|notice| *notice != id))
         };
         self.index_follows().await;
-        let exchange = self.clone();
+        let (exchange, sees_all) = (self.clone(), who.sees_all());
         self.asked(move |finder| {
             let words = exchange.words(finder, id)?;
             if !waits && !is_persons(&accepted, &words) {
                 return Ok(None);
             }
-            let truth = Chain { exchange: &exchange, finder, scope: &Scope::All }.about(id)?;
+            let chain = Chain { exchange: &exchange, finder, scope: &Scope::All };
+            let truth = if sees_all { chain.told(id)? } else { chain.about(id)? };
             let asked = notice.map(|notice| exchange.taken_at(notice)).transpose()?.flatten();
             Ok(Some(Evidence { waits, truth, asked, words }))
         })

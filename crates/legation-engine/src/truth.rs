@@ -97,7 +97,8 @@ pub(crate) struct Chain<'c> {
 }
 
 impl Chain<'_> {
-    fn told(&self, start: u64) -> Result<Truth, Error> {
+    /// What all that was said of a message is about, what that names and what names it.
+    pub(crate) fn told(&self, start: u64) -> Result<Truth, Error> {
         self.about(self.original(start)?)
     }
 

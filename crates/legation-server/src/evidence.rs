@@ -26,6 +26,8 @@ struct Told<'t> {
     /// The message, what it names and what names it.
     chain: Vec<Bearing<'t>>,
     more: bool,
+    /// The one of them that counts.
+    authoritative: u64,
     /// What was asked for in its task.
     asked: Option<MessageFacts<'t>>,
     words: Vec<Remark>,
@@ -54,12 +56,13 @@ pub(crate) async fn get(
     caller: Caller,
 ) -> Result<Response, Refusal> {
     caller.may_see_reviews()?;
-    let evidence = shared.exchange.evidence(id.position()?).await?.ok_or_else(unknown)?;
+    let evidence = shared.exchange.evidence(id.position()?, &caller.0).await?.ok_or_else(unknown)?;
     let Evidence { waits, truth, asked, words } = &evidence;
     let chain = truth.chain.iter().map(Bearing::of).collect::<Result<_, _>>()?;
     let asked = asked.as_ref().map(|(entry, accepted)| MessageFacts::of(entry, accepted, true)).transpose()?;
     let words = words.iter().cloned().map(Remark::from).collect();
-    Ok(Json(Told { waits: *waits, chain, more: truth.more, asked, words }).into_response())
+    let (waits, more, authoritative) = (*waits, truth.more, truth.authoritative);
+    Ok(Json(Told { waits, chain, more, authoritative, asked, words }).into_response())
 }
 
 #[derive(Debug, Deserialize)]

@@ -74,6 +74,20 @@ fn a_reviewer_sees_what_a_held_message_rests_on_and_nothing_else() {
 }
 
 #[test]
+fn of_a_correction_a_reviewer_sees_what_it_corrects_and_whoever_sees_everything_the_rest() {
+    let scene = Scene::new();
+    scene.say("claim", "CLM-1", &json!({}));
+    scene.say("correction", "COR-1", &json!({"refers_to": "CLM-1"}));
+    let bold = json!({"refers_to": "CLM-1", "confidence": 0.95, "safety": {"level": "review"}});
+    let held = scene.say("correction", "COR-2", &bold);
+    let told = scene.evidence(&held, &scene.rita).ok();
+    assert_eq!(ids(&told), [("ground", "CLM-1"), ("original", "COR-2")]);
+    let whole = scene.evidence(&held, &scene.house.operator).ok();
+    assert_eq!(ids(&whole), [("original", "CLM-1"), ("correction", "COR-1"), ("correction", "COR-2")]);
+    assert_eq!(whole["authoritative"], whole["chain"][1]["position"], "what is held does not count");
+}
+
+#[test]
 fn work_is_shown_with_what_was_asked_for() {
     let scene = Scene::new();
     let manifest = json!({

@@ -49,6 +49,7 @@ fn evidence() -> Value {
             must("waits", flag("Whether it still waits for a person.")),
             must("chain", list("The message, what it names and what names it, in order.", &of("TruthLink"))),
             must("more", flag("Whether there is more than was followed.")),
+            must("authoritative", number("The one of them that counts, by its position.")),
             must("asked", or_null(of("HeldMessage"))),
             must("words", list("What was said of holding it, in order.", &word)),
         ],
