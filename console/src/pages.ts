@@ -1,6 +1,6 @@
 // Every page of the console, in the order of the navigation. A page is one file in `pages/` and one line here.
 import type { FunctionComponent } from "preact";
-import { type Counts } from "./api/feed";
+import { type Waits } from "./api/feed";
 import type { Session } from "./api/client";
 
 export interface PageProps {
@@ -19,7 +19,7 @@ export interface Page {
   /** Whose it is; everybody's when left out. */
   readonly roles?: readonly Role[];
   /** How much waits there, for a number beside its name. */
-  readonly waiting?: (counts: Counts) => number;
+  readonly waiting?: (waits: Waits) => number;
   /** Not in the navigation. */
   readonly apart?: boolean;
 }
@@ -28,9 +28,9 @@ export const pages: readonly Page[] = [
   { name: "", title: "Now", load: () => import("./pages/now"), roles: ["operator", "auditor"] },
   { name: "messages", title: "Messages", load: () => import("./pages/messages") },
   { name: "tasks", title: "Tasks", load: () => import("./pages/tasks") },
-  { name: "reviews", title: "Reviews", load: () => import("./pages/reviews"), roles: ["operator", "reviewer", "auditor"], waiting: (counts) => counts.reviews },
+  { name: "reviews", title: "Reviews", load: () => import("./pages/reviews"), roles: ["operator", "reviewer", "auditor"], waiting: (waits) => waits.reviews },
   { name: "inbox", title: "Inbox", load: () => import("./pages/inbox") },
-  { name: "agents", title: "Agents", load: () => import("./pages/agents"), waiting: (counts) => counts.escalations },
+  { name: "agents", title: "Agents", load: () => import("./pages/agents"), waiting: (waits) => waits.escalations },
   { name: "memory", title: "Memory", load: () => import("./pages/memory") },
   { name: "record", title: "Record", load: () => import("./pages/record") },
   { name: "start", title: "Connect", load: () => import("./pages/start") },

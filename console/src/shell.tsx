@@ -3,7 +3,7 @@ import { useComputed } from "@preact/signals";
 import { Component, type ComponentChildren, type FunctionComponent, type VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { over, session, signOut } from "./api/client";
-import { counted, flowing, useFeed } from "./api/feed";
+import { flowing, useFeed, waits } from "./api/feed";
 import { asProblem } from "./api/use";
 import { type Page, type PageProps, isFor, pageOf, pages } from "./pages";
 import { href, route } from "./router";
@@ -11,13 +11,12 @@ import { type Theme, theme, wear } from "./theme";
 import { EmptyState, ErrorState, Loading, Text, Toasts } from "./ui";
 
 function Nav({ close }: { close: () => void }): VNode {
-  const counts = counted.value.at(-1);
   const here = route.value.page;
   return (
     <nav id="nav" aria-label="Pages">
       <ul>
         {pages.filter((page) => !page.apart && isFor(page, session.value?.role)).map((page) => {
-          const waiting = counts && page.waiting ? page.waiting(counts) : 0;
+          const waiting = page.waiting?.(waits.value) ?? 0;
           return (
             <li key={page.name}>
               <a href={href([page.name])} aria-current={page.name === here ? "page" : undefined} onClick={close}>

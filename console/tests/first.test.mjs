@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { mkdtempSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { House, axe, browse, enter, program } from "./house.mjs";
+import { House, axe, browse, enter, press, program } from "./house.mjs";
 
 let browser;
 before(async () => (browser = await browse()));
@@ -32,6 +32,27 @@ test("with no agents the page says how to connect one, in each dialect, and come
     await page.locator(".live li").first().waitFor();
     await page.getByRole("region", { name: "Alarms" }).getByText("emergency", { exact: true }).waitFor();
     assert.deepEqual(page.faults, []);
+  } finally {
+    await house.end();
+  }
+});
+
+test("an operator plays the demo at the press of a button, and the page comes alive", async () => {
+  const house = await House.open();
+  try {
+    const page = await enter(browser, house);
+    await press(page, page.getByRole("button", { name: "Play the demo" }));
+    await page.getByRole("heading", { name: "Now", exact: true }).waitFor();
+    await page.locator(".live li").nth(4).waitFor();
+    const { body } = await house.ask("GET", "/v1/demo");
+    assert.deepEqual(body, { offered: true, playing: true, failed: false });
+    await page.goto(`${house.url}/#/start`);
+    await page.getByText("It is being played.").waitFor();
+    assert.deepEqual(await axe(page), []);
+    assert.deepEqual(page.faults, []);
+    const looking = await enter(browser, house, { token: await house.person("ada", "auditor"), at: "start" });
+    await looking.getByText("It is being played.").waitFor();
+    assert.equal(await looking.getByRole("button", { name: "Play the demo" }).count(), 0);
   } finally {
     await house.end();
   }

@@ -44,7 +44,10 @@ test("whatever was sent is shown as text", async () => {
   const fetched = [];
   page.on("request", (request) => fetched.push(request.url()));
   for (const position of positions) {
+    // What comes with it moves what is below: the click waits for it.
+    const explained = page.waitForResponse((answer) => answer.url().endsWith(`/v1/messages/${position}/explain`));
     await page.goto(`${house.url}/#/messages/${position}`);
+    await explained;
     await page.getByText("Bytes as received").click();
     await page.locator("[data-proof]").waitFor();
     await page.getByRole("region", { name: "Bytes as received" }).waitFor();

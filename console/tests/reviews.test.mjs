@@ -80,6 +80,34 @@ test("a reviewer refuses by keyboard alone, with a reason that the sender is tol
   await word(second, "refuse", house.operator, "done");
 });
 
+test("a reviewer sees the evidence beside the claim, hears what comes, and is shown what was decided", async () => {
+  await house.send(observer, vlp("observer", "archivist", "Six stations report.", { id: "CLM-abc-0002" }));
+  const page = await enter(browser, house, { token: rita, at: "reviews" });
+  await page.locator(".flowing-live").waitFor();
+  const id = await held("All six are open.", { type: "evidence", refers_to: "CLM-abc-0002", provenance: [{ ref: "CLM-abc-0002", kind: "snapshot", hash: `sha256:${"0".repeat(64)}` }] });
+  await line(page, id).waitFor();
+  await page.getByRole("link", { name: "Reviews 1 waiting" }).waitFor();
+  await line(page, id).click();
+  await page.getByRole("region", { name: "What it rests on" }).getByText("Six stations report.").waitFor();
+  assert.equal(await page.locator("main a[href^='#/messages']").count(), 0, "a reviewer is led nowhere they may not go");
+  await word(id, "refuse", house.operator, "the sixth is closed");
+  await page.getByText("operator refused it: the sixth is closed").first().waitFor();
+  await page.getByRole("button", { name: "Decided" }).click();
+  await line(page, id).getByText("refused").waitFor();
+  assert.match(await line(page, id).innerText(), /operator: the sixth is closed/);
+  assert.deepEqual(await axe(page), []);
+  // Opened from there, long after.
+  await page.reload();
+  await line(page, id).click();
+  await page.getByRole("region", { name: "What it says" }).getByText("All six are open.").waitFor();
+  await page.getByRole("region", { name: "What it rests on" }).getByText("Six stations report.").waitFor();
+  await page.getByRole("region", { name: "What was said of it" }).getByText("operator refused it: the sixth is closed").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0);
+  assert.deepEqual(await axe(page), []);
+  assert.deepEqual(page.faults.filter((fault) => !fault.includes("404")), []);
+  await page.context().close();
+});
+
 test("an approval goes to the recipient, bound to the digest that was shown", async () => {
   const id = await held("The sea is wet.");
   const page = await enter(browser, house, { at: `reviews/${id}` });
@@ -120,7 +148,7 @@ test("one decision counts: whoever is second is shown who was first, and what th
   // Whether the page hears of it before or after this, it says so.
   await dialog.getByRole("button", { name: "Approve" }).click({ timeout: 3000 }).catch(() => undefined);
   await page.getByText("It does not wait any more.").waitFor();
-  assert.match(await page.locator("[data-over]").innerText(), /it was refused already, by operator|Somebody decided on it/);
+  assert.match(await page.locator("[data-over]").innerText(), /operator refused it: I was first|it was refused already, by operator|Somebody decided on it/);
   await dialog.waitFor({ state: "detached" });
   assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0);
   await page.context().close();
@@ -129,7 +157,7 @@ test("one decision counts: whoever is second is shown who was first, and what th
   const live = await enter(browser, house, { at: `reviews/${other}` });
   await live.getByRole("button", { name: "Approve" }).waitFor();
   await word(other, "refuse", rita, "not this one");
-  await live.getByText("reviewer rita refused it: not this one").waitFor();
+  await live.locator("[data-over]").getByText("reviewer rita refused it: not this one").waitFor();
   await live.context().close();
 });
 
@@ -138,6 +166,7 @@ test("a claim keeps other reviewers off, and shows to all", async () => {
   const page = await enter(browser, house, { token: rita, at: `reviews/${id}` });
   await page.getByRole("button", { name: "Claim for ten minutes" }).click();
   await page.getByText("you claimed it").waitFor();
+  await page.getByText(/^until \d\d:\d\d/).waitFor();
   await line(page, id).getByText("yours").waitFor();
   const other = await enter(browser, house, { token: await house.person("sam", "reviewer"), at: `reviews/${id}` });
   await other.getByText("reviewer rita claimed it").waitFor();

@@ -77,3 +77,19 @@ test("on a phone the navigation folds away", async () => {
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   assert.deepEqual(await axe(page), []);
 });
+
+test("the header is one line at every width, and nothing lies on anything else", async () => {
+  const page = await enter(browser, house, { at: "record" });
+  await page.getByLabel("with the messages").waitFor();
+  for (const width of [390, 740, 760, 900, 961, 1000, 1100, 1200, 1249, 1280, 1600]) {
+    await page.setViewportSize({ width, height: 700 });
+    const found = await page.evaluate(() => {
+      const box = document.querySelector(".with-box").getBoundingClientRect();
+      const others = [...document.querySelectorAll(".span input[type=number], .span button, .span label")].filter((one) => !one.closest(".with-box"));
+      const lies = others.some((one) => { const it = one.getBoundingClientRect(); return it.left < box.right - 1 && box.left < it.right - 1 && it.top < box.bottom - 1 && box.top < it.bottom - 1; });
+      return { tall: document.querySelector("header.top").offsetHeight, wide: document.documentElement.scrollWidth, lies };
+    });
+    assert.deepEqual({ ...found, tall: found.tall <= 56 }, { tall: true, wide: width, lies: false }, `${width}: ${JSON.stringify(found)}`);
+  }
+  await page.context().close();
+});

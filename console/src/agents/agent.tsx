@@ -2,23 +2,24 @@
 import type { VNode } from "preact";
 import { useCallback, useState } from "preact/hooks";
 import { get, session } from "../api/client";
+import { useLive } from "../api/live";
 import { href } from "../router";
 import { Await, Card, Chip, DialectBadge, EmptyState, KeyValue, PageHead, Text } from "../ui";
 import { Past, Raised } from "./alarms";
 import { type Escalation, everyEscalation } from "./escalations";
 import { Held } from "./held";
 import { Keys } from "./keys";
-import { useLive } from "./live";
 import { Mailbox } from "./mailbox";
 import { Rights } from "./rights";
 import { type Agent, State, StopButtons } from "./stop";
 import { NewToken, Once } from "./token";
+import { touches } from "./touches";
 import { Tree } from "./tree";
 import { Why } from "./why";
 
 export function AgentPage({ id }: { id: string }): VNode {
-  const asked = useLive((signal) => get("/v1/agents/{id}", { path: { id }, signal }), [id]);
-  const alarms = useLive((signal) => everyEscalation({ agent: id }, signal), [id]);
+  const asked = useLive((signal) => get("/v1/agents/{id}", { path: { id }, signal }), [id], touches);
+  const alarms = useLive((signal) => everyEscalation({ agent: id }, signal), [id], touches);
   const done = useCallback(() => {
     asked.reload();
     alarms.reload();
@@ -35,13 +36,13 @@ export function AgentPage({ id }: { id: string }): VNode {
         <Await asked={asked}>
           {(one) => (
             <>
-              {one.state !== "running" && <Why agent={one.id} state={one.state} />}
+              {one.state !== "running" && <Why agent={one} />}
               {alarms.data && <Escalations all={alarms.data} done={done} />}
               <div class="grid"><About agent={one} /><Tree of={one} /></div>
               <Held agent={one} />
               <Rights agent={one} />
               <Keys agent={one} />
-              {session.value?.role !== "reviewer" && <Mailbox id={one.id} />}
+              {session.value?.role !== "reviewer" && <Mailbox id={one.id} waiting={one.waiting} />}
               <Closed id={one.id} />
             </>
           )}

@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { get, post } from "../api/client";
 import { type Asked, useAsk } from "../api/use";
 import { href } from "../router";
-import { AgentName, Await, Card, Chip, Confirm, Countdown, EmptyState, Loading, Prose, Text, Time, type Tone, toast } from "../ui";
-import { type Escalation, everyEscalation } from "./escalations";
+import { AgentName, Await, Card, Chip, Confirm, Countdown, EmptyState, Prose, Text, Time, type Tone, toast } from "../ui";
+import type { Escalation } from "./escalations";
 import { type Agent, State, StopButtons, mayStop } from "./stop";
 
 type States = ReadonlyMap<string, Agent["state"]>;
@@ -64,7 +64,7 @@ export function Raised({ one, state, done }: { one: Escalation; state?: Agent["s
         <span class="quiet"><Time at={one.raised_at} /></span>
         <Clock one={one} />
       </div>
-      <Reason position={one.position} />
+      {one.reason === null ? <p class="quiet">It gives no reason, or that is not kept any more.</p> : <Prose value={one.reason} />}
       <ul class="told" aria-label="Who was told">
         {one.told.map((told, n) => (
           <li key={n} class={told.acknowledged ? "told-yes" : "told-no"}>
@@ -92,18 +92,6 @@ function Clock({ one }: { one: Escalation }): VNode {
   return <span class="clock">{by ? <>{by}, to be dealt with: </> : "answer: "}<Countdown until={one.goes_on_at} /><span class="quiet">, then the next above is told</span></span>;
 }
 
-/** What the agent said: it is in the message, not in the list. */
-function Reason({ position }: { position: number }): VNode {
-  const asked = useAsk((signal) => get("/v1/messages/{key}", { path: { key: position }, signal }), [position]);
-  if (asked.error) return <p class="quiet">Why cannot be shown: <Text value={asked.error.message} /></p>;
-  if (!asked.data) return <Loading />;
-  const { payload, content } = (asked.data.message ?? {}) as { payload?: { reason?: unknown } | null; content?: unknown };
-  // What the exchange raised because of a blocked message is that message.
-  const reason = payload?.reason ?? content;
-  if (typeof reason !== "string") return <p class="quiet">{asked.data.gone ? "What it said is not kept any more." : "It gives no reason."}</p>;
-  return <Prose value={reason} />;
-}
-
 function Acknowledge({ one, state, close, done }: { one: Escalation; state: Agent["state"] | undefined; close: () => void; done: () => void }): VNode {
   const act = async (): Promise<void> => {
     await post("/v1/escalations/{id}/ack", { path: { id: one.position } });
@@ -120,11 +108,11 @@ function Acknowledge({ one, state, close, done }: { one: Escalation; state: Agen
 
 /** The last ones of an agent or of all, closed ones too. */
 export function Past({ agent }: { agent?: string }): VNode {
-  const asked = useAsk((signal) => everyEscalation({ state: "all", ...(agent ? { agent } : {}) }, signal), [agent]);
+  const asked = useAsk((signal) => get("/v1/escalations", { query: { state: "all", order: "newest", limit: 1000, ...(agent ? { agent } : {}) }, signal }), [agent]);
   return (
     <Await asked={asked}>
-      {(all) => {
-        const closed = all.filter((one) => one.state === "closed").reverse().slice(0, 20);
+      {({ escalations }) => {
+        const closed = escalations.filter((one) => one.state === "closed").slice(0, 20);
         return closed.length === 0 ? <EmptyState title="None was closed yet." /> : <ul class="raised">{closed.map((one) => <Raised key={one.position} one={one} done={asked.reload} />)}</ul>;
       }}
     </Await>

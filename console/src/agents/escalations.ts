@@ -1,4 +1,4 @@
-// Every escalation there is to see. They come the oldest first and a page at a time, and the newest matter most.
+// Every escalation there is to see, however many pages that takes.
 import { type Shape, get } from "../api/client";
 
 export type Escalation = Shape<"Escalation">;

@@ -63,6 +63,7 @@ function Line({ agent, ask }: { agent: Agent; ask: (act: Act) => void }): VNode 
       <AgentName id={agent.id} />
       <span class="agent-speaks">{agent.dialects.map((name) => <DialectBadge key={name} of={name} />)}</span>
       <span class="agent-above quiet">{agent.instance_of ? <>copy of <AgentName id={agent.instance_of} link={false} /></> : agent.parent ? <>under <AgentName id={agent.parent} link={false} /></> : ""}</span>
+      <span class="agent-waiting quiet nums" title="Messages that wait in its mailbox">{agent.waiting !== undefined && agent.waiting > 0 && <>{agent.waiting.toLocaleString()} waiting</>}</span>
       {mayStop() && <span class="agent-acts"><StopChoice agent={agent.id} state={agent.state} ask={ask} /></span>}
     </div>
   );

@@ -3,9 +3,9 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { type Shape, get } from "../api/client";
 import { type Happening } from "../api/feed";
+import { useLive } from "../api/live";
 import { href } from "../router";
 import { AgentName, Await, Card, Chip, Table, Text, Time } from "../ui";
-import { useLive } from "./live";
 
 type Waiting = Shape<"Inbox">["messages"][number];
 const PAGE = 50;
@@ -20,12 +20,12 @@ function told(message: unknown): { from: string; kind: string } {
   return { from: from ?? "?", kind: String(performative ?? type ?? "") };
 }
 
-export function Mailbox({ id }: { id: string }): VNode {
+export function Mailbox({ id, waiting }: { id: string; waiting: number | undefined }): VNode {
   const [limit, setLimit] = useState(PAGE);
   const asked = useLive((signal) => get("/v1/agents/{id}/inbox", { path: { id }, query: { limit }, signal }), [id, limit], any);
   const count = asked.data?.messages.length ?? 0;
   return (
-    <Card title={<>Mailbox{asked.data && <span class="quiet"> {count === limit ? `the first ${limit} that wait` : `${count} waiting`}</span>}</>}>
+    <Card title={<>Mailbox{asked.data && <span class="quiet"> {count < limit ? `${count} waiting` : `the first ${limit}${waiting !== undefined && waiting > limit ? ` of ${waiting.toLocaleString()}` : ""} that wait`}</span>}</>}>
       <Await asked={asked}>
         {({ messages }) => (
           <div class="stack">

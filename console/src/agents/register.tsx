@@ -103,14 +103,10 @@ function Same({ wanted }: { wanted: Wanted }): VNode {
   );
 }
 
-/** A name that is taken would be changed, not registered: so that is asked first. */
+/** A name that is taken is refused, and nothing of it changed. */
 async function register(wanted: Wanted): Promise<string> {
-  const { agents } = await get("/v1/agents");
-  const taken = agents.some((agent) => agent.id === wanted.id);
-  if (taken) throw new Problem(409, "taken", "An agent of this id is registered already. Nothing was changed.", false);
-  const answer = await put("/v1/agents/{id}", { path: { id: wanted.id }, body: manifested(wanted) });
-  if (!answer.token) throw new Problem(409, "taken", "An agent of this id was there already. It was changed, and keeps its token.", false);
-  return answer.token;
+  const answer = await put("/v1/agents/{id}", { path: { id: wanted.id }, body: { ...manifested(wanted), only_new: true } });
+  return answer.token ?? "";
 }
 
 function manifested(wanted: Wanted): Shape<"Registration"> {

@@ -8,7 +8,7 @@ export type Happening = Shape<"Happening">;
 export type Counts = Shape<"FeedCounts">;
 export type Alert = Shape<"Alert">;
 
-/** `none`: nobody looks, or this person may not. */
+/** `none`: nobody looks, or there is nothing that this person may hear. */
 export type Flowing = "none" | "connecting" | "live" | "lost";
 
 /** The most that is kept of each. */
@@ -27,6 +27,18 @@ export const alerts = signal<readonly Alert[]>([]);
 /** Entries that came faster than they could be told. */
 export const skipped = signal(0);
 
+/** What waits for people, as far as this one may know. */
+export interface Waits {
+  readonly reviews: number;
+  readonly escalations: number;
+}
+export const waits = signal<Waits>({ reviews: 0, escalations: 0 });
+
+function wait(next: Waits): void {
+  const { reviews, escalations } = waits.value;
+  if (reviews !== next.reviews || escalations !== next.escalations) waits.value = next;
+}
+
 type Listener = (entries: readonly Happening[]) => void;
 const listeners = new Set<Listener>();
 let source: EventSource | undefined;
@@ -36,10 +48,13 @@ let last = -1;
 /** Whether this person may see everything that happens. */
 export const seesAll = (): boolean => session.value?.role === "operator" || session.value?.role === "auditor";
 
+/** Reviewers hear of what waits for them, and of nothing else. */
+const decides = (): boolean => session.value?.role === "reviewer";
+
 function open(): void {
-  if (!seesAll()) return;
+  if (!seesAll() && !decides()) return;
   flowing.value = "connecting";
-  source = new EventSource(last < 0 ? "/v1/feed" : `/v1/feed?after=${last}`);
+  source = new EventSource(decides() ? "/v1/feed/reviews" : last < 0 ? "/v1/feed" : `/v1/feed?after=${last}`);
   source.addEventListener("open", () => (flowing.value = "live"));
   source.addEventListener("error", () => {
     flowing.value = "lost";
@@ -48,8 +63,18 @@ function open(): void {
   });
   source.addEventListener("entries", (event) => take(JSON.parse(event.data) as Shape<"FeedEntries">));
   source.addEventListener("counts", (event) => {
+    const counts = JSON.parse(event.data) as Counts;
+    batch(() => {
+      flowing.value = "live";
+      wait(counts);
+      counted.value = [...counted.value.slice(1 - SECONDS), counts];
+    });
+  });
+  source.addEventListener("reviews", (event) => {
+    const told = JSON.parse(event.data) as Shape<"FeedReviews">;
     flowing.value = "live";
-    counted.value = [...counted.value.slice(1 - SECONDS), JSON.parse(event.data) as Counts];
+    wait({ reviews: told.waiting, escalations: 0 });
+    if (told.changed) for (const listener of listeners) listener([{ position: -1, at: told.at, entry: "changed" }]);
   });
   source.addEventListener("alerts", (event) => {
     const told = (JSON.parse(event.data) as Shape<"FeedAlerts">).alerts;

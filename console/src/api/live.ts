@@ -1,14 +1,16 @@
-// Asking again when something happened, rather than every so often: soon, but not for every entry.
+// Asking so that what is shown keeps up: again when something happened that matters, soon but not for every entry, and
+// now and then, for those who hear of nothing.
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { type Happening, useFeed } from "./feed";
-import type { Asked } from "./use";
+import { type Asked, useAsk } from "./use";
 
-const SOON = 400;
+const SOON = 250;
 /** The least between two questions, however much happens. */
 const APART = 2000;
+const NOW_AND_THEN = 10_000;
 
-/** Asks again soon after entries that matter came. Only operators and auditors hear of them: others ask by time. */
-export function useLive(asked: Pick<Asked<unknown>, "reload" | "loading">, matters: (entry: Happening) => boolean): void {
+export function useLive<T>(ask: (signal: AbortSignal) => Promise<T>, on: readonly unknown[], matters: (entry: Happening) => boolean, every: number = NOW_AND_THEN): Asked<T> {
+  const asked = useAsk(ask, on, every);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const last = useRef(-APART);
   const latest = useRef({ asked, matters });
@@ -26,4 +28,5 @@ export function useLive(asked: Pick<Asked<unknown>, "reload" | "loading">, matte
   }, []);
   useEffect(() => () => clearTimeout(timer.current), []);
   useFeed(hear);
+  return asked;
 }

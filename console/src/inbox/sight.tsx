@@ -20,8 +20,7 @@ interface Props {
 }
 
 export function Sight({ box, position, close, next, changed }: Props): VNode {
-  const asked = useAsk((signal) => one(box, Number(position), signal), [box, position], 5000);
-  useLive(asked, (entry) => entry.verdict === undefined);
+  const asked = useLive((signal) => one(box, Number(position), signal), [box, position], (entry) => entry.verdict === undefined, 5000);
   // What is being answered stays, also when somebody else took it out meanwhile.
   const shown = useRef<Letter | null>(null);
   shown.current = asked.data ?? shown.current;

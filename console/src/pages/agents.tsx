@@ -6,9 +6,10 @@ import { AgentPage } from "../agents/agent";
 import { Alarms, Past } from "../agents/alarms";
 import { everyEscalation } from "../agents/escalations";
 import { List } from "../agents/list";
-import { useLive } from "../agents/live";
+import { useLive } from "../api/live";
 import { Register } from "../agents/register";
 import { mayStop } from "../agents/stop";
+import { touches } from "../agents/touches";
 import type { PageProps } from "../pages";
 import { href } from "../router";
 import { Await, Card, EmptyState, PageHead } from "../ui";
@@ -20,8 +21,8 @@ export default function Agents({ rest, query }: PageProps): VNode {
 }
 
 function Everybody({ query }: { query: URLSearchParams }): VNode {
-  const agents = useLive((signal) => get("/v1/agents", { signal }), []);
-  const escalations = useLive((signal) => everyEscalation({}, signal), []);
+  const agents = useLive((signal) => get("/v1/agents", { signal }), [], touches);
+  const escalations = useLive((signal) => everyEscalation({}, signal), [], touches);
   const done = useCallback(() => {
     agents.reload();
     escalations.reload();

@@ -2,7 +2,6 @@
 import type { VNode } from "preact";
 import { useRef } from "preact/hooks";
 import { useLive } from "../api/live";
-import { useAsk } from "../api/use";
 import { type Box, type Letter, ask, boxes, facts } from "../inbox/letters";
 import { Sight } from "../inbox/sight";
 import type { PageProps } from "../pages";
@@ -15,8 +14,7 @@ export default function Inbox({ rest, query }: PageProps): VNode {
   const mine = boxes();
   const box = mine.find((one) => one === query.get("box")) ?? mine[0] ?? "user";
   const kept = box === mine[0] ? {} : { box };
-  const asked = useAsk((signal) => ask(box, signal), [box], 5000);
-  useLive(asked, (entry) => entry.verdict === undefined || (entry.to ?? []).includes(box));
+  const asked = useLive((signal) => ask(box, signal), [box], (entry) => entry.verdict === undefined || (entry.to ?? []).includes(box), 5000);
   const letters = asked.data?.letters ?? [];
   const opened = rest[0];
   useOpened(opened);

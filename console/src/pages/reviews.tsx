@@ -2,19 +2,19 @@
 import type { VNode } from "preact";
 import { useMemo, useRef } from "preact/hooks";
 import { useLive } from "../api/live";
-import { useAsk } from "../api/use";
 import type { PageProps } from "../pages";
-import { ORDERS, type Order, type Review, gist, isMine, ordered, waiting } from "../review/list";
+import { Decided } from "../review/decided";
+import { ORDERS, type Order, type Review, claimant, gist, isMine, ordered, waiting } from "../review/list";
 import { Sight } from "../review/sight";
 import { go, href } from "../router";
 import { AgentName, AgentNames, Await, Chip, Countdown, DialectBadge, EmptyState, PageHead, Rows, Text } from "../ui";
 import { rowId, useOpened } from "../ui/opened";
 
 export default function Reviews({ rest, query }: PageProps): VNode {
-  const asked = useAsk(waiting, [], 5000);
-  useLive(asked, (entry) => entry.verdict === undefined || entry.verdict === "held");
+  const asked = useLive(waiting, [], (entry) => entry.verdict === undefined || entry.verdict === "held", 5000);
+  const decided = query.has("decided");
   const order = (query.get("order") ?? "urgent") in ORDERS ? ((query.get("order") ?? "urgent") as Order) : "urgent";
-  const kept = order === "urgent" ? {} : { order };
+  const kept = { ...(order === "urgent" ? {} : { order }), ...(decided ? { decided } : {}) };
   const listed = useMemo(() => ordered(asked.data?.reviews ?? [], order), [asked.data, order]);
   const opened = rest[0];
   useOpened(opened);
@@ -23,7 +23,11 @@ export default function Reviews({ rest, query }: PageProps): VNode {
   return (
     <>
       <PageHead title="Reviews" about="Held until a person decides. One decision counts, for exactly what is shown.">
-        {listed.length > 1 && (
+        <span class="toggles choice" role="group" aria-label="Which">
+          <button type="button" aria-pressed={!decided} onClick={() => go(href(["reviews"]), true)}>Waiting{asked.data && <> <span class="nums">{asked.data.reviews.length}</span></>}</button>
+          <button type="button" aria-pressed={decided} onClick={() => go(href(["reviews"], { decided: true }), true)}>Decided</button>
+        </span>
+        {!decided && listed.length > 1 && (
           <label><span class="sr">Order</span>
             <select value={order} onChange={(event) => go(href(["reviews"], { order: event.currentTarget.value }), true)}>
               {Object.entries(ORDERS).map(([value, name]) => <option key={value} value={value}>{name}</option>)}
@@ -33,14 +37,14 @@ export default function Reviews({ rest, query }: PageProps): VNode {
       </PageHead>
       <div class={opened ? "desk split" : "desk"}>
         <div class="list">
-          <Await asked={asked}>
+          {decided ? <Decided opened={opened} /> : <Await asked={asked}>
             {({ more }) => listed.length === 0
               ? <EmptyState title="Nothing waits for a person.">What rules hold, and what asks for a person, comes here.</EmptyState>
               : <Rows label="Waiting for a person" items={listed} height={58} id={(review) => review.id} row={line}
                   foot={<p class="rows-foot">{more ? `The ${listed.length} that wait longest` : `${listed.length} ${listed.length === 1 ? "waits" : "wait"}`}</p>} />}
-          </Await>
+          </Await>}
         </div>
-        {opened && <Sight key={opened} id={opened} close={href(["reviews"], kept)} next={next && href(["reviews", next], kept)} changed={asked.reload} />}
+        {opened && <Sight key={`${opened} ${decided}`} id={opened} close={href(["reviews"], kept)} next={next && href(["reviews", next], kept)} past={decided} changed={asked.reload} />}
       </div>
     </>
   );
@@ -56,7 +60,7 @@ function useNext(listed: readonly Review[], opened: string | undefined): string 
 }
 
 function Line({ review, to, isOpen }: { review: Review; to: string; isOpen: boolean }): VNode {
-  const claimed = review.claimed_by;
+  const claimed = claimant(review);
   return (
     <a class="line" id={rowId(review.id)} href={to} aria-current={isOpen ? "true" : undefined}>
       <DialectBadge of={review.dialect} />

@@ -1,9 +1,11 @@
 // The first run: how to connect an agent in each dialect, and a demo to look at.
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { type Problem, get, post } from "../api/client";
 import { counted } from "../api/feed";
-import { href } from "../router";
-import { Card, Code, Copy, PageHead } from "../ui";
+import { asProblem, useAsk } from "../api/use";
+import { go, href } from "../router";
+import { Card, Code, Copy, ErrorState, PageHead } from "../ui";
 
 const here = location.origin;
 
@@ -57,6 +59,26 @@ function Run({ code, label }: { code: string; label: string }): VNode {
   return <div class="run"><Code value={code} label={label} /><Copy text={code} /></div>;
 }
 
+/** The demo at the press of a button, for those who may and where it gets in nobody's way. */
+function Play(): VNode | null {
+  const asked = useAsk((signal) => get("/v1/demo", { signal }), [], 3000);
+  const [error, setError] = useState<Problem>();
+  const play = (): void => {
+    setError(undefined);
+    post("/v1/demo").then(() => go(href([""])), (problem: unknown) => setError(asProblem(problem)));
+  };
+  if (asked.data?.playing) return <p role="status">It is being played. <a href={href([""])}>Look at it</a></p>;
+  if (!asked.data?.offered) return null;
+  return (
+    <>
+      <div class="actions"><button type="button" class="primary" onClick={play}>Play the demo</button><span class="quiet">It takes about a minute. Its agents’ names begin with <code>demo-</code>.</span></div>
+      {asked.data.failed && <p class="quiet">The last time it broke off; the exchange’s log says how.</p>}
+      {error && <ErrorState error={error} />}
+      <p class="quiet">Or by hand:</p>
+    </>
+  );
+}
+
 export function Start(): VNode {
   const [way, choose] = useState(0);
   const chosen = WAYS[way] as Way;
@@ -68,6 +90,7 @@ export function Start(): VNode {
         <Card title="See it at work">
           <div class="stack">
             <p>The demo plays the protocols’ own stories on this exchange: a sales report with a review, a repair between two coding agents, an observer whose claim waits for a person, an alarm that stops an agent.</p>
+            <Play />
             <Run code={`legation demo --url ${here}`} label="The demo" />
             <p class="quiet">In a second terminal, on the machine the exchange runs on. <a href={href([""])}>Now</a> shows it as it happens.</p>
           </div>

@@ -20,8 +20,7 @@ type Wanted = Partial<Record<Field, string>>;
 export default function Tasks({ rest, query }: PageProps): VNode {
   const wanted: Wanted = Object.fromEntries(FIELDS.flatMap((field) => (query.get(field) ? [[field, query.get(field)]] : [])));
   const { state = FIRST, agent = "" } = wanted;
-  const asked = useAsk((signal) => ask(state, agent, signal), [state, agent], 10_000);
-  useLive(asked, (entry) => entry.dialect === undefined || entry.dialect === "cap");
+  const asked = useLive((signal) => ask(state, agent, signal), [state, agent], (entry) => entry.dialect === undefined || entry.dialect === "cap");
   const names = useAsk((signal) => get("/v1/agents", { signal }), [], 30_000).data?.agents.map((agent) => agent.id);
   const [id, opener] = [rest[0], query.get("opener") ?? undefined];
   useOpened(id === undefined ? undefined : `${opener ?? ""} ${id}`);

@@ -1,8 +1,8 @@
 // Checkpoints: the newest, those this browser saw before, and one from a file; each held to the record as it is now.
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Problem } from "../api/client";
-import { asProblem } from "../api/use";
+import { type Problem, get } from "../api/client";
+import { asProblem, useAsk } from "../api/use";
 import { stillBegins } from "../proof/range";
 import type { Found } from "../proof/verify";
 import { Card, Check, ErrorState, Table, Text, Time, save, toast } from "../ui";
@@ -12,7 +12,10 @@ export const timeOf = (checkpoint: Checkpoint): string => new Date(checkpoint.at
 const FIRST = 8;
 
 export function Checkpoints({ newest }: { newest: Checkpoint }): VNode {
-  const [all, set] = useState<readonly Checkpoint[]>(() => kept(newest.realm));
+  const [own, set] = useState<readonly Checkpoint[]>(() => kept(newest.realm));
+  const told = useAsk((signal) => get("/v1/audit/checkpoints", { signal }), [newest.signature]).data?.checkpoints ?? [];
+  const mine = new Set(own.map((one) => one.signature));
+  const all = [...own, ...told.filter((one) => !mine.has(one.signature))].sort((a, b) => b.size - a.size || b.at - a.at);
   const [more, setMore] = useState(false);
   const [found, put] = useState<ReadonlyMap<string, readonly Found[] | Problem>>(new Map());
   useEffect(() => set(keep(newest)), [newest.signature]);
@@ -21,11 +24,12 @@ export function Checkpoints({ newest }: { newest: Checkpoint }): VNode {
   return (
     <Card title="Checkpoints" actions={<FromFile take={(one) => { set(keep(one)); void hold(one); }} />}>
       <div class="stack">
-        <p>A checkpoint says, signed, how long the record was and what it hashed to. This browser keeps those it saw: held against the newest, they show that the record only grew.</p>
+        <p>A checkpoint says, signed, how long the record was and what it hashed to. This browser keeps those it saw, and the exchange those since it started: held against the newest, they show that the record only grew.</p>
         <Table label="Checkpoints" rows={all.slice(0, more ? all.length : FIRST)} id={(one) => one.signature} columns={[
           { head: "Entries", cell: (one) => <span class="nums">{one.size.toLocaleString()}</span> },
           { head: "Signed", cell: (one) => <Time at={timeOf(one)} /> },
           { head: "Epoch", cell: (one) => <span class="nums">{one.epoch}</span>, wide: true },
+          { head: "Kept by", cell: (one) => (mine.has(one.signature) ? "this browser" : "the exchange"), wide: true },
           { head: "Root", cell: (one) => <Text value={one.root} mono clip />, wide: true },
           { head: "Against the newest", cell: (one) => <Outcome of={found.get(one.signature)} isNewest={one.signature === newest.signature} /> },
           { head: "Actions", cell: (one) => (

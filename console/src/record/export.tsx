@@ -38,7 +38,7 @@ export function Export({ size }: { size: number }): VNode {
       <div class="stack">
         <form class="span" onSubmit={start}>
           <SpanFields span={span} most={size} change={choose} />
-          <label class="tick"><input type="checkbox" checked={bodies} onChange={(event) => setBodies(event.currentTarget.checked)} /> with the messages</label>
+          <label class="with-box"><input type="checkbox" checked={bodies} onChange={(event) => setBodies(event.currentTarget.checked)} /> with the messages</label>
           <button type="submit" disabled={work.isBusy || span.from >= span.to}>Export</button>
         </form>
         {span.to - span.from > MUCH && <p class="quiet">That is much for a browser, which holds all of it until it is saved.</p>}

@@ -6,7 +6,7 @@ import { asProblem } from "../api/use";
 import { canCheck, hash, named, utf8 } from "../proof/bytes";
 import { canonical, unsigned } from "../proof/canon";
 import { AgentName, AgentNames, Check, Confirm, ErrorState, Text, toast } from "../ui";
-import { type Review, isMine, mayDecide } from "./list";
+import { type Review, claimant, isMine, mayDecide } from "./list";
 import { lifts } from "./why";
 
 export type Said = "approve" | "refuse";
@@ -54,7 +54,7 @@ export function Decide({ review, decided, late, changed }: Props): VNode | null 
       <div class="actions">
         <button type="button" class="primary" disabled={!can || isLost} onClick={() => ask("approve")}>Approve</button>
         <button type="button" disabled={!can} onClick={() => ask("refuse")}>Refuse</button>
-        {!isMine(review.claimed_by) && <button type="button" disabled={!can} onClick={claim} title="Keeps other reviewers from deciding for ten minutes">Claim for ten minutes</button>}
+        {!isMine(claimant(review)) && <button type="button" disabled={!can} onClick={claim} title="Keeps other reviewers from deciding for ten minutes">Claim for ten minutes</button>}
       </div>
       {refused && <ErrorState error={refused} />}
       <ul><Check state={bound}>{isLost ? "What it said is not here any more, so it can only be refused." : SAYS[bound]}</Check></ul>
@@ -101,7 +101,7 @@ function Approve({ review, act, close }: Asking): VNode {
       <p class="affected">
         {others.length === 0 ? <>It goes on to <AgentNames ids={review.to} link={false} most={8} /> as <AgentName id={review.sender} link={false} /> sent it.</> : <>It stays held until {others.map(lifts).join(", and ")} lifts the rest, and goes on to <AgentNames ids={review.to} link={false} most={8} /> then.</>}
       </p>
-      <Claimed by={review.claimed_by} />
+      <Claimed by={claimant(review)} />
       <p class="quiet digest"><Text value={review.digest ?? ""} mono /></p>
     </Confirm>
   );
@@ -111,7 +111,7 @@ function Refuse({ review, act, close }: Asking): VNode {
   return (
     <Confirm title="Refuse this message?" verb="Refuse" danger act={act} close={close} ask={{ label: "Reason", required: true, hint: "Its sender is told, and it is kept in the record." }}>
       <p class="affected">It goes nowhere. <AgentNames ids={review.to} link={false} most={8} /> {review.to.length === 1 ? "sees" : "see"} nothing of it, and <AgentName id={review.sender} link={false} /> is told why.</p>
-      <Claimed by={review.claimed_by} />
+      <Claimed by={claimant(review)} />
       <p class="quiet digest"><Text value={review.digest ?? ""} mono /></p>
     </Confirm>
   );

@@ -1,33 +1,45 @@
-// What a held message rests on, to be read beside it: what it names, what was said of it, what was asked for.
+// What a held message rests on, to be read beside it: what it names, what was said of it, what was asked for; and what
+// people said of holding it.
 import type { VNode } from "preact";
-import { type Shape, get } from "../api/client";
+import type { Shape } from "../api/client";
 import { seesAll } from "../api/feed";
-import { type Asked, asProblem, useAsk } from "../api/use";
+import { type Asked, asProblem } from "../api/use";
 import { MessageCard } from "../message/card";
 import { href } from "../router";
-import { taskHref } from "../task/parts";
 import { AgentName, Chip, Loading, Text, Time, type Tone } from "../ui";
-import type { Review } from "./list";
 
-type Link = Shape<"Truth">["chain"][number];
+export type Told = Shape<"Evidence">;
+export type Link = Told["chain"][number];
+type Word = Told["words"][number];
 
-export function Evidence({ review }: { review: Review }): VNode {
+interface Props {
+  readonly id: string;
+  readonly dialect: string;
+  readonly thread: string | null;
+  readonly asked: Asked<Told>;
+}
+
+export function Evidence({ id, dialect, thread, asked }: Props): VNode {
   return (
     <section class="stack" aria-label="What it rests on">
       <h3>What it rests on</h3>
-      {review.dialect === "vlp" && <Chain review={review} />}
-      {review.dialect === "cap" && review.thread !== null && <Task id={review.thread} />}
-      {review.thread !== null && seesAll() && <p class="quiet"><a href={href(["messages"], { thread: review.thread })}>Everything in <Text value={review.thread} mono /></a></p>}
-      {review.thread === null && review.dialect !== "vlp" && <p class="quiet">It stands alone: it belongs to no task or session.</p>}
+      {asked.data ? <Shown told={asked.data} id={id} dialect={dialect} alone={thread === null} /> : asked.error ? <p class="quiet">Not shown here: <Text value={asProblem(asked.error).message} />.</p> : <Loading />}
+      {thread !== null && seesAll() && <p class="quiet"><a href={href(["messages"], { thread })}>Everything in <Text value={thread} mono /></a></p>}
     </section>
   );
 }
 
-/** What the exchange refuses to show here is said in its words, and keeps nobody from deciding. */
-function Shown<T>({ asked, children }: { asked: Asked<T>; children: (data: T) => VNode }): VNode {
-  if (asked.data !== undefined) return children(asked.data);
-  if (asked.error) return <p class="quiet">Not shown here: <Text value={asProblem(asked.error).message} />.</p>;
-  return <Loading />;
+function Shown({ told, id, dialect, alone }: { told: Told; id: string; dialect: string; alone: boolean }): VNode {
+  const others = told.chain.filter((link) => String(link.position) !== id);
+  const isBare = others.length === 0 && told.asked === null;
+  return (
+    <>
+      {told.asked && <Task of={told.asked} />}
+      {others.length > 0 && <ul class="stack">{others.map((link) => <Linked key={link.position} link={link} counts={link.position === told.authoritative} />)}</ul>}
+      {told.more && <p class="quiet">There is more than this.</p>}
+      {isBare && <p class="quiet">{dialect === "vlp" ? "It names no message here, and none names it." : alone ? "It stands alone: it belongs to no task or session." : "Nothing else is known of what it answers."}</p>}
+    </>
+  );
 }
 
 const ROLES: Readonly<Record<Link["role"], readonly [string, Tone]>> = {
@@ -39,23 +51,9 @@ const ROLES: Readonly<Record<Link["role"], readonly [string, Tone]>> = {
   mention: ["mentions it", "plain"],
 };
 
-/** Every message it names, or that names it. */
-function Chain({ review }: { review: Review }): VNode {
-  const asked = useAsk((signal) => get("/v1/messages/{key}/truth", { path: { key: review.id }, signal }), [review.id]);
-  return (
-    <Shown asked={asked}>
-      {({ chain, more, authoritative }) => {
-        const others = chain.filter((link) => String(link.position) !== review.id);
-        if (others.length === 0) return <p class="quiet">It names no message here, and none names it.</p>;
-        return (
-          <>
-            <ul class="stack">{others.map((link) => <Linked key={link.position} link={link} counts={link.position === authoritative} />)}</ul>
-            {more && <p class="quiet">There is more than this.</p>}
-          </>
-        );
-      }}
-    </Shown>
-  );
+/** Those who see everything are led on to the message itself. */
+function Named({ position, id }: { position: number; id: string }): VNode {
+  return seesAll() ? <a href={href(["messages", position])}><Text value={id} clip mono /></a> : <Text value={id} clip mono />;
 }
 
 function Linked({ link, counts }: { link: Link; counts: boolean }): VNode {
@@ -65,7 +63,7 @@ function Linked({ link, counts }: { link: Link; counts: boolean }): VNode {
       <p class="proof-head">
         <Chip tone={tone}>{name}</Chip>{counts && <Chip tone="good">counts today</Chip>}{!link.in_force && <Chip tone="wait">not in force</Chip>}
         <AgentName id={link.sender} />
-        <a href={href(["messages", link.position])}><Text value={link.message_id} clip mono /></a>
+        <Named position={link.position} id={link.message_id} />
         <span class="quiet"><Time at={link.received_at} /></span>
       </p>
       {link.message === undefined ? <p class="quiet">What it said is not here any more.</p> : <MessageCard dialect={link.dialect} message={link.message} />}
@@ -75,20 +73,27 @@ function Linked({ link, counts }: { link: Link; counts: boolean }): VNode {
 }
 
 /** What was asked for, in the task that it answers. */
-function Task({ id }: { id: string }): VNode {
-  const asked = useAsk(async (signal) => {
-    const task = await get("/v1/tasks/{id}", { path: { id }, signal });
-    const delegation = await get("/v1/messages/{key}", { path: { key: task.delegation }, signal }).catch(() => undefined);
-    return { task, delegation };
-  }, [id]);
+function Task({ of }: { of: NonNullable<Told["asked"]> }): VNode {
   return (
-    <Shown asked={asked}>
-      {({ task, delegation }) => (
-        <div class="proof">
-          <p class="proof-head"><Chip>what was asked for</Chip><AgentName id={task.delegator} link={false} /><a href={taskHref(task)}><Text value={task.task_id} clip mono /></a><span class="quiet"><Time at={task.opened_at} /></span></p>
-          {delegation?.message === undefined ? <p class="quiet">What it said is not shown here.</p> : <MessageCard dialect={delegation.dialect} message={delegation.message} />}
-        </div>
-      )}
-    </Shown>
+    <div class="proof">
+      <p class="proof-head"><Chip>what was asked for</Chip><AgentName id={of.sender} link={false} /><Named position={of.position} id={of.thread ?? of.message_id} /><span class="quiet"><Time at={of.received_at} /></span></p>
+      {of.message === undefined ? <p class="quiet">What it said is not here any more.</p> : <MessageCard dialect={of.dialect} message={of.message} />}
+    </div>
+  );
+}
+
+const SAID: Readonly<Record<Word["said"], string>> = { approved: "approved it", lifted: "lifted a reason", refused: "refused it", claimed: "looked at it" };
+
+/** A word in one line: who said what of it, and why. */
+export const inWords = ({ by, said, reason }: Word): string => `${by} ${SAID[said]}${reason ? `: ${reason}` : ""}`;
+
+/** Who said what of holding it, when and why. */
+export function Words({ of }: { of: readonly Word[] }): VNode | null {
+  if (of.length === 0) return null;
+  return (
+    <section class="stack" aria-label="What was said of it">
+      <h3>What was said of it</h3>
+      <ul class="found">{of.map((word) => <li key={word.position}><Text value={inWords(word)} /> <span class="quiet"><Time at={word.at} /></span></li>)}</ul>
+    </section>
   );
 }

@@ -2,6 +2,7 @@
 import { type Shape, get, session } from "../api/client";
 
 export type Review = Shape<"Review">;
+export type Decision = Shape<"Decision">;
 
 const PAGE = 200;
 /** The most that is asked for at once; each comes with its message. */
@@ -55,6 +56,9 @@ export function isMine(by: string | null): boolean {
   const me = session.value;
   return me !== null && by === (me.name === me.role ? me.name : `${me.role} ${me.name}`);
 }
+
+/** Who keeps others from deciding on it now. */
+export const claimant = ({ claimed_by: by, claimed_until: until }: Review): string | null => (by !== null && until !== null && Date.parse(until) > Date.now() ? by : null);
 
 export const mayDecide = (): boolean => session.value?.role === "operator" || session.value?.role === "reviewer";
 

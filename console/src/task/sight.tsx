@@ -14,8 +14,7 @@ import { Party, TaskId, TaskState, Waits, taskHref } from "./parts";
 import { Granted, Parts, Said, Tools, type Wanted, type Whole } from "./told";
 
 export function Sight({ id, opener, wanted, changed }: { id: string; opener: string | undefined; wanted: Wanted; changed: () => void }): VNode {
-  const asked = useAsk((signal) => get("/v1/tasks/{id}", { path: { id }, query: opener ? { opener } : {}, signal }), [id, opener], 5000);
-  useLive(asked, (entry) => entry.dialect === undefined || entry.dialect === "cap");
+  const asked = useLive((signal) => get("/v1/tasks/{id}", { path: { id }, query: opener ? { opener } : {}, signal }), [id, opener], (entry) => entry.dialect === undefined || entry.dialect === "cap", 5000);
   const again = (): void => {
     asked.reload();
     changed();

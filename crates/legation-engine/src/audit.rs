@@ -1,7 +1,7 @@
 //! Reading the record: entries as they come, and proofs about them.
 
 use crate::exchange::{Error, Exchange};
-use legation_exchange::record::{Disclosed, Hash};
+use legation_exchange::record::{Disclosed, Hash, SignedCheckpoint};
 use std::time::Duration;
 
 /// How many bytes of entries make an answer that is large enough: the rest is for the next.
@@ -46,6 +46,12 @@ impl Exchange {
         let exchange = self.clone();
         let listed = tokio::task::spawn_blocking(move || listed(&exchange, from, limit, bodies));
         listed.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Checkpoints that were signed since the start, the newest first: the last of them all, of those before
+    /// fewer the older they are.
+    pub fn checkpoints(&self) -> Vec<SignedCheckpoint> {
+        self.notary.stated()
     }
 
     /// Ready once the record has more entries than this.

@@ -13,10 +13,18 @@ pub struct Escalations<'e> {
     pub agent: Option<&'e str>,
     /// Also the last that are closed.
     pub closed: bool,
-    /// Only those beyond this position.
+    /// Only those beyond this position, in the order asked for.
     pub after: Option<u64>,
+    /// The newest first.
+    pub newest: bool,
     /// How many at most.
     pub limit: usize,
+}
+
+impl Escalations<'_> {
+    fn is_beyond(&self, position: u64, after: u64) -> bool {
+        if self.newest { position < after } else { position > after }
+    }
 }
 
 /// How an agent and its instances stand.
@@ -46,7 +54,8 @@ impl Turns {
 }
 
 impl Exchange {
-    /// Escalations by the entry that holds each, oldest first: for an agent those it raised or was told of.
+    /// Escalations by the entry that holds each, in the order asked for: for an agent those it raised or was
+    /// told of.
     pub fn escalations(&self, who: &Who, wanted: &Escalations<'_>) -> Vec<(u64, Alarm)> {
         let state = self.state();
         let alarms = &state.rules().vcp.alarms;
@@ -54,11 +63,11 @@ impl Exchange {
         let mut found: Vec<_> = alarms
             .open()
             .chain(closed)
-            .filter(|(position, _)| wanted.after.is_none_or(|after| *position > after))
+            .filter(|(position, _)| wanted.after.is_none_or(|after| wanted.is_beyond(*position, after)))
             .filter(|(_, alarm)| wanted.agent.is_none_or(|agent| agent == alarm.from))
             .filter(|(position, alarm)| sees(&state, who, *position, alarm))
             .collect();
-        found.sort_unstable_by_key(|(position, _)| *position);
+        found.sort_unstable_by_key(|(position, _)| if wanted.newest { u64::MAX - *position } else { *position });
         found.into_iter().take(wanted.limit).map(|(position, alarm)| (position, alarm.clone())).collect()
     }
 

@@ -101,6 +101,11 @@ impl Exchange {
         (agents.collect(), state.registry().len())
     }
 
+    /// How much waits for an agent.
+    pub fn waiting_for(&self, agent: &str) -> usize {
+        self.state().mailbox(agent).map_or(0, Mailbox::len)
+    }
+
     pub(crate) fn agent_since(&self, agent: &str) -> Option<u64> {
         self.state().registry().agent(agent).map(|agent| agent.since)
     }

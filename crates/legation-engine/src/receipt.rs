@@ -2,6 +2,7 @@
 //! batch: whoever is the first to need it makes it, and it is kept for those who ask later.
 
 use crate::exchange::Error;
+use crate::stated::Stated;
 use legation_exchange::record::{
     Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
 };
@@ -59,11 +60,13 @@ pub(crate) struct Notary {
     key: SecretKey,
     reader: Reader,
     seals: Mutex<Seals>,
+    /// Checkpoints signed since the start, as many as are kept.
+    stated: Mutex<Stated>,
 }
 
 impl Notary {
     pub(crate) fn new(realm: String, epochs: Epochs, key: SecretKey, reader: Reader) -> Notary {
-        Notary { realm, epochs, key, reader, seals: Mutex::default() }
+        Notary { realm, epochs, key, reader, seals: Mutex::default(), stated: Mutex::default() }
     }
 
     /// The record's newest epoch.
@@ -76,7 +79,14 @@ impl Notary {
     }
 
     pub(crate) fn sign(&self, checkpoint: Checkpoint) -> SignedCheckpoint {
-        checkpoint.sign(&self.key)
+        let signed = checkpoint.sign(&self.key);
+        self.stated.lock().unwrap_or_else(PoisonError::into_inner).keep(signed.clone());
+        signed
+    }
+
+    /// Checkpoints signed since the start, the newest first.
+    pub(crate) fn stated(&self) -> Vec<SignedCheckpoint> {
+        self.stated.lock().unwrap_or_else(PoisonError::into_inner).newest_first()
     }
 
     /// A token of ours, for us.

@@ -90,15 +90,20 @@ impl Exchange {
 }
 
 /// Where a chain is followed.
-struct Chain<'c> {
-    exchange: &'c Exchange,
-    finder: &'c Finder,
-    scope: &'c Scope,
+pub(crate) struct Chain<'c> {
+    pub(crate) exchange: &'c Exchange,
+    pub(crate) finder: &'c Finder,
+    pub(crate) scope: &'c Scope,
 }
 
 impl Chain<'_> {
-    fn told(&self, start: u64) -> Result<Truth, Error> {
-        let original = self.original(start)?;
+    /// What all that was said of a message is about, what that names and what names it.
+    pub(crate) fn told(&self, start: u64) -> Result<Truth, Error> {
+        self.about(self.original(start)?)
+    }
+
+    /// A message, what it names and what names it, whatever it corrects.
+    pub(crate) fn about(&self, original: u64) -> Result<Truth, Error> {
         let mut chain = BTreeMap::new();
         if let Some(link) = self.link(original)? {
             chain.insert(original, Link { part: Bearing::Original, ..link });

@@ -47,6 +47,8 @@ pub struct Registration {
     pub scanned: Vec<Found>,
     /// Whether to make a new token. The old one counts until the new one is used.
     pub rotate_token: bool,
+    /// Whether to change nothing where there is such an agent already.
+    pub only_new: bool,
 }
 
 /// The most keys an agent may have in use.

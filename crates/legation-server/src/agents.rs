@@ -80,7 +80,7 @@ pub(crate) async fn get(
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
     let agent = shared.exchange.agent(&id).ok_or_else(unknown)?;
-    let open = Escalations { agent: Some(&id), closed: false, after: None, limit: OPEN };
+    let open = Escalations { agent: Some(&id), limit: OPEN, ..Escalations::default() };
     let open = shared.exchange.escalations(&caller.0, &open).into_iter().map(|(_, alarm)| alarm.id).collect();
     let view = View::of(agent, &shared.exchange, &caller.0).with_open(open);
     let charter = shared.exchange.charter_told(&id, &caller.0);

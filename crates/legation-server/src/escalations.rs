@@ -12,7 +12,7 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::Escalations;
+use legation_engine::{Error, Escalations};
 use legation_exchange::rules::vcp::{Alarm, Telling};
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize};
@@ -26,18 +26,27 @@ enum Which {
     All,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    #[default]
+    Oldest,
+    Newest,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Wanted {
     agent: Option<String>,
     state: Which,
+    order: Order,
     after: Option<u64>,
     limit: usize,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Wanted { agent: None, state: Which::Open, after: None, limit: 100 }
+        Wanted { agent: None, state: Which::Open, order: Order::Oldest, after: None, limit: 100 }
     }
 }
 
@@ -54,6 +63,7 @@ struct Item {
     agent: String,
     severity: &'static str,
     state: &'static str,
+    reason: Option<String>,
     requires_ack: bool,
     raised_at: String,
     told: Vec<Told>,
@@ -72,7 +82,7 @@ struct Told {
 }
 
 impl Item {
-    fn of((position, alarm): (u64, Alarm)) -> Item {
+    fn of(position: u64, alarm: Alarm, reason: Option<String>) -> Item {
         let (closed_by, closed_at) = alarm.closed.map(|(by, at)| (by, at.to_string())).unzip();
         let told = |Telling { to, id, acked, .. }| Told { agent: to, message_id: id, acknowledged: acked };
         Item {
@@ -81,6 +91,7 @@ impl Item {
             agent: alarm.from,
             severity: alarm.severity.as_str(),
             state: alarm.stage.as_str(),
+            reason,
             requires_ack: alarm.wants_ack,
             raised_at: alarm.at.to_string(),
             told: alarm.told.into_iter().map(told).collect(),
@@ -95,14 +106,17 @@ impl Item {
 /// `GET /v1/escalations`
 pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let Wanted { agent, state, after, limit } = query(&uri)?;
+    let Wanted { agent, state, order, after, limit } = query(&uri)?;
     if limit == 0 || limit > MOST {
         return Err(Refusal::because(Code::OutOfRange, format!("limit is 1 to {MOST}")));
     }
-    let wanted = Escalations { agent: agent.as_deref(), closed: state == Which::All, after, limit };
+    let (closed, newest) = (state == Which::All, order == Order::Newest);
+    let wanted = Escalations { agent: agent.as_deref(), closed, newest, after, limit };
     let found = shared.exchange.escalations(&caller.0, &wanted);
     let next = found.last().map(|(position, _)| *position).or(after).unwrap_or_default();
-    Ok(Json(Listing { escalations: found.into_iter().map(Item::of).collect(), next }).into_response())
+    let told = |(position, alarm)| Ok(Item::of(position, alarm, shared.exchange.reason_of(position)?));
+    let escalations = found.into_iter().map(told).collect::<Result<_, Error>>()?;
+    Ok(Json(Listing { escalations, next }).into_response())
 }
 
 /// What the path names, percent-decoded.

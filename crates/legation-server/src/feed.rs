@@ -4,6 +4,7 @@
 
 mod counts;
 mod happening;
+pub(crate) mod reviews;
 
 use crate::caller::Caller;
 use crate::inbox::query;

@@ -33,6 +33,17 @@ pub(crate) async fn head(State(shared): State<Arc<Shared>>) -> Response {
     Json(Head { size: head.size, chain: head.chain.to_string(), epochs, checkpoint }).into_response()
 }
 
+#[derive(Serialize)]
+struct Stated {
+    checkpoints: Vec<Box<RawValue>>,
+}
+
+/// `GET /v1/audit/checkpoints`
+pub(crate) async fn checkpoints(State(shared): State<Arc<Shared>>) -> Response {
+    let checkpoints = shared.exchange.checkpoints().iter().filter_map(raw).collect();
+    Json(Stated { checkpoints }).into_response()
+}
+
 fn raw(checkpoint: &SignedCheckpoint) -> Option<Box<RawValue>> {
     RawValue::from_string(checkpoint.to_json()).ok()
 }

@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub(crate) struct ReviewPath(String);
 
 impl ReviewPath {
-    fn position(&self) -> Result<u64, Refusal> {
+    pub(crate) fn position(&self) -> Result<u64, Refusal> {
         self.0.parse().map_err(|_| unknown())
     }
 }
@@ -41,7 +41,7 @@ impl FromRequestParts<Arc<Shared>> for ReviewPath {
     }
 }
 
-fn unknown() -> Refusal {
+pub(crate) fn unknown() -> Refusal {
     Refusal::because(Code::UnknownReview, "nothing with this id waits for a person")
 }
 
@@ -82,6 +82,7 @@ struct Item<'r> {
     received_at: String,
     decide_until: Option<String>,
     claimed_by: Option<&'r str>,
+    claimed_until: Option<String>,
     level: Option<Level>,
     findings: &'r [Finding],
     metrics: Option<Metrics>,
@@ -130,6 +131,7 @@ impl<'r> Item<'r> {
             received_at: received_at.to_string(),
             decide_until: hold.until.map(|until| until.to_string()),
             claimed_by: hold.claimed.as_ref().map(|(by, _)| by.as_str()),
+            claimed_until: hold.claimed.as_ref().map(|(_, until)| until.to_string()),
             level: accepted.ruled.level,
             findings: &accepted.ruled.findings,
             metrics: accepted.ruled.metrics,

@@ -11,9 +11,9 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, console, constraints, conversations, dead_letters, entries, erase, escalations, extensions,
-    feed, health, identities, inbox, keys, leftover, mcp, memory, message, messages, metrics, openapi, page, people,
-    record, reviews, revocations, search, signin, storage, stream, talks, tasks, truth, ws,
+    agents, alerts, backup, console, constraints, conversations, dead_letters, demo, entries, erase, escalations,
+    evidence, extensions, feed, health, identities, inbox, keys, leftover, mcp, memory, message, messages, metrics,
+    openapi, page, people, record, reviews, revocations, search, signin, storage, stream, talks, tasks, truth, ws,
 };
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -91,6 +91,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/reviews", reviews::list),
         Door::get("/v1/reviews/{id}", reviews::get),
         Door::post("/v1/reviews/{id}", reviews::decide),
+        Door::get("/v1/reviews/{id}/evidence", evidence::get),
+        Door::get("/v1/decisions", evidence::list),
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),
         Door::delete("/v1/tokens/{name}", people::delete),
@@ -99,11 +101,15 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::post("/v1/identities/revoke", identities::revoke),
         Door::get("/v1/identities/{hash}/staple", revocations::of_identity),
         Door::get("/v1/audit/head", record::head),
+        Door::get("/v1/audit/checkpoints", record::checkpoints),
         Door::get("/v1/audit/entries", entries::list),
         Door::get("/v1/audit/proof", record::proof),
         Door::get("/v1/audit/consistency", record::consistency),
         Door::get("/v1/alerts", alerts::list),
         Door::get("/v1/feed", feed::open),
+        Door::get("/v1/feed/reviews", feed::reviews::open),
+        Door::get("/v1/demo", demo::get),
+        Door::post("/v1/demo", demo::play),
         Door::get("/v1/erase", erase::state),
         Door::post("/v1/erase", erase::erase),
         Door::post("/v1/backup", backup::take),

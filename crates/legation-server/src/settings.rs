@@ -1,5 +1,6 @@
 //! What the server may be told. Everything has a value that works.
 
+use crate::demo::Demo;
 use crate::negotiation::Negotiation;
 use crate::proxy::Proxy;
 use legation_engine::{Rate, Token};
@@ -25,6 +26,8 @@ pub struct Settings {
     pub negotiation: Negotiation,
     /// A code that signs the operator in at the page, once.
     pub code: Option<Token>,
+    /// What plays the demo for somebody who asks for it at the page.
+    pub demo: Option<Demo>,
 }
 
 impl Default for Settings {
@@ -37,6 +40,7 @@ impl Default for Settings {
             limits: Limits::default(),
             negotiation: Negotiation::default(),
             code: None,
+            demo: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What every request can reach.
 
+use crate::demo::Stage;
 use crate::handshake::Handshakes;
 use crate::limits::Sources;
 use crate::metrics::Answers;
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) handshakes: Handshakes,
     pub(crate) sockets: Arc<Sockets>,
     pub(crate) answers: Answers,
+    /// Whether the demo is being played.
+    pub(crate) stage: Stage,
     /// When the server started, since 1970.
     pub(crate) started: Duration,
     /// Connections being served.
@@ -58,6 +61,7 @@ impl Shared {
             handshakes,
             sockets: Arc::new(Sockets::new(settings.limits.sockets_per_agent)),
             answers: Answers::default(),
+            stage: Stage::default(),
             started: since_1970(),
             connections: TaskTracker::new(),
             tasks: TaskTracker::new(),

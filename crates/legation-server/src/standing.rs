@@ -41,7 +41,7 @@ impl FromRequestParts<Arc<Shared>> for Brought {
     }
 }
 
-/// What a stream rests on that is for those who see everything: asked again while it goes on.
+/// What a stream rests on that is for people: asked again while it goes on.
 #[derive(Debug)]
 pub(crate) enum Basis {
     Nothing,
@@ -53,12 +53,16 @@ pub(crate) enum Basis {
 
 impl Basis {
     pub(crate) fn still_sees_all(&self, shared: &Shared) -> bool {
-        let who = match self {
+        self.still(shared).is_some_and(|who| who.sees_all())
+    }
+
+    /// Who it still is.
+    pub(crate) fn still(&self, shared: &Shared) -> Option<Who> {
+        match self {
             Basis::Nothing => None,
             Basis::Token(token) => shared.exchange.who(token).ok(),
             Basis::Session(key) => shared.sessions.still(&shared.exchange, key, Instant::now()),
-        };
-        who.is_some_and(|who| who.sees_all())
+        }
     }
 }
 

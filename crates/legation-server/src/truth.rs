@@ -20,7 +20,7 @@ struct Told<'t> {
 }
 
 #[derive(Serialize)]
-struct Bearing<'t> {
+pub(crate) struct Bearing<'t> {
     role: &'static str,
     in_force: bool,
     /// The messages it names that were found.
@@ -32,7 +32,7 @@ struct Bearing<'t> {
 }
 
 impl<'t> Bearing<'t> {
-    fn of(link: &'t Link) -> Result<Bearing<'t>, Error> {
+    pub(crate) fn of(link: &'t Link) -> Result<Bearing<'t>, Error> {
         let Link { part, entry, accepted, in_force } = link;
         Ok(Bearing {
             role: part.as_str(),

@@ -1,5 +1,6 @@
 //! An agent as others may see it.
 
+use crate::stopped::Stopped;
 use crate::ws::Presence;
 use legation_engine::Exchange;
 use legation_exchange::{Agent, Key, Tokens, Who};
@@ -13,6 +14,12 @@ pub(crate) struct View {
     #[serde(flatten)]
     agent: Value,
     state: &'static str,
+    /// Why it stands still, for those who may know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<Stopped>,
+    /// How much waits for it, for those who may read its mailbox.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<usize>,
     /// What it has escalated and is open, as far as the one who looks may know.
     #[serde(skip_serializing_if = "Option::is_none")]
     escalations: Option<Vec<String>>,
@@ -38,6 +45,8 @@ impl View {
             Who::Nobody => false,
         };
         let state = exchange.standing(&agent.id).as_str();
+        let stopped = if sees_all { Stopped::of(&agent, exchange) } else { None };
+        let waiting = sees_all.then(|| exchange.waiting_for(&agent.id));
         let mut agent = Agent { tokens: Tokens::default(), ..agent };
         if !sees_all {
             // An address may be known to those alone who are to use it.
@@ -53,7 +62,7 @@ impl View {
             members.remove("tokens");
             members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
-        View { agent, state, escalations: None, presence: None, charter: None }
+        View { agent, state, stopped, waiting, escalations: None, presence: None, charter: None }
     }
 
     /// With what it has escalated and is open.

@@ -14,8 +14,8 @@ use crate::open_files;
 use anyhow::{Context as _, anyhow};
 use banner::Banner;
 use legation_engine::{Exchange, Opened, Token};
-use legation_server::{Reloaded, Tls};
-use listen::Bound;
+use legation_server::{Demo, Reloaded, Tls};
+use listen::{Bound, Place};
 use log::Log;
 use notify::Manager;
 use reload::Live;
@@ -60,7 +60,8 @@ async fn serve(args: ServeArgs, config: Config, log: Log) -> anyhow::Result<()> 
     let (places, operator_token, code_shown) = (&bound.places, &operator_token, code.as_ref());
     let (hosts, open_registration) = (&config.server.hosts, config.engine.policy.open_registration);
     Banner { realm, places, hosts, open_registration, data, operator_token, recovery, code: code_shown }.announce()?;
-    let first = legation_server::Settings { drain: DRAIN, code, ..config.server.clone() };
+    let demo = demo(&bound.places, &config.data);
+    let first = legation_server::Settings { drain: DRAIN, code, demo, ..config.server.clone() };
     let (settings, reloaded) = Reloaded::starting_with(first);
     let (stop, stopped) = oneshot::channel::<()>();
     let manager = Manager::of_environment();
@@ -77,6 +78,13 @@ async fn serve(args: ServeArgs, config: Config, log: Log) -> anyhow::Result<()> 
         Ok(Ok(Ok(()))) | Err(_) => Ok(()),
         Ok(end) => Err(why(end)),
     }
+}
+
+/// What plays the demo here: this program, if it can be reached on this machine without a certificate.
+fn demo(places: &[Place], data: &Path) -> Option<Demo> {
+    let near = places.iter().find(|place| matches!(place, Place::Http(address) if address.ip().is_loopback()))?;
+    let data = std::path::absolute(data).ok()?;
+    Some(Demo { program: std::env::current_exe().ok()?, url: near.to_string(), data })
 }
 
 /// Does what signals ask for.

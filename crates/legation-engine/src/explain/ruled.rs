@@ -138,7 +138,8 @@ impl Exchange {
         Some(Step { step: "waits_for_a_word", position: entry.position, at: hold.since, says })
     }
 
-    fn about(&self, finder: &Finder, position: u64) -> Result<Vec<Entry>, Error> {
+    /// The entries that say something about a message.
+    pub(crate) fn about(&self, finder: &Finder, position: u64) -> Result<Vec<Entry>, Error> {
         let query = Query { taken: Some(position), order: Order::Oldest, limit: WORDS, ..Query::default() };
         let found = finder.find(&query).map_err(Error::Index)?;
         let entries = found.into_iter().map(|position| self.entry(position));

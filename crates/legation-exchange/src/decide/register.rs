@@ -15,6 +15,10 @@ impl Desk<'_> {
     pub(super) fn register(&self, id: String, wanted: Registration, who: &Who, token: TokenHash) -> Decided {
         let old = self.state.registry.agent(&id);
         self.may_register(&id, old, &wanted, who)?;
+        if wanted.only_new && old.is_some() {
+            let message = "an agent has this id already, and nothing of it was changed";
+            return Err(Rejection::because(Code::AgentExists, message));
+        }
         if let (None, Who::Agent(by)) = (old, who) {
             vcp::may_act(self.state, by)?;
         }

@@ -213,6 +213,11 @@ impl Holds {
         self.decided.get(&message)
     }
 
+    /// What became of the last few, by the entry that holds each message, oldest first.
+    pub fn last_decided(&self) -> impl DoubleEndedIterator<Item = (u64, &Decided)> {
+        self.decided.iter().map(|(message, decided)| (*message, decided))
+    }
+
     /// Whether a message that was held once has gone on.
     pub fn went_on(&self, message: u64) -> bool {
         !self.held.contains_key(&message) && !self.refused.contains(&message)

@@ -27,9 +27,10 @@ fn list() -> Operation {
             "state",
             one_of("Those that are open, or the last that are closed too; `open` when left out", &["open", "all"]),
         )
+        .query("order", one_of("The oldest first, or the newest; `oldest` when left out", &["oldest", "newest"]))
         .query("after", number("Only what lies beyond this position: `next` of the answer before"))
         .query("limit", within("How many at most", 1, 1000, 100))
-        .answers(200, "The escalations, oldest first", "Escalations")
+        .answers(200, "The escalations, in the order asked for", "Escalations")
 }
 
 fn acknowledge() -> Operation {

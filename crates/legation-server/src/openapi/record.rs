@@ -9,7 +9,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "record",
         about: "Where the record stands, the key that says so, and proofs: for everybody. Its entries: for operators and auditors.",
-        operations: vec![head(), entries(), proof(), consistency(), keys(), revocations()],
+        operations: vec![head(), checkpoints(), entries(), proof(), consistency(), keys(), revocations()],
     }
 }
 
@@ -19,6 +19,17 @@ fn head() -> Operation {
         "Where it stands",
         "Head",
     )
+}
+
+fn checkpoints() -> Operation {
+    Operation::new(
+        Method::GET,
+        "/v1/audit/checkpoints",
+        "listCheckpoints",
+        "Checkpoints signed since the exchange started",
+    )
+    .about("The last ones all, of those before fewer the older they are.")
+    .answers(200, "The newest first", "Checkpoints")
 }
 
 fn entries() -> Operation {

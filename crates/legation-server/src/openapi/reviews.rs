@@ -4,6 +4,7 @@ use super::Chapter;
 use super::operation::{Operation, Proof};
 use super::schema::{number, within};
 use axum::http::Method;
+use serde_json::json;
 
 const REVIEW: &str = "The review's id";
 
@@ -11,7 +12,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "reviews",
         about: "Messages that wait for a person. A decision counts for exactly what was shown, and once.",
-        operations: vec![list(), get(), decide()],
+        operations: vec![list(), get(), decide(), evidence(), decisions(), feed()],
     }
 }
 
@@ -39,4 +40,46 @@ fn decide() -> Operation {
         .takes("ReviewDecision")
         .answers(200, "Decided, and in the record", "Done")
         .refuses(&[404, 409, 507])
+}
+
+fn evidence() -> Operation {
+    Operation::new(Method::GET, "/v1/reviews/{id}/evidence", "getEvidence", "What a held message rests on")
+        .about(
+            "For operators, reviewers and auditors: the message, what it names and what names it, what was asked for in \
+            its task, and what was said of holding it; also once it is decided.",
+        )
+        .by(Proof::Token)
+        .in_path("id", REVIEW)
+        .answers(200, "What it rests on", "Evidence")
+        .refuses(&[404])
+}
+
+fn decisions() -> Operation {
+    Operation::new(
+        Method::GET,
+        "/v1/decisions",
+        "listDecisions",
+        "List what was decided on messages that waited for a person",
+    )
+    .about("For operators, reviewers and auditors.")
+    .by(Proof::Token)
+    .query("before", number("Only messages before this position: `next` of the answer before"))
+    .query("limit", within("How many at most", 1, 200, 50))
+    .answers(200, "The last decisions, the newest message first", "Decisions")
+}
+
+fn feed() -> Operation {
+    let events = json!({
+        "type": "string",
+        "description": "Events `reviews` with `FeedReviews` as `data`, every second and when something changes; at the \
+            end `refused` with why, or `ended`.",
+    });
+    Operation::new(Method::GET, "/v1/feed/reviews", "streamReviews", "Stream how much waits for a person")
+        .about("For operators, reviewers and auditors.")
+        .by(Proof::Token)
+        .answers_any(
+            200,
+            "How much waits, until the client or the exchange ends it",
+            json!({"text/event-stream": {"schema": events}}),
+        )
 }

@@ -4,6 +4,7 @@ mod audit;
 mod charters;
 mod conversations;
 mod escalations;
+mod evidence;
 mod extensions;
 mod feed;
 mod handshake;
@@ -37,6 +38,7 @@ pub(super) fn all() -> Value {
         conversations::shapes(),
         reviews::shapes(),
         revocation::shapes(),
+        evidence::shapes(),
         parties::shapes(),
         handshake::shapes(),
         extensions::shapes(),
@@ -96,6 +98,17 @@ fn upkeep() -> Vec<Shape> {
                 [
                     must("alerts", list("At most 1,000, oldest first.", &of("Alert"))),
                     must("next", number("What to ask for next, as `after`.")),
+                ],
+            ),
+        ),
+        (
+            "Demo",
+            object(
+                "The demo.",
+                [
+                    must("offered", flag("Whether the one who asks may let it be played.")),
+                    must("playing", flag("Whether it is being played.")),
+                    must("failed", flag("Whether it broke off the last time.")),
                 ],
             ),
         ),

@@ -10,7 +10,18 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "upkeep",
         about: "What those need who run the exchange.",
-        operations: vec![feed(), alerts(), alive(), ready(), metrics(), storage(), rotate(), description()],
+        operations: vec![
+            feed(),
+            demo(),
+            play(),
+            alerts(),
+            alive(),
+            ready(),
+            metrics(),
+            storage(),
+            rotate(),
+            description(),
+        ],
     }
 }
 
@@ -34,6 +45,22 @@ fn feed() -> Operation {
             json!({"text/event-stream": {"schema": events}}),
         )
         .refuses(&[409])
+}
+
+fn demo() -> Operation {
+    Operation::new(Method::GET, "/v1/demo", "getDemo", "Whether the demo is played, and may be")
+        .by(Proof::Token)
+        .answers(200, "How it stands", "Demo")
+}
+
+fn play() -> Operation {
+    Operation::new(Method::POST, "/v1/demo", "playDemo", "Play the demo on this exchange")
+        .about(
+            "For operators, on the machine the exchange runs on, while there are no agents or those of the demo are \
+            among them.",
+        )
+        .by(Proof::Token)
+        .answers(202, "It is being played", "Demo")
 }
 
 fn alerts() -> Operation {

@@ -164,3 +164,44 @@ fn an_alarm_finds_room_where_nothing_else_does() {
     house.send(&child, &child.alarm("parent", "critical", &fresh_id())).ok();
     house.send(&child, &child.alarm("parent", "emergency", &fresh_id())).ok();
 }
+
+#[test]
+fn they_are_listed_in_either_order_with_their_reasons() {
+    let house = House::open();
+    let (_, _, child) = line(&house);
+    let sent: Vec<_> =
+        (0..3).map(|_| house.send(&child, &child.alarm("parent", "warning", &fresh_id())).ok()).collect();
+    let positions: Vec<_> = sent.iter().map(|told| told["position"].clone()).collect();
+    let list = |query: &str| house.ask("GET", format!("/v1/escalations?{query}")).by(&house.operator).get().ok();
+    let first = list("order=newest&limit=2");
+    let of = |told: &Value| {
+        told["escalations"].as_array().unwrap().iter().map(|one| one["position"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&first), [positions[2].clone(), positions[1].clone()]);
+    assert_eq!(of(&list(&format!("order=newest&after={}", first["next"]))), [positions[0].clone()]);
+    assert_eq!(of(&list("")), positions);
+    assert_eq!(first["escalations"][0]["reason"], "the reactor");
+}
+
+#[test]
+fn why_an_agent_stands_still_is_told_to_itself_and_to_those_who_see_everything() {
+    let house = House::open();
+    let (_, parent, child) = line(&house);
+    let rita = house.grant("rita", "reviewer");
+    let shown = |token: &str| house.ask("GET", "/v1/agents/child").by(token).get().ok();
+    assert_eq!(shown(&house.operator).get("stopped"), None);
+    let position = house.send(&child, &child.alarm("parent", "critical", &fresh_id())).ok()["position"].clone();
+    for token in [&house.operator, &child.token] {
+        let stopped = shown(token)["stopped"].clone();
+        assert_eq!((&stopped["by"], &stopped["reason"]), (&json!("agent child"), &json!("the reactor")));
+        assert_eq!(stopped["escalation"], position);
+    }
+    for token in [&rita, &parent.token] {
+        let shown = shown(token);
+        assert_eq!((&shown["state"], shown.get("stopped"), shown.get("waiting")), (&json!("paused"), None, None));
+    }
+    house.ask("POST", "/v1/agents/child/suspend").by(&house.operator).json(r#"{"reason":"too loud"}"#).ok();
+    let stopped = shown(&house.operator)["stopped"].clone();
+    assert_eq!((&stopped["by"], &stopped["reason"]), (&json!("operator"), &json!("too loud")));
+    assert_eq!(stopped["escalation"], Value::Null);
+}

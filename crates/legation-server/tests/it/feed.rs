@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 
 /// A stream that is read event by event.
-struct Events(BufReader<TcpStream>);
+pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
     fn open(house: &House, query: &str, headers: &str) -> Events {
@@ -16,12 +16,20 @@ impl Events {
         Events(BufReader::new(socket))
     }
 
+    /// Another stream.
+    pub(crate) fn at(house: &House, path: &str, token: &str) -> Events {
+        let mut socket = TcpStream::connect(house.address).unwrap();
+        let host = house.address;
+        write!(socket, "GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\r\n").unwrap();
+        Events(BufReader::new(socket))
+    }
+
     fn by(house: &House, query: &str, token: &str) -> Events {
         Events::open(house, query, &format!("Authorization: Bearer {token}"))
     }
 
     /// The next event of this name: its id and its data.
-    fn next(&mut self, name: &str) -> (Option<u64>, Value) {
+    pub(crate) fn next(&mut self, name: &str) -> (Option<u64>, Value) {
         let (mut id, mut event) = (None, String::new());
         loop {
             let mut line = String::new();

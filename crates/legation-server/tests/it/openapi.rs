@@ -7,7 +7,7 @@ use crate::words::Party;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract::{Call, Contract, FORM};
-use legation_server::Negotiation;
+use legation_server::{Demo, Negotiation};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,6 +119,7 @@ fn alarms(talk: &Talk<'_>, ann: &Party) {
     talk.get("/v1/agents/{id}", &[("id", "ann")], "");
     talk.send("POST", "/v1/escalations/{id}/ack", &[("id", &id)], &Value::Null);
     talk.send("POST", "/v1/agents/{id}/suspend", &[("id", "ann")], &json!({"reason": "odd"}));
+    assert_eq!(talk.get("/v1/agents/{id}", &[("id", "ann")], "")["stopped"]["reason"], "odd");
     talk.send("POST", "/v1/agents/{id}/resume", &[("id", "ann")], &json!({"reason": "fine"}));
     assert_eq!(talk.get("/v1/escalations", &[], "state=all&agent=ann")["escalations"][0]["state"], "closed");
 }
@@ -131,6 +132,14 @@ fn reviews(talk: &Talk<'_>, ann: &Party) {
     let digest = talk.get("/v1/reviews/{id}", &[("id", id)], "")["digest"].clone();
     let decision = json!({"decision": "refuse", "digest": digest, "reason": "no source"});
     talk.send("POST", "/v1/reviews/{id}", &[("id", id)], &decision);
+    assert_eq!(talk.get("/v1/reviews/{id}/evidence", &[("id", id)], "")["words"][0]["said"], "refused");
+    assert_eq!(talk.get("/v1/decisions", &[], "limit=1")["decisions"][0]["reason"], "no source");
+}
+
+/// The demo, by a program that does nothing.
+fn demo(talk: &Talk<'_>) {
+    assert_eq!(talk.get("/v1/demo", &[], "")["offered"], true);
+    assert_eq!(talk.send("POST", "/v1/demo", &[], &Value::Null)["playing"], true);
 }
 
 /// A session that is halted, and goes on.
@@ -181,8 +190,8 @@ fn streams(talk: &Talk<'_>, house: &House, bob: &Party) {
     });
 }
 
-/// The feed ends with the token of whoever reads it.
-fn feed(talk: &Talk<'_>, house: &House) {
+/// What a stream tells until the token of whoever reads it is withdrawn.
+fn streamed(talk: &Talk<'_>, house: &House, path: &str, query: &str) -> String {
     let told = loop {
         let by = format!("Bearer {}", house.grant("otto", "auditor"));
         let answer = std::thread::scope(|scope| {
@@ -193,7 +202,7 @@ fn feed(talk: &Talk<'_>, house: &House) {
                 house.ask("DELETE", "/v1/tokens/otto").by(&house.operator).get().ok();
             });
             let headers = [("authorization", by.as_str())];
-            let call = Call { method: "GET", path: "/v1/feed", query: "after=0", headers: &headers, ..Call::default() };
+            let call = Call { method: "GET", path, query, headers: &headers, ..Call::default() };
             talk.contract.fits(call)
         });
         if answer.status == 200 {
@@ -201,7 +210,13 @@ fn feed(talk: &Talk<'_>, house: &House) {
         }
     };
     assert!(told.contains("event: refused\ndata: {\"error\":\"unauthenticated\""), "{told}");
-    for (event, name) in [("entries", "FeedEntries"), ("counts", "FeedCounts"), ("alerts", "FeedAlerts")] {
+    told
+}
+
+fn feed(talk: &Talk<'_>, house: &House) {
+    let told = streamed(talk, house, "/v1/feed", "after=0") + &streamed(talk, house, "/v1/feed/reviews", "");
+    let events = ["entries", "counts", "alerts", "reviews"];
+    for (event, name) in events.into_iter().zip(["FeedEntries", "FeedCounts", "FeedAlerts", "FeedReviews"]) {
         let shape = json!({"$ref": format!("#/components/schemas/{name}")});
         let begin = format!("event: {event}\ndata: ");
         let data: Vec<_> = told.split(&begin).skip(1).filter_map(|rest| rest.lines().next()).collect();
@@ -301,6 +316,7 @@ fn record(talk: &Talk<'_>) {
     talk.get("/v1/audit/consistency", &[], &format!("from=3&to={size}"));
     // It is signed soon.
     while talk.get("/v1/audit/head", &[], "")["checkpoint"].is_null() {}
+    assert!(!talk.get("/v1/audit/checkpoints", &[], "")["checkpoints"].as_array().unwrap().is_empty());
     talk.get("/v1/audit/proof", &[], "position=0");
     talk.get("/v1/audit/consistency", &[], "from=0");
 }
@@ -389,8 +405,10 @@ fn people(talk: &Talk<'_>) {
 
 #[test]
 fn every_operation_answers_as_it_is_described() {
-    let house = House::open();
+    let demo = Some(Demo { program: "true".into(), url: String::new(), data: "nowhere".into() });
+    let house = House::told(legation_server::Settings { demo, ..legation_server::Settings::default() });
     let talk = talk(&house);
+    self::demo(&talk);
     let (ann, bob) = agents(&talk, &house);
     look_up(&talk, &messages(&talk, &ann));
     sessions(&talk, &ann);

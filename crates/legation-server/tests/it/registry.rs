@@ -171,3 +171,13 @@ fn only_an_operator_removes_an_agent() {
     house.ask("GET", "/v1/agents").by(&bob.token).get().refused(401, "unauthenticated");
     house.send(&ann, &ann.cap("bob", "x")).refused(404, "unknown_recipient");
 }
+
+#[test]
+fn a_registration_that_is_to_be_new_changes_nobody() {
+    let house = House::open();
+    let ask = |body: &str| house.ask("PUT", "/v1/agents/ann").by(&house.operator).json(body);
+    assert_eq!(ask(r#"{"only_new":true,"model":"first"}"#).status, 201);
+    ask(r#"{"only_new":true,"model":"second"}"#).refused(409, "agent_exists");
+    let shown = house.ask("GET", "/v1/agents/ann").by(&house.operator).get().ok();
+    assert_eq!((&shown["model"], &shown["waiting"]), (&"first".into(), &0.into()));
+}

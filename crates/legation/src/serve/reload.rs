@@ -42,8 +42,9 @@ impl Live {
         }
         self.settings.send_modify(|settings| {
             // What was said at the start alone stays.
-            let Settings { drain, code, .. } = &**settings;
-            *settings = Arc::new(Settings { drain: *drain, code: code.clone(), ..config.server });
+            let Settings { drain, code, demo, .. } = &**settings;
+            let (code, demo) = (code.clone(), demo.clone());
+            *settings = Arc::new(Settings { drain: *drain, code, demo, ..config.server });
         });
         tracing::info!("the configuration was read again");
     }

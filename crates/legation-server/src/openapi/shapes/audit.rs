@@ -11,6 +11,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         ("Receipt", receipt()),
         ("Checkpoint", checkpoint()),
         ("Head", head()),
+        ("Checkpoints", object("Checkpoints.", [must("checkpoints", list("The newest first.", &of("Checkpoint")))])),
         ("Entry", entry()),
         ("Entries", entries()),
         ("Inclusion", inclusion()),

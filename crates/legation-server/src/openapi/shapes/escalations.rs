@@ -13,7 +13,7 @@ pub(super) fn shapes() -> Vec<Shape> {
             object(
                 "Escalations.",
                 [
-                    must("escalations", list("The escalations, oldest first.", &of("Escalation"))),
+                    must("escalations", list("The escalations, in the order asked for.", &of("Escalation"))),
                     must("next", number("What to ask for next, as `after`.")),
                 ],
             ),
@@ -33,6 +33,7 @@ fn escalation() -> Value {
             must("agent", text("Who raised it.")),
             must("severity", one_of("How serious it is.", &severities)),
             must("state", one_of("Where it stands.", &states)),
+            must("reason", or_null(text("What it gives as its reason, if that is still here."))),
             must("requires_ack", flag("Whether an acknowledgement was asked for.")),
             must("raised_at", time("When it was taken.")),
             must("told", list("Who was told, the addressee first.", &of("Told"))),

@@ -12,6 +12,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     let position = || must("position", number("Where in the record that lies."));
     vec![
         ("Agent", agent()),
+        ("Stopped", stopped()),
         ("Directory", object("Agents.", [must("agents", list("The agents.", &of("Agent")))])),
         ("Registration", registration()),
         (
@@ -78,6 +79,8 @@ fn agent() -> Value {
                 number("The position of the entry that registered it. What was said before under its id is another's."),
             ),
             must("state", one_of("Whether it may go on.", &["running", "paused", "suspended"])),
+            may("stopped", of("Stopped")),
+            may("waiting", number("How much waits for it, for those who may read its mailbox.")),
             may(
                 "escalations",
                 texts(
@@ -90,6 +93,18 @@ fn agent() -> Value {
             may("constraints", or_flag(&list("What it is under.", &of("Constraint")))),
             may("constitution", or_flag(&or_null(of("Constitution")))),
             may("context", or_flag(&or_null(of("Situation")))),
+        ],
+    )
+}
+
+fn stopped() -> Value {
+    object(
+        "Why an agent stands still, for itself, operators and auditors.",
+        [
+            must("by", text("Who stopped it: an operator, or the agent that escalated.")),
+            must("since", time("Since when.")),
+            must("reason", or_null(text("What they gave as their reason, if it is still here."))),
+            must("escalation", or_null(number("The entry that holds the escalation, where one stops it."))),
         ],
     )
 }
@@ -113,6 +128,7 @@ fn registration() -> Value {
             may("manifest", of("CapManifest")),
             may("push", or_null(of("Push"))),
             may("rotate_token", flag("Whether to make a new token. The old one counts until the new one is used.")),
+            may("only_new", flag("Whether to change nothing where there is such an agent already.")),
         ],
     )
 }

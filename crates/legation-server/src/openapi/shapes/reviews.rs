@@ -104,6 +104,7 @@ fn review() -> Value {
             must("received_at", time("When it came.")),
             must("decide_until", or_null(time("When it is refused if nobody decides."))),
             must("claimed_by", or_null(text("Who is looking at it."))),
+            must("claimed_until", or_null(time("Until when that keeps other reviewers from deciding."))),
             must("level", or_null(text("How its safety is judged."))),
             must("findings", list("What rules found.", &of("Finding"))),
             must("metrics", or_null(of("Metrics"))),

@@ -15,6 +15,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         ("SessionRelease", closed("Why it may go on.", [may("reason", text("It stays on the record."))])),
         ("Metrics", metrics()),
         ("Truth", truth()),
+        ("TruthLink", link()),
     ]
 }
 
@@ -56,13 +57,17 @@ fn metrics() -> Value {
     )
 }
 
-fn truth() -> Value {
+fn link() -> Value {
     let roles = ["original", "ground", "correction", "dispute", "evidence", "mention"];
     let part = super::messages::facts().into_iter().chain([super::messages::bytes()]).chain(judged([
         must("role", one_of("What it is to the original.", &roles)),
         must("in_force", flag("Whether it went on: it was never held, or was released.")),
         must("names", list("The messages it names.", &number("A position."))),
     ]));
+    object("A message of a chain.", part)
+}
+
+fn truth() -> Value {
     object(
         "What counts of a claim.",
         [
@@ -71,7 +76,7 @@ fn truth() -> Value {
                 "authoritative",
                 number("The one that counts: the original, or the last correction by its author or overseer."),
             ),
-            must("chain", list("All of them, in the order of the record.", &object("A message of the chain.", part))),
+            must("chain", list("All of them, in the order of the record.", &of("TruthLink"))),
             must("more", flag("Whether there is more than was followed.")),
         ],
     )
