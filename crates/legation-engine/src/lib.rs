@@ -14,6 +14,7 @@ mod complaint;
 mod conversations;
 mod corridor;
 mod crew;
+mod custody;
 mod dead_letters;
 mod decider;
 mod draft;

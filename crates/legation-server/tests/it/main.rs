@@ -14,6 +14,7 @@ mod connections;
 mod console;
 mod conversations;
 mod core_features;
+mod custody;
 mod dead_letters;
 mod door;
 mod endpoint;
