@@ -28,6 +28,7 @@ mod identity;
 mod judge;
 mod keys;
 mod limits;
+mod load;
 mod mailbox;
 mod mcp;
 mod memory;

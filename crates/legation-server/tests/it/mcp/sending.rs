@@ -163,7 +163,23 @@ fn what_is_looked_up_is_what_the_doors_tell() {
     let sent = host.done("claim", json!({"to": "jules", "content": "It boils.", "confidence": 0.5}));
     let told = host.done("explain_message", json!({"message": sent["position"].to_string()}));
     assert_eq!(told["sender"], "ann", "{told}");
-    assert!(host.done("search_memory", json!({"keywords": ["water"]}))["memories"].is_array());
+    let kept =
+        json!({"to": "jules", "content": "Water boils at 100 °C.", "confidence": 0.5, "keywords": ["water", "heat"]});
+    let kept = host.done("claim", kept)["position"].clone();
+    let found = |wanted: Value| {
+        let found = host.done("search_memory", wanted)["memories"].as_array().unwrap().clone();
+        found.iter().map(|memory| memory["position"].clone()).collect::<Vec<_>>()
+    };
+    // The index follows what is taken; it is waited for.
+    while found(json!({"keywords": ["water"]})).is_empty() {}
+    assert_eq!(found(json!({"keywords": ["water", "heat"]})), [kept.clone()]);
+    assert_eq!(found(json!({"keywords": ["wat*"]})), [kept.clone()]);
+    assert_eq!(found(json!({"text": "boils water"})), [kept]);
+    assert_eq!(found(json!({"keywords": ["ice"]})), [Value::Null; 0]);
+    // Another's memory is not there.
+    let eve = house.admit("eve");
+    let hers = Client::open(&house, &eve.token, BOTH[0]);
+    assert_eq!(hers.done("search_memory", json!({"keywords": ["water"]}))["memories"], json!([]));
     let operator = Client::open(&house, &house.operator, BOTH[1]);
     operator.done("delegate", json!({"to": "jules", "task": "T1", "summary": "Look at it.", "from": "orchestrator"}));
     assert_eq!(operator.done("show_task", json!({"task": "T1"}))["task_id"], "T1");
