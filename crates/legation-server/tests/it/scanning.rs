@@ -180,11 +180,17 @@ fn the_text_of_a_held_delegation_is_told_to_nobody_it_is_for() {
     const CANARY: &str = "quetzalcoatlus";
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let manifest = json!({
+        "id": "ann", "system_prompt": "Work.", "allowed_agents": ["bob"],
+        "delegate_rules": {"bob": {"when_to_delegate": "always"}}, "mcp_bindings": [],
+    });
+    let manifest = json!({"manifest": manifest}).to_string();
+    house.ask("PUT", path_of("ann")).by(&house.operator).json(manifest).ok();
     let notice = |task: &str| {
         json!({
             "type": "delegation_notice", "task_id": task, "sender_id": "ann", "recipient_id": "bob",
             "context_summary": format!("{CANARY}: {ATTACK}"), "message_id": format!("notice-{task}"),
-            "attachments": [{"type": "file_reference", "path": format!("/srv/{CANARY}"), "description": CANARY}],
+            "attachments": [{"type": "file", "path": format!("{CANARY}.csv")}, {"type": "text_snippet", "text": CANARY}],
         })
         .to_string()
     };
@@ -202,7 +208,7 @@ fn the_text_of_a_held_delegation_is_told_to_nobody_it_is_for() {
             format!("/v1/messages/{id}/explain"),
             format!("/v1/messages?text={CANARY}"),
             "/v1/conversations".to_owned(),
-            "/v1/conversations/cap/T1".to_owned(),
+            "/v1/conversations/T1".to_owned(),
         ];
         let mut all: Vec<_> =
             paths.into_iter().map(|path| (path.clone(), house.ask("GET", path).by(&bob.token).get().text)).collect();
