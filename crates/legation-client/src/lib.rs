@@ -49,7 +49,7 @@ pub use inbox::{Inbox, Unverified};
 pub use incoming::{Incoming, Withheld};
 pub use legation_exchange::record::{Hash, Receipt, Stated};
 pub use legation_exchange::revocation::{BadStaple, List, Listed, Of, Signed, Staple, key_hash};
-pub use legation_exchange::{KeyState, Moment};
+pub use legation_exchange::{Custody, KeyState, Moment};
 pub use legation_protocol as protocol;
 pub use letter::Sendable;
 pub use many::Answers;

@@ -1,5 +1,6 @@
 //! What is told of an agent that is registered or changed. What is left out stays as it is.
 
+use legation_exchange::Custody;
 use legation_protocol::Format;
 use legation_protocol::sign::PublicKey;
 use serde::Serialize;
@@ -21,6 +22,8 @@ pub struct Registration {
     pub(crate) id: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     keys: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custody: Option<Custody>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     dialects: Vec<Format>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -65,6 +68,13 @@ impl Registration {
     /// A key that is in use from now on; keys that are not named are retired.
     pub fn key(mut self, key: &PublicKey) -> Registration {
         self.keys.push(key.to_string());
+        self
+    }
+
+    /// Who keeps its key: the exchange, which makes one and signs with it what the agent sends unsigned; or the agent
+    /// itself, as it is where nothing is said.
+    pub fn custody(mut self, custody: Custody) -> Registration {
+        self.custody = Some(custody);
         self
     }
 

@@ -19,22 +19,32 @@ impl Exchange {
         }
         let mut registration = registration;
         self.scan_registration(&mut registration);
+        let made = self.make_key(&mut registration, &who).await?;
+        let rekeys = registration.custody.is_some() || registration.keys.is_some();
         let (token, rotate) = (Token::fresh()?, registration.rotate_token);
         let input =
             Input::Register { id: id.to_owned(), registration: Box::new(registration), who, token: token.hash() };
         let verdict = self.ask(input).await?;
+        drop(made);
+        if rekeys {
+            self.let_keys_go().await?;
+        }
         let told = matches!(verdict, Verdict::Accepted { new, .. } if new || rotate);
         Ok((verdict, told.then_some(token)))
     }
 
     /// Removes an agent.
     pub async fn remove(&self, id: &str, who: Who) -> Result<Verdict, Error> {
-        self.ask(Input::Remove { id: id.to_owned(), who }).await
+        let verdict = self.ask(Input::Remove { id: id.to_owned(), who }).await?;
+        self.let_keys_go().await?;
+        Ok(verdict)
     }
 
     /// Changes an agent's keys.
     pub async fn change_key(&self, agent: &str, change: KeyChange, who: Who) -> Result<Verdict, Error> {
-        self.ask(Input::Key { agent: agent.to_owned(), change: Box::new(change), who }).await
+        let verdict = self.ask(Input::Key { agent: agent.to_owned(), change: Box::new(change), who }).await?;
+        self.let_keys_go().await?;
+        Ok(verdict)
     }
 
     /// Gives a person a token, which is told here and never again. One they had before counts until

@@ -88,16 +88,17 @@ impl Exchange {
         let Submission { bytes, credential, only, source, idempotency_key, trace } = submission;
         let who = credential.who();
         // limit, parse, validate: one pass over the bytes, then the rules of the dialect.
-        let received = match Received::read_or_back(bytes) {
-            Ok(received) => received,
-            Err((rejection, bytes)) => {
-                let digest = Digest::of_bytes(&bytes);
-                return match self.puzzling(&credential, only, &bytes) {
-                    Some(glimpse) => self.misunderstand(glimpse, digest, rejection, since).await,
-                    None => Ok(self.refuse(None, &who, source, &digest, rejection)),
-                };
-            }
-        };
+        let received =
+            match Received::read_or_back(bytes).and_then(|received| self.signed_for_sender(received, &credential)) {
+                Ok(received) => received,
+                Err((rejection, bytes)) => {
+                    let digest = Digest::of_bytes(&bytes);
+                    return match self.puzzling(&credential, only, &bytes) {
+                        Some(glimpse) => self.misunderstand(glimpse, digest, rejection, since).await,
+                        None => Ok(self.refuse(None, &who, source, &digest, rejection)),
+                    };
+                }
+            };
         let dialect = received.message().dialect();
         // verify: who says this. How much its sender may say is asked once that is known.
         let proof = taken_here(dialect, only).and_then(|()| self.prove(&received, &credential));

@@ -7,7 +7,7 @@ pub use refused::explain_refusal;
 
 use crate::exchange::{Error, Exchange};
 use crate::search::Scope;
-use legation_exchange::{Accepted, Effect, Entry, Fate, Moment, Try, Who, Why};
+use legation_exchange::{Accepted, Custody, Effect, Entry, Fate, Moment, Try, Who, Why};
 use legation_store::index::{Finder, Order, Query, What};
 
 /// One thing that happened to a message.
@@ -151,6 +151,11 @@ fn taken(entry: &Entry, message: &Accepted) -> Vec<Step> {
         message.dialect, message.kind, message.sender
     );
     let proven = match message.proof.as_str() {
+        "signature" if message.custody == Custody::Exchange => {
+            "The sender's token proved the sender, and the exchange signed it with the key that it keeps for the sender \
+             (custody: exchange)."
+                .to_owned()
+        }
         "signature" => "A signature under one of the sender's keys in use proved the sender.".to_owned(),
         "token" => "The sender's token proved the sender.".to_owned(),
         _ => "It was handed over inside the exchange's own process.".to_owned(),

@@ -15,6 +15,7 @@ mod complaint;
 mod conversations;
 mod corridor;
 mod crew;
+mod custody;
 mod dead_letters;
 mod decider;
 mod draft;

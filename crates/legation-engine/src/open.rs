@@ -8,6 +8,7 @@ use crate::charters::Covered;
 use crate::clearing::Clearer;
 use crate::clock::Clock;
 use crate::crew::{Crew, Ended};
+use crate::custody::Custodian;
 use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
 use crate::identity::{Identity, ring_of};
@@ -25,7 +26,7 @@ use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
 use crate::vault::{Guard, Vault};
 use legation_exchange::{Alert, Opacity, Policy, State};
-use legation_store::{Cut, Known, Options, Ring, Snapshots};
+use legation_store::{Cut, Known, Options, Ring, Safe, Snapshots};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -166,7 +167,10 @@ impl Exchange {
             sealed_for: None,
             clock,
         };
-        let vault = Arc::new(Vault::new(rewriter, snapshots, ring, indexed.standing.clone(), Arc::clone(&desk)));
+        let safe = Arc::new(Safe::of(&data.join("record"), Arc::clone(&ring)));
+        let custodian = Arc::new(Custodian::of(Arc::clone(&safe)));
+        let vault =
+            Arc::new(Vault::new(rewriter, (snapshots, safe), ring, indexed.standing.clone(), Arc::clone(&desk)));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let judge = judge.map(|judge| Arc::new(Judge::new(judge, Arc::clone(&notary))));
         let exchange = Exchange {
@@ -184,6 +188,7 @@ impl Exchange {
             notary,
             stats,
             vault,
+            custodian,
             pace,
             alerts: Arc::clone(&desk),
             carrier,
@@ -195,6 +200,7 @@ impl Exchange {
             shelf,
             clearing,
         };
+        exchange.let_go()?;
         alerts::tell(&exchange, told, data);
         let runtime = Handle::current();
         exchange.set_going(&runtime, counting);

@@ -10,7 +10,7 @@ use crate::index::{Standing, step_back};
 use legation_exchange::{Input, Moment, Verdict, Who};
 use legation_protocol::negotiation::Feature;
 use legation_protocol::{Code, Rejection};
-use legation_store::{Key, Rewrite, Rewriter, Ring, Snapshots};
+use legation_store::{Key, Rewrite, Rewriter, Ring, Safe, Snapshots};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -59,6 +59,7 @@ pub struct Rewriting {
 pub(crate) struct Vault {
     rewriter: Rewriter,
     snapshots: Snapshots,
+    safe: Arc<Safe>,
     ring: Arc<Ring>,
     index: watch::Receiver<Standing>,
     rewriting: Mutex<Option<Rewriting>>,
@@ -69,7 +70,7 @@ pub(crate) struct Vault {
 impl Vault {
     pub(crate) fn new(
         rewriter: Rewriter,
-        snapshots: Snapshots,
+        (snapshots, safe): (Snapshots, Arc<Safe>),
         ring: Arc<Ring>,
         index: watch::Receiver<Standing>,
         alerts: Arc<Desk>,
@@ -77,7 +78,7 @@ impl Vault {
         let complaint =
             Complaint::new("what is written is sealed with a key that the next start would not find", alerts);
         let (rewriting, complaint) = (Mutex::new(None), Mutex::new(complaint));
-        Vault { rewriter, snapshots, ring, index, rewriting, complaint }
+        Vault { rewriter, snapshots, safe, ring, index, rewriting, complaint }
     }
 
     fn storage(&self) -> Result<Storage, legation_store::Error> {
@@ -137,6 +138,15 @@ impl Vault {
         self.ring.add(now())
     }
 
+    /// Seals what is kept for agents with the newest key, while no copy is begun with another.
+    fn reseal(&self) -> Result<(), legation_store::Error> {
+        if self.ring.list().len() < 2 {
+            return Ok(());
+        }
+        let _pause = self.rewriter.pause();
+        self.safe.reseal()
+    }
+
     /// Lets go of the keys that nothing is sealed with any more.
     fn forget_keys(&self) -> Result<(), legation_store::Error> {
         if self.ring.list().len() < 2 {
@@ -147,6 +157,9 @@ impl Vault {
         let mut used: BTreeSet<u32> = self.rewriter.segments().into_iter().filter_map(|segment| segment.key).collect();
         used.extend(self.snapshots.keys()?.into_iter().flatten());
         used.insert(index);
+        // Nothing may be put there with a key that is about to go.
+        let _writing = self.safe.pause();
+        used.extend(self.safe.keys()?);
         // What is not sealed with a key any more may be again after a power cut, until this is done.
         self.rewriter.sync()?;
         let gone = self.ring.retain(&used)?;
@@ -263,6 +276,7 @@ impl Guard {
         *self.vault.rewriting() = None;
         failed?;
         self.vault.check_active()?;
+        self.vault.reseal()?;
         self.vault.forget_keys()?;
         Ok(self.vault.ring.list().len() == 1)
     }

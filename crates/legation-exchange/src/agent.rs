@@ -1,6 +1,6 @@
 //! A registered party.
 
-use crate::key::{Key, KeyState};
+use crate::key::{Custody, Key, KeyState};
 use crate::moment::Moment;
 use crate::push::Push;
 use crate::token::Tokens;
@@ -66,6 +66,13 @@ impl Agent {
     /// Its keys in use.
     pub fn live_keys(&self, now: Moment) -> impl Iterator<Item = &PublicKey> {
         self.keys.iter().filter(move |key| key.is_live(now)).map(|key| &key.public)
+    }
+
+    /// The key in use whose secret half the exchange keeps, the newest where there are two.
+    pub fn kept_key(&self, now: Moment) -> Option<&PublicKey> {
+        let kept = |key: &&Key| key.custody == Custody::Exchange && key.is_live(now);
+        let active = |key: &&Key| key.state == KeyState::Active;
+        self.keys.iter().filter(kept).find(active).or_else(|| self.keys.iter().find(kept)).map(|key| &key.public)
     }
 
     /// The key with this public half.

@@ -5,7 +5,7 @@ use crate::agent::Agent;
 use crate::dead::Why;
 use crate::epoch::Restored;
 use crate::erased::{Erased, Span};
-use crate::key::Key;
+use crate::key::{Custody, Key};
 use crate::mailbox::NOBODY;
 use crate::moment::Moment;
 use crate::person::Person;
@@ -283,6 +283,9 @@ pub struct Accepted {
     pub digest: String,
     /// How its sender proved to be it.
     pub proof: String,
+    /// Who keeps the key it is signed with, where it is.
+    #[serde(default, skip_serializing_if = "Custody::is_own")]
+    pub custody: Custody,
     /// The person who spoke as a principal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,

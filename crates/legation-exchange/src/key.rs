@@ -16,6 +16,35 @@ pub struct Key {
     /// From when on it no longer counts, whatever its state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_after: Option<Moment>,
+    /// Who keeps its secret half.
+    #[serde(default, skip_serializing_if = "Custody::is_own")]
+    pub custody: Custody,
+}
+
+/// Who keeps the secret half of a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Custody {
+    /// The agent itself. The exchange has never seen it.
+    #[default]
+    Own,
+    /// The exchange, which signs with it what the agent sends unsigned.
+    Exchange,
+}
+
+impl Custody {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "asked by serde")]
+    pub(crate) fn is_own(&self) -> bool {
+        *self == Custody::Own
+    }
+
+    /// Its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Custody::Own => "own",
+            Custody::Exchange => "exchange",
+        }
+    }
 }
 
 /// Where a key stands in its life.
@@ -167,7 +196,7 @@ impl NewKey {
     pub(crate) fn checked(&self) -> Result<Key, Rejection> {
         let public = PublicKey::parse(&self.text).map_err(|bad| Rejection::because(bad.code(), bad.to_string()))?;
         let state = if self.pending { KeyState::Pending } else { KeyState::Active };
-        Ok(Key { public, state, not_after: self.not_after })
+        Ok(Key { public, state, not_after: self.not_after, custody: Custody::Own })
     }
 }
 

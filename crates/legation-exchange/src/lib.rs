@@ -44,7 +44,7 @@ pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resen
 pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Span, covers, spans};
 pub use extension::BUILT;
-pub use key::{Key, KeyEvent, KeyState, NewKey};
+pub use key::{Custody, Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox, NOBODY};
 pub use moment::Moment;
 pub use opacity::{Clearance, Opacity};

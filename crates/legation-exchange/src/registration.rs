@@ -1,9 +1,10 @@
 //! What is asked of the exchange to register or change an agent, judged by itself.
 
 use crate::agent::{Agent, forget_oldest};
-use crate::key::{Key, KeyEvent, NewKey};
+use crate::key::{Custody, Key, KeyEvent, KeyState, NewKey};
 use crate::push::Pushing;
 use legation_protocol::id::AgentId;
+use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Content, Format, Rejection, check};
 use legation_scan::Found;
 use serde::Deserialize;
@@ -18,6 +19,12 @@ pub struct Registration {
     pub dialects: Option<BTreeSet<Format>>,
     /// Keys that are in use from now on; all others are retired.
     pub keys: Option<Vec<NewKey>>,
+    /// Who keeps its key: with `exchange` a key that the exchange makes and keeps is in use from now on, with `own`
+    /// no such key is any more.
+    pub custody: Option<Custody>,
+    /// The public half of the key that the exchange made for it; nobody outside says that.
+    #[serde(skip)]
+    pub kept: Option<PublicKey>,
     /// Names by dialect.
     pub aliases: Option<BTreeMap<Format, String>>,
     /// The agent above.
@@ -63,6 +70,9 @@ impl Registration {
         if let Some(keys) = &self.keys {
             agent.keys = rekeyed(&agent.keys, keys)?;
         }
+        if let Some(custody) = self.custody {
+            agent.keys = entrusted(agent.keys, custody, self.kept);
+        }
         agent.dialects = self.dialects.unwrap_or(agent.dialects);
         agent.aliases = self.aliases.unwrap_or(agent.aliases);
         agent.parent = self.parent.or(agent.parent);
@@ -96,6 +106,10 @@ impl Registration {
         }
         for (at, text) in [("/model", &self.model), ("/environment", &self.environment)] {
             named(at, text.iter())?;
+        }
+        if self.keys.is_some() && self.custody == Some(Custody::Exchange) {
+            let message = "an agent brings keys of its own, or has the exchange keep one: not both at once";
+            return Err(Rejection::because(Code::SchemaInvalid, message).at("/custody"));
         }
         self.check_dialects()?;
         self.capabilities.as_ref().map_or(Ok(()), check_capabilities)?;
@@ -200,4 +214,22 @@ fn kept(before: &Key, wanted: &Key) -> Result<Key, Rejection> {
         return Ok(Key { not_after, ..before.clone() });
     }
     Ok(Key { not_after, ..before.after(KeyEvent::Activate)? })
+}
+
+/// A key that the exchange keeps comes into use in place of all others, unless one is in use already; or those that it
+/// keeps go out of use.
+fn entrusted(mut keys: Vec<Key>, custody: Custody, kept: Option<PublicKey>) -> Vec<Key> {
+    let is_kept = |key: &Key| key.custody == Custody::Exchange && key.state.is_live();
+    let new = match custody {
+        Custody::Own => None,
+        Custody::Exchange if keys.iter().any(is_kept) => return keys,
+        Custody::Exchange => kept,
+    };
+    for key in keys.iter_mut().filter(|key| new.is_some() || key.custody == Custody::Exchange) {
+        key.state = key.state.after(KeyEvent::Retire).unwrap_or(key.state);
+    }
+    let made = |public| Key { public, state: KeyState::Active, not_after: None, custody: Custody::Exchange };
+    keys.extend(new.map(made));
+    forget_oldest(&mut keys);
+    keys
 }

@@ -5,12 +5,15 @@
 //! [`Agreement`]: the ack as sent, the terms, and whom the identity token named. Whatever belongs to an
 //! extension asks [`Agreement::must_have`] first, each time.
 
+mod counted;
 pub(crate) mod door;
 mod sessions;
 
+pub(crate) use counted::Open;
 pub(crate) use sessions::{Holder, Negotiated, Sessions, recognise};
 
 use crate::guest::Guest;
+use crate::mcp::Desk;
 use crate::noted::Unrecorded;
 use crate::refusal::Refusal as Refused;
 use crate::settings::Limits;
@@ -22,6 +25,7 @@ use legation_protocol::negotiation::{
     Ack, Answered, CoreFeatures, ErrorCode, ExtensionName, Observed, Refusal, Registry, Terms, answer,
 };
 use legation_protocol::{Code, Findings, Format, Violation};
+use std::sync::{OnceLock, Weak};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -33,6 +37,9 @@ pub(crate) struct Handshakes {
     pub(crate) sessions: Sessions,
     /// How the core features stand.
     observed: watch::Sender<Observed>,
+    counted: counted::Counted,
+    /// Where hosts of models are served.
+    pub(crate) hosts: OnceLock<Weak<Desk>>,
 }
 
 /// What was agreed on in a handshake.
@@ -48,7 +55,8 @@ pub(crate) struct Agreement {
 impl Handshakes {
     pub(crate) fn new(limits: &Limits, observed: Observed) -> Handshakes {
         let observed = watch::Sender::new(observed);
-        Handshakes { pace: Limiter::new(limits.hellos), sessions: Sessions::default(), observed }
+        let (pace, sessions) = (Limiter::new(limits.hellos), Sessions::default());
+        Handshakes { pace, sessions, observed, counted: counted::Counted::default(), hosts: OnceLock::new() }
     }
 
     /// Holds everybody to other limits from now on.
@@ -80,7 +88,9 @@ impl Handshakes {
 impl Shared {
     /// Answers a hello: what is agreed on, or the one error. A refusal is on the record once this returns.
     pub(crate) fn greet(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {
-        self.agree(guest, who, hello).inspect_err(|refusal| {
+        let agreed = self.agree(guest, who, hello).inspect(|_| self.handshakes.count_ack());
+        agreed.inspect_err(|refusal| {
+            self.handshakes.count_error(&refusal.code);
             let digest = Some(Digest::of_bytes(hello).to_string());
             match code_of(&refusal.code) {
                 // Counted, whoever it is: a flood is no reason to let the record grow.

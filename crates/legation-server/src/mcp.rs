@@ -38,6 +38,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sessions::Sessions;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tools::Tool;
 
 /// Most bytes of a request: the largest message, and what stands around it.
@@ -70,13 +71,21 @@ impl Desk {
             .with_json_response(true)
             .with_max_request_body_bytes(MOST)
             .with_cancellation_token(shared.stopping.child_token());
-        Arc::new_cyclic(|desk| {
+        let desk = Arc::new_cyclic(|desk| {
             // A session may outlast the server, and must not keep it.
             let desk = desk.clone();
             let host = move || Ok(Host::at(desk.clone()));
             let service = StreamableHttpService::new(host, Arc::clone(sessions.manager()), config);
             Desk { shared, wall, sessions, remembered: Remembered::default(), service }
-        })
+        });
+        // A second desk of the same exchange would be counted as the first.
+        drop(desk.shared.handshakes.hosts.set(Arc::downgrade(&desk)));
+        desk
+    }
+
+    /// How many agreements with hosts hold.
+    pub(crate) fn negotiated(&self, now: Instant) -> usize {
+        self.sessions.negotiated() + self.remembered.count(now)
     }
 
     async fn serve(&self, owner: TokenHash, who: Who, mut parts: Parts, body: Body) -> Result<Response, Refusal> {

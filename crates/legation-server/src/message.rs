@@ -5,6 +5,7 @@ use crate::caller::Caller;
 use crate::inbox::query;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::view::told;
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::CONTENT_TYPE;
@@ -12,7 +13,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Error, Fate, Lookup, explain_refusal};
 use legation_exchange::rules::Finding;
-use legation_exchange::{Accepted, Effect, Entry, Refused};
+use legation_exchange::{Accepted, Custody, Effect, Entry, Refused};
 use legation_protocol::{Code, Format};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -38,6 +39,9 @@ pub(crate) struct MessageFacts<'e> {
     thread: Option<&'e str>,
     received_at: String,
     digest: &'e str,
+    /// Who keeps the key it is signed with, where it is not the sender.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custody: Option<Custody>,
     /// What rules and the scan found.
     findings: &'e [Finding],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,6 +161,7 @@ impl<'e> MessageFacts<'e> {
             thread: thread.as_deref(),
             received_at: entry.at.to_string(),
             digest,
+            custody: told(accepted.custody),
             findings: &accepted.ruled.findings,
             message,
             gone: None,

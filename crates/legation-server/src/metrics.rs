@@ -109,6 +109,7 @@ fn doors(page: &mut Page, shared: &Shared) {
     page.head(turned_away, "counter", "Connections there was no room for.");
     page.sample(turned_away, &[], visits.turned_away());
     sockets(page, shared);
+    handshakes(page, shared);
     page.head("legation_rate_limited_total", "counter", "Requests refused by the limits of a source.");
     page.sample("legation_rate_limited_total", &[], shared.sources.limited());
     page.head("legation_http_responses_total", "counter", "Answers by status.");
@@ -139,6 +140,17 @@ fn sockets(page: &mut Page, shared: &Shared) {
     page.head("legation_websocket_closes_total", "counter", "WebSockets that ended, by code.");
     for (code, count) in sockets.closes().iter() {
         page.sample("legation_websocket_closes_total", &[("code", code)], count);
+    }
+}
+
+fn handshakes(page: &mut Page, shared: &Shared) {
+    page.head("legation_hellos_total", "counter", "Handshakes by what they came to.");
+    for (outcome, count) in shared.handshakes.outcomes() {
+        page.sample("legation_hellos_total", &[("outcome", outcome)], count);
+    }
+    page.head("legation_sessions_negotiated", "gauge", "Negotiated sessions that are open.");
+    for (door, count) in shared.handshakes.negotiated() {
+        page.sample("legation_sessions_negotiated", &[("door", door)], count);
     }
 }
 

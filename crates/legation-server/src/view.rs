@@ -3,7 +3,7 @@
 use crate::stopped::Stopped;
 use crate::ws::Presence;
 use legation_engine::Exchange;
-use legation_exchange::{Agent, Key, Tokens, Who};
+use legation_exchange::{Agent, Custody, Key, Tokens, Who};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -94,12 +94,23 @@ pub(crate) struct KeyView {
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_after: Option<String>,
+    /// Who keeps its secret half, where it is not the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custody: Option<Custody>,
 }
 
 impl KeyView {
     pub(crate) fn of(key: &Key) -> KeyView {
         let not_after = key.not_after.map(|end| end.to_string());
-        KeyView { public: key.public.to_string(), state: key.state.as_str(), not_after }
+        KeyView { public: key.public.to_string(), state: key.state.as_str(), not_after, custody: told(key.custody) }
+    }
+}
+
+/// Who keeps a key, where it is not the agent.
+pub(crate) fn told(custody: Custody) -> Option<Custody> {
+    match custody {
+        Custody::Own => None,
+        Custody::Exchange => Some(custody),
     }
 }
 

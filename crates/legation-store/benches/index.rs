@@ -155,6 +155,7 @@ fn frame(position: u64, words: u64) -> Frame {
         thread: Some(format!("T{}", position % 1000)),
         digest: format!("sha256:{position:064x}"),
         proof: "token".to_owned(),
+        custody: legation_exchange::Custody::Own,
         expires: Moment::default(),
         remembered: None,
         missed: Vec::new(),

@@ -12,6 +12,7 @@ use crate::decode;
 use crate::error::Error;
 use crate::format::{BATCH_HEAD, SEGMENT_HEAD, format_file, segment_first, segment_name};
 use crate::reader::Reader;
+use crate::safe;
 use crate::segment::Segment;
 use std::fs;
 use std::io;
@@ -69,6 +70,7 @@ impl Reader {
     pub fn pieces(&self, dir: &Path, size: u64) -> Result<Vec<Piece>, Error> {
         let mut pieces: Vec<_> = Piece::file("record/format", &format_file(dir)).into_iter().collect();
         pieces.extend(snapshots(dir, size)?);
+        pieces.extend(safe::pieces(dir)?);
         let segments = self.shared.segments.read().unwrap_or_else(PoisonError::into_inner).clone();
         let used = segments.partition_point(|segment| segment.head.first < size).max(1);
         for (index, segment) in segments.iter().take(used).enumerate() {

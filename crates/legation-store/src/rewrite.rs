@@ -19,7 +19,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Room that is left to others.
 const MARGIN: u64 = 1 << 20;
@@ -107,9 +107,14 @@ impl Rewriter {
         self.check_room(self.next)
     }
 
+    /// Keeps segments from being written anew, and copies from being begun, while this is held.
+    pub fn pause(&self) -> MutexGuard<'_, ()> {
+        self.shared.rewriting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Writes the segment anew that begins at this position.
     pub fn segment(&self, first: u64, rewrite: &Rewrite) -> Result<Rewritten, Error> {
-        let _turn = self.shared.rewriting.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.pause();
         let old = self.sealed(first)?;
         let before = self.bytes(first)?;
         self.check_room_for(&old, before, rewrite)?;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::files;
 use crate::key::Key;
 use crate::segment;
-use crate::{format, snapshots};
+use crate::{format, safe, snapshots};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use legation_exchange::Moment;
@@ -155,6 +155,7 @@ fn wanted(record: &Path) -> Result<Vec<u32>, Error> {
         }
     }
     wanted.extend(snapshots::keys_in(record)?);
+    wanted.extend(safe::keys_in(record)?);
     Ok(wanted.into_iter().collect())
 }
 

@@ -3,7 +3,7 @@
 mod key;
 
 use crate::Outcome;
-use crate::cli::{AddArgs, AgentArgs, AgentCommand};
+use crate::cli::{AddArgs, AgentArgs, AgentCommand, Keeper};
 use crate::input::read_text;
 use crate::remote::{Parcel, Remote, encoded, text};
 use crate::validate::shown;
@@ -42,6 +42,8 @@ pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
 struct Wanted<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     keys: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    custody: Option<&'static str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     dialects: &'a [Format],
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -75,6 +77,7 @@ impl<'a> Wanted<'a> {
     fn of(args: &'a AddArgs) -> anyhow::Result<Wanted<'a>> {
         Ok(Wanted {
             keys: &args.keys,
+            custody: args.custody.map(Keeper::as_str),
             dialects: &args.dialects,
             aliases: args.aliases.iter().map(|(dialect, name)| (dialect.as_str(), name.as_str())).collect(),
             parent: args.parent.as_deref(),

@@ -26,7 +26,7 @@ pub(crate) use demo::{DemoArgs, Story};
 pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
     AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
-    LogFormat, RemoteArgs, SendArgs, ServeArgs,
+    Keeper, LogFormat, RemoteArgs, SendArgs, ServeArgs,
 };
 pub(crate) use identity::{IdentityArgs, IdentityCommand};
 pub(crate) use keep::{BackupArgs, EraseArgs, RestoreArgs};

@@ -3,6 +3,7 @@
 
 use super::{Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
 use crate::effect::{Accepted, Effect};
+use crate::key::Custody;
 use crate::moment::Moment;
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::vcp::AlarmChange;
@@ -90,6 +91,7 @@ impl Desk<'_> {
             thread: message.thread().map(str::to_owned),
             digest: received.digest().to_string(),
             proof: name_of(proof).to_owned(),
+            custody: custody_of(sender, proof),
             by: sender.person(),
             expires: self.now.plus(self.policy.time_to_live),
             remembered: kept.then_some(remembered),
@@ -282,6 +284,16 @@ const fn name_of(proof: &Proof) -> &'static str {
         Proof::Signature(_) => "signature",
         Proof::Bearer(_) => "token",
         Proof::InProcess => "in process",
+    }
+}
+
+/// Who keeps the key that a message is signed with.
+fn custody_of(sender: Speaker<'_>, proof: &Proof) -> Custody {
+    match proof {
+        Proof::Signature(key) => {
+            sender.agent().and_then(|agent| agent.key(key)).map(|key| key.custody).unwrap_or_default()
+        }
+        Proof::Bearer(_) | Proof::InProcess => Custody::Own,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Decided, Desk};
 use crate::agent::Agent;
 use crate::effect::Effect;
-use crate::key::Key;
+use crate::key::{Custody, Key};
 use crate::push::Pushing;
 use crate::registration::Registration;
 use crate::rules::vcp;
@@ -60,7 +60,7 @@ impl Desk<'_> {
         match (who, old) {
             _ if who.is_operator() => Ok(()),
             (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
-            (Who::Agent(by), Some(_)) if by == id => may_change_itself(wanted),
+            (Who::Agent(by), Some(old)) if by == id => may_change_itself(old, wanted),
             (Who::Agent(by), None) if own(by) => self.may_spawn(by, id, wanted),
             (_, None) if self.policy.open_registration && alone => may_come_in(wanted),
             // Where not everybody registers, a stranger does not learn who has.
@@ -145,12 +145,15 @@ fn may_come_in(wanted: &Registration) -> Result<(), Rejection> {
 }
 
 /// An agent may not change what others decide about it.
-fn may_change_itself(wanted: &Registration) -> Result<(), Rejection> {
+fn may_change_itself(old: &Agent, wanted: &Registration) -> Result<(), Rejection> {
+    // A token alone does not bring a key in where there has been one.
+    let entrusts = wanted.custody == Some(Custody::Exchange) && !old.keys.is_empty();
     let others = [
         ("/parent", wanted.parent.is_some()),
         ("/instance_of", wanted.instance_of.is_some()),
         ("/groups", wanted.groups.is_some()),
         ("/keys", wanted.keys.is_some()),
+        ("/custody", entrusts),
         ("/manifest", wanted.manifest.is_some()),
     ];
     match others.iter().find(|(_, set)| *set) {

@@ -5,6 +5,7 @@ use super::ruling::{Heard, Ruling, dialect_for};
 use super::translate;
 use crate::agent::Agent;
 use crate::effect::{Accepted, Effect, Entry};
+use crate::key::Custody;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::registry::look;
@@ -96,6 +97,7 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
         thread: message.thread().map(str::to_owned),
         digest: received.digest().to_string(),
         proof: "exchange".to_owned(),
+        custody: Custody::Own,
         by: None,
         expires: now.plus(policy.time_to_live),
         remembered: None,

@@ -33,6 +33,7 @@ pub(crate) async fn post(
 ) -> Result<Response, Refused> {
     if headers.contains_key(SESSION) {
         let again = Refusal::hello_invalid("this session is negotiated: leave its id out to begin another");
+        shared.handshakes.count_error(&again.code);
         return Ok(refused(&again, StatusCode::CONFLICT));
     }
     Media::json(&headers)?;

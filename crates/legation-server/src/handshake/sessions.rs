@@ -85,6 +85,11 @@ impl Sessions {
         (open.holder == *holder && now < open.until).then(|| Arc::clone(&open.agreement))
     }
 
+    /// How many there are.
+    pub(super) fn count(&self, now: Instant) -> usize {
+        self.all().values().filter(|open| now < open.until).count()
+    }
+
     pub(crate) fn end(&self, agreement: &Agreement) {
         let id = agreement.ack.session_id.as_deref().unwrap_or_default();
         self.all().remove(&kept(id));

@@ -46,6 +46,10 @@ impl Remembered {
         self.all().get(&key).filter(|kept| now < kept.until).map(|kept| Arc::clone(&kept.agreement))
     }
 
+    pub(super) fn count(&self, now: Instant) -> usize {
+        self.all().values().filter(|kept| now < kept.until).count()
+    }
+
     fn keep(&self, key: Key, kept: Kept, now: Instant) {
         let mut all = self.all();
         if all.len() >= MOST {
@@ -65,7 +69,10 @@ impl Remembered {
 impl Desk {
     /// Answers the hello a session begins with.
     pub(super) fn greet(&self, guest: &Guest, who: &Who, hello: Option<&str>) -> Greeting {
-        let Some(hello) = hello else { return Greeting::Silent };
+        let Some(hello) = hello else {
+            self.shared.handshakes.count_legacy();
+            return Greeting::Silent;
+        };
         match self.shared.greet(guest, who, hello.as_bytes()) {
             Ok(agreement) => Greeting::Agreed(Arc::new(agreement)),
             Err(refusal) => Greeting::Refused(Arc::new(refusal)),

@@ -20,9 +20,10 @@ fn advice(code: Code) -> &'static str {
 const ADVICE: &[(&[Code], &str)] = &[
     (
         &[Code::SignatureRequired],
-        "VCP messages carry their sender's own signature, and this exchange keeps no agent's key. Run the host through \
+        "VCP messages carry their sender's signature, and this exchange keeps no key for you. Run the host through \
          `legation mcp` with LEGATION_KEY set to the agent's key file, which signs; or sign `prepared` with `legation \
-         sign` and send it with send_message.",
+         sign` and send it with send_message; or have an operator register you with `custody: exchange`, and the \
+         exchange signs for you.",
     ),
     (&[Code::UnknownRecipient, Code::UnknownAgent], "Look for it with find_agents; ids are exact."),
     (&[Code::SenderMismatch], "Name yourself as the sender: vcp_status says who you are."),

@@ -89,6 +89,15 @@ impl Sessions {
         }
     }
 
+    /// How many there are that something was agreed on in.
+    pub(super) fn negotiated(&self) -> usize {
+        // Whoever opens or ends one at this moment is done before the next look.
+        let Ok(open) = self.manager.sessions.try_read() else { return 0 };
+        let opened = self.opened_by();
+        let agreed = opened.iter().filter(|(_, opened)| opened.greeting.agreement().is_some());
+        agreed.filter(|(id, _)| open.contains_key(id.as_str())).count()
+    }
+
     fn opened_by(&self) -> MutexGuard<'_, BTreeMap<String, Opened>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }

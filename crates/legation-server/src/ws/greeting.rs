@@ -5,7 +5,7 @@ use super::close::Close;
 use super::session::Speech;
 use super::wire::Wire;
 use crate::guest::Guest;
-use crate::handshake::Agreement;
+use crate::handshake::{Agreement, Open};
 use crate::negotiation::HelloRule;
 use crate::shared::Shared;
 use legation_exchange::Who;
@@ -37,6 +37,8 @@ pub(crate) struct Greeting {
     rule: HelloRule,
     due: Pin<Box<Sleep>>,
     pub(crate) agreement: Option<Arc<Agreement>>,
+    /// Counts it while the socket is open.
+    open: Option<Open>,
 }
 
 impl Greeting {
@@ -44,7 +46,7 @@ impl Greeting {
     pub(crate) fn new(shared: &Shared) -> Greeting {
         let settings = shared.settings();
         let due = Box::pin(sleep_until(Instant::now() + settings.negotiation.wait));
-        Greeting { stage: Stage::Awaited, rule: settings.negotiation.hello, due, agreement: None }
+        Greeting { stage: Stage::Awaited, rule: settings.negotiation.hello, due, agreement: None, open: None }
     }
 
     /// Whether a hello may still come.
@@ -70,11 +72,12 @@ impl Greeting {
     }
 
     /// Something else came, or nothing in time.
-    pub(crate) fn without_hello(&mut self) -> Result<(), Close> {
+    pub(crate) fn without_hello(&mut self, shared: &Shared) -> Result<(), Close> {
         match (self.stage, self.rule) {
             (Stage::Agreed | Stage::Legacy, _) => Ok(()),
             (Stage::Awaited, HelloRule::Optional) => {
                 self.stage = Stage::Legacy;
+                shared.handshakes.count_legacy();
                 Ok(())
             }
             // There is no way back to version 1.0 after an error.
@@ -96,6 +99,7 @@ impl Greeting {
             Stage::Failed(before) => before + 1,
             Stage::Legacy | Stage::Agreed => {
                 let refusal = Refusal::hello_invalid("this connection is past its handshake: open another");
+                shared.handshakes.count_error(&refusal.code);
                 wire.put_json(&Handshake::Error(refusal))?;
                 return Err(Close::Handshake);
             }
@@ -104,6 +108,7 @@ impl Greeting {
             Ok(agreement) => {
                 wire.put_json(&agreement.ack)?;
                 self.stage = Stage::Agreed;
+                self.open = Some(shared.handshakes.on_socket());
                 self.agreement = Some(Arc::new(agreement));
                 return Ok(());
             }

@@ -180,7 +180,7 @@ impl Session {
                     Ok(heard) => self.hear(heard).await,
                     Err(close) => Err(close),
                 },
-                () = self.greeting.due(), if self.greeting.is_open() => self.greeting.without_hello(),
+                () = self.greeting.due(), if self.greeting.is_open() => self.greeting.without_hello(&self.shared),
                 () = self.pulse.beat() => self.beat(),
             };
             if let Err(close) = step {
@@ -244,7 +244,7 @@ impl Session {
         if self.speech == Speech::Plain && text.len() > MESSAGE {
             return Err(Close::TooLarge);
         }
-        self.greeting.without_hello()?;
+        self.greeting.without_hello(&self.shared)?;
         let asked = match self.speech {
             Speech::Framed => Asked::read(text),
             Speech::Plain => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),

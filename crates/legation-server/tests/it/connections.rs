@@ -79,6 +79,39 @@ fn thousands_of_silent_sockets_keep_nobody_out() {
     closed(&silent[0]);
 }
 
+/// With nothing configured there are a thousand at most on which nobody has proven anything.
+#[test]
+fn of_thousands_that_prove_nothing_a_thousand_stay_and_whoever_is_somebody_gets_in() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let upgrade = b"GET /vcp/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n";
+    let silent: Vec<_> = (0..3000)
+        .map(|number| {
+            let mut socket = house.connect();
+            match number % 3 {
+                0 => drop(socket.write_all(upgrade)),
+                1 => drop(socket.write_all(b"POST /v1/hello HTTP/1.1\r\nHost: loc")),
+                _ => {}
+            }
+            if number % 1000 == 999 {
+                assert!(house.metric("legation_connections_unproven") <= 1000);
+                house.send(&ann, &ann.cap("bob", "still here")).ok();
+                let hello = house.ask("POST", "/v1/hello").by(&bob.token).json(crate::handshake::asking(&[], None));
+                assert_eq!(hello.ok()["type"], "vcp-ack");
+                let host = crate::mcp::Client::open(&house, &bob.token, crate::mcp::BOTH[1]);
+                assert!(host.opened["supportedVersions"].is_array());
+                let mut framed = crate::ws::Socket::framed(&house, &bob.token, "?deliver=off");
+                framed.say(crate::handshake::asking(&[], None));
+                assert_eq!(framed.json()["type"], "vcp-ack");
+            }
+            socket
+        })
+        .collect();
+    assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 3);
+    // Who proved nothing longest had to go.
+    closed(&silent[0]);
+}
+
 #[test]
 fn beyond_the_last_connection_one_is_told_to_come_again() {
     let house = House::limited(Limits { connections: 3, ..Limits::default() });

@@ -332,3 +332,68 @@ fn failed_handshakes_are_on_the_record() {
         std::thread::yield_now();
     }
 }
+
+/// The count of hellos with this outcome, or of open sessions by this door.
+fn counted(house: &House, label: &str) -> u64 {
+    let text = house.ask("GET", "/metrics").get().text;
+    let value = text.lines().find_map(|line| line.split_once(label)?.1.strip_prefix("\"} ").map(str::to_owned));
+    value.unwrap_or_else(|| panic!("{label}: {text}")).parse().unwrap()
+}
+
+#[test]
+fn hellos_are_counted_by_what_they_came_to_and_sessions_while_they_are_open() {
+    let house = House::told(Settings {
+        limits: Limits { hellos: Some(Rate::per_minute(9)), ..Limits::default() },
+        negotiation: Negotiation {
+            conflicts: vec![(ExtensionName::INTENT, ExtensionName::CONSENSUS)],
+            ..Negotiation::default()
+        },
+        ..Settings::default()
+    });
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let id = session(&greet(&house, &ann.token, &asking(&[], None)));
+    let again = house.ask("POST", "/v1/hello").by(&ann.token).header("legation-session", &id);
+    fails(&again.json(asking(&[], None)), 409, "HELLO_INVALID");
+    for hello in [
+        asking(&["VCP-X-Personal"], None),
+        asking(&[], Some("vcp:i:local:x:1:y")),
+        asking(&["VCP-X-Intent", "VCP-X-Consensus"], None),
+        json!({"type": "vcp-hello", "version": "9.0", "min_version": "9.0"}).to_string(),
+        "[]".to_owned(),
+    ] {
+        assert!(greet(&house, &ann.token, &hello).status >= 400);
+    }
+    while greet(&house, &ann.token, "[]").status != 429 {}
+    let mut socket = crate::ws::Socket::framed(&house, &bob.token, "?deliver=off");
+    socket.say(asking(&[], None));
+    assert_eq!(socket.json()["type"], "vcp-ack");
+    let mut plain = crate::ws::Socket::plain(&house, &bob.token, "?deliver=off");
+    plain.say(bob.vcp("ann", "no hello"));
+    let hello: Value = serde_json::from_str(&asking(&[], None)).unwrap();
+    let hosts =
+        crate::mcp::BOTH.map(|as_of| crate::mcp::Client::greeting(&house, &bob.token, as_of, Some(hello.clone())));
+    drop(crate::mcp::Client::open(&house, &bob.token, crate::mcp::BOTH[0]));
+    while counted(&house, "outcome=\"legacy") < 2 {}
+    for (outcome, count) in [
+        ("ack", 4),
+        ("legacy", 2),
+        ("VERSION_UNSUPPORTED", 1),
+        ("IDENTITY_REQUIRED", 1),
+        ("IDENTITY_INVALID", 1),
+        ("EXTENSION_CONFLICT", 1),
+        ("INTERNAL_ERROR", 0),
+    ] {
+        assert_eq!(counted(&house, &format!("outcome=\"{outcome}")), count, "{outcome}");
+    }
+    assert!(counted(&house, "outcome=\"RATE_LIMITED") >= 1 && counted(&house, "outcome=\"HELLO_INVALID") >= 2);
+    for (door, count) in [("http", 1), ("websocket", 1), ("mcp", 2)] {
+        assert_eq!(counted(&house, &format!("door=\"{door}")), count, "{door}");
+    }
+    house.ask("DELETE", "/v1/hello").by(&ann.token).header("legation-session", &id).get().ok();
+    let ended = house.ask("DELETE", "/mcp").by(&bob.token).header("mcp-session-id", hosts[0].session.as_ref().unwrap());
+    assert_eq!(ended.get().status, 204);
+    drop(socket);
+    for (door, count) in [("http", 0), ("websocket", 0), ("mcp", 1)] {
+        while counted(&house, &format!("door=\"{door}")) != count {}
+    }
+}

@@ -173,3 +173,54 @@ fn a_near_miss_of_full_size_is_delivered() {
     assert_eq!(house.send(&ann, &ann.cap("bob", &says)).ok()["status"], "accepted");
     assert_eq!(waiting(&house, &bob).len(), 1);
 }
+
+/// A delegation that is held tells whom it is for nothing, by no door, until somebody lets it go on.
+#[test]
+fn the_text_of_a_held_delegation_is_told_to_nobody_it_is_for() {
+    const CANARY: &str = "quetzalcoatlus";
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let manifest = json!({
+        "id": "ann", "system_prompt": "Work.", "allowed_agents": ["bob"],
+        "delegate_rules": {"bob": {"when_to_delegate": "always"}}, "mcp_bindings": [],
+    });
+    let manifest = json!({"manifest": manifest}).to_string();
+    house.ask("PUT", path_of("ann")).by(&house.operator).json(manifest).ok();
+    let notice = |task: &str| {
+        json!({
+            "type": "delegation_notice", "task_id": task, "sender_id": "ann", "recipient_id": "bob",
+            "context_summary": format!("{CANARY}: {ATTACK}"), "message_id": format!("notice-{task}"),
+            "attachments": [{"type": "file", "path": format!("{CANARY}.csv")}, {"type": "text_snippet", "text": CANARY}],
+        })
+        .to_string()
+    };
+    let told = house.send(&ann, &notice("T1"));
+    assert_eq!(told.status, 202, "{told:?}");
+    let id = told.json()["position"].to_string();
+    let host = crate::mcp::Client::open(&house, &bob.token, crate::mcp::BOTH[0]);
+    let seen = || {
+        let paths = [
+            "/v1/tasks/T1".to_owned(),
+            "/v1/tasks".to_owned(),
+            "/v1/agents/bob/inbox".to_owned(),
+            format!("/v1/messages/{id}"),
+            format!("/v1/messages/{id}/raw"),
+            format!("/v1/messages/{id}/explain"),
+            format!("/v1/messages?text={CANARY}"),
+            "/v1/conversations".to_owned(),
+            "/v1/conversations/T1".to_owned(),
+        ];
+        let mut all: Vec<_> =
+            paths.into_iter().map(|path| (path.clone(), house.ask("GET", path).by(&bob.token).get().text)).collect();
+        all.push(("show_task".to_owned(), host.call("show_task", json!({"task": "T1"})).to_string()));
+        let read = host.ask("resources/read", json!({"uri": "legation://tasks/T1"}));
+        all.push(("legation://tasks/T1".to_owned(), read.to_string()));
+        all
+    };
+    for (door, text) in seen() {
+        assert!(!text.contains(CANARY) && !text.contains("previous instructions"), "{door}: {text}");
+    }
+    decide(&house, &id, "approve");
+    assert!(waiting(&house, &bob)[0].to_string().contains(CANARY));
+    assert!(seen().iter().any(|(_, text)| text.contains(CANARY)));
+}

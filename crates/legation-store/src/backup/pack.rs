@@ -20,8 +20,8 @@ pub enum Target<'t> {
 pub struct Ready(Vec<(String, PathBuf, Opened)>);
 
 impl Ready {
-    /// Opens pieces. What has gone since it was listed is left out: only snapshots do, and they can be done
-    /// without.
+    /// Opens pieces. What has gone since it was listed is left out: only snapshots do, which can be
+    /// done without, and secrets whose owners are gone.
     pub fn open(pieces: Vec<Piece>) -> Result<Ready, Error> {
         let mut ready = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -64,13 +64,14 @@ impl Piece {
 
     /// Its bytes and how many they are.
     fn open(self) -> Result<Option<Opened>, Error> {
+        let may_be_gone = self.name.contains("/snapshots/") || self.name.contains("/safe/");
         match self.content {
             Content::Bytes(bytes) => {
                 let length = bytes.len() as u64;
                 Ok(Some((Box::new(io::Cursor::new(bytes)), length)))
             }
             Content::File { path, length } => match File::open(&path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound && self.name.contains("/snapshots/") => Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::NotFound && may_be_gone => Ok(None),
                 file => {
                     let file = file.map_err(Error::io("open", &path))?;
                     let whole = file.metadata().map_err(Error::io("read", &path))?.len();

@@ -3,7 +3,7 @@
 
 use super::{numbered, pack};
 use crate::error::Error;
-use crate::files;
+use crate::{files, safe};
 use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -67,6 +67,7 @@ fn is_ours(name: &str) -> bool {
     matches!(name, "backup.json" | "realm" | "exchange.pem" | "keys/ring" | "record/format" | "record/id")
         || name.strip_prefix("record/log/").is_some_and(log)
         || name.strip_prefix("record/snapshots/").is_some_and(kept)
+        || name.strip_prefix("record/safe/").is_some_and(safe::is_ours)
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub(crate) fn message(sender: &str, to: &[&str], thread: Option<&str>, says: &st
         thread: thread.map(str::to_owned),
         digest: format!("sha256:{says}"),
         proof: "token".to_owned(),
+        custody: legation_exchange::Custody::Own,
         expires: Moment::default(),
         remembered: None,
         missed: Vec::new(),

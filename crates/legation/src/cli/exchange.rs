@@ -118,6 +118,7 @@ Examples:
   legation agent add planner --key \"$(legation keygen --out planner.pem)\" --dialect vcp
   legation agent add observer --alias \"vlp=The Observer\"
   legation agent add pm-1@b --instance-of pm-1 --model opus --environment staging
+  legation agent add helper --custody exchange              the exchange keeps its key, and signs for it
   legation agent list
   legation agent show pm-1
   legation agent key list pm-1                              see `agent key --help`
@@ -199,6 +200,10 @@ pub(crate) struct AddArgs {
     #[arg(long = "key", value_name = "KEY")]
     pub(crate) keys: Vec<String>,
 
+    /// Who keeps its key: with `exchange` one is made and kept there, and what the agent sends unsigned is signed with it
+    #[arg(long, value_name = "WHO", conflicts_with = "keys")]
+    pub(crate) custody: Option<Keeper>,
+
     /// A dialect it speaks: vcp, acl, cap or vlp
     #[arg(long = "dialect", value_name = "DIALECT", value_parser = dialect)]
     pub(crate) dialects: Vec<Format>,
@@ -242,6 +247,24 @@ pub(crate) struct AddArgs {
     /// Where its messages are brought to, by HTTP POST
     #[arg(long, value_name = "URL")]
     pub(crate) push: Option<String>,
+}
+
+/// Who keeps an agent's key.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Keeper {
+    /// The agent
+    Own,
+    /// The exchange
+    Exchange,
+}
+
+impl Keeper {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Keeper::Own => "own",
+            Keeper::Exchange => "exchange",
+        }
+    }
 }
 
 fn dialect(text: &str) -> Result<Format, String> {

@@ -13,6 +13,7 @@ mod backup;
 mod bench;
 mod conversations;
 mod crash;
+mod custody;
 mod deliberation;
 mod demo;
 mod disk;

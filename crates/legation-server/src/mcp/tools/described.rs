@@ -2,8 +2,11 @@
 //! What a door answers is described as the door is.
 
 mod core;
+mod extensions;
 mod letters;
 mod rest;
+
+pub(super) use extensions::given;
 
 use super::Tool;
 use crate::openapi::schema::{Member, may, text};
@@ -50,7 +53,7 @@ fn said(tool: Tool) -> rmcp::model::Tool {
         .with_annotations(hints)
 }
 
-fn members(schema: Value) -> JsonObject {
+pub(super) fn members(schema: Value) -> JsonObject {
     match schema {
         Value::Object(members) => members,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => JsonObject::new(),

@@ -1,23 +1,21 @@
 //! The tools of extensions, each there while its extension is active: an operation by its name, as at the other
 //! doors.
 
+use super::described::{given, members};
 use super::{Call, Done, told};
 use crate::mcp::ask::Asked;
 use crate::mcp::greeting::Greeting;
 use legation_engine::Operation;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::{Value, json};
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 
 static ALL: LazyLock<Vec<(&'static Operation, Tool)>> =
     LazyLock::new(|| Operation::ALL.iter().map(|operation| (operation, described(operation))).collect());
 
 fn described(operation: &Operation) -> Tool {
-    let takes = match operation.input() {
-        Value::Object(schema) => schema,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => JsonObject::new(),
-    };
-    let gives = JsonObject::from_iter([("type".to_owned(), json!("object"))]);
+    let takes = members(operation.input());
+    let gives = members(given(operation));
     let hints = ToolAnnotations::new().read_only(!operation.writes).destructive(false).open_world(false);
     Tool::new(operation.tool(), operation.about, takes).with_raw_output_schema(Arc::new(gives)).with_annotations(hints)
 }
@@ -36,11 +34,7 @@ pub(in crate::mcp) fn named(name: &str, greeting: &Greeting) -> Option<&'static 
 
 pub(super) async fn run(operation: &Operation, call: &Call<'_>) -> Done {
     let asked = asked(operation, &Value::Object(call.arguments.clone()));
-    let mut said = call.desk.ask(call.parts, asked).await;
-    if !said.body.is_object() {
-        said.body = json!({"result": said.body});
-    }
-    Ok(told(said))
+    Ok(told(call.desk.ask(call.parts, asked).await))
 }
 
 /// What the door of an operation is asked.

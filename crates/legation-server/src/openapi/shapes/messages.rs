@@ -1,6 +1,7 @@
 //! Messages, what a sender is told of them, and what is known of them later.
 
 use super::Shape;
+use super::parties::custody;
 use crate::openapi::dialects::MESSAGES;
 use crate::openapi::refusals::refusal_members;
 use crate::openapi::schema::{Member, as_a, list, may, must, number, object, of, one_of, or_null, text, texts, time};
@@ -46,7 +47,7 @@ fn placed() -> [Member; 2] {
     [must("position", number("Where in the record it lies.")), may("receipt", of("Receipt"))]
 }
 
-pub(super) fn facts() -> [Member; 11] {
+pub(super) fn facts() -> [Member; 12] {
     [
         must("position", number("Where in the record it lies.")),
         must("verdict", one_of("What was decided; what was `held` may have gone on since.", &["accepted", "held"])),
@@ -58,6 +59,7 @@ pub(super) fn facts() -> [Member; 11] {
         must("thread", or_null(text("The task or session it belongs to."))),
         must("received_at", time("When it came.")),
         must("digest", as_a("Hash", "SHA-256 of its canonical form without its signature.")),
+        may("custody", custody("Who keeps the key it is signed with, where it is not the sender.")),
         must("findings", list("What rules and the scan found.", &of("Finding"))),
     ]
 }

@@ -115,6 +115,12 @@ fn registration() -> Value {
         [
             may("dialects", list("The dialects it speaks.", &of("Dialect"))),
             may("keys", list("Keys that are in use from now on; all others are retired.", &of("NewKey"))),
+            may(
+                "custody",
+                custody(
+                    "With `exchange` a key that the exchange makes and keeps is in use from now on in place of all others; with `own` no such key is any more.",
+                ),
+            ),
             may("aliases", of("Aliases")),
             may("parent", text("The agent above it.")),
             may("instance_of", text("The agent it is a running copy of.")),
@@ -162,8 +168,13 @@ fn key() -> Value {
             must("public", of("PublicKey")),
             must("state", one_of("Where it stands in its life.", &STATES)),
             may("not_after", time("From when on it no longer counts.")),
+            may("custody", custody("Who keeps its secret half, where it is not the agent.")),
         ],
     )
+}
+
+pub(super) fn custody(about: &str) -> Value {
+    one_of(about, &["own", "exchange"])
 }
 
 fn more_of_key() -> [Member; 3] {

@@ -62,8 +62,20 @@ impl<'h> Client<'h> {
     }
 
     /// Everything that is told until the answer, which comes last.
-    pub(crate) fn hear(&self, method: &str, mut params: Value) -> Vec<Value> {
+    pub(crate) fn hear(&self, method: &str, params: Value) -> Vec<Value> {
         let name = params["name"].as_str().or_else(|| params["uri"].as_str()).map(str::to_owned);
+        let (params, mut headers) = self.said(method, params);
+        if self.session.is_none() {
+            headers.extend(name.as_deref().map(|name| ("mcp-name", name)));
+        }
+        let answer = self.post(&json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}), &headers);
+        let heard = told(&answer.text);
+        assert!(!heard.is_empty(), "{answer:?}");
+        heard
+    }
+
+    /// What goes along with a request of its generation.
+    fn said<'m>(&self, method: &'m str, mut params: Value) -> (Value, Vec<(&'static str, &'m str)>) {
         let mut headers = vec![];
         if self.session.is_none() {
             let meta = &mut params["_meta"];
@@ -74,15 +86,16 @@ impl<'h> Client<'h> {
                 meta["space.creed/vcp"] = hello.clone();
             }
             headers = vec![("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
-            headers.extend(name.as_deref().map(|name| ("mcp-name", name)));
         } else {
             headers.push(("mcp-protocol-version", "2025-11-25"));
         }
-        // The names of headers outlive the request.
-        let answer = self.post(&json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}), &headers);
-        let heard = told(&answer.text);
-        assert!(!heard.is_empty(), "{answer:?}");
-        heard
+        (params, headers)
+    }
+
+    /// Whether the server takes a request at all, as the door says it.
+    pub(crate) fn reach(&self) -> Answer {
+        let (params, headers) = self.said("tools/list", json!({}));
+        self.post(&json!({"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": params}), &headers)
     }
 
     pub(crate) fn ask(&self, method: &str, params: Value) -> Value {

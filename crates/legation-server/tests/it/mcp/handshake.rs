@@ -193,3 +193,26 @@ fn who_greets_too_often_is_told_so_where_the_ack_would_stand() {
         assert!(error["retry_after"].as_u64().unwrap() > 0, "{error}");
     }
 }
+
+/// The exchange seals with a key that is not in its ring any more: what was agreed on does not hold.
+#[test]
+fn losing_a_core_feature_ends_what_was_agreed_on_with_hosts() {
+    for generation in BOTH {
+        let house = House::open();
+        let (ann, _bob) = (house.admit("ann"), house.admit("bob"));
+        let host = Client::greeting(&house, &ann.token, generation, Some(hello()));
+        let silent = Client::open(&house, &ann.token, generation);
+        host.done("vcp_status", json!({}));
+        let ring = house.data().join("keys").join("ring");
+        std::fs::rename(&ring, ring.with_extension("kept")).unwrap();
+        while host.reach().status == 200 {}
+        host.reach().refused(503, "core_feature_lost");
+        // Who was promised nothing is served; who greets now is told why not.
+        silent.done("vcp_status", json!({}));
+        let another = json!({"type": "vcp-hello", "version": "3.1", "client_id": "another"});
+        let late = Client::greeting(&house, &ann.token, generation, Some(another));
+        let error = late.opened.pointer("/_meta/space.creed~1vcp").unwrap();
+        assert_eq!((&error["type"], &error["code"]), (&json!("vcp-error"), &json!("INTERNAL_ERROR")), "{error}");
+        std::fs::rename(ring.with_extension("kept"), &ring).unwrap();
+    }
+}

@@ -11,7 +11,7 @@ fn two_hosts_talk_through_the_exchange() {
         let house = House::open();
         let (ann, bob) = (house.admit("ann"), house.admit("bob"));
         let (hers, his) = (Client::open(&house, &ann.token, generation), Client::open(&house, &bob.token, generation));
-        let message: serde_json::Value = serde_json::from_str(&ann.cap("bob", "The outline is ready.")).unwrap();
+        let message: Value = serde_json::from_str(&ann.cap("bob", "The outline is ready.")).unwrap();
         let sent = hers.done("send_message", json!({"message": message}));
         assert_eq!(sent["status"], "accepted");
         assert!(sent["receipt"].is_object());
@@ -88,7 +88,7 @@ fn a_vcp_message_is_signed_or_handed_back_to_be_signed() {
     let alarm = json!({"to": "bob", "severity": "critical", "reason": "smoke", "context": context});
     let refused = host.refused("escalate", alarm, "signature_required");
     assert_eq!(refused["prepared"]["payload"]["requires_ack"], true);
-    let signed: serde_json::Value = serde_json::from_str(&ann.signed(&refused["prepared"].to_string())).unwrap();
+    let signed: Value = serde_json::from_str(&ann.signed(&refused["prepared"].to_string())).unwrap();
     assert_eq!(host.done("send_message", json!({"message": signed}))["status"], "accepted");
     assert_eq!(house.inbox(&bob, "")["messages"][0]["message"], signed);
 }
@@ -181,7 +181,23 @@ fn what_is_looked_up_is_what_the_doors_tell() {
     let sent = host.done("claim", json!({"to": "jules", "content": "It boils.", "confidence": 0.5}));
     let told = host.done("explain_message", json!({"message": sent["position"].to_string()}));
     assert_eq!(told["sender"], "ann", "{told}");
-    assert!(host.done("search_memory", json!({"keywords": ["water"]}))["memories"].is_array());
+    let kept =
+        json!({"to": "jules", "content": "Water boils at 100 °C.", "confidence": 0.5, "keywords": ["water", "heat"]});
+    let kept = host.done("claim", kept)["position"].clone();
+    let found = |wanted: Value| {
+        let found = host.done("search_memory", wanted)["memories"].as_array().unwrap().clone();
+        found.iter().map(|memory| memory["position"].clone()).collect::<Vec<_>>()
+    };
+    // The index follows what is taken; it is waited for.
+    while found(json!({"keywords": ["water"]})).is_empty() {}
+    assert_eq!(found(json!({"keywords": ["water", "heat"]})), [kept.clone()]);
+    assert_eq!(found(json!({"keywords": ["wat*"]})), [kept.clone()]);
+    assert_eq!(found(json!({"text": "boils water"})), [kept]);
+    assert_eq!(found(json!({"keywords": ["ice"]})), Vec::<Value>::new());
+    // Another's memory is not there.
+    let eve = house.admit("eve");
+    let hers = Client::open(&house, &eve.token, BOTH[0]);
+    assert_eq!(hers.done("search_memory", json!({"keywords": ["water"]}))["memories"], json!([]));
     let operator = Client::open(&house, &house.operator, BOTH[1]);
     operator.done("delegate", json!({"to": "jules", "task": "T1", "summary": "Look at it.", "from": "orchestrator"}));
     assert_eq!(operator.done("show_task", json!({"task": "T1"}))["task_id"], "T1");

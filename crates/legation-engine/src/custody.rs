@@ -1,0 +1,144 @@
+//! Keys that the exchange keeps for agents that have none of their own: made here, sealed beside the record, and
+//! used for nothing but what such an agent sends unsigned, with its own token, in its own name.
+
+use crate::corridor::Credential;
+use crate::decider::now;
+use crate::exchange::{Error, Exchange};
+use legation_exchange::{Custody, Registration, Who};
+use legation_protocol::json::{Digest, Doc};
+use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_protocol::{Format, Received, Rejection};
+use legation_store::Safe;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zeroize::Zeroizing;
+
+/// Who has the keys.
+pub(crate) struct Custodian {
+    safe: Arc<Safe>,
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Default)]
+struct Shelf {
+    /// Keys whose registration is not decided yet.
+    made: BTreeSet<String>,
+    /// Keys in use.
+    open: BTreeMap<String, Arc<SecretKey>>,
+}
+
+/// A key that was made, until it is decided whether it is an agent's.
+pub(crate) struct Made {
+    custodian: Arc<Custodian>,
+    name: String,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        self.custodian.shelf().made.remove(&self.name);
+    }
+}
+
+impl Custodian {
+    pub(crate) fn of(safe: Arc<Safe>) -> Custodian {
+        Custodian { safe, shelf: Mutex::default() }
+    }
+
+    /// Makes a key, and puts it away before anybody hears of it.
+    fn make(self: Arc<Self>) -> Result<(PublicKey, Made), Error> {
+        let mut seed = Zeroizing::new([0; 32]);
+        getrandom::fill(seed.as_mut_slice()).map_err(|_| Error::Random)?;
+        let public = SecretKey::from_seed(&seed).public();
+        let name = name_of(&public);
+        self.shelf().made.insert(name.clone());
+        let made = Made { custodian: Arc::clone(&self), name };
+        self.safe.put(&made.name, seed.as_slice()).map_err(Error::Record)?;
+        Ok((public, made))
+    }
+
+    fn key(&self, public: &PublicKey) -> Result<Option<Arc<SecretKey>>, Error> {
+        let name = name_of(public);
+        if let Some(key) = self.shelf().open.get(&name) {
+            return Ok(Some(Arc::clone(key)));
+        }
+        let Some(seed) = self.safe.get(&name).map_err(Error::Record)? else { return Ok(None) };
+        let Ok(seed) = <&[u8; 32]>::try_from(seed.as_slice()) else { return Ok(None) };
+        let key = Arc::new(SecretKey::from_seed(seed));
+        self.shelf().open.insert(name, Arc::clone(&key));
+        Ok(Some(key))
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn name_of(public: &PublicKey) -> String {
+    let digest = Digest::of_bytes(public.to_string().as_bytes()).to_string();
+    digest.rsplit(':').next().unwrap_or_default().to_owned()
+}
+
+impl Exchange {
+    /// Makes the key that a registration asks for. Nothing is written for strangers who may not register.
+    pub(crate) async fn make_key(&self, wanted: &mut Registration, who: &Who) -> Result<Option<Made>, Error> {
+        let may_come = *who != Who::Nobody || self.policies.borrow().open_registration;
+        if wanted.custody != Some(Custody::Exchange) || !may_come {
+            return Ok(None);
+        }
+        let custodian = Arc::clone(&self.custodian);
+        let made = tokio::task::spawn_blocking(move || custodian.make()).await;
+        let (public, made) = made.map_err(|_| Error::Closed)??;
+        wanted.kept = Some(public);
+        Ok(Some(made))
+    }
+
+    /// Lets go of all keys that are no agent's any more, or out of use.
+    pub(crate) async fn let_keys_go(&self) -> Result<(), Error> {
+        let exchange = self.clone();
+        tokio::task::spawn_blocking(move || exchange.let_go()).await.map_err(|_| Error::Closed)?
+    }
+
+    pub(crate) fn let_go(&self) -> Result<(), Error> {
+        let mut shelf = self.custodian.shelf();
+        // While the shelf is held nothing is made that is neither on it nor in the state.
+        let state = self.state();
+        let keys = state.registry().agents().flat_map(|agent| &agent.keys);
+        let kept = keys.filter(|key| key.custody == Custody::Exchange && key.state.is_live());
+        let mut kept: BTreeSet<_> = kept.map(|key| name_of(&key.public)).collect();
+        drop(state);
+        shelf.open.retain(|name, _| kept.contains(name));
+        kept.extend(shelf.made.iter().cloned());
+        self.custodian.safe.retain(&kept).map(drop).map_err(Error::Record)
+    }
+
+    /// The message signed in its sender's name, where the sender sends it itself and has its key kept here.
+    pub(crate) fn signed_for_sender(
+        &self,
+        received: Received,
+        credential: &Credential,
+    ) -> Result<Received, (Rejection, Box<[u8]>)> {
+        let Some(public) = self.entrusted(&received, credential) else { return Ok(received) };
+        let key = self.custodian.key(&public).unwrap_or_else(|error| {
+            tracing::error!(%error, %public, "a key that is kept for an agent cannot be read");
+            None
+        });
+        let Some(key) = key else { return Ok(received) };
+        let signed = Doc::parse(received.bytes()).and_then(|doc| key.sign_in_place(&doc));
+        match signed {
+            Ok(signed) => Received::read_or_back(signed.into_bytes().into()),
+            Err(rejection) => Err((rejection, received.into_bytes())),
+        }
+    }
+
+    /// The key to sign a message with: only for what the bearer of the sender's own token sends unsigned.
+    fn entrusted(&self, received: &Received, credential: &Credential) -> Option<PublicKey> {
+        let Credential::Bearer(Who::Agent(id)) = credential else { return None };
+        let message = received.message();
+        if message.dialect() != Format::Vcp || received.signature().is_some() {
+            return None;
+        }
+        let state = self.state();
+        let sender = state.registry().resolve(message.sender()).filter(|agent| agent.id == *id)?;
+        sender.kept_key(now().max(state.now())).cloned()
+    }
+}
