@@ -71,7 +71,7 @@ function Play(): VNode | null {
   if (!asked.data?.offered) return null;
   return (
     <>
-      <div class="actions"><button type="button" class="primary" onClick={play}>Play the demo</button><span class="quiet">It takes about a minute. Its agents’ names begin with <code>demo-</code>.</span></div>
+      <div class="actions"><button type="button" class="primary" onClick={play}>Play the demo</button><span class="quiet">It takes about a minute. Its agents are called <code>demo-…</code> and <code>agent://demo/…</code>.</span></div>
       {asked.data.failed && <p class="quiet">The last time it broke off; the exchange’s log says how.</p>}
       {error && <ErrorState error={error} />}
       <p class="quiet">Or by hand:</p>
