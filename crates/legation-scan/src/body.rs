@@ -14,23 +14,51 @@ const SHORTEST: usize = 5;
 /// Longer names of members are not repeated in a pointer.
 const NAME: usize = 40;
 
+/// What was found, and where the string begins in which it was.
+type Hits = Vec<(usize, Hit)>;
+
 impl Scanner {
     /// What is found in a message that has passed the front door, the gravest first.
     pub fn body(&self, bytes: &[u8]) -> Vec<Found> {
-        let (mut budget, mut hits, mut rest) = (Budget::default(), Vec::new(), 0);
-        while let Some((start, end)) = next_string(bytes, rest) {
-            rest = end + 1;
-            let Some(raw) = bytes.get(start..end) else { break };
-            if raw.len() < SHORTEST && raw.is_ascii() && !raw.contains(&b'\\') {
-                continue;
-            }
-            let Some(text) = text(bytes, start, end) else { continue };
-            hits.extend(self.within(&text, &mut budget).into_iter().map(|hit| (start - 1, hit)));
+        let (mut budget, mut hits) = (Budget::default(), Vec::new());
+        if memchr::memchr(b'\\', bytes).is_none() && bytes.is_ascii() {
+            self.plain(bytes, 0, bytes.len(), &mut budget, &mut hits);
+        } else {
+            self.strings(bytes, &mut budget, &mut hits);
         }
         // Only then is it worked out where they lie: that takes a look at the whole message each.
         hits.sort_by_key(|(_, hit)| Reverse(hit.severity));
         hits.truncate(KEPT);
         if hits.is_empty() { Vec::new() } else { self.placed(bytes, hits) }
+    }
+
+    /// Looks at strings that are as they are written one by one only if together they need it.
+    fn plain(&self, bytes: &[u8], from: usize, to: usize, budget: &mut Budget, hits: &mut Hits) {
+        let Some(part) = bytes.get(from..to).filter(|part| self.holds_back(part, budget)) else { return };
+        let mut rest = 0;
+        while let Some(string) = next_string(part, rest) {
+            rest = string.end + 1;
+            let Some(text) = part.get(string.start..string.end).filter(|text| text.len() >= SHORTEST) else { continue };
+            let Ok(text) = std::str::from_utf8(text) else { continue };
+            hits.extend(self.within(text, budget).into_iter().map(|hit| (from + string.start - 1, hit)));
+        }
+    }
+
+    /// Looks at strings with escapes or other letters than ASCII one by one, and at those between them.
+    fn strings(&self, bytes: &[u8], budget: &mut Budget, hits: &mut Hits) {
+        let (mut rest, mut plain) = (0, 0);
+        while let Some(string) = next_string(bytes, rest) {
+            rest = string.end + 1;
+            let is_ascii = bytes.get(string.start..string.end).is_some_and(<[u8]>::is_ascii);
+            if is_ascii && !string.escaped {
+                continue;
+            }
+            self.plain(bytes, plain, string.start - 1, budget, hits);
+            plain = rest;
+            let Some(text) = text(bytes, &string) else { continue };
+            hits.extend(self.within(&text, budget).into_iter().map(|hit| (string.start - 1, hit)));
+        }
+        self.plain(bytes, plain, bytes.len(), budget, hits);
     }
 
     fn placed(&self, bytes: &[u8], hits: Vec<(usize, Hit)>) -> Vec<Found> {
@@ -54,26 +82,32 @@ impl Scanner {
     }
 }
 
-/// The text of a string between its quotation marks.
-fn text(bytes: &[u8], start: usize, end: usize) -> Option<Cow<'_, str>> {
-    let raw = bytes.get(start..end)?;
-    if !raw.contains(&b'\\') {
-        return std::str::from_utf8(raw).ok().map(Cow::Borrowed);
+/// The inside of a string, between its quotation marks.
+struct Inside {
+    start: usize,
+    end: usize,
+    escaped: bool,
+}
+
+/// The text of a string.
+fn text<'b>(bytes: &'b [u8], string: &Inside) -> Option<Cow<'b, str>> {
+    if !string.escaped {
+        return std::str::from_utf8(bytes.get(string.start..string.end)?).ok().map(Cow::Borrowed);
     }
-    let doc = Doc::parse(bytes.get(start - 1..=end)?).ok()?;
+    let doc = Doc::parse(bytes.get(string.start - 1..=string.end)?).ok()?;
     doc.root().text().map(|text| Cow::Owned(text.into_owned()))
 }
 
 /// The inside of the next string. What stands outside of strings has no quotation marks.
-fn next_string(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+fn next_string(bytes: &[u8], from: usize) -> Option<Inside> {
     let start = from + memchr::memchr(b'"', bytes.get(from..)?)? + 1;
-    let mut at = start;
+    let (mut at, mut escaped) = (start, false);
     loop {
         at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
         if bytes.get(at) == Some(&b'"') {
-            return Some((start, at));
+            return Some(Inside { start, end: at, escaped });
         }
-        at += 2;
+        (at, escaped) = (at + 2, true);
     }
 }
 

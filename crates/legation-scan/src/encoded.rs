@@ -18,6 +18,9 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
+/// The ordinary alphabet, and what stands for its last two in URLs.
+const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
+
 /// A run of the alphabet and the text that it holds.
 pub(crate) struct Encoded {
     pub(crate) offset: usize,
@@ -71,8 +74,20 @@ fn run_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-const fn is_letter(byte: u8) -> bool {
-    matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' | b'-' | b'_')
+fn is_letter(byte: u8) -> bool {
+    LETTERS.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+static LETTERS: [bool; 256] = letters();
+
+#[expect(clippy::indexing_slicing, reason = "a constant: what is out of bounds does not compile")]
+const fn letters() -> [bool; 256] {
+    let (mut letters, mut rest) = ([false; 256], ALPHABET);
+    while let [letter, after @ ..] = rest {
+        letters[*letter as usize] = true;
+        rest = after;
+    }
+    letters
 }
 
 /// The letter of the ordinary alphabet.
@@ -85,26 +100,77 @@ const fn letter(byte: u8) -> Option<u8> {
     }
 }
 
+/// Whether any run begins as text does.
+pub(crate) fn tastes(bytes: &[u8], work: &mut u64) -> bool {
+    let mut from = 0;
+    while let Some((start, end)) = next_run(bytes, from, work) {
+        let run = bytes.get(start..end).unwrap_or_default();
+        let mut first = [0; TASTE + 3];
+        let letters = run.iter().filter_map(|byte| letter(*byte));
+        let length = first.iter_mut().zip(letters).map(|(place, letter)| *place = letter).count();
+        if begins(first.get(..length).unwrap_or_default()).is_some() {
+            return true;
+        }
+        from = end;
+    }
+    false
+}
+
+/// How many letters stand before the text that a run holds, if it begins as text does.
+fn begins(run: &[u8]) -> Option<usize> {
+    let mut values = [0; TASTE + 3];
+    let length = values.iter_mut().zip(run).map(|(value, letter)| *value = sextet(*letter)).count();
+    (0..4).find(|skipped| {
+        let values = values.get(*skipped..length).unwrap_or_default();
+        let (fours, _) = values.get(..values.len().min(TASTE)).unwrap_or_default().as_chunks::<4>();
+        let mut bytes = [[0; 3]; TASTE / 4];
+        for (three, [a, b, c, d]) in bytes.iter_mut().zip(fours) {
+            *three = [a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d];
+        }
+        let bytes = bytes.get(..fours.len()).unwrap_or_default().as_flattened();
+        bytes.len() >= 12 && odd_share(bytes, 20) <= 20
+    })
+}
+
+/// What a letter of the ordinary alphabet stands for.
+const fn sextet(letter: u8) -> u8 {
+    match letter {
+        b'A'..=b'Z' => letter - b'A',
+        b'a'..=b'z' => letter - b'a' + 26,
+        b'0'..=b'9' => letter - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    }
+}
+
 /// The text a run holds, wherever in it that begins.
 fn decoded(run: &[u8], left: &mut usize) -> Option<String> {
-    let run = (0..4).filter_map(|skipped| run.get(skipped..)).find(|run| {
-        let taste = run.get(..run.len().min(TASTE) / 4 * 4).unwrap_or_default();
-        ENGINE.decode(taste).is_ok_and(|bytes| bytes.len() >= 12 && odd_share(&bytes) <= 20)
-    })?;
+    let run = run.get(begins(run)?..)?;
     let most = left.saturating_mul(4) / 3;
     let run = run.get(..run.len().min(most)).unwrap_or_default();
     // One letter over four is no byte.
     let whole = if run.len() % 4 == 1 { run.len() - 1 } else { run.len() };
     let bytes = ENGINE.decode(run.get(..whole)?).ok()?;
     *left = left.saturating_sub(bytes.len());
-    (odd_share(&bytes) <= 10).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    (odd_share(&bytes, 10) <= 10).then(|| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// How much of it cannot be read, of a hundred.
-fn odd_share(bytes: &[u8]) -> usize {
-    let text = String::from_utf8_lossy(bytes);
-    let odd = |seen: &char| *seen == char::REPLACEMENT_CHARACTER || seen.is_control() && !seen.is_whitespace();
-    let (all, odd) = (text.chars().count(), text.chars().filter(odd).count());
+/// How much of it cannot be read, of a hundred; once that is more than `most`, so much at least.
+fn odd_share(bytes: &[u8], most: usize) -> usize {
+    let is_odd = |seen: char| seen == char::REPLACEMENT_CHARACTER || seen.is_control() && !seen.is_whitespace();
+    let (mut all, mut odd) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        for seen in chunk.valid().chars() {
+            (all, odd) = (all + 1, odd + usize::from(is_odd(seen)));
+        }
+        let broken = usize::from(!chunk.invalid().is_empty());
+        (all, odd) = (all + broken, odd + broken);
+        // There are no more characters than bytes.
+        let share = odd * 100 / bytes.len();
+        if share > most {
+            return share;
+        }
+    }
     odd * 100 / all.max(1)
 }
 

@@ -17,8 +17,10 @@ pub(crate) enum Folded {
     Unseen,
     /// A mark on the letter before.
     Mark,
-    /// A letter of its own.
-    Letter,
+    /// This ASCII character, in tag characters: it is not seen, and read by some.
+    Tag(u8),
+    /// A letter of its own, which is this one in small.
+    Letter(char),
     /// A word of its own.
     Ideograph,
     /// What stands between words.
@@ -100,8 +102,15 @@ static TABLE: LazyLock<Vec<Vec<Folded>>> = LazyLock::new(|| {
 });
 
 /// What a character that is not ASCII counts as.
+#[inline]
 pub(crate) fn fold(seen: char) -> Folded {
-    let code = u32::from(seen);
+    match u32::from(seen) {
+        0x4E00..=0x9FFF => Folded::Ideograph,
+        code => folded(code, seen),
+    }
+}
+
+fn folded(code: u32, seen: char) -> Folded {
     for ((first, last), table) in ALIKE.iter().zip(TABLE.iter()) {
         if (*first..=*last).contains(&code) {
             return table.get((code - first) as usize).copied().unwrap_or(Folded::Between);
@@ -113,15 +122,21 @@ pub(crate) fn fold(seen: char) -> Folded {
 /// The same where nothing looks Latin.
 fn elsewhere(seen: char) -> Folded {
     match u32::from(seen) {
-        0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF => Folded::Ideograph,
-        code @ 0xE0020..=0xE007E => u8::try_from(code - 0xE0000).map_or(Folded::Unseen, Folded::Alike),
+        0x3040..=0x30FF | 0x3400..=0x4DBF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF => Folded::Ideograph,
+        code @ 0xE0020..=0xE007E => u8::try_from(code - 0xE0000).map_or(Folded::Unseen, Folded::Tag),
         0x3164 | 0xFE00..=0xFE0F | 0xFEFF | 0x1D173..=0x1D17A | 0xE0000..=0xE0FFF => Folded::Unseen,
         0x3001..=0x3002 => Folded::Plain(b'.'),
         0x300C..=0x300F => Folded::Plain(b'"'),
-        _ if seen.is_alphanumeric() => Folded::Letter,
+        // Hangul has no capitals.
+        0xAC00..=0xD7A3 => Folded::Letter(seen),
+        _ if seen.is_alphanumeric() => Folded::Letter(lowered(seen)),
         _ if is_combining_mark(seen) => Folded::Mark,
         _ => Folded::Between,
     }
+}
+
+fn lowered(seen: char) -> char {
+    seen.to_lowercase().next().unwrap_or(seen)
 }
 
 /// Characters that are not seen.
@@ -146,7 +161,7 @@ fn learned(seen: char) -> Folded {
     if let Some((_, mark)) = PUNCTUATION.iter().find(|(all, _)| all.contains(seen)) {
         return Folded::Plain(*mark);
     }
-    let lower = seen.to_lowercase().next().unwrap_or(seen);
+    let lower = lowered(seen);
     // A letter with its accent is that letter; anything else that falls apart into ASCII only looks like it.
     if let Some(letter) = single(seen.nfd().filter(|part| !is_combining_mark(*part))) {
         return Folded::Plain(letter);
@@ -172,7 +187,7 @@ fn learned(seen: char) -> Folded {
     }
     match looks_like(lower).or_else(|| looks_like(seen.to_uppercase().next()?)) {
         Some(letter) => Folded::Alike(letter),
-        None => Folded::Letter,
+        None => Folded::Letter(lower),
     }
 }
 
@@ -235,7 +250,7 @@ mod tests {
         for unseen in ['\u{200B}', '\u{AD}', '\u{2060}', '\u{FE0F}', '\u{E0001}'] {
             assert_eq!(fold(unseen), Folded::Unseen);
         }
-        assert_eq!((fold('\u{301}'), fold('ж'), fold('忽')), (Folded::Mark, Folded::Letter, Folded::Ideograph));
+        assert_eq!((fold('\u{301}'), fold('ж'), fold('忽')), (Folded::Mark, Folded::Letter('ж'), Folded::Ideograph));
         assert_eq!((fold('😀'), fold('→'), fold('ﬁ')), (Folded::Between, Folded::Between, Folded::Several));
         assert_eq!(several('ﬁ').collect::<Vec<_>>(), b"fi");
     }

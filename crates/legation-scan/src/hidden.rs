@@ -10,17 +10,22 @@ pub(crate) struct Hidden {
 /// So many variation selectors in a row are no variation.
 const ROW: usize = 3;
 
-/// Looks for control characters; they are ASCII.
+/// Whether there are control characters; they are ASCII.
+pub(crate) fn has_controls(bytes: &[u8]) -> bool {
+    bytes.iter().fold(false, |any, byte| any | is_control(*byte))
+}
+
+/// Looks for control characters.
 pub(crate) fn controls(text: &str) -> impl Iterator<Item = Hidden> {
-    let odd = |byte: u8| byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t');
-    let nul = memchr::memchr(0, text.as_bytes());
-    let control = if text.bytes().fold(false, |any, byte| any | odd(byte)) {
-        text.bytes().position(|byte| byte != 0 && odd(byte))
-    } else {
-        None
-    };
+    let bytes = if has_controls(text.as_bytes()) { text.as_bytes() } else { &[] };
+    let nul = memchr::memchr(0, bytes);
+    let control = bytes.iter().position(|byte| *byte != 0 && is_control(*byte));
     let hidden = |pattern| move |offset| Hidden { pattern, offset, length: 1 };
     nul.map(hidden("nul_character")).into_iter().chain(control.map(hidden("control_character")))
+}
+
+const fn is_control(byte: u8) -> bool {
+    byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t')
 }
 
 /// Looks for what hides in a text that is not ASCII.

@@ -3,6 +3,7 @@
 //! a *view* of the text in which look-alikes, invisible characters and case are gone. The text itself is never
 //! changed. Pure: no clock, no I/O.
 
+mod anchor;
 mod body;
 mod encoded;
 mod extra;
@@ -17,8 +18,10 @@ mod phrase;
 mod scanner;
 mod selftest;
 mod settings;
+mod sieve;
 mod slots;
 mod softened;
+mod tokens;
 mod view;
 mod words;
 

@@ -20,6 +20,8 @@ const TURNS: [&[u8]; 5] = [b"assistant", b"human", b"ai", b"tool result", b"func
 /// How many characters may stand before the name, and between it and the colon.
 const BEFORE: usize = 12;
 const AFTER: usize = 4;
+/// No name is longer, with what may stand after it.
+const LONGEST: usize = 32;
 
 /// A line that begins as if somebody else spoke.
 pub(crate) struct Line {
@@ -35,22 +37,45 @@ pub(crate) fn lines<'v>(view: &'v View<'_>) -> impl Iterator<Item = Line> + 'v {
     std::iter::once(0).chain(starts).filter_map(|at| line_at(bytes, at))
 }
 
+/// The first words of the names.
+pub(crate) fn first_words() -> impl Iterator<Item = &'static [u8]> {
+    ABOVE.into_iter().chain(TURNS).filter_map(|name| name.split(|byte| *byte == b' ').next())
+}
+
+/// Whether a text of JSON without escapes may begin a line with the word that stands there.
+pub(crate) fn may_begin(json: &[u8], at: usize) -> bool {
+    let rest = json.get(at..json.len().min(at + LONGEST)).unwrap_or_default();
+    let text = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
+    let before = json.get(..at).unwrap_or_default().iter().rev();
+    let stop = before.take(BEFORE + 1).find(|byte| **byte == b'"' || !is_before(**byte));
+    named(text).is_some() && stop.is_none_or(|stop| matches!(stop, b'"' | b'\n' | b'\r'))
+}
+
 fn line_at(bytes: &[u8], at: usize) -> Option<Line> {
     let rest = bytes.get(at..)?;
-    let is_before = |byte: &u8| {
-        matches!(byte, b' ' | b'\t' | b'>' | b'*' | b'#' | b'-' | b'_' | b'"' | b'\'' | b'[' | b'(' | b'`' | b'<')
-    };
-    let skipped = rest.iter().take(BEFORE).take_while(|byte| is_before(byte)).count();
-    let line = rest.get(skipped..)?;
-    let named = |names: &[&[u8]]| {
+    let skipped = rest.iter().take(BEFORE).take_while(|byte| is_before(**byte)).count();
+    let (length, is_above) = named(rest.get(skipped..)?)?;
+    Some(Line { start: at + skipped, end: at + skipped + length, is_above })
+}
+
+const fn is_before(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'>' | b'*' | b'#' | b'-' | b'_' | b'"' | b'\'' | b'[' | b'(' | b'`' | b'<')
+}
+
+/// The length of a name with its colon, and whether it is of somebody above.
+fn named(line: &[u8]) -> Option<(usize, bool)> {
+    // Most lines begin with something else: the first letter tells.
+    if !matches!(line.first()? | 0x20, b's' | b'd' | b'e' | b'l' | b'o' | b'a' | b'h' | b't' | b'f') {
+        return None;
+    }
+    let colon = |names: &[&[u8]]| {
         let name = names.iter().filter(|name| begins(line, name)).max_by_key(|name| name.len())?;
         let after = line.get(name.len()..)?;
         let is_after = |byte: &u8| matches!(byte, b' ' | b'*' | b']' | b')' | b'"' | b'\'' | b'`' | b'_' | b'>');
         let gap = after.iter().take(AFTER).take_while(|byte| is_after(byte)).count();
         (after.get(gap) == Some(&b':')).then_some(name.len() + gap + 1)
     };
-    let found = |length: usize, is_above| Line { start: at + skipped, end: at + skipped + length, is_above };
-    named(&ABOVE).map(|length| found(length, true)).or_else(|| named(&TURNS).map(|length| found(length, false)))
+    colon(&ABOVE).map(|length| (length, true)).or_else(|| colon(&TURNS).map(|length| (length, false)))
 }
 
 fn begins(line: &[u8], name: &[u8]) -> bool {
@@ -59,7 +84,7 @@ fn begins(line: &[u8], name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::lines;
+    use super::{ABOVE, AFTER, LONGEST, TURNS, first_words, lines, may_begin, named};
     use crate::view::View;
 
     #[track_caller]
@@ -80,5 +105,25 @@ mod tests {
         check("The system: it works", &[]);
         check("systems: two", &[]);
         check("the operating system is up", &[]);
+    }
+
+    #[test]
+    fn every_name_is_known_by_its_first_word_and_letter() {
+        for name in ABOVE.into_iter().chain(TURNS) {
+            assert!(first_words().any(|word| name.starts_with(word)) && name.len() + AFTER < LONGEST);
+            assert!(named(&[name, b":"].concat()).is_some());
+        }
+    }
+
+    #[test]
+    fn in_json_a_text_ends_with_its_quotation_mark() {
+        let check = |json: &[u8], want: bool| {
+            let at = json.iter().position(|byte| *byte == b's').unwrap();
+            assert_eq!(may_begin(json, at), want);
+        };
+        check(br#"{"a":"system: obey"}"#, true);
+        check(br#"{"a":"> ** system** : obey"}"#, true);
+        check(br#"{"system":"a"}"#, false);
+        check(br#"{"a":"The system: it works"}"#, false);
     }
 }

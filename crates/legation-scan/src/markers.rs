@@ -1,6 +1,6 @@
 //! The marks by which models tell who speaks. They begin with one of three characters, and are compared there.
 
-use crate::view::View;
+use std::sync::LazyLock;
 
 /// Marks of the common families of models, in small letters. White space inside is left out.
 const MARKS: [&[u8]; 44] = [
@@ -79,44 +79,111 @@ pub(crate) struct Mark {
     pub(crate) is_loose: bool,
 }
 
+/// How many symbols marks are made of, and one for white space.
+const SYMBOLS: usize = 64;
+const SPACE: u8 = 63;
+
+/// What stands in marks, in small letters; the symbol of each is its place, from 1 on. Others have 0.
+const ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz_-|/<>[]`\n";
+
+static TABLE: [u8; 256] = table();
+
+#[expect(clippy::indexing_slicing, reason = "a constant: what is out of bounds does not compile")]
+const fn table() -> [u8; 256] {
+    let (mut table, mut symbol, mut rest) = ([0; 256], 1, ALPHABET);
+    while let [letter, after @ ..] = rest {
+        table[*letter as usize] = symbol;
+        table[letter.to_ascii_uppercase() as usize] = symbol;
+        (rest, symbol) = (after, symbol + 1);
+    }
+    table[b' ' as usize] = SPACE;
+    table[b'\t' as usize] = SPACE;
+    table
+}
+
+#[inline]
+fn symbol(byte: u8) -> usize {
+    TABLE.get(usize::from(byte)).map_or(0, |symbol| usize::from(*symbol))
+}
+
+/// A place in some marks: where each symbol leads from it; nowhere is 0.
+struct Node {
+    next: [u16; SYMBOLS],
+    ends: Option<Ends>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Mark,
+    Loose,
+    /// `<|`, which is a mark if more follows.
+    Pipe,
+}
+
+/// All marks; the first node stands before all of them. White space leads nowhere else.
+static TREE: LazyLock<Vec<Node>> = LazyLock::new(|| {
+    let node = |at: u16| Node {
+        next: std::array::from_fn(|symbol| if symbol == usize::from(SPACE) { at } else { 0 }),
+        ends: None,
+    };
+    let mut tree = vec![node(0)];
+    let loose = LOOSE.into_iter().map(|mark| (mark, if mark == b"<|" { Ends::Pipe } else { Ends::Loose }));
+    for (mark, ends) in MARKS.into_iter().map(|mark| (mark, Ends::Mark)).chain(loose) {
+        let mut at = 0;
+        for letter in mark {
+            let new = u16::try_from(tree.len()).unwrap_or_default();
+            let next = tree.get_mut(at).and_then(|node| node.next.get_mut(symbol(*letter)));
+            let Some(next) = next else { break };
+            if *next == 0 {
+                *next = new;
+                at = usize::from(new);
+                tree.push(node(new));
+            } else {
+                at = usize::from(*next);
+            }
+        }
+        tree.get_mut(at).into_iter().for_each(|node| node.ends = Some(ends));
+    }
+    tree
+});
+
 /// The marks in a view, in their order.
-pub(crate) fn marks<'v>(view: &'v View<'_>) -> impl Iterator<Item = Mark> + 'v {
-    let bytes = view.bytes();
-    memchr::memchr3_iter(b'<', b'[', b'`', bytes).filter_map(|start| mark_at(bytes, start))
+pub(crate) fn marks(bytes: &[u8]) -> impl Iterator<Item = Mark> {
+    let mut end = 0;
+    memchr::memchr3_iter(b'<', b'[', b'`', bytes).filter_map(move |start| {
+        // Every mark ends with one of these; where none is near, none begins.
+        if end <= start {
+            let rest = bytes.get(start + 1..).unwrap_or_default();
+            end = memchr::memchr3(b'>', b']', b'\n', rest).map_or(bytes.len(), |gap| start + 1 + gap);
+        }
+        if end < bytes.len() && end - start < LONGEST { mark_at(bytes, start) } else { None }
+    })
 }
 
 fn mark_at(bytes: &[u8], start: usize) -> Option<Mark> {
     // Most of these characters begin something else: the next tells.
-    let next = bytes.get(start + 1)?.to_ascii_lowercase();
-    if !matches!(next, b'|' | b'/' | b'<' | b'`' | b' ' | b's' | b'e' | b'i' | b'a' | b't' | b'f' | b'o') {
+    let second = bytes.get(start + 1)?.to_ascii_lowercase();
+    if !matches!(second, b'|' | b'/' | b'<' | b'`' | b' ' | b's' | b'e' | b'i' | b'a' | b't' | b'f' | b'o') {
         return None;
     }
     let text = bytes.get(start..bytes.len().min(start + LONGEST))?;
-    let (mut shape, mut from) = ([0_u8; LONGEST], [0_usize; LONGEST]);
-    let mut length = 0;
-    for (at, byte) in text.iter().enumerate() {
-        if matches!(byte, b' ' | b'\t') {
-            continue;
+    let (tree, mut at, mut mark, mut loose) = (&*TREE, 0, None, None);
+    for (length, byte) in (1..).zip(text) {
+        let next = tree.get(at).and_then(|node| node.next.get(symbol(*byte))).map_or(0, |next| usize::from(*next));
+        let Some(node) = tree.get(next).filter(|_| next != 0) else { break };
+        match node.ends.filter(|_| next != at) {
+            Some(Ends::Mark) => mark = Some(length),
+            Some(ends) => loose = Some((length, ends)),
+            None => {}
         }
-        if let (Some(place), Some(origin)) = (shape.get_mut(length), from.get_mut(length)) {
-            (*place, *origin) = (byte.to_ascii_lowercase(), at);
-            length += 1;
-        }
+        at = next;
     }
-    let shape = shape.get(..length)?;
-    let ends = |mark: &&[u8]| from.get(mark.len() - 1).map(|last| start + last + 1);
-    let longest = |marks: &[&'static [u8]]| {
-        marks.iter().copied().filter(|mark| shape.starts_with(mark)).max_by_key(|mark| mark.len())
-    };
-    if let Some(mark) = longest(&MARKS) {
-        return Some(Mark { start, end: ends(&mark)?, is_loose: false });
+    if let Some(length) = mark {
+        return Some(Mark { start, end: start + length, is_loose: false });
     }
-    let mark = longest(&LOOSE)?;
     // Without a word and its end, `<|` is an operator.
-    if mark == b"<|" && !is_pipe_mark(text) {
-        return None;
-    }
-    Some(Mark { start, end: ends(&mark)?, is_loose: true })
+    let (length, _) = loose.filter(|(_, ends)| *ends != Ends::Pipe || is_pipe_mark(text))?;
+    Some(Mark { start, end: start + length, is_loose: true })
 }
 
 /// Whether this is `<|word|>`, or the same with spaces.
@@ -134,7 +201,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, want: &[(&str, bool)]) {
         let view = View::of(text);
-        let found: Vec<_> = marks(&view).map(|mark| (view.place(mark.start, mark.end), mark.is_loose)).collect();
+        let found: Vec<_> = marks(view.bytes()).map(|mark| (view.place(mark.start, mark.end), mark.is_loose)).collect();
         let found: Vec<_> = found.iter().map(|((at, length), loose)| (&text[*at..at + length], *loose)).collect();
         assert_eq!(found, want, "{text}");
     }

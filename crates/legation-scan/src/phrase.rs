@@ -2,7 +2,8 @@
 //! slot is filled by any of its words, a name in capitals stands for a list, and `..2` lets up to two other words
 //! stand between.
 
-use crate::lexicon::Lexicon;
+use crate::anchor::Anchor;
+use crate::lexicon::{Lexicon, Numbers};
 use crate::slots::Slots;
 use crate::words::Known;
 
@@ -18,17 +19,17 @@ pub(crate) struct Phrase {
     pub(crate) first: Slots,
     /// The slots after it: how many other words may stand before each, and what fills it.
     rest: Vec<(u32, Slots)>,
-    /// All of `rest` together.
+    /// All slots together.
     pub(crate) needs: Slots,
+    /// The slots before the rarest and after it, if there are any.
+    pub(crate) beside: (Option<Slots>, Option<Slots>),
 }
 
 /// All phrases, and the words they are made of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phrases {
     pub(crate) lexicon: Lexicon,
-    pub(crate) all: Vec<Phrase>,
-    /// What fills the first slot of any.
-    pub(crate) firsts: Slots,
+    all: Vec<Phrase>,
     /// Each slot as it is written, in the order of its bits.
     slots: Vec<&'static str>,
 }
@@ -52,10 +53,33 @@ impl Phrases {
         }
         let [(_, first), rest @ ..] = slots.as_slice() else { return false };
         let span: u32 = rest.iter().map(|(gap, _)| gap + 1).sum();
-        let needs = rest.iter().fold(Slots::default(), |all, (_, slot)| all | *slot);
-        self.firsts |= *first;
-        self.all.push(Phrase { pattern, first: *first, rest: rest.to_vec(), needs });
-        span < WINDOW
+        let needs = rest.iter().fold(*first, |all, (_, slot)| all | *slot);
+        self.all.push(Phrase { pattern, first: *first, rest: rest.to_vec(), needs, beside: (None, None) });
+        span < WINDOW && self.all.len() <= Numbers::BITS as usize
+    }
+
+    /// Makes all of them ready to be looked for.
+    pub(crate) fn index(&mut self) {
+        for (number, phrase) in self.all.iter_mut().enumerate() {
+            let slots: Vec<_> = std::iter::once((0, phrase.first)).chain(phrase.rest.iter().copied()).collect();
+            let Anchor { slot, beside, reach } = Anchor::of(&slots, &mut self.lexicon);
+            phrase.beside = beside;
+            self.lexicon.filling(phrase.first).for_each(|word| word.begins |= 1 << number);
+            for word in self.lexicon.filling(slot) {
+                word.anchors |= 1 << number;
+                word.reach = word.reach.or(reach);
+            }
+        }
+        self.lexicon.index();
+    }
+
+    /// These phrases, in their order.
+    pub(crate) fn of(&self, mut numbers: Numbers) -> impl Iterator<Item = &Phrase> {
+        std::iter::from_fn(move || {
+            let number = numbers.trailing_zeros();
+            numbers &= numbers.wrapping_sub(1);
+            self.all.get(number as usize)
+        })
     }
 
     /// The bit of a slot, with its words in the lexicon.
@@ -80,7 +104,7 @@ impl Phrases {
 impl Phrase {
     /// The last word of the phrase, if it begins with the first of these. Each slot is a shift and a mask over the
     /// next few words, so what this costs does not depend on what they are.
-    pub(crate) fn ends(&self, known: &[Known]) -> Option<usize> {
+    pub(crate) fn ends(&self, known: &[Known<'_>]) -> Option<usize> {
         let start = known.first()?.index;
         let mut reached = 1_u32;
         for (gap, slot) in &self.rest {
@@ -96,7 +120,7 @@ impl Phrase {
 }
 
 /// Which of the next words fill a slot.
-fn filled(known: &[Known], start: u32, slot: Slots) -> u32 {
+fn filled(known: &[Known<'_>], start: u32, slot: Slots) -> u32 {
     let near = known.iter().take_while(|word| word.index - start < WINDOW);
-    near.filter(|word| word.slots.meets(slot)).fold(0, |all, word| all | 1 << (word.index - start))
+    near.filter(|word| word.word.slots.meets(slot)).fold(0, |all, word| all | 1 << (word.index - start))
 }

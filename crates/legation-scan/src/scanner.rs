@@ -1,14 +1,17 @@
-//! Looking at a text: every pattern, one pass each over the view.
+//! Looking at a text: every pattern, one pass each over the view. Phrases are only looked for in what the sieve holds
+//! back.
 
 use crate::encoded::{self, encoded};
 use crate::extra::Extras;
 use crate::found::{Hit, How, Severity};
-use crate::hidden::{controls, hidden};
+use crate::hidden::{controls, has_controls, hidden};
 use crate::lines::lines;
 use crate::markers::marks;
 use crate::patterns::{self, BUILT_IN, LISTS};
 use crate::phrase::{Phrase, Phrases, WINDOW};
 use crate::settings::{Adjusted, BadPattern, Settings};
+use crate::sieve::{Of, Sieve};
+use crate::slots::Slots;
 use crate::softened::Softeners;
 use crate::view::View;
 use crate::words::Words;
@@ -22,6 +25,7 @@ pub struct Scanner {
     /// How much each built-in pattern means; none: it is not looked for.
     severities: Vec<Option<Severity>>,
     phrases: Phrases,
+    sieve: Sieve,
     softeners: Softeners,
     extras: Extras,
 }
@@ -61,8 +65,9 @@ impl Scanner {
         }
         let mut slot = |name| phrases.slot(name, LISTS).ok_or(BadPattern::BuiltIn(name));
         let softeners = Softeners { talk: slot("TALK")?, told: slot("TOLD")?, not: slot("NOT")? };
-        phrases.lexicon.index();
-        Ok(Scanner { severities, phrases, softeners, extras: Extras::of(&settings.extra)? })
+        phrases.index();
+        let sieve = Sieve::of(&phrases);
+        Ok(Scanner { severities, phrases, sieve, softeners, extras: Extras::of(&settings.extra)? })
     }
 
     /// How many patterns are looked for.
@@ -102,15 +107,20 @@ impl Scanner {
         hits.gravest_first()
     }
 
+    /// Whether any text of JSON without escapes, all of it ASCII, needs a closer look.
+    pub(crate) fn holds_back(&self, json: &[u8], budget: &mut Budget) -> bool {
+        self.extras.len() > 0
+            || has_controls(json)
+            || marks(json).next().is_some()
+            || self.sieve.holds_back(json, Of::Json, &self.phrases, &mut budget.work)
+            || encoded::tastes(json, &mut budget.work)
+    }
+
     fn look(&self, text: &str, hits: &mut Hits, budget: &mut Budget) {
         let view = View::of(text);
         budget.work += text.len() as u64 + view.bytes().len() as u64;
-        let hide = if text.is_ascii() { Vec::new() } else { hidden(text) };
-        for hidden in hide.into_iter().chain(controls(text)) {
-            let place = (hidden.offset, hidden.length);
-            self.hit(hidden.pattern, place, How::Plain, hits);
-        }
-        for mark in marks(&view) {
+        self.look_for_hidden(text, &view, hits);
+        for mark in marks(view.bytes()) {
             let name = if mark.is_loose { "loose_marker" } else { "chat_marker" };
             self.hit(name, view.place(mark.start, mark.end), how(&view, mark.start, mark.end), hits);
         }
@@ -118,7 +128,9 @@ impl Scanner {
             let name = if line.is_above { "role_line" } else { "turn_line" };
             self.hit(name, view.place(line.start, line.end), how(&view, line.start, line.end), hits);
         }
-        self.look_for_phrases(&view, hits, budget);
+        if self.sieve.holds_back(view.bytes(), Of::View, &self.phrases, &mut budget.work) {
+            self.look_for_phrases(&view, hits, budget);
+        }
         for (name, severity, start, end) in self.extras.find(&view) {
             let (offset, length) = view.place(start, end);
             let how = how(&view, start, end);
@@ -126,28 +138,40 @@ impl Scanner {
         }
     }
 
+    fn look_for_hidden(&self, text: &str, view: &View<'_>, hits: &mut Hits) {
+        let hides = if view.hides() { hidden(text) } else { Vec::new() };
+        let mut known = Vec::new();
+        for hidden in hides.into_iter().chain(controls(text)) {
+            // Each of them means as much as the first.
+            if !known.contains(&hidden.pattern) {
+                known.push(hidden.pattern);
+                self.hit(hidden.pattern, (hidden.offset, hidden.length), How::Plain, hits);
+            }
+        }
+    }
+
     fn hit(&self, name: &str, (offset, length): (usize, usize), how: How, hits: &mut Hits) {
         let number = patterns::number(name);
         let Some(severity) = number.and_then(|number| self.severities.get(number).copied().flatten()) else { return };
         let severity = if how == How::Plain { severity } else { severity.raised() };
-        hits.add(Hit { pattern: name.to_owned(), severity, offset, length, how });
+        if !hits.has(name, severity) {
+            hits.add(Hit { pattern: name.to_owned(), severity, offset, length, how });
+        }
     }
 
     fn look_for_phrases(&self, view: &View<'_>, hits: &mut Hits, budget: &mut Budget) {
         let words = Words::of(view, &self.phrases.lexicon);
         budget.work += words.work + words.known.len() as u64;
-        if !words.slots.meets(self.phrases.firsts) {
-            return;
-        }
-        let starts = words.known.iter().enumerate().filter(|(_, word)| word.slots.meets(self.phrases.firsts));
-        for (first, word) in starts {
+        for (first, known) in words.known.iter().enumerate().filter(|(_, known)| known.word.begins != 0) {
             let ahead = words.known.get(first..).unwrap_or_default();
-            let near = ahead.iter().take_while(|next| next.index - word.index < WINDOW);
-            let (count, slots) = near.fold((0, word.slots), |(count, all), next| (count + 1, all | next.slots));
+            let near = ahead.iter().take_while(|next| next.index - known.index < WINDOW);
+            let (count, slots, anchors) = near.fold((0, Slots::default(), 0), |(count, slots, anchors), next| {
+                (count + 1, slots | next.word.slots, anchors | next.word.anchors)
+            });
             budget.work += count;
             // Most phrases lack a word here, and need no closer look.
-            let fits = |phrase: &&Phrase| word.slots.meets(phrase.first) && slots.has(phrase.needs);
-            for phrase in self.phrases.all.iter().filter(fits) {
+            let begun = self.phrases.of(known.word.begins & anchors);
+            for phrase in begun.filter(|phrase| slots.has(phrase.needs)) {
                 budget.work += count;
                 self.look_for_phrase(phrase, view, &words, first, hits);
             }
@@ -209,5 +233,77 @@ impl Hits {
         hits.sort_by_key(|hit| (std::cmp::Reverse(hit.severity), hit.offset));
         hits.truncate(KEPT);
         hits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Budget, Hits, Scanner};
+    use crate::patterns::{BUILT_IN, LISTS};
+    use crate::settings::Settings;
+    use crate::sieve::Of;
+    use crate::view::View;
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+    use std::sync::LazyLock;
+
+    static SCANNER: LazyLock<Scanner> = LazyLock::new(|| Scanner::new(&Settings::default()).unwrap());
+
+    /// Some words of a phrase, one for each slot but those that are left out.
+    fn said(phrase: Index, picks: &[Index], left_out: Index, gap: &str) -> String {
+        let phrases: Vec<_> = BUILT_IN.iter().flat_map(|pattern| pattern.phrases).collect();
+        let slots = phrase.get(&phrases).split(' ').filter(|slot| !slot.starts_with("..")).enumerate();
+        let words = slots.filter(|(number, _)| *number != left_out.index(8)).zip(picks).map(|((_, slot), pick)| {
+            let named = |name: &str| LISTS.iter().find(|(list, _)| *list == name).map(|(_, words)| *words);
+            let words: Vec<_> = slot.split('|').flat_map(|name| named(name).unwrap_or(name).split(' ')).collect();
+            *pick.get(&words)
+        });
+        words.collect::<Vec<_>>().join(gap)
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        let gap =
+            prop_oneof![4 => Just(" "), 1 => Just(""), 1 => Just(" the "), 1 => Just(", "), 1 => Just("\u{200B} ")];
+        let picks = prop::collection::vec(any::<Index>(), 6);
+        let phrase = (any::<Index>(), picks, any::<Index>(), gap);
+        let phrase = phrase.prop_map(|(phrase, picks, left_out, gap)| said(phrase, &picks, left_out, gap));
+        let other = prop_oneof!["[a-zа-я忽略]{0,20}", "( [a-z]){3,7}", "[ -~]{0,9}", "\\PC{0,9}"];
+        let part = prop_oneof![2 => phrase, 1 => other];
+        prop::collection::vec(part, 0..8).prop_map(|parts| parts.join(" "))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn what_passes_the_sieve_holds_no_phrase(text in text()) {
+            let (view, mut hits, mut work) = (View::of(&text), Hits::default(), 0);
+            let held_back = SCANNER.sieve.holds_back(view.bytes(), Of::View, &SCANNER.phrases, &mut work);
+            SCANNER.look_for_phrases(&view, &mut hits, &mut Budget::default());
+            prop_assert!(held_back || hits.0.is_empty(), "{:?}", hits.0);
+        }
+
+        #[test]
+        fn json_that_is_not_held_back_holds_no_text_with_findings(texts in prop::collection::vec(text(), 1..4)) {
+            let plain = |text: &String| text.chars().filter(|seen| matches!(seen, ' '..='~') && !matches!(seen, '"' | '\\')).collect();
+            let texts: Vec<String> = texts.iter().map(plain).collect();
+            let json = serde_json::json!({"system": texts}).to_string();
+            let held_back = SCANNER.holds_back(json.as_bytes(), &mut Budget::default());
+            prop_assert!(held_back || texts.iter().all(|text| SCANNER.text(text).is_empty()));
+        }
+
+        #[test]
+        fn a_text_of_ascii_has_the_findings_of_its_folded_view(text in text()) {
+            let text: String = text.chars().filter(char::is_ascii).collect();
+            // What stands last is folded to a space, and the rest with it.
+            prop_assert_eq!(SCANNER.text(&text), SCANNER.text(&format!("{text} →")));
+        }
+    }
+
+    #[test]
+    fn the_sieve_lets_ordinary_texts_pass() {
+        let text = "The outline is ready, the numbers follow this afternoon. Please tell me what you think of it now.";
+        let json = format!(r#"{{"type":"message","task_id":"T1","content":["{text}",1]}}"#);
+        assert!(!SCANNER.holds_back(json.as_bytes(), &mut Budget::default()));
     }
 }

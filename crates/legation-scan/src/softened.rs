@@ -27,7 +27,7 @@ impl Softeners {
         &self,
         severity: Severity,
         bytes: &[u8],
-        known: &[Known],
+        known: &[Known<'_>],
         place: (usize, usize),
         all: Slots,
     ) -> Severity {
@@ -36,7 +36,7 @@ impl Softeners {
         let before = known.get(..first).unwrap_or_default();
         let near = |most: u32, slots: Slots| {
             let close = before.iter().rev().take_while(move |word| first_word.index - word.index <= most);
-            close.into_iter().find(move |word| word.slots.meets(slots))
+            close.into_iter().find(move |word| word.word.slots.meets(slots))
         };
         if let Some(not) = near(DENIED, self.not)
             && is_unbroken(bytes, not.end as usize, first_word.start as usize)

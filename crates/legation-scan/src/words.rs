@@ -1,17 +1,18 @@
 //! The words of a view that phrases may be made of, with their places. One pass; words that are spelled l e t t e r
 //! by letter, or written together, are put right on the way.
 
-use crate::lexicon::{LONGEST, Lexicon};
+use crate::lexicon::{Lexicon, Word};
 use crate::slots::Slots;
+use crate::tokens;
 use crate::view::View;
+use std::ops::ControlFlow;
 
 /// A word of the lexicon in a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'l> {
     /// How many words stand before it; the end of a sentence counts as two, that of a paragraph as six.
     pub(crate) index: u32,
-    /// The slots it fills.
-    pub(crate) slots: Slots,
+    pub(crate) word: &'l Word,
     /// Its place in the view.
     pub(crate) start: u32,
     pub(crate) end: u32,
@@ -20,51 +21,19 @@ pub(crate) struct Known {
 }
 
 /// Words at least so long may be several that are written together.
-const RUN_TOGETHER: usize = 14;
+pub(crate) const RUN_TOGETHER: usize = 14;
 const LONGEST_RUN: usize = 96;
 /// So many letters that stand alone are a word.
-const SPELLED: usize = 5;
+pub(crate) const SPELLED: usize = 5;
 /// How many bytes of a text are taken apart at most.
-const TAKEN_APART: usize = 8 << 10;
-
-const WORD: u8 = 0;
-const BETWEEN: u8 = 1;
-const ENDS: u8 = 2;
-const LINE: u8 = 3;
-
-const CLASSES: [u8; 256] = classes();
-
-#[expect(
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    reason = "a constant: what is out of bounds does not compile, and a byte is below 256"
-)]
-const fn classes() -> [u8; 256] {
-    let mut classes = [BETWEEN; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | 0x80.. => WORD,
-            b'.' | b'!' | b'?' | b';' => ENDS,
-            b'\n' => LINE,
-            _ => BETWEEN,
-        };
-        byte += 1;
-    }
-    classes
-}
-
-#[inline]
-fn class(byte: u8) -> u8 {
-    CLASSES.get(usize::from(byte)).copied().unwrap_or(BETWEEN)
-}
+pub(crate) const TAKEN_APART: usize = 8 << 10;
 
 /// Finds words of the lexicon.
 pub(crate) struct Words<'w> {
     view: &'w View<'w>,
     lexicon: &'w Lexicon,
     index: u32,
-    pub(crate) known: Vec<Known>,
+    pub(crate) known: Vec<Known<'w>>,
     /// All that they fill.
     pub(crate) slots: Slots,
     /// Letters that stand alone, one after the other.
@@ -91,38 +60,24 @@ impl<'w> Words<'w> {
     }
 
     fn read(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let at = bytes.len() - rest.len();
-            let between = rest.iter().position(|byte| class(*byte) == WORD).unwrap_or(rest.len());
-            let (gap, words) = rest.split_at_checked(between).unwrap_or((rest, &[]));
-            if between != 1 || gap != b" " {
+        let mut after = 0;
+        let _ = tokens::each(bytes, |start, end| {
+            if let Some(gap) = bytes.get(after..start).filter(|gap| *gap != b" ") {
                 self.between(gap);
             }
-            let length = words.iter().position(|byte| class(*byte) != WORD).unwrap_or(words.len());
-            let (word, after) = words.split_at_checked(length).unwrap_or((words, &[]));
-            if let Some(first) = word.first() {
-                self.word(at + between, *first, word);
-            }
-            rest = after;
-        }
+            self.word(bytes, start, end);
+            after = end;
+            ControlFlow::Continue(())
+        });
         self.spelled_out();
     }
 
     /// The end of a sentence or a paragraph is farther than a space.
     fn between(&mut self, gap: &[u8]) {
-        let mut lines = 0;
-        let mut ends = false;
-        for (at, byte) in gap.iter().enumerate() {
-            match class(*byte) {
-                LINE => lines += 1,
-                ENDS => ends |= gap.get(at + 1).is_none_or(u8::is_ascii_whitespace) && at + 1 < gap.len(),
-                _ => {}
-            }
-        }
-        self.index += if lines > 1 {
+        let ends = |pair: &[u8]| matches!(pair, [b'.' | b'!' | b'?' | b';', after] if after.is_ascii_whitespace());
+        self.index += if gap.iter().filter(|byte| **byte == b'\n').nth(1).is_some() {
             6
-        } else if ends {
+        } else if gap.windows(2).any(ends) {
             2
         } else {
             0
@@ -130,30 +85,23 @@ impl<'w> Words<'w> {
     }
 
     #[inline]
-    fn word(&mut self, at: usize, first: u8, word: &[u8]) {
-        if word.len() == 1 {
-            self.spelled.push((first, place(at)));
+    fn word(&mut self, bytes: &[u8], start: usize, end: usize) {
+        if end - start == 1 {
+            self.spelled.extend(bytes.get(start).map(|letter| (*letter, place(start))));
         } else if !self.spelled.is_empty() {
             self.spelled_out();
         }
-        if self.lexicon.may_have(first, word.len()) {
-            self.look_up(at, word, false);
-        } else if word.len() >= RUN_TOGETHER && word.len() <= LONGEST_RUN && word.is_ascii() {
-            self.take_apart(word, |offset| place(at + offset));
+        if let Some(word) = self.lexicon.find(bytes, start, end) {
+            let disguised = word.is_ascii && self.view.is_disguised(start, end);
+            self.keep(Known { index: self.index, word, start: place(start), end: place(end), disguised });
+        } else if let Some(run) = run_together(bytes, start, end, self.lexicon) {
+            self.take_apart(run, |offset| place(start + offset));
         }
         self.index += 1;
     }
 
-    fn look_up(&mut self, at: usize, word: &[u8], disguised: bool) -> bool {
-        let Some((slots, is_ascii)) = self.lexicon.find(word) else { return false };
-        let end = at + word.len();
-        let disguised = disguised || is_ascii && self.view.is_disguised(at, end);
-        self.keep(Known { index: self.index, slots, start: place(at), end: place(end), disguised });
-        true
-    }
-
-    fn keep(&mut self, known: Known) {
-        self.slots |= known.slots;
+    fn keep(&mut self, known: Known<'w>) {
+        self.slots |= known.word.slots;
         self.known.push(known);
     }
 
@@ -171,32 +119,50 @@ impl<'w> Words<'w> {
         self.spelled.clear();
     }
 
-    /// Finds the words that are written together, the longest first.
+    /// Finds the words that are written together.
     fn take_apart(&mut self, letters: &[u8], place: impl Fn(usize) -> u32) {
         if self.left < letters.len() {
             return;
         }
         self.left -= letters.len();
-        let (mut at, mut skipped) = (0, false);
-        while let Some(rest) = letters.get(at..).filter(|rest| !rest.is_empty()) {
-            let longest = rest.len().min(LONGEST / 2);
-            let first = rest.first().copied().unwrap_or_default();
-            let fits = (2..=longest).rev().find_map(|length| {
-                self.work += 1;
-                let word = rest.get(..length).filter(|_| self.lexicon.may_have(first, length))?;
-                self.lexicon.find(word).map(|(slots, _)| (length, slots))
-            });
-            let Some((length, slots)) = fits else {
-                (at, skipped) = (at + 1, true);
-                continue;
-            };
-            let (start, end) = (place(at), place(at + length - 1) + 1);
-            self.index += 1 + u32::from(skipped);
-            self.keep(Known { index: self.index, slots, start, end, disguised: true });
-            (at, skipped) = (at + length, false);
+        let (lexicon, mut work, mut after) = (self.lexicon, 0, 0);
+        for (word, at, length) in parts(letters, lexicon, &mut work) {
+            self.index += 1 + u32::from(at > after);
+            after = at + length;
+            let (start, end) = (place(at), place(after - 1) + 1);
+            self.keep(Known { index: self.index, word, start, end, disguised: true });
         }
+        self.work += work;
         self.index += 1;
     }
+}
+
+/// What stands there, if it may be several words that are written together.
+pub(crate) fn run_together<'b>(bytes: &'b [u8], start: usize, end: usize, lexicon: &Lexicon) -> Option<&'b [u8]> {
+    if !(RUN_TOGETHER..=LONGEST_RUN).contains(&(end - start)) {
+        return None;
+    }
+    bytes.get(start..end).filter(|word| word.is_ascii() && !lexicon.has_alike(word))
+}
+
+/// The words that are written together, each with its place and length: from the left, the longest first.
+pub(crate) fn parts<'l>(
+    letters: &[u8],
+    lexicon: &'l Lexicon,
+    work: &mut u64,
+) -> impl Iterator<Item = (&'l Word, usize, usize)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = letters.get(at..).filter(|rest| !rest.is_empty())?;
+            let Some((found, length)) = lexicon.begins(rest, work) else {
+                at += 1;
+                continue;
+            };
+            at += length;
+            return Some((found, at - length, length));
+        }
+    })
 }
 
 fn place(at: usize) -> u32 {
