@@ -2,7 +2,7 @@
 //! if something was found in it.
 
 use crate::found::{Found, Hit};
-use crate::scanner::{Budget, Scanner};
+use crate::scanner::{Spent, Scanner};
 use legation_protocol::json::{Doc, Kind, Node};
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -20,11 +20,11 @@ type Hits = Vec<(usize, Hit)>;
 impl Scanner {
     /// What is found in a message that has passed the front door, the gravest first.
     pub fn body(&self, bytes: &[u8]) -> Vec<Found> {
-        let (mut budget, mut hits) = (Budget::default(), Vec::new());
+        let (mut spent, mut hits) = (Spent::default(), Vec::new());
         if memchr::memchr(b'\\', bytes).is_none() && bytes.is_ascii() {
-            self.plain(bytes, 0, bytes.len(), &mut budget, &mut hits);
+            self.plain(bytes, 0, bytes.len(), &mut spent, &mut hits);
         } else {
-            self.strings(bytes, &mut budget, &mut hits);
+            self.strings(bytes, &mut spent, &mut hits);
         }
         // Only then is it worked out where they lie: that takes a look at the whole message each.
         hits.sort_by_key(|(_, hit)| Reverse(hit.severity));
@@ -33,19 +33,19 @@ impl Scanner {
     }
 
     /// Looks at strings that are as they are written one by one only if together they need it.
-    fn plain(&self, bytes: &[u8], from: usize, to: usize, budget: &mut Budget, hits: &mut Hits) {
-        let Some(part) = bytes.get(from..to).filter(|part| self.holds_back(part, budget)) else { return };
+    fn plain(&self, bytes: &[u8], from: usize, to: usize, spent: &mut Spent, hits: &mut Hits) {
+        let Some(part) = bytes.get(from..to).filter(|part| self.holds_back(part, spent)) else { return };
         let mut rest = 0;
         while let Some(string) = next_string(part, rest) {
             rest = string.end + 1;
             let Some(text) = part.get(string.start..string.end).filter(|text| text.len() >= SHORTEST) else { continue };
             let Ok(text) = std::str::from_utf8(text) else { continue };
-            hits.extend(self.within(text, budget).into_iter().map(|hit| (from + string.start - 1, hit)));
+            hits.extend(self.within(text, spent).into_iter().map(|hit| (from + string.start - 1, hit)));
         }
     }
 
     /// Looks at strings with escapes or other letters than ASCII one by one, and at those between them.
-    fn strings(&self, bytes: &[u8], budget: &mut Budget, hits: &mut Hits) {
+    fn strings(&self, bytes: &[u8], spent: &mut Spent, hits: &mut Hits) {
         let (mut rest, mut plain) = (0, 0);
         while let Some(string) = next_string(bytes, rest) {
             rest = string.end + 1;
@@ -53,12 +53,12 @@ impl Scanner {
             if is_ascii && !string.escaped {
                 continue;
             }
-            self.plain(bytes, plain, string.start - 1, budget, hits);
+            self.plain(bytes, plain, string.start - 1, spent, hits);
             plain = rest;
             let Some(text) = text(bytes, &string) else { continue };
-            hits.extend(self.within(&text, budget).into_iter().map(|hit| (string.start - 1, hit)));
+            hits.extend(self.within(&text, spent).into_iter().map(|hit| (string.start - 1, hit)));
         }
-        self.plain(bytes, plain, bytes.len(), budget, hits);
+        self.plain(bytes, plain, bytes.len(), spent, hits);
     }
 
     fn placed(&self, bytes: &[u8], hits: Vec<(usize, Hit)>) -> Vec<Found> {

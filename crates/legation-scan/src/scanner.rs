@@ -30,18 +30,11 @@ pub struct Scanner {
     extras: Extras,
 }
 
-/// What is left to spend on one message, and what was spent.
-pub(crate) struct Budget {
-    /// Bytes that may be decoded.
-    pub(crate) decode: usize,
+/// What was spent on one message.
+#[derive(Default)]
+pub(crate) struct Spent {
     /// Steps taken, to show that they grow as the text does.
     pub(crate) work: u64,
-}
-
-impl Default for Budget {
-    fn default() -> Budget {
-        Budget { decode: encoded::MOST, work: 0 }
-    }
 }
 
 impl Scanner {
@@ -82,23 +75,23 @@ impl Scanner {
 
     /// What is found in a text, the gravest first.
     pub fn text(&self, text: &str) -> Vec<Hit> {
-        self.within(text, &mut Budget::default())
+        self.within(text, &mut Spent::default())
     }
 
     /// How many steps it takes to look at a text; linear in its length.
     pub fn steps(&self, text: &str) -> u64 {
-        let mut budget = Budget::default();
-        self.within(text, &mut budget);
-        budget.work
+        let mut spent = Spent::default();
+        self.within(text, &mut spent);
+        spent.work
     }
 
-    pub(crate) fn within(&self, text: &str, budget: &mut Budget) -> Vec<Hit> {
+    pub(crate) fn within(&self, text: &str, spent: &mut Spent) -> Vec<Hit> {
         let mut hits = Hits::default();
-        self.look(text, &mut hits, budget);
-        let runs = encoded(text, &mut budget.decode, &mut budget.work);
+        self.look(text, &mut hits, spent);
+        let runs = encoded(text, &mut spent.work);
         for run in runs {
             let mut inner = Hits::default();
-            self.look(&run.text, &mut inner, budget);
+            self.look(&run.text, &mut inner, spent);
             for hit in inner.0 {
                 let severity = hit.severity.raised();
                 hits.add(Hit { severity, offset: run.offset, length: run.length, how: How::Base64, ..hit });
@@ -108,17 +101,17 @@ impl Scanner {
     }
 
     /// Whether any text of JSON without escapes, all of it ASCII, needs a closer look.
-    pub(crate) fn holds_back(&self, json: &[u8], budget: &mut Budget) -> bool {
+    pub(crate) fn holds_back(&self, json: &[u8], spent: &mut Spent) -> bool {
         self.extras.len() > 0
             || has_controls(json)
             || marks(json).next().is_some()
-            || self.sieve.holds_back(json, Of::Json, &self.phrases, &mut budget.work)
-            || encoded::tastes(json, &mut budget.work)
+            || self.sieve.holds_back(json, Of::Json, &self.phrases, &mut spent.work)
+            || encoded::tastes(json, &mut spent.work)
     }
 
-    fn look(&self, text: &str, hits: &mut Hits, budget: &mut Budget) {
+    fn look(&self, text: &str, hits: &mut Hits, spent: &mut Spent) {
         let view = View::of(text);
-        budget.work += text.len() as u64 + view.bytes().len() as u64;
+        spent.work += text.len() as u64 + view.bytes().len() as u64;
         self.look_for_hidden(text, &view, hits);
         for mark in marks(view.bytes()) {
             let name = if mark.is_loose { "loose_marker" } else { "chat_marker" };
@@ -128,8 +121,8 @@ impl Scanner {
             let name = if line.is_above { "role_line" } else { "turn_line" };
             self.hit(name, view.place(line.start, line.end), how(&view, line.start, line.end), hits);
         }
-        if self.sieve.holds_back(view.bytes(), Of::View, &self.phrases, &mut budget.work) {
-            self.look_for_phrases(&view, hits, budget);
+        if self.sieve.holds_back(view.bytes(), Of::View, &self.phrases, &mut spent.work) {
+            self.look_for_phrases(&view, hits, spent);
         }
         for (name, severity, start, end) in self.extras.find(&view) {
             let (offset, length) = view.place(start, end);
@@ -159,20 +152,20 @@ impl Scanner {
         }
     }
 
-    fn look_for_phrases(&self, view: &View<'_>, hits: &mut Hits, budget: &mut Budget) {
+    fn look_for_phrases(&self, view: &View<'_>, hits: &mut Hits, spent: &mut Spent) {
         let words = Words::of(view, &self.phrases.lexicon);
-        budget.work += words.work + words.known.len() as u64;
+        spent.work += words.work + words.known.len() as u64;
         for (first, known) in words.known.iter().enumerate().filter(|(_, known)| known.word.begins != 0) {
             let ahead = words.known.get(first..).unwrap_or_default();
             let near = ahead.iter().take_while(|next| next.index - known.index < WINDOW);
             let (count, slots, anchors) = near.fold((0, Slots::default(), 0), |(count, slots, anchors), next| {
                 (count + 1, slots | next.word.slots, anchors | next.word.anchors)
             });
-            budget.work += count;
+            spent.work += count;
             // Most phrases lack a word here, and need no closer look.
             let begun = self.phrases.of(known.word.begins & anchors);
             for phrase in begun.filter(|phrase| slots.has(phrase.needs)) {
-                budget.work += count;
+                spent.work += count;
                 self.look_for_phrase(phrase, view, &words, first, hits);
             }
         }
@@ -238,7 +231,7 @@ impl Hits {
 
 #[cfg(test)]
 mod tests {
-    use super::{Budget, Hits, Scanner};
+    use super::{Spent, Hits, Scanner};
     use crate::patterns::{BUILT_IN, LISTS};
     use crate::settings::Settings;
     use crate::sieve::Of;
@@ -279,7 +272,7 @@ mod tests {
         fn what_passes_the_sieve_holds_no_phrase(text in text()) {
             let (view, mut hits, mut work) = (View::of(&text), Hits::default(), 0);
             let held_back = SCANNER.sieve.holds_back(view.bytes(), Of::View, &SCANNER.phrases, &mut work);
-            SCANNER.look_for_phrases(&view, &mut hits, &mut Budget::default());
+            SCANNER.look_for_phrases(&view, &mut hits, &mut Spent::default());
             prop_assert!(held_back || hits.0.is_empty(), "{:?}", hits.0);
         }
 
@@ -288,7 +281,7 @@ mod tests {
             let plain = |text: &String| text.chars().filter(|seen| matches!(seen, ' '..='~') && !matches!(seen, '"' | '\\')).collect();
             let texts: Vec<String> = texts.iter().map(plain).collect();
             let json = serde_json::json!({"system": texts}).to_string();
-            let held_back = SCANNER.holds_back(json.as_bytes(), &mut Budget::default());
+            let held_back = SCANNER.holds_back(json.as_bytes(), &mut Spent::default());
             prop_assert!(held_back || texts.iter().all(|text| SCANNER.text(text).is_empty()));
         }
 
@@ -304,6 +297,6 @@ mod tests {
     fn the_sieve_lets_ordinary_texts_pass() {
         let text = "The outline is ready, the numbers follow this afternoon. Please tell me what you think of it now.";
         let json = format!(r#"{{"type":"message","task_id":"T1","content":["{text}",1]}}"#);
-        assert!(!SCANNER.holds_back(json.as_bytes(), &mut Budget::default()));
+        assert!(!SCANNER.holds_back(json.as_bytes(), &mut Spent::default()));
     }
 }

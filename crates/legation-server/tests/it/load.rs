@@ -1,4 +1,4 @@
-//! A hello is answered within five seconds (VCP capability negotiation 3.1, section 6), also while everybody else
+//! A hello is answered within five seconds (VCP capability negotiation 3.1, section 12), also while everybody else
 //! sends as fast as they can.
 
 use crate::handshake::asking;
