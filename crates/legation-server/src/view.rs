@@ -13,13 +13,13 @@ use serde_json::Value;
 pub(crate) struct View {
     #[serde(flatten)]
     agent: Value,
-    state: &'static str,
     /// Why it stands still, for those who may know.
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<Stopped>,
     /// How much waits for it, for those who may read its mailbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     waiting: Option<usize>,
+    state: &'static str,
     /// What it has escalated and is open, as far as the one who looks may know.
     #[serde(skip_serializing_if = "Option::is_none")]
     escalations: Option<Vec<String>>,
@@ -62,7 +62,7 @@ impl View {
             members.remove("tokens");
             members.insert("keys".to_owned(), serde_json::to_value(keys).unwrap_or_default());
         }
-        View { agent, state, stopped, waiting, escalations: None, presence: None, charter: None }
+        View { agent, stopped, waiting, state, escalations: None, presence: None, charter: None }
     }
 
     /// With what it has escalated and is open.
