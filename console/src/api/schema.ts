@@ -2549,6 +2549,11 @@ export interface components {
         };
         /** @description What is known of a message, and what became of it. */
         readonly ExplainedMessage: {
+            /**
+             * @description Who keeps the key it is signed with, where it is not the sender.
+             * @enum {string}
+             */
+            readonly custody?: "own" | "exchange";
             readonly dialect: components["schemas"]["Dialect"];
             /** @description SHA-256 of its canonical form without its signature. */
             readonly digest: components["schemas"]["Hash"];
@@ -2933,6 +2938,11 @@ export interface components {
         /** @description A key of an agent. */
         readonly Key: {
             /**
+             * @description Who keeps its secret half, where it is not the agent.
+             * @enum {string}
+             */
+            readonly custody?: "own" | "exchange";
+            /**
              * Format: date-time
              * @description From when on it no longer counts.
              */
@@ -3065,6 +3075,11 @@ export interface components {
         readonly Message: components["schemas"]["VcpMessage"] | components["schemas"]["AclMessage"] | components["schemas"]["CapMessage"] | components["schemas"]["VlpMessage"];
         /** @description What is known of a message. */
         readonly MessageFacts: {
+            /**
+             * @description Who keeps the key it is signed with, where it is not the sender.
+             * @enum {string}
+             */
+            readonly custody?: "own" | "exchange";
             readonly dialect: components["schemas"]["Dialect"];
             /** @description SHA-256 of its canonical form without its signature. */
             readonly digest: components["schemas"]["Hash"];
@@ -3280,6 +3295,11 @@ export interface components {
         readonly Registration: {
             readonly aliases?: components["schemas"]["Aliases"];
             readonly capabilities?: components["schemas"]["Capabilities"];
+            /**
+             * @description With `exchange` a key that the exchange makes and keeps is in use from now on in place of all others; with `own` no such key is any more.
+             * @enum {string}
+             */
+            readonly custody?: "own" | "exchange";
             /** @description The dialects it speaks. */
             readonly dialects?: readonly components["schemas"]["Dialect"][];
             /** @description Where it runs. */
@@ -3700,6 +3720,11 @@ export interface components {
             readonly authoritative: number;
             /** @description All of them, in the order of the record. */
             readonly chain: readonly {
+                /**
+                 * @description Who keeps the key it is signed with, where it is not the sender.
+                 * @enum {string}
+                 */
+                readonly custody?: "own" | "exchange";
                 readonly dialect: components["schemas"]["Dialect"];
                 /** @description SHA-256 of its canonical form without its signature. */
                 readonly digest: components["schemas"]["Hash"];

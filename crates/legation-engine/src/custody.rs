@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 /// Who has the keys.
 pub(crate) struct Custodian {
-    safe: Arc<Safe>,
+    pub(crate) safe: Safe,
     shelf: Mutex<Shelf>,
 }
 
@@ -40,7 +40,7 @@ impl Drop for Made {
 }
 
 impl Custodian {
-    pub(crate) fn of(safe: Arc<Safe>) -> Custodian {
+    pub(crate) fn of(safe: Safe) -> Custodian {
         Custodian { safe, shelf: Mutex::default() }
     }
 
@@ -85,7 +85,7 @@ impl Exchange {
         if wanted.custody != Some(Custody::Exchange) || !may_come {
             return Ok(None);
         }
-        let custodian = Arc::clone(&self.custodian);
+        let custodian = Arc::clone(&self.vault.custodian);
         let made = tokio::task::spawn_blocking(move || custodian.make()).await;
         let (public, made) = made.map_err(|_| Error::Closed)??;
         wanted.kept = Some(public);
@@ -99,16 +99,16 @@ impl Exchange {
     }
 
     pub(crate) fn let_go(&self) -> Result<(), Error> {
-        let mut shelf = self.custodian.shelf();
+        let mut held = self.vault.custodian.shelf();
         // While the shelf is held nothing is made that is neither on it nor in the state.
         let state = self.state();
         let keys = state.registry().agents().flat_map(|agent| &agent.keys);
         let kept = keys.filter(|key| key.custody == Custody::Exchange && key.state.is_live());
         let mut kept: BTreeSet<_> = kept.map(|key| name_of(&key.public)).collect();
         drop(state);
-        shelf.open.retain(|name, _| kept.contains(name));
-        kept.extend(shelf.made.iter().cloned());
-        self.custodian.safe.retain(&kept).map(drop).map_err(Error::Record)
+        held.open.retain(|name, _| kept.contains(name));
+        kept.extend(held.made.iter().cloned());
+        self.vault.custodian.safe.retain(&kept).map(drop).map_err(Error::Record)
     }
 
     /// The message signed in its sender's name, where the sender sends it itself and has its key kept here.
@@ -118,7 +118,7 @@ impl Exchange {
         credential: &Credential,
     ) -> Result<Received, (Rejection, Box<[u8]>)> {
         let Some(public) = self.entrusted(&received, credential) else { return Ok(received) };
-        let key = self.custodian.key(&public).unwrap_or_else(|error| {
+        let key = self.vault.custodian.key(&public).unwrap_or_else(|error| {
             tracing::error!(%error, %public, "a key that is kept for an agent cannot be read");
             None
         });

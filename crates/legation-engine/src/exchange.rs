@@ -5,7 +5,6 @@ use crate::arrivals::Arrivals;
 use crate::carrier::Carrier;
 use crate::charters::Covered;
 use crate::clearing::Clearing;
-use crate::custody::Custodian;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
 use crate::judge::Judge;
@@ -226,8 +225,6 @@ pub struct Exchange {
     pub(crate) notary: Arc<Notary>,
     pub(crate) stats: Arc<Stats>,
     pub(crate) vault: Arc<Vault>,
-    /// The keys that are kept for agents.
-    pub(crate) custodian: Arc<Custodian>,
     pub(crate) shelf: Arc<Mutex<Shelf>>,
     pub(crate) clearing: Arc<Mutex<Clearing>>,
     /// How much each agent may say, by canonical id.

@@ -8,7 +8,6 @@ use crate::charters::Covered;
 use crate::clearing::Clearer;
 use crate::clock::Clock;
 use crate::crew::{Crew, Ended};
-use crate::custody::Custodian;
 use crate::decider::{Decider, Job, instant, now};
 use crate::exchange::{Error, Exchange, Head};
 use crate::identity::{Identity, ring_of};
@@ -122,7 +121,7 @@ impl Exchange {
         let stats = Arc::new(Stats::default());
         let silence = judge.as_ref().map(|_| policy.judge.unwrap_or_default());
         let policy = Policy { realm: realm.clone(), judge: silence, ..policy };
-        let Kept { ring, snapshots, covered, mut ledger, cut } =
+        let Kept { ring, snapshots, safe, covered, mut ledger, cut } =
             Kept::open(&data, &key_ring, segment, &stats, &policy)?;
         let Identity { key, voice, operator, operator_token } = Identity::of(&data, &realm, ledger.size() == 0)?;
         let policy = Policy { voice: Some(voice), ..policy };
@@ -167,10 +166,7 @@ impl Exchange {
             sealed_for: None,
             clock,
         };
-        let safe = Arc::new(Safe::of(&data.join("record"), Arc::clone(&ring)));
-        let custodian = Arc::new(Custodian::of(Arc::clone(&safe)));
-        let vault =
-            Arc::new(Vault::new(rewriter, (snapshots, safe), ring, indexed.standing.clone(), Arc::clone(&desk)));
+        let vault = Vault::of(rewriter, (snapshots, safe), ring, indexed.standing.clone(), Arc::clone(&desk));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let judge = judge.map(|judge| Arc::new(Judge::new(judge, Arc::clone(&notary))));
         let exchange = Exchange {
@@ -188,7 +184,6 @@ impl Exchange {
             notary,
             stats,
             vault,
-            custodian,
             pace,
             alerts: Arc::clone(&desk),
             carrier,
@@ -200,21 +195,23 @@ impl Exchange {
             shelf,
             clearing,
         };
-        exchange.let_go()?;
         alerts::tell(&exchange, told, data);
         let runtime = Handle::current();
-        exchange.set_going(&runtime, counting);
+        exchange.set_going(&runtime, counting)?;
         let crew = Crew { decider, queue, keeper, follower, guard, clearer, arrivals: bells, alerts: desk };
         let (ended, recovery) = (crew.start(&runtime)?, exchange.tell_of(cut));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
 
-    /// Counts who is refused, and brings messages to those who said where they take them.
-    fn set_going(&self, runtime: &Handle, counting: impl Future<Output = ()> + Send + 'static) {
+    /// Lets go of keys that nobody has any more, counts who is refused, and brings messages to those who said where they
+    /// take them.
+    fn set_going(&self, runtime: &Handle, counting: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
+        self.let_go()?;
         drop(runtime.spawn(counting));
         if let Some(outlet) = self.outlet() {
             drop(runtime.spawn(push::supervise(Arc::new(outlet))));
         }
+        Ok(())
     }
 
     /// Tells people what recovery had to cut.
@@ -230,6 +227,8 @@ impl Exchange {
 struct Kept {
     ring: Arc<Ring>,
     snapshots: Snapshots,
+    /// What is kept for agents.
+    safe: Safe,
     /// How far the newest snapshot goes.
     covered: u64,
     ledger: Ledger,
@@ -251,6 +250,7 @@ impl Kept {
             Err(error) => return Err(Error::Record(error)),
         }
         let ledger = Ledger::open(log, folded, policy.clone())?;
-        Ok(Kept { ring, snapshots, covered: known.position, ledger, cut: recovered.cut })
+        let safe = Safe::of(&record, Arc::clone(&ring));
+        Ok(Kept { ring, snapshots, safe, covered: known.position, ledger, cut: recovered.cut })
     }
 }

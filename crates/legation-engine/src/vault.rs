@@ -4,6 +4,7 @@
 
 use crate::alerts::Desk;
 use crate::complaint::Complaint;
+use crate::custody::Custodian;
 use crate::decider::now;
 use crate::exchange::{Error, Exchange, Head};
 use crate::index::{Standing, step_back};
@@ -59,7 +60,8 @@ pub struct Rewriting {
 pub(crate) struct Vault {
     rewriter: Rewriter,
     snapshots: Snapshots,
-    safe: Arc<Safe>,
+    /// Who has the keys that are kept for agents.
+    pub(crate) custodian: Arc<Custodian>,
     ring: Arc<Ring>,
     index: watch::Receiver<Standing>,
     rewriting: Mutex<Option<Rewriting>>,
@@ -68,17 +70,18 @@ pub(crate) struct Vault {
 }
 
 impl Vault {
-    pub(crate) fn new(
+    pub(crate) fn of(
         rewriter: Rewriter,
-        (snapshots, safe): (Snapshots, Arc<Safe>),
+        (snapshots, safe): (Snapshots, Safe),
         ring: Arc<Ring>,
         index: watch::Receiver<Standing>,
         alerts: Arc<Desk>,
-    ) -> Vault {
+    ) -> Arc<Vault> {
         let complaint =
             Complaint::new("what is written is sealed with a key that the next start would not find", alerts);
         let (rewriting, complaint) = (Mutex::new(None), Mutex::new(complaint));
-        Vault { rewriter, snapshots, safe, ring, index, rewriting, complaint }
+        let custodian = Arc::new(Custodian::of(safe));
+        Arc::new(Vault { rewriter, snapshots, custodian, ring, index, rewriting, complaint })
     }
 
     fn storage(&self) -> Result<Storage, legation_store::Error> {
@@ -144,7 +147,7 @@ impl Vault {
             return Ok(());
         }
         let _pause = self.rewriter.pause();
-        self.safe.reseal()
+        self.custodian.safe.reseal()
     }
 
     /// Lets go of the keys that nothing is sealed with any more.
@@ -158,8 +161,8 @@ impl Vault {
         used.extend(self.snapshots.keys()?.into_iter().flatten());
         used.insert(index);
         // Nothing may be put there with a key that is about to go.
-        let _writing = self.safe.pause();
-        used.extend(self.safe.keys()?);
+        let _writing = self.custodian.safe.pause();
+        used.extend(self.custodian.safe.keys()?);
         // What is not sealed with a key any more may be again after a power cut, until this is done.
         self.rewriter.sync()?;
         let gone = self.ring.retain(&used)?;

@@ -17,7 +17,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 
 /// A file that tells these bytes, as they are, in hexadecimal digits or in base64.
 fn tells(dir: &Path, secret: &[u8; 32]) -> Option<PathBuf> {
-    let hex: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = secret.map(|byte| format!("{byte:02x}")).concat();
     let pem = SecretKey::from_seed(secret).to_pem().unwrap();
     let base64 = pem.lines().nth(1).unwrap();
     // The last part of the PEM's line is the key's own.

@@ -7,8 +7,11 @@ use crate::handshake::identity;
 use crate::house::House;
 use serde_json::json;
 
-/// Tokens that are some: with domain, approach, role, version and namespace.
-const GOOD: [(&str, [&str; 3], Option<&str>, Option<&str>); 12] = [
+/// A token with domain, approach and role, version, and namespace.
+type Judged = (&'static str, [&'static str; 3], Option<&'static str>, Option<&'static str>);
+
+/// Tokens that are some.
+const GOOD: [Judged; 12] = [
     ("family.safe.guide", ["family", "safe", "guide"], None, None),
     ("family.safe.guide@1.2.0", ["family", "safe", "guide"], Some("1.2.0"), None),
     ("family.safe.guide:ELEM", ["family", "safe", "guide"], None, Some("ELEM")),
