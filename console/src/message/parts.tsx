@@ -62,7 +62,7 @@ export function Safety({ of }: { of: object }): VNode {
   const issues = safety.list("issues");
   return (
     <div class="stack">
-      {level && <Chip tone={LEVELS[level] ?? "plain"}>{level}</Chip>}
+      {level && <div><Chip tone={LEVELS[level] ?? "plain"}>{level}</Chip></div>}
       {issues && <ul class="stack">{issues.map((issue, n) => <li key={n}>{isObject(issue) ? <Issue of={issue} /> : <Some value={issue} />}</li>)}</ul>}
       <Rest of={safety.rest()} />
     </div>
@@ -102,7 +102,7 @@ export function Attachment({ of }: { of: unknown }): VNode {
   const [kind, body] = [part.text("type"), part.text("text")];
   return (
     <li class="stack">
-      {kind && <Chip>{kind}</Chip>}
+      {kind && <div><Chip>{kind}</Chip></div>}
       {body && <Prose value={body} />}
       {isObject(of) ? <Rest of={part.rest()} /> : <Some value={of} />}
     </li>
