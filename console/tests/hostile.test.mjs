@@ -1,5 +1,6 @@
 // Hostile content in every field of every dialect: it is shown as text, and nothing of it runs.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { House, acl, browse, cap, enter, vcp, vlp } from "./house.mjs";
 
@@ -64,6 +65,33 @@ test("what cannot be seen is named, and turns nothing around it", async () => {
   const page = await enter(browser, house, { at: `messages/${body.position}` });
   await page.locator(".said .hidden-char").first().waitFor();
   assert.deepEqual(await page.locator(".said .hidden-char").allTextContents(), ["U+202E", "U+200B"]);
+});
+
+test("fillers, tags and marks within names and chips are named too, and flags stay flags", async () => {
+  const tags = (text) => String.fromCodePoint(...Array.from(text, (one) => 0xe0000 + one.codePointAt(0)));
+  const flag = `\u{1f3f4}${tags("gbsct")}\u{e007f}`;
+  const carl = await house.agent("cleo");
+  const words = `a\u3164b\u115fc\u206ad\u180ee\ufff9f${tags("pay mallory")}\u{e0001} pay\u200dpal x\ufe0f\ufe01 \u{1f3f4}${tags("evil")}\u{e007f}`;
+  const fine = `${flag} \u{1f469}\u200d\u{1f680} ❤\ufe0f\u200d\u{1f525} 1\ufe0f\u20e3 می\u200cخواهم \u845b\u{e0100}`;
+  const { body } = await house.send(carl, vlp("cleo", "bob", words, { keywords: ["pay\u200bpal", `k${tags("run")}`, fine], constraints: ["x\u202egnp.exe"], ["x\u200bname\u202e"]: "y" }));
+  assert.ok(body.position, JSON.stringify(body));
+  const page = await enter(browser, house, { at: `messages/${body.position}` });
+  await page.locator(".said .hidden-char").first().waitFor();
+  const named = (where) => page.locator(`${where} .hidden-char`).allTextContents();
+  assert.deepEqual(await named(".said"), ["U+3164", "U+115F", "U+206A", "U+180E", "U+FFF9", "U+E0070… “pay mallory”", "U+E0001", "U+200D", "U+FE0F", "U+FE01", "U+E0065… “evil”", "U+E007F"]);
+  assert.deepEqual(await named(".keywords"), ["U+200B", "U+E0072… “run”", "U+202E"]);
+  assert.ok((await page.locator(".keywords").first().textContent()).includes(fine));
+  assert.deepEqual(await named(".letter dt"), ["U+200B", "U+202E"]);
+  await page.context().close();
+});
+
+test("the page one signs in at names the same characters", async () => {
+  const at = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
+  const ranges = (text, form) => Array.from(text.matchAll(form), ([, from, to]) => [from, to].map((code) => Number.parseInt(code, 16)));
+  const console_ = ranges(at("../src/ui/unseen.ts"), /\[0x(\w+), 0x(\w+)\]/g);
+  const server = ranges(at("../../crates/legation-server/src/html.rs"), /'\\u\{(\w+)\}'\.\.='\\u\{(\w+)\}'/g);
+  // Controls are named by what they are there.
+  assert.deepEqual(console_.filter(([from]) => from > 0x9f), server);
 });
 
 test("the page runs no script but its own, even when one is put into it", async () => {

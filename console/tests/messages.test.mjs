@@ -104,6 +104,81 @@ test("what was changed on the way does not hold", async () => {
   await page.context().close();
 });
 
+test("what is shown above is held to what was checked", async () => {
+  const page = await enter(browser, house);
+  const path = `/v1/messages/${at.signed}`;
+  const lie = async (to, change, found) => {
+    await page.route((url) => url.pathname === to, async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.text();
+      const changed = change(body);
+      assert.notEqual(changed, body);
+      await route.fulfill({ response: answer, body: changed });
+    });
+    await page.goto("about:blank");
+    await page.goto(`${house.url}/#/messages/${at.signed}`);
+    await page.locator("[data-proof='broken']").getByText(found).waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+  };
+  const member = (name, value) => (text) => JSON.stringify({ ...JSON.parse(text), [name]: value });
+  await lie(path, (text) => text.replace("family.safe.guide", "anything.goes"), "not what was checked: the message.");
+  await lie(path, (text) => { const { message, ...told } = JSON.parse(text); return JSON.stringify(told); }, "not what was checked: the message.");
+  await lie(`${path}/explain`, member("sender", "mallory"), "not what was checked: its sender.");
+  await lie(`${path}/explain`, member("to", ["bob", "mallory"]), "not what was checked: its recipients.");
+  await lie(`${path}/explain`, member("kind", "constitution_announce"), "not what was checked: its kind.");
+  await lie(`${path}/explain`, member("digest", `sha256:${"0".repeat(64)}`), "not what was checked: its digest.");
+  await lie(`${path}/explain`, member("received_at", "2020-01-01T00:00:00Z"), "not what was checked: its time.");
+  await lie(`${path}/explain`, member("verdict", "held"), "not what was checked: its verdict.");
+  // The last one counts for this browser, the first one for others.
+  await lie(`${path}/raw`, (text) => text.replace("{", '{"recipient":"mallory",'), 'the name "recipient" comes twice');
+  await lie(`${path}/raw`, (text) => text.replace('"payload":{', '"payload":{"cont\\u0065xt":"other",'), 'the name "context" comes twice');
+  await page.goto("about:blank");
+  await page.goto(`${house.url}/#/messages/${at.signed}`);
+  await page.locator("[data-proof='sound']").getByText("What is shown above is what was checked").waitFor();
+  await page.context().close();
+});
+
+test("what goes wrong while checking is said, and is not taken for a fact", async () => {
+  const page = await enter(browser, house);
+  const checked = page.getByRole("region", { name: "Checked in this browser" });
+  const broken = { status: 500, json: { error: "internal", message: "boom", retryable: true } };
+  for (const [path, at_] of [[`/v1/messages/${at.claim}/raw`, at.claim], ["/v1/audit/proof", at.claim], ["/v1/audit/entries", at.claim], ["/v1/agents/ann", at.signed]]) {
+    await page.route((url) => url.pathname === path, (route) => route.fulfill(broken));
+    await page.goto("about:blank");
+    await page.goto(`${house.url}/#/messages/${at_}`);
+    await checked.getByRole("alert").getByText("boom").waitFor();
+    assert.equal(await page.locator("[data-proof]").count(), 0, path);
+    await page.unrouteAll({ behavior: "wait" });
+    await checked.getByRole("button", { name: "Try again" }).click();
+    await page.locator("[data-proof='sound']").waitFor();
+    assert.equal(await checked.getByRole("alert").count(), 0);
+  }
+  // What is to be expected is said as what it is.
+  await page.route((url) => url.pathname === "/v1/audit/proof", (route) => route.fulfill({ status: 404, json: { error: "not_found", message: "no checkpoint is signed yet" } }));
+  await page.goto("about:blank");
+  await page.goto(`${house.url}/#/messages/${at.claim}`);
+  await page.locator("[data-proof='sound']").getByText("No checkpoint covers it yet").waitFor();
+  await page.context().close();
+});
+
+test("what was erased is told as that, and a message that is shown in its place is not believed", async () => {
+  const { body } = await house.send(ann, cap("ann", "bob", "soon gone", { task_id: "T-gone" }));
+  const { status, body: told } = await house.ask("POST", "/v1/erase", { positions: [body.position], reason: "asked for", undelivered: true });
+  assert.ok(status < 300, JSON.stringify(told));
+  const page = await enter(browser, house, { at: `messages/${body.position}` });
+  await page.locator("[data-proof='sound']").getByText("What it said is not kept any more.").waitFor();
+  await page.route((url) => url.pathname === `/v1/messages/${body.position}`, async (route) => {
+    const answer = await route.fetch();
+    const { gone, ...facts } = await answer.json();
+    await route.fulfill({ response: answer, json: { ...facts, message: cap("ann", "bob", "never said") } });
+  });
+  await page.goto("about:blank");
+  await page.goto(`${house.url}/#/messages/${body.position}`);
+  await page.locator("[data-proof='broken']").getByText("not what was checked: the message.").waitFor();
+  await page.unrouteAll({ behavior: "wait" });
+  await page.context().close();
+});
+
 test("a refusal is explained", async () => {
   const page = await enter(browser, house, { at: "messages?verdict=refused" });
   await page.locator(".line").first().click();

@@ -172,6 +172,50 @@ test("proofs and exports are those of the program", async () => {
   await page.context().close();
 });
 
+test("a hash beside what an entry says is not believed instead of it, nor a name that comes twice", async () => {
+  const page = await enter(browser, house, { at: "record" });
+  const proving = card(page, "Prove an entry");
+  const lie = async (change) => {
+    await page.unrouteAll({ behavior: "wait" });
+    await page.route("**/v1/audit/entries*", async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      const told = JSON.parse(text).entries.find(({ position }) => position === 5);
+      await route.fulfill({ response, body: change(text, JSON.stringify(told.effect), told) });
+    });
+    await proving.getByLabel("Entry").fill("5");
+    await proving.getByRole("button", { name: "Prove", exact: true }).click();
+  };
+  const said = ({ effect_salt: salt }, effect) => `sha256:${createHash("sha256").update("legation effect 1\n").update(Buffer.from(salt, "hex")).update(effect).digest("hex")}`;
+  const forged = (effect) => effect.replace('"sender":"ann"', '"sender":"mallory"');
+  await lie((text, effect, told) => text.replace(effect, `${forged(effect)},"effect_hash":"${said(told, effect)}"`));
+  await proving.locator("[data-proof='broken']").getByText("does not give its leaf").waitFor();
+
+  // Without the salt there is only the hash, and that is said.
+  const hashed = (text, effect, told) => text.replace(`"effect_salt":"${told.effect_salt}"`, `"effect_hash":"${said(told, effect)}"`).replace(effect, forged(effect));
+  await lie(hashed);
+  await proving.getByText("Only the hash of what it says is shown").waitFor();
+  assert.equal(await proving.getByText("What the entry says gives its leaf").count(), 0);
+  await proving.getByText("What is shown of it, unchecked").waitFor();
+  await verify(page, 4, 8);
+  await card(page, "Verify").getByText("Of 1 of them only the hash is shown").waitFor();
+  await card(page, "Verify").getByText("What 3 entries say gives their leaves.").waitFor();
+
+  // This browser would show the last of them, and hash the first.
+  await lie((text, effect) => text.replace(effect, `${effect},"effect":${forged(effect)}`));
+  await proving.locator("[data-proof='sound']").getByText("What the entry says gives its leaf").waitFor();
+  await proving.getByText("What it says", { exact: true }).click();
+  assert.doesNotMatch(await proving.getByRole("region", { name: "What it says" }).textContent(), /mallory/);
+
+  // The proof of another entry is none of this one.
+  await page.unrouteAll({ behavior: "wait" });
+  await page.route("**/v1/audit/proof?*", async (route) => route.fulfill({ response: await route.fetch({ url: route.request().url().replace("position=5", "position=6") }) }));
+  await proving.getByRole("button", { name: "Prove", exact: true }).click();
+  await proving.getByText("the exchange answers for another entry").waitFor();
+  await page.unrouteAll({ behavior: "wait" });
+  await page.context().close();
+});
+
 test("checkpoints are kept by the browser and held against the newest", async () => {
   const old = await signed();
   const page = await enter(browser, house, { at: "record", acceptDownloads: true });

@@ -1,11 +1,13 @@
 // One message with all that is known of it: what it says, what became of it, its bytes, and whether that is true.
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { type Shape, bytes, get, session } from "../api/client";
 import { asProblem, useAsk } from "../api/use";
-import { type Found, verify } from "../proof/verify";
+import type { Shown } from "../proof/shown";
+import { verify } from "../proof/verify";
+import { Checks } from "../record/found";
 import { href } from "../router";
-import { AgentName, AgentNames, Await, Card, Check, Code, Copy, DialectBadge, ErrorState, KeyValue, Loading, Text, Time, Verdict, refusedId, save } from "../ui";
+import { AgentName, AgentNames, Await, Card, Code, Copy, DialectBadge, ErrorState, KeyValue, Loading, Text, Time, Verdict, refusedId, save } from "../ui";
 import { MessageCard } from "./card";
 
 type Explained = Shape<"ExplainedMessage">;
@@ -17,7 +19,7 @@ export function Letter({ position, close }: { position: string; close: string })
   const told = useAsk((signal) => get("/v1/messages/{key}/explain", { path: { key: position }, signal }), [position]);
   return (
     <Card actions={<a href={close}>Close</a>} title={<>Entry <span class="nums">{position}</span></>}>
-      <Await asked={told}>{(found) => (isRefused(found) ? <Refusal told={found} /> : <Taken key={position} told={found} />)}</Await>
+      <Await asked={told}>{(found) => (isRefused(found) ? <Refusal told={found} /> : <Taken key={position} name={position} told={found} />)}</Await>
     </Card>
   );
 }
@@ -41,7 +43,9 @@ function Refusal({ told }: { told: Refused }): VNode {
   );
 }
 
-function Taken({ told }: { told: Explained }): VNode {
+function Taken({ name, told }: { name: string; told: Explained }): VNode {
+  // Reviewers see no entries.
+  const sees = session.value?.role !== "reviewer";
   const whole = useAsk((signal) => get("/v1/messages/{key}", { path: { key: told.position }, signal }), [told.position]);
   return (
     <div class="letter">
@@ -55,7 +59,7 @@ function Taken({ told }: { told: Explained }): VNode {
         ["Digest", <Text value={told.digest} mono />],
       ]} />
       <Steps of={told.steps} />
-      <Proven position={told.position} />
+      {sees && whole.data && !whole.loading && <Proven shown={{ name, facts: told, message: whole.data.message }} />}
       <Raw position={told.position} />
     </div>
   );
@@ -85,19 +89,12 @@ function Steps({ of }: { of: Explained["steps"] }): VNode {
 }
 
 /** Checks at once: it costs the browser a millisecond. */
-function Proven({ position }: { position: number }): VNode | null {
-  const [found, set] = useState<readonly Found[] | Error>();
-  const sees = session.value?.role !== "reviewer";
-  useEffect(() => {
-    if (sees) verify(position).then(set, (error: unknown) => set(asProblem(error)));
-  }, [position, sees]);
-  if (!sees) return null;
+function Proven({ shown }: { shown: Shown }): VNode {
+  const asked = useAsk(() => verify(shown), [shown]);
   return (
     <section class="stack" aria-label="Checked in this browser">
       <h3>Checked in this browser</h3>
-      {found === undefined ? <Loading what="Checking" /> : found instanceof Error ? <ErrorState error={asProblem(found)} /> : (
-        <ul data-proof={found.every(({ state }) => state !== "no") ? "sound" : "broken"}>{found.map(({ state, says }) => <Check key={says} state={state}><Text value={says} /></Check>)}</ul>
-      )}
+      {asked.error ? <ErrorState error={asked.error} retry={asked.reload} /> : asked.data ? <Checks of={asked.data} /> : <Loading what="Checking" />}
     </section>
   );
 }

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Form } from "../memory/form";
 import { type Found, type Memory, type Wanted, useMemory, wantedOf, withKeyword } from "../memory/search";
-import { Confidence } from "../message/card";
+import { Confidence } from "../message/parts";
 import type { PageProps } from "../pages";
 import { href } from "../router";
 import { AgentName, AgentNames, Chip, EmptyState, ErrorState, Json, Loading, PageHead, Prose, Text, Time, type Tone } from "../ui";

@@ -37,7 +37,9 @@ export function split(answer: string): Told[] {
     }
     const to = end(answer, at);
     const text = answer.slice(at, to);
-    told.push({ text, effect: member(text, "effect"), entry: JSON.parse(text) as Shape<"Entry"> });
+    const effect = member(text, "effect");
+    // What is shown of it is what is hashed, even where the name comes twice.
+    told.push({ text, effect, entry: { ...(JSON.parse(text) as Shape<"Entry">), effect: JSON.parse(effect) as Shape<"Entry">["effect"] } });
     at = to;
   }
   return told;

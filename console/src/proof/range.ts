@@ -3,19 +3,20 @@
 // with wrong ones no tree comes out that the checkpoint covers.
 import { type Shape, get } from "../api/client";
 import { type Bytes, canCheck, hash, named, unhex, utf8 } from "./bytes";
+import { type Found, no, open, yes } from "./found";
 import { type Told, entries } from "./pages";
 import { Peaks, grew } from "./peaks";
 import { committed, leafOver } from "./tree";
-import { type Found, stated } from "./verify";
+import { stated } from "./verify";
 
-const yes = (says: string): Found => ({ state: "yes", says });
-const no = (says: string): Found => ({ state: "no", says });
-const open = (says: string): Found => ({ state: "open", says });
 const CHAIN = Uint8Array.of(2);
+
+/** Whether all that an entry says is shown, so that its leaf follows from that; otherwise a hash stands for it. */
+export const isWhole = ({ entry }: Told): boolean => entry.effect_salt !== undefined;
 
 /** The leaf that follows from what is shown of an entry. */
 export async function leafOf({ entry, effect }: Told): Promise<Bytes> {
-  const said = entry.effect_hash ? unhex(entry.effect_hash) : await committed(utf8(effect), unhex(entry.effect_salt ?? ""));
+  const said = entry.effect_salt !== undefined ? await committed(utf8(effect), unhex(entry.effect_salt)) : unhex(entry.effect_hash ?? "");
   return leafOver(entry.position, entry.at, said, entry.body_hash ? unhex(entry.body_hash) : null);
 }
 
@@ -40,20 +41,29 @@ export async function verifyRange({ from, to, checkpoint }: Range, tell: (done: 
   const tree = await before(from, signal);
   if (!tree.isWhole()) return [no(`What comes before entry ${from} is not made of as many trees as it must be.`)];
   let chain: Bytes = new Uint8Array(32);
+  let whole = 0;
   for await (const page of entries(from, to, signal)) {
     const leaves = await Promise.all(page.map(leafOf));
     for (const [n, leaf] of leaves.entries()) {
       const { entry } = page[n] as Told;
       if (entry.position !== tree.size) return [no(`Entry ${tree.size} is missing: entry ${entry.position} stands in its place.`)];
       if (named(leaf) !== entry.leaf) return [no(`Entry ${entry.position} is not as it was: what it says does not give its leaf.`)];
+      if (isWhole(page[n] as Told)) whole++;
       await tree.push(leaf);
       if (from === 0) chain = await hash(CHAIN, chain, leaf);
     }
     tell(tree.size - from);
   }
-  const found = [yes(`What ${(to - from).toLocaleString()} entries say gives their leaves.`), ...(await covered(tree, checkpoint, signal))];
+  const found = [...given(whole, to - from - whole), ...(await covered(tree, checkpoint, signal))];
   if (from === 0 && to === checkpoint.size) found.push(named(chain) === checkpoint.chain ? yes("The chain over all of them ends as the checkpoint says.") : no("The chain over all of them does not end as the checkpoint says."));
   return [...found, await stated(checkpoint)];
+}
+
+/** How many leaves follow from what entries say, and how many from a hash that is shown for it. */
+function given(whole: number, hashed: number): Found[] {
+  const found = whole > 0 ? [yes(`What ${whole.toLocaleString()} entries say gives their leaves.`)] : [];
+  if (hashed > 0) found.push(open(`Of ${hashed.toLocaleString()} of them only the hash is shown: it gives the leaf, and what else is shown is not checked.`));
+  return found;
 }
 
 /** That the checkpoint's tree begins with this one. */

@@ -1,8 +1,8 @@
 // Verifying a part of the record here in the browser, with progress.
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { Found } from "../proof/found";
 import { verifyRange } from "../proof/range";
-import type { Found } from "../proof/verify";
 import { Card, ErrorState } from "../ui";
 import { Checks, Progress, useWork } from "./found";
 import type { Checkpoint } from "./kept";

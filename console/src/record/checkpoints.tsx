@@ -3,8 +3,8 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Problem, get } from "../api/client";
 import { asProblem, useAsk } from "../api/use";
+import type { Found } from "../proof/found";
 import { stillBegins } from "../proof/range";
-import type { Found } from "../proof/verify";
 import { Card, Check, ErrorState, Table, Text, Time, save, toast } from "../ui";
 import { type Checkpoint, isCheckpoint, keep, kept } from "./kept";
 

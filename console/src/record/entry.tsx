@@ -5,10 +5,11 @@ import { type Shape, get, session } from "../api/client";
 import { asProblem } from "../api/use";
 import type { Problem } from "../api/client";
 import { canCheck, hex, named, unhex } from "../proof/bytes";
+import { type Found, no, open, yes } from "../proof/found";
 import { type Told, entries } from "../proof/pages";
-import { leafOf } from "../proof/range";
+import { isWhole, leafOf } from "../proof/range";
 import { root } from "../proof/tree";
-import { type Found, stated } from "../proof/verify";
+import { stated } from "../proof/verify";
 import { href } from "../router";
 import { Card, ErrorState, Json, KeyValue, Text, Time, save } from "../ui";
 import { Checks } from "./found";
@@ -25,16 +26,19 @@ const seesEntries = (): boolean => session.value?.role !== "reviewer";
 async function look(position: number): Promise<Shown> {
   const proof = await get("/v1/audit/proof", { query: { position } });
   const told = seesEntries() ? (await entries(position, position + 1, new AbortController().signal).next()).value?.[0] : undefined;
+  if (proof.position !== position || (told && told.entry.position !== position)) throw new Error("the exchange answers for another entry");
   return { told, proof, checks: await checked(proof, told) };
 }
 
+const HASHED = "Only the hash of what it says is shown: that gives its leaf, and what else is shown of it is not checked.";
+
 async function checked(proof: Shape<"Inclusion">, told: Told | undefined): Promise<Found[]> {
-  if (!canCheck()) return [{ state: "open", says: "This browser checks nothing on a page that came without TLS from another machine." }];
+  if (!canCheck()) return [open("This browser checks nothing on a page that came without TLS from another machine.")];
   const found: Found[] = [];
-  const say = (holds: boolean, yes: string, no: string): void => void found.push({ state: holds ? "yes" : "no", says: holds ? yes : no });
-  if (told) say(named(await leafOf(told)) === proof.leaf, "What the entry says gives its leaf.", "What the entry says does not give its leaf.");
+  if (told) found.push(named(await leafOf(told)) !== proof.leaf ? no("What the entry says does not give its leaf.") : isWhole(told) ? yes("What the entry says gives its leaf.") : open(HASHED));
   const reached = await root(unhex(proof.leaf), proof.position, proof.size, proof.path.map(unhex));
-  say(reached !== undefined && hex(reached) === hex(unhex(proof.root)) && proof.checkpoint?.root === proof.root, `A path of ${proof.path.length} hashes leads from it to the root of ${proof.size.toLocaleString()} entries.`, "The path does not lead to the checkpoint's root.");
+  const leads = reached !== undefined && hex(reached) === hex(unhex(proof.root)) && proof.checkpoint?.root === proof.root && proof.checkpoint.size === proof.size;
+  found.push(leads ? yes(`A path of ${proof.path.length} hashes leads from it to the root of ${proof.size.toLocaleString()} entries.`) : no("The path does not lead to the checkpoint's root."));
   if (proof.checkpoint) found.push(await stated(proof.checkpoint));
   return found;
 }
@@ -82,7 +86,7 @@ function Proven({ shown, signer }: { shown: Shown; signer: string }): VNode {
         ["Leaf", <Text value={proof.leaf} mono />],
       ]} />
       <Checks of={checks} />
-      {told && <details><summary>What it says</summary><Json value={told.entry.effect} label="What it says" /></details>}
+      {told && <details><summary>{isWhole(told) ? "What it says" : "What is shown of it, unchecked"}</summary><Json value={told.entry.effect} label="What it says" /></details>}
       <div class="actions">
         <button type="button" onClick={() => save(name, written(shown, false))}>Save the proof</button>
         {told?.entry.effect_salt && <button type="button" onClick={() => save(name, written(shown, true))}>Save it with the entry</button>}

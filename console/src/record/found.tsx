@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/client";
 import { asProblem } from "../api/use";
-import type { Found } from "../proof/verify";
+import type { Found } from "../proof/found";
 import { Check, Text } from "../ui";
 
 export function Checks({ of }: { of: readonly Found[] }): VNode {

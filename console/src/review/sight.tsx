@@ -6,7 +6,7 @@ import { type Happening, seesAll } from "../api/feed";
 import { useLive } from "../api/live";
 import { MessageCard } from "../message/card";
 import { href } from "../router";
-import { AgentName, AgentNames, Card, Chip, Countdown, DialectBadge, ErrorState, KeyValue, Loading, Text, Time } from "../ui";
+import { AgentName, AgentNames, Card, Chip, Countdown, DialectBadge, ErrorState, Json, KeyValue, Loading, Text, Time } from "../ui";
 import { OPENED } from "../ui/opened";
 import { Decide, type Said } from "./decide";
 import { Evidence, type Link, type Told, Words, inWords } from "./evidence";
@@ -86,7 +86,12 @@ function Says({ of, id }: { of: Review | Link; id: string }): VNode {
   return (
     <section class="stack" aria-label="What it says">
       <h3>What it says</h3>
-      {of.message === null || of.message === undefined ? <p class="quiet">What it said is not here any more.</p> : <MessageCard dialect={of.dialect} message={of.message} />}
+      {of.message === null || of.message === undefined ? <p class="quiet">What it said is not here any more.</p> : (
+        <>
+          <MessageCard dialect={of.dialect} message={of.message} />
+          <details><summary>All of it</summary><Json value={of.message} label="All of it" /></details>
+        </>
+      )}
       <KeyValue of={[
         ["Message id", <Text value={of.message_id} mono />],
         ["Digest", of.digest && <Text value={of.digest} mono />],

@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import type { Problem } from "../api/client";
 import type { Asked } from "../api/use";
-import { Text } from "./text";
+import { Text, shown } from "./text";
 
 type Kids = { children?: ComponentChildren };
 
@@ -39,7 +39,7 @@ export function KeyValue({ of }: { of: readonly (readonly [string, ComponentChil
   return (
     <dl class="pairs">
       {there.map(([name, value]) => (
-        <div key={name}><dt>{name}</dt><dd>{value}</dd></div>
+        <div key={name}><dt><bdi>{shown(name)}</bdi></dt><dd>{value}</dd></div>
       ))}
     </dl>
   );

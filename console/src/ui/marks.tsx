@@ -2,7 +2,8 @@
 import type { VNode } from "preact";
 import { href } from "../router";
 import { hasPage } from "../pages";
-import { Text } from "./text";
+import { Text, shown } from "./text";
+import { plainly } from "./unseen";
 
 const SIGNS: Readonly<Record<string, string>> = { accepted: "✓", held: "‖", refused: "✕", duplicate: "=" };
 
@@ -16,7 +17,7 @@ export function DialectBadge({ of }: { of: string }): VNode {
 
 /** A state or a severity as a chip: `tone` says how much it matters. */
 export function Chip({ children, tone = "plain" }: { children: string; tone?: Tone }): VNode {
-  return <span class={`chip tone-${tone}`}><bdi>{children}</bdi></span>;
+  return <span class={`chip tone-${tone}`}><bdi>{shown(children)}</bdi></span>;
 }
 export type Tone = "plain" | "good" | "wait" | "bad";
 
@@ -46,7 +47,7 @@ export function AgentNames({ ids, of, link = true, most = 3 }: { ids: readonly s
   return (
     <span class="agents">
       {ids.slice(0, most).map((id) => <AgentName key={id} id={id} link={link} />)}
-      {more > 0 && <span class="quiet" title={ids.slice(most).join("\n")}>+{more}</span>}
+      {more > 0 && <span class="quiet" title={ids.slice(most).map(plainly).join("\n")}>+{more}</span>}
       {ids.length === 0 && <span class="quiet">nobody</span>}
     </span>
   );

@@ -51,14 +51,26 @@ fn push(html: &mut String, c: char) {
     }
 }
 
-/// Marks of direction, and characters of no width.
-const UNSEEN: [RangeInclusive<char>; 6] = [
+/// Marks of direction, what is without width, fillers, tags: as the console has it, in `unseen.ts`.
+const UNSEEN: [RangeInclusive<char>; 18] = [
     '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
     '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
     '\u{200b}'..='\u{200f}',
     '\u{2028}'..='\u{202e}',
     '\u{2060}'..='\u{206f}',
+    '\u{2800}'..='\u{2800}',
+    '\u{3164}'..='\u{3164}',
+    '\u{fe00}'..='\u{fe0f}',
     '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0000}'..='\u{e0fff}',
 ];
 
 fn is_unseen(c: char) -> bool {
@@ -82,5 +94,6 @@ mod tests {
         check("\" onload='x' &lt;", "&quot; onload=&#39;x&#39; &amp;lt;");
         check("a\u{202e}b\0\u{1b}[2J\n", "a\\u{202e}b\\u{0}\\u{1b}[2J\\u{a}");
         check("z\u{200b}w", "z\\u{200b}w");
+        check("a\u{3164}b\u{e0061}\u{206a}", "a\\u{3164}b\\u{e0061}\\u{206a}");
     }
 }
