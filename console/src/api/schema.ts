@@ -3557,8 +3557,10 @@ export interface components {
         readonly Reviews: {
             /** @description What to ask for next, as `after`. */
             readonly next: string | null;
-            /** @description Oldest first. */
+            /** @description In the order asked for. */
             readonly reviews: readonly components["schemas"]["Review"][];
+            /** @description How much waits in all. */
+            readonly waiting: number;
         };
         /**
          * @description What a person may do.
@@ -7761,10 +7763,12 @@ export interface operations {
     readonly listReviews: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only what comes behind: `next` of the answer before */
+                /** @description Only what comes behind: `next` of the answer before. Not with `urgent` */
                 readonly after?: number;
                 /** @description How many at most */
                 readonly limit?: number;
+                /** @description Which come first; `oldest` when left out */
+                readonly order?: "oldest" | "newest" | "urgent";
             };
             readonly header?: {
                 /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
@@ -7775,7 +7779,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description What waits, oldest first */
+            /** @description What waits, in the order asked for */
             readonly 200: {
                 headers: {
                     readonly traceparent: components["headers"]["traceparent"];

@@ -50,8 +50,7 @@ fn a_link_signs_in_once() {
     let set = entered.headers["set-cookie"].to_str().unwrap();
     let name = format!("legation-{}", house.address.port());
     assert!(
-        set.starts_with(&format!("{name}=lgt_"))
-            && set.ends_with("; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200"),
+        set.starts_with(&format!("{name}=lgt_")) && set.ends_with("; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200"),
         "{set}"
     );
     let cookie = cookie(&entered);
