@@ -12,6 +12,6 @@ export default defineConfig({
     cssCodeSplit: false,
     reportCompressedSize: false,
   },
-  // `npm run dev` beside a running exchange: sign in at the exchange first, cookies do not know ports.
-  server: { proxy: { "/v1": "http://127.0.0.1:7400", "/.well-known": "http://127.0.0.1:7400", "/signout": "http://127.0.0.1:7400" } },
+  // `npm run dev` beside a running exchange: sign in by the link of `legation signin`, with the port of this server.
+  server: { proxy: Object.fromEntries(["/v1", "/.well-known", "/signin", "/signout"].map((path) => [path, "http://127.0.0.1:7400"])) },
 });

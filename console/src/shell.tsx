@@ -2,13 +2,13 @@
 import { useComputed } from "@preact/signals";
 import { Component, type ComponentChildren, type FunctionComponent, type VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { over, session, signOut } from "./api/client";
+import { over, session, signOut, skew } from "./api/client";
 import { flowing, useFeed, waits } from "./api/feed";
 import { asProblem } from "./api/use";
 import { type Page, type PageProps, isFor, pageOf, pages } from "./pages";
 import { href, route } from "./router";
 import { type Theme, theme, wear } from "./theme";
-import { EmptyState, ErrorState, Loading, Text, Toasts } from "./ui";
+import { EmptyState, ErrorState, Loading, Text, Toasts, span } from "./ui";
 
 function Nav({ close }: { close: () => void }): VNode {
   const here = route.value.page;
@@ -85,6 +85,14 @@ class Guard extends Component<{ children: ComponentChildren }, { error?: unknown
   }
 }
 
+/** From so many milliseconds on, people are told. */
+const WRONG = 10_000;
+
+function Clock(): VNode {
+  const by = skew.value;
+  return <div role="status">{Math.abs(by) >= WRONG && <p class="note clock-note">This computer’s clock is {span(by)} {by > 0 ? "behind" : "ahead of"} the exchange’s. What is due and how long ago things were follows the exchange.</p>}</div>;
+}
+
 function Over(): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -118,6 +126,7 @@ export function Shell(): VNode {
         <Nav close={() => setOpen(false)} />
         <Person />
       </header>
+      <Clock />
       <main id="main" ref={main} tabIndex={-1}><Current /></main>
       <Toasts />
       {over.value && <Over />}

@@ -81,6 +81,32 @@ test("what happens meanwhile is shown without a reload", async () => {
   await page.context().close();
 });
 
+test("what is about to be done is not taken away when its escalation is closed elsewhere", async () => {
+  const page = await enter(browser, house, { at: "agents" });
+  const dialog = page.getByRole("dialog");
+  const { message_id: first } = await raise("free", "top", "critical", "It burns.");
+  const row = (id) => page.locator(`[data-escalation="${id}"]`);
+  await row(first).getByRole("button", { name: "Suspend" }).click();
+  await dialog.getByLabel("Reason").fill("Stop it");
+  await house.ask("POST", "/v1/agents/free/resume", { reason: "elsewhere" });
+  await row(first).waitFor({ state: "detached" });
+  assert.equal(await dialog.getByLabel("Reason").inputValue(), "Stop it");
+  await dialog.getByRole("button", { name: "Suspend" }).click();
+  await page.getByText("free is suspended.").waitFor();
+  await page.waitForFunction(() => document.activeElement !== document.body);
+  await house.ask("POST", "/v1/agents/free/resume", { reason: "done" });
+
+  const { message_id: second } = await raise("free", "top", "critical", "It burns again.");
+  await page.goto(`${house.url}/#/agents/free`);
+  await row(second).getByRole("button", { name: "Acknowledge" }).click();
+  await dialog.waitFor();
+  await house.ask("POST", "/v1/agents/free/resume", { reason: "elsewhere" });
+  await row(second).waitFor({ state: "detached" });
+  assert.equal(await dialog.count(), 1);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test("an agent is suspended with a reason and resumed, by keyboard, and a refusal is shown as it is told", async () => {
   const page = await enter(browser, house, { at: "agents?words=top" });
   const line = page.locator(".agent-line", { has: page.getByRole("link", { name: /^(top|gone)$/ }) });

@@ -1,7 +1,7 @@
 // Messages: found, opened, explained, and checked in the browser.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { House, acl, axe, browse, cap, enter, vcp, vlp } from "./house.mjs";
+import { House, acl, axe, browse, cap, enter, press, vcp, vlp } from "./house.mjs";
 
 let browser, house, ann;
 const at = {};
@@ -202,5 +202,51 @@ test("a long list keeps few rows, and the keyboard goes through it", async () =>
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: /^Entry \d+/ }).waitFor();
   await page.getByText("They broke no rule of their dialect.").waitFor();
+  await page.context().close();
+});
+
+test("what is opened by the keyboard has the focus, and its row has it back", async () => {
+  const page = await enter(browser, house, { at: "messages?thread=T9" });
+  const line = page.locator(`#row-${at.cap}`);
+  await line.focus();
+  await page.keyboard.press("Enter");
+  await page.locator("#opened-head:focus").waitFor();
+  await press(page, page.getByRole("link", { name: "Close" }));
+  await page.locator(`#row-${at.cap}:focus`).waitFor();
+  assert.deepEqual(await axe(page), []);
+  await page.context().close();
+});
+
+test("a late page of one search is not put into another", async () => {
+  const page = await enter(browser, house, { at: "messages?thread=T-many" });
+  await page.locator(".line").first().waitFor();
+  let release;
+  const released = new Promise((go) => (release = go));
+  const isLate = (request) => request.url().includes("before=");
+  await page.route((url) => url.pathname === "/v1/messages" && url.searchParams.has("before"), async (route) => {
+    await released;
+    await route.continue().catch(() => undefined);
+  });
+  const asked = page.waitForRequest(isLate);
+  const over = Promise.race(["requestfailed", "requestfinished"].map((event) => page.waitForEvent(event, isLate)));
+  await page.locator(".rows").evaluate((box) => (box.scrollTop = box.scrollHeight));
+  await asked;
+  await page.goto(`${house.url}/#/messages?thread=T9`);
+  await page.locator(`#row-${at.cap}, .line[href*="messages/${at.cap}?"]`).waitFor();
+  release();
+  await over;
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+  assert.equal(await page.locator(".rows-foot").innerText(), "1 in all");
+  await page.context().close();
+});
+
+test("only what a search would find is told as newer", async () => {
+  const page = await enter(browser, house, { at: "messages?thread=T9" });
+  await page.locator(".line").first().waitFor();
+  await page.locator(".flowing-live").waitFor();
+  for (const task of ["T-many", "T-many", "T-many", "T9"]) await house.send(ann, cap("ann", "bob", "later", { task_id: task }));
+  const newer = page.getByRole("button", { name: /newer/ });
+  await newer.waitFor();
+  assert.equal(await newer.innerText(), "1 newer: show");
   await page.context().close();
 });

@@ -63,3 +63,30 @@ test("it comes back by itself behind what it saw", async () => {
   assert.equal(await lines(page).count(), 1);
   await page.context().close();
 });
+
+/** Headless tabs are all in sight, so one is told that it is not. */
+const hide = (tab, hidden) => tab.evaluate((is) => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => is });
+  Object.defineProperty(document, "visibilityState", { configurable: true, get: () => (is ? "hidden" : "visible") });
+  document.dispatchEvent(new Event("visibilitychange"));
+}, hidden);
+
+test("a tab out of sight keeps no connection, so that any number can be open, and goes on when it is looked at", async () => {
+  const page = await enter(browser, house);
+  await lines(page).first().waitFor();
+  const tabs = [page];
+  for (let n = 0; n < 7; n++) {
+    await hide(tabs.at(-1), true);
+    const tab = await page.context().newPage();
+    await tab.goto(`${house.url}/#/agents`, { timeout: 15_000 });
+    await tab.locator(".flowing-live").waitFor();
+    tabs.push(tab);
+  }
+  await house.send(ann, cap("ann", "bob", "while hidden", { task_id: "T-hidden" }));
+  await hide(page, false);
+  await page.getByPlaceholder("agent, kind, task…").fill("t-hidden");
+  await lines(page).first().waitFor();
+  assert.equal(await lines(page).count(), 1);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});

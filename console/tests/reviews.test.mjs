@@ -220,3 +220,55 @@ test("the list follows by itself, in the order that is asked for", async () => {
   await line(page, older).waitFor({ state: "detached" });
   await page.context().close();
 });
+
+test("a computer with a wrong clock shows the exchange's time, and says so", async () => {
+  const id = await held("What time is it?");
+  await word(id, "claim", rita);
+  const page = await enter(browser, house, { at: `reviews/${id}` });
+  await page.clock.install({ time: new Date(Date.now() + 20 * 60_000) });
+  await page.reload();
+  await page.getByText("reviewer rita claimed it").waitFor();
+  await page.getByText(/^This computer’s clock is (19|20) min ahead of the exchange’s/).waitFor();
+  assert.match(await page.locator(".letter-head").getByText(/^came/).innerText(), /came (now|(in )?\d+ s)/);
+  assert.deepEqual(await axe(page), []);
+  await page.context().close();
+  await word(id, "refuse", house.operator, "done");
+});
+
+test("however many wait, the newest are found, and nothing is asked for while nothing changes", async () => {
+  const own = await House.open();
+  const names = ["ann", "bea", "cat"];
+  const tokens = [];
+  for (const name of names) tokens.push(await own.agent(name));
+  await own.agent("archivist");
+  const lines = (name) => Array.from({ length: name === "cat" ? 1 : 500 }, (_, n) => JSON.stringify(vlp(name, "archivist", `${name} ${n}`, { confidence: 0.99, provenance: [] }))).join("\n");
+  for (const [n, name] of names.entries()) {
+    const told = await fetch(`${own.url}/v1/messages`, { method: "POST", headers: { authorization: `Bearer ${tokens[n]}`, "content-type": "application/x-ndjson" }, body: lines(name) });
+    await told.text();
+  }
+  const page = await enter(browser, own, { token: await own.person("rita", "reviewer") });
+  await page.clock.install();
+  await page.goto(`${own.url}/#/reviews?order=newest`);
+  await page.reload();
+  await page.getByRole("button", { name: "Waiting 1001" }).waitFor();
+  const rows = page.locator(".rows .line");
+  await rows.first().getByText("cat 0").waitFor();
+  await page.getByText("100 of 1001").waitFor();
+  const box = page.locator(".rows");
+  for (let n = 200; n <= 1000; n += 100) {
+    await box.evaluate((at) => (at.scrollTop = at.scrollHeight));
+    await page.getByText(`${n} of 1001`).waitFor();
+  }
+  await page.locator(".flowing-live").waitFor();
+  let asked = 0;
+  page.on("request", (request) => { if (new URL(request.url()).pathname === "/v1/reviews") asked++; });
+  await page.clock.runFor(20_000);
+  assert.equal(asked, 0);
+  await own.send(tokens[2], vlp("cat", "archivist", "cat 1", { confidence: 0.99, provenance: [] }));
+  await page.getByText("1000 of 1002").waitFor();
+  await page.getByLabel("Order").selectOption("oldest");
+  await rows.first().getByText("ann 0").waitFor();
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+  await own.end();
+});

@@ -29,6 +29,43 @@ test("a link signs in once, and the cookie is out of reach of scripts", async ()
   assert.deepEqual(await page.context().cookies(), []);
 });
 
+/** Signs in by a link, in another tab of the same browser. */
+async function beside(page, name) {
+  const { body } = await house.ask("POST", "/v1/signin-links", name ? { name } : {});
+  const tab = await page.context().newPage();
+  await tab.goto(body.url);
+  await tab.getByRole("button", { name: "Sign in" }).click();
+  await tab.locator("#main").waitFor();
+}
+
+test("whoever signs in as somebody else in another tab is that one here too", async () => {
+  await house.person("nora", "auditor");
+  const page = await enter(browser, house, { at: "agents" });
+  await page.locator(".flowing-live").waitFor();
+  await beside(page, "nora");
+  await page.locator(".who").getByText("nora").waitFor();
+  assert.equal(await page.getByRole("link", { name: "Register an agent" }).count(), 0);
+  await page.context().close();
+});
+
+test("whoever signs in again in another tab goes on here, and what is refused for another reason does not speak of roles", async () => {
+  await house.agent("ann");
+  const page = await enter(browser, house, { at: "agents/ann" });
+  await page.getByRole("button", { name: "Suspend" }).waitFor();
+  await beside(page);
+  await page.getByRole("button", { name: "Suspend" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Reason").fill("to see");
+  await dialog.getByRole("button", { name: "Suspend" }).click();
+  await page.getByText("ann is suspended.").waitFor();
+  await page.route("**/v1/agents/ann/resume", (route) => route.fulfill({ status: 403, json: { error: "forbidden_origin", message: "pages of that origin may not speak to this exchange", retryable: false } }));
+  await page.getByRole("button", { name: "Resume" }).click();
+  await dialog.getByLabel("Reason").fill("seen");
+  await dialog.getByRole("button", { name: "Resume" }).click();
+  assert.match(await dialog.getByRole("alert").innerText(), /^That did not work\. pages of that origin/);
+  await page.context().close();
+});
+
 test("when the token is withdrawn the page says so", async () => {
   const token = await house.person("otto", "auditor");
   const page = await enter(browser, house, { token });

@@ -5,7 +5,7 @@ import { get, session } from "../api/client";
 import { useLive } from "../api/live";
 import { href } from "../router";
 import { Await, Card, Chip, DialectBadge, EmptyState, KeyValue, PageHead, Text } from "../ui";
-import { Past, Raised } from "./alarms";
+import { Ask, type Asking, Past, Raised } from "./alarms";
 import { type Escalation, everyEscalation } from "./escalations";
 import { Held } from "./held";
 import { Keys } from "./keys";
@@ -58,10 +58,15 @@ function Closed({ id }: { id: string }): VNode {
   return <Card title="Closed escalations"><details onToggle={(event) => set(event.currentTarget.open)}><summary>Show the last</summary>{open && <Past agent={id} />}</details></Card>;
 }
 
-function Escalations({ all, done }: { all: readonly Escalation[]; done: () => void }): VNode | null {
+function Escalations({ all, done }: { all: readonly Escalation[]; done: () => void }): VNode {
+  const [asking, ask] = useState<Asking>();
   const open = all.filter((one) => one.state !== "closed");
-  if (open.length === 0) return null;
-  return <Card title="Open escalations" tone="bad"><ul class="raised">{open.map((one) => <Raised key={one.position} one={one} done={done} />)}</ul></Card>;
+  return (
+    <>
+      {open.length > 0 && <Card title="Open escalations" tone="bad"><ul class="raised">{open.map((one) => <Raised key={one.position} one={one} ask={ask} />)}</ul></Card>}
+      {asking && <Ask {...asking} close={() => ask(undefined)} done={done} />}
+    </>
+  );
 }
 
 const words = (of: readonly string[] | undefined): VNode | false => of !== undefined && of.length > 0 && <span class="keywords">{of.map((word) => <Chip key={word}>{word}</Chip>)}</span>;

@@ -6,7 +6,7 @@ import { type Asked, useAsk } from "../api/use";
 import { href } from "../router";
 import { AgentName, Await, Card, Chip, Confirm, Countdown, EmptyState, Prose, Text, Time, type Tone, toast } from "../ui";
 import type { Escalation } from "./escalations";
-import { type Agent, State, StopButtons, mayStop } from "./stop";
+import { type Act, type Agent, State, Stop, StopChoice, mayStop } from "./stop";
 
 type States = ReadonlyMap<string, Agent["state"]>;
 
@@ -23,6 +23,7 @@ function urgency(a: Escalation, b: Escalation): number {
 
 export function Alarms({ asked, states, done }: { asked: Asked<readonly Escalation[]>; states: States; done: () => void }): VNode {
   const [all, setAll] = useState(false);
+  const [asking, ask] = useState<Asking>();
   const head = useRef<HTMLHeadingElement>(null);
   const open = asked.data?.filter((one) => one.state !== "closed").sort(urgency);
   const missing = open?.filter((one) => one.state === "unanswered").length ?? 0;
@@ -36,24 +37,41 @@ export function Alarms({ asked, states, done }: { asked: Asked<readonly Escalati
     acted.current = true;
     done();
   };
+  const close = (): void => {
+    ask(undefined);
+    if (document.activeElement === document.body) head.current?.focus();
+  };
   return (
-    <Card title={<span ref={head} tabIndex={-1}>Open escalations{open && open.length > 0 && <span class="quiet"> {open.length}, {missing} without an answer</span>}</span>} tone={missing > 0 ? "bad" : undefined}>
-      <Await asked={asked}>
-        {() => (open?.length
-          ? (
-            <ul class="raised">
-              {open.slice(0, all ? open.length : FIRST).map((one) => <Raised key={one.position} one={one} state={states.get(one.agent)} done={after} />)}
-              {!all && open.length > FIRST && <li><button type="button" onClick={() => setAll(true)}>{open.length - FIRST} more</button></li>}
-            </ul>
-          )
-          : <p class="quiet">None. Nobody waits for an answer.</p>)}
-      </Await>
-    </Card>
+    <>
+      <Card title={<span ref={head} tabIndex={-1}>Open escalations{open && open.length > 0 && <span class="quiet"> {open.length}, {missing} without an answer</span>}</span>} tone={missing > 0 ? "bad" : undefined}>
+        <Await asked={asked}>
+          {() => (open?.length
+            ? (
+              <ul class="raised">
+                {open.slice(0, all ? open.length : FIRST).map((one) => <Raised key={one.position} one={one} state={states.get(one.agent)} ask={ask} />)}
+                {!all && open.length > FIRST && <li><button type="button" onClick={() => setAll(true)}>{open.length - FIRST} more</button></li>}
+              </ul>
+            )
+            : <p class="quiet">None. Nobody waits for an answer.</p>)}
+        </Await>
+      </Card>
+      {asking && <Ask {...asking} close={close} done={after} />}
+    </>
   );
 }
 
-export function Raised({ one, state, done }: { one: Escalation; state?: Agent["state"] | undefined; done: () => void }): VNode {
-  const [asking, ask] = useState(false);
+/** What somebody is about to do about an escalation. It is asked beside the list, which may lose that line meanwhile. */
+export interface Asking {
+  readonly one: Escalation;
+  readonly act: Act | "acknowledge";
+  readonly state: Agent["state"] | undefined;
+}
+
+export function Ask({ one, act, state, close, done }: Asking & { close: () => void; done: () => void }): VNode {
+  return act === "acknowledge" ? <Acknowledge one={one} state={state} close={close} done={done} /> : <Stop agent={one.agent} act={act} state={state ?? "running"} close={close} done={done} />;
+}
+
+export function Raised({ one, state, ask }: { one: Escalation; state?: Agent["state"] | undefined; ask?: (asking: Asking) => void }): VNode {
   const isOpen = one.state !== "closed";
   return (
     <li class="raised-one" data-escalation={one.id}>
@@ -75,11 +93,10 @@ export function Raised({ one, state, done }: { one: Escalation; state?: Agent["s
         ))}
       </ul>
       <div class="actions">
-        {isOpen && one.state === "unanswered" && mayStop() && <button type="button" class="primary" onClick={() => ask(true)}>Acknowledge<span class="sr"> {one.severity} of {one.agent}</span></button>}
-        {isOpen && state && <StopButtons agent={one.agent} state={state} done={done} />}
+        {isOpen && ask && one.state === "unanswered" && mayStop() && <button type="button" class="primary" onClick={() => ask({ one, act: "acknowledge", state })}>Acknowledge<span class="sr"> {one.severity} of {one.agent}</span></button>}
+        {isOpen && ask && state && mayStop() && <StopChoice agent={one.agent} state={state} ask={(act) => ask({ one, act, state })} />}
         <a href={href(["messages", one.position])}>Read it</a>
       </div>
-      {asking && <Acknowledge one={one} state={state} close={() => ask(false)} done={done} />}
     </li>
   );
 }
@@ -113,7 +130,7 @@ export function Past({ agent }: { agent?: string }): VNode {
     <Await asked={asked}>
       {({ escalations }) => {
         const closed = escalations.filter((one) => one.state === "closed").slice(0, 20);
-        return closed.length === 0 ? <EmptyState title="None was closed yet." /> : <ul class="raised">{closed.map((one) => <Raised key={one.position} one={one} done={asked.reload} />)}</ul>;
+        return closed.length === 0 ? <EmptyState title="None was closed yet." /> : <ul class="raised">{closed.map((one) => <Raised key={one.position} one={one} />)}</ul>;
       }}
     </Await>
   );

@@ -24,6 +24,31 @@ export const session = signal<Session | null>(null);
 /** Whether the session is over: nothing can be asked until somebody signs in again. */
 export const over = signal(false);
 
+/** By how many milliseconds the exchange's clock is ahead of this computer's, where that is more than a little. */
+export const skew = signal(0);
+/** The time at the exchange. What it says is due or over is so by its clock. */
+export const serverNow = (): number => Date.now() + skew.value;
+const ROUGH = 2000;
+
+/** Answers say when they were given, to the second. */
+function hear(date: string | null): void {
+  const told = Date.parse(date ?? "");
+  if (Number.isNaN(told)) return;
+  const found = told + 500 - Date.now();
+  const next = Math.abs(found) < ROUGH ? 0 : found;
+  if (Math.abs(next - skew.value) >= ROUGH) skew.value = next;
+}
+
+/** Asks who is signed in now. Somebody else, from another tab, gets a page of their own. */
+export async function renew(): Promise<void> {
+  const [before, now] = [session.value, await get("/v1/session")];
+  if (before !== null && (before.name !== now.name || before.role !== now.role)) {
+    location.reload();
+    throw new Problem(0, "signed_in_anew", "Somebody else is signed in now.", false);
+  }
+  session.value = now;
+}
+
 type Method = "get" | "post" | "put" | "delete";
 type At<P extends keyof paths, M extends Method> = NonNullable<paths[P][M]>;
 export type Having<M extends Method> = { [P in keyof paths]: [At<P, M>] extends [never] ? never : P }[keyof paths];
@@ -68,7 +93,20 @@ function address(path: string, options: { readonly path?: Readonly<Record<string
   return text === "" ? filled : `${filled}?${text}`;
 }
 
+/** Somebody may have signed in again in another tab: what protects the cookie is another then, and is asked for once. */
 async function fetched(url: string, method: Method, body: unknown, signal?: AbortSignal): Promise<Response> {
+  try {
+    return await once(url, method, body, signal);
+  } catch (error) {
+    if (method === "get" || !(error instanceof Problem) || error.code !== "forbidden_origin") throw error;
+    const before = session.value?.csrf;
+    await renew();
+    if (session.value?.csrf === before) throw error;
+    return once(url, method, body, signal);
+  }
+}
+
+async function once(url: string, method: Method, body: unknown, signal?: AbortSignal): Promise<Response> {
   const headers = new Headers({ accept: "application/json" });
   const csrf = session.value?.csrf;
   if (method !== "get" && csrf) headers.set("legation-csrf", csrf);
@@ -86,6 +124,7 @@ async function fetched(url: string, method: Method, body: unknown, signal?: Abor
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Problem(0, "unreachable", "The exchange does not answer. It may be stopped, or starting.", true);
   }
+  hear(response.headers.get("date"));
   if (response.ok) return response;
   throw await problem(response);
 }

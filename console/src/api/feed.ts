@@ -1,8 +1,9 @@
-// What happens in the exchange, live: one stream for the whole console, open while somebody looks. The browser
-// resumes it by itself behind the last entry it saw.
+// What happens in the exchange, live: one stream for the whole console, open while somebody looks. A tab in the
+// background has none: over plain http a browser has six connections to a host, and a seventh tab would wait for ever.
+// It goes on behind the last entry it saw.
 import { batch, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { type Shape, get, session } from "./client";
+import { type Shape, renew, session } from "./client";
 
 export type Happening = Shape<"Happening">;
 export type Counts = Shape<"FeedCounts">;
@@ -52,14 +53,14 @@ export const seesAll = (): boolean => session.value?.role === "operator" || sess
 const decides = (): boolean => session.value?.role === "reviewer";
 
 function open(): void {
-  if (!seesAll() && !decides()) return;
+  if (source || looking === 0 || document.hidden || (!seesAll() && !decides())) return;
   flowing.value = "connecting";
   source = new EventSource(decides() ? "/v1/feed/reviews" : last < 0 ? "/v1/feed" : `/v1/feed?after=${last}`);
   source.addEventListener("open", () => (flowing.value = "live"));
   source.addEventListener("error", () => {
     flowing.value = "lost";
     // Refused, rather than cut off: the browser does not try again, so ask who we are.
-    if (source?.readyState === EventSource.CLOSED) setTimeout(again, 3000);
+    if (source?.readyState === EventSource.CLOSED) later();
   });
   source.addEventListener("entries", (event) => take(JSON.parse(event.data) as Shape<"FeedEntries">));
   source.addEventListener("counts", (event) => {
@@ -84,12 +85,34 @@ function open(): void {
   source.addEventListener("refused", again);
 }
 
+let retrying: ReturnType<typeof setTimeout> | undefined;
+function later(): void {
+  clearTimeout(retrying);
+  retrying = setTimeout(again, 3000);
+}
+
+/** Asks who is signed in, for that may have changed meanwhile, and goes on. */
 function again(): void {
+  close();
+  if (looking === 0 || document.hidden) return;
+  renew().then(open, () => {
+    flowing.value = "lost";
+    later();
+  });
+}
+
+function close(): void {
+  clearTimeout(retrying);
   source?.close();
   source = undefined;
-  if (looking === 0) return;
-  get("/v1/session").then(open, () => setTimeout(again, 3000));
 }
+
+function rest(): void {
+  close();
+  flowing.value = "none";
+}
+
+document.addEventListener("visibilitychange", () => (document.hidden ? rest() : again()));
 
 function take(told: Shape<"FeedEntries">): void {
   const entries = told.entries.filter((entry) => entry.position > last);
@@ -99,7 +122,9 @@ function take(told: Shape<"FeedEntries">): void {
     fresh.push(...entries.filter((entry) => entry.verdict !== undefined));
     if (fresh.length > 0 && !flushing) flush();
   });
-  for (const listener of listeners) listener(entries);
+  // What was left out may have been anything.
+  const more: readonly Happening[] = told.skipped > 0 ? [{ position: told.next, at: new Date().toISOString(), entry: "skipped" }] : [];
+  for (const listener of listeners) listener([...entries, ...more]);
 }
 
 // What came since the list was last made anew. Under load that is twice a second, so that the page stays at ease.
@@ -121,10 +146,7 @@ export function useFeed(listener?: Listener): void {
     if (listener) listeners.add(listener);
     return () => {
       if (listener) listeners.delete(listener);
-      if (--looking > 0) return;
-      source?.close();
-      source = undefined;
-      flowing.value = "none";
+      if (--looking === 0) rest();
     };
   }, [listener]);
 }

@@ -1,5 +1,5 @@
 // Asking so that what is shown keeps up: again when something happened that matters, soon but not for every entry, and
-// now and then, for those who hear of nothing.
+// now and then, for those who hear of nothing; never so where that is said by `null`.
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import { type Happening, useFeed } from "./feed";
 import { type Asked, useAsk } from "./use";
@@ -9,8 +9,8 @@ const SOON = 250;
 const APART = 2000;
 const NOW_AND_THEN = 10_000;
 
-export function useLive<T>(ask: (signal: AbortSignal) => Promise<T>, on: readonly unknown[], matters: (entry: Happening) => boolean, every: number = NOW_AND_THEN): Asked<T> {
-  const asked = useAsk(ask, on, every);
+export function useLive<T>(ask: (signal: AbortSignal) => Promise<T>, on: readonly unknown[], matters: (entry: Happening) => boolean, every: number | null = NOW_AND_THEN): Asked<T> {
+  const asked = useAsk(ask, on, every ?? undefined);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const last = useRef(-APART);
   const latest = useRef({ asked, matters });

@@ -3408,8 +3408,10 @@ export interface components {
         readonly Reviews: {
             /** @description What to ask for next, as `after`. */
             readonly next: string | null;
-            /** @description Oldest first. */
+            /** @description In the order asked for. */
             readonly reviews: readonly components["schemas"]["Review"][];
+            /** @description How much waits in all. */
+            readonly waiting: number;
         };
         /** @description One that was revoked. */
         readonly Revocation: {
@@ -7640,10 +7642,12 @@ export interface operations {
     readonly listReviews: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only what comes behind: `next` of the answer before */
+                /** @description Only what comes behind: `next` of the answer before. Not with `urgent` */
                 readonly after?: number;
                 /** @description How many at most */
                 readonly limit?: number;
+                /** @description Which come first; `oldest` when left out */
+                readonly order?: "oldest" | "newest" | "urgent";
             };
             readonly header?: {
                 /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
@@ -7654,7 +7658,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description What waits, oldest first */
+            /** @description What waits, in the order asked for */
             readonly 200: {
                 headers: {
                     readonly traceparent: components["headers"]["traceparent"];

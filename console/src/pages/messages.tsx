@@ -8,6 +8,7 @@ import { Letter } from "../message/letter";
 import type { PageProps } from "../pages";
 import { go, href } from "../router";
 import { AgentName, AgentNames, DialectBadge, EmptyState, ErrorState, Loading, PageHead, Rows, Text, Time, Verdict, refusedId } from "../ui";
+import { OPENED, rowId, useOpened } from "../ui/opened";
 
 type Row = Shape<"MessageFacts"> | Shape<"RefusalFacts">;
 const PAGE = 200;
@@ -33,27 +34,30 @@ function useSearch(wanted: Wanted, turn: number): Found & { more: () => void } {
   const [found, set] = useState<Found>({ rows: [], next: null, busy: true });
   const now = useRef(found);
   now.current = found;
+  // What a search still waits for ends with it: a late page of another one is none of its own.
+  const search = useRef(new AbortController());
   const run = useCallback(
-    async (before: number | undefined, signal?: AbortSignal) => {
+    async (before: number | undefined, { signal }: AbortController) => {
       set((old) => ({ ...old, ...(before === undefined ? { rows: [], next: null } : {}), busy: true, error: undefined }));
       try {
         const query = { verdict: "any", ...(JSON.parse(key) as Wanted), limit: PAGE, ...(before === undefined ? {} : { before }) };
-        const page = await get("/v1/messages", { query: query as never, ...(signal ? { signal } : {}) });
-        set((old) => ({ rows: before === undefined ? page.messages : [...old.rows, ...page.messages], next: page.next, busy: false }));
+        const page = await get("/v1/messages", { query: query as never, signal });
+        if (!signal.aborted) set((old) => ({ rows: before === undefined ? page.messages : [...old.rows, ...page.messages], next: page.next, busy: false }));
       } catch (error) {
-        if (!signal?.aborted) set((old) => ({ ...old, busy: false, error: asProblem(error) }));
+        if (!signal.aborted) set((old) => ({ ...old, busy: false, error: asProblem(error) }));
       }
     },
     [key],
   );
   useEffect(() => {
-    const stop = new AbortController();
-    void run(undefined, stop.signal);
-    return () => stop.abort();
+    const own = new AbortController();
+    search.current = own;
+    void run(undefined, own);
+    return () => own.abort();
   }, [run, turn]);
   const more = useCallback(() => {
     const { next, busy, error } = now.current;
-    if (next !== null && !busy && !error) void run(next);
+    if (next !== null && !busy && !error && !search.current.signal.aborted) void run(next, search.current);
   }, [run]);
   return { ...found, more };
 }
@@ -63,14 +67,15 @@ export default function Messages({ rest, query }: PageProps): VNode {
   const [turn, again] = useState(0);
   const found = useSearch(wanted, turn);
   const opened = rest[0];
+  useOpened(opened);
   const tall = matchMedia("(max-width: 46rem)").matches ? 54 : 40;
-  const newer = useNewer(found, turn);
+  const newer = useNewer(found, wanted, turn);
   const open = (position: number): string => href(["messages", position], wanted);
   const row = (item: Row): VNode => <Line item={item} to={open(item.position)} isOpen={String(item.position) === opened} />;
   return (
     <>
       <PageHead title="Messages" about="Everything that was sent, and what was decided. The newest first.">
-        {newer > 0 && <button type="button" onClick={() => again(turn + 1)}>{newer} newer: show</button>}
+        {newer > 0 && <button type="button" onClick={() => again(turn + 1)}>{wanted.text ? "Look for newer" : `${newer} newer: show`}</button>}
       </PageHead>
       <Search wanted={wanted} />
       <div class={opened ? "messages split" : "messages"}>
@@ -81,20 +86,35 @@ export default function Messages({ rest, query }: PageProps): VNode {
             <Rows label="Messages" items={found.rows} height={tall} id={(item) => item.position} row={row} more={found.more} foot={<Foot found={found} />} />
           )}
         </div>
-        {opened && <Letter position={opened} close={href(["messages"], wanted)} />}
+        {opened && <div id={OPENED} tabIndex={-1} role="region" aria-label={`Entry ${opened}`}><Letter position={opened} close={href(["messages"], wanted)} /></div>}
       </div>
     </>
   );
 }
 
-/** How many messages came since the search. */
-function useNewer(found: Found, turn: number): number {
+/** Whether a search would find it, as far as that is known here: of words in it nothing is. */
+function fits(entry: Happening, wanted: Wanted): boolean {
+  const to = entry.to ?? [];
+  // Not everybody it goes to is told here.
+  const goesTo = (name: string): boolean => to.includes(name) || (entry.recipients ?? 0) > to.length;
+  const is = (field: "verdict" | "dialect" | "sender" | "kind" | "thread" | "code"): boolean => wanted[field] === undefined || wanted[field] === entry[field];
+  return (["verdict", "dialect", "sender", "kind", "thread", "code"] as const).every(is)
+    && (wanted.recipient === undefined || goesTo(wanted.recipient))
+    && (wanted.party === undefined || entry.sender === wanted.party || goesTo(wanted.party))
+    && (wanted.since === undefined || Date.parse(entry.at) >= Date.parse(wanted.since))
+    && (wanted.until === undefined || Date.parse(entry.at) < Date.parse(wanted.until));
+}
+
+/** How many messages came since the search that it would find. */
+function useNewer(found: Found, wanted: Wanted, turn: number): number {
   const [seen, set] = useState(0);
   const top = useRef(Infinity);
+  const sought = useRef(wanted);
+  sought.current = wanted;
   top.current = found.busy && found.rows.length === 0 ? Infinity : (found.rows[0]?.position ?? -1);
-  useEffect(() => set(0), [turn, found.rows[0]?.position]);
+  useEffect(() => set(0), [turn, wanted, found.rows[0]?.position]);
   const count = useCallback((entries: readonly Happening[]) => {
-    const fresh = entries.filter((entry) => entry.verdict !== undefined && entry.position > top.current).length;
+    const fresh = entries.filter((entry) => entry.verdict !== undefined && entry.position > top.current && fits(entry, sought.current)).length;
     if (fresh > 0) set((n) => n + fresh);
   }, []);
   useFeed(count);
@@ -114,7 +134,7 @@ function Line({ item, to, isOpen }: { item: Row; to: string; isOpen: boolean }):
   const mark = isOpen ? "true" : undefined;
   if (item.verdict === "refused") {
     return (
-      <a class="line" href={to} aria-current={mark}>
+      <a class="line" id={rowId(String(item.position))} href={to} aria-current={mark}>
         <span class="quiet">–</span>
         <span class="way"><AgentName id={refusedId(item.by)} link={false} /></span>
         <span class="kind"><Text value={item.code} clip mono /></span>
@@ -124,7 +144,7 @@ function Line({ item, to, isOpen }: { item: Row; to: string; isOpen: boolean }):
     );
   }
   return (
-    <a class="line" href={to} aria-current={mark}>
+    <a class="line" id={rowId(String(item.position))} href={to} aria-current={mark}>
       <DialectBadge of={item.dialect} />
       <span class="way"><AgentName id={item.sender} link={false} /><span class="arrow">→</span><AgentNames ids={item.to} link={false} most={1} /></span>
       <span class="kind"><Text value={item.kind} clip /></span>

@@ -108,7 +108,7 @@ function Tiles({ counts }: { counts: readonly Counts[] }): VNode {
       <Tile name="Until durable" value={took(most)} unit={half === undefined ? "nothing lately" : `99 of 100, half ${took(half)}`}><Plot values={times} label="Mean time until a message is durable, over the last minutes" /></Tile>
       <Tile name="Held" value={minute(held)} unit="in a minute" to={href(["messages"], { verdict: "held" })}><Plot values={held} tone="wait" label="Held messages over the last minutes" /></Tile>
       <Tile name="Refused" value={minute(refused)} unit="in a minute" to={href(["messages"], { verdict: "refused" })}><Plot values={refused} tone="bad" label="Refused messages over the last minutes" /></Tile>
-      <Tile name="Waiting for people" value={last.reviews.toLocaleString()} unit={`${last.escalations} open alarms`} to={hasPage("reviews") ? href(["reviews"]) : undefined}><Plot values={counts.map((c) => c.reviews)} tone="wait" label="What waits for people over the last minutes" /></Tile>
+      <Tile name="Waiting for people" value={last.reviews.toLocaleString()} unit={`${last.escalations} open ${last.escalations === 1 ? "alarm" : "alarms"}`} to={hasPage("reviews") ? href(["reviews"]) : undefined}><Plot values={counts.map((c) => c.reviews)} tone="wait" label="What waits for people over the last minutes" /></Tile>
       <Tile name="In mailboxes" value={last.waiting.toLocaleString()} unit={last.queued > 0 ? `${last.queued} undecided` : "not taken yet"}><Plot values={counts.map((c) => c.waiting)} label="Messages in mailboxes over the last minutes" /></Tile>
     </div>
   );

@@ -1,21 +1,22 @@
 // Reviews: what waits for a person, the most urgent first; one opened with what it rests on beside it.
 import type { VNode } from "preact";
-import { useMemo, useRef } from "preact/hooks";
-import { useLive } from "../api/live";
+import { useRef } from "preact/hooks";
+import { waits } from "../api/feed";
 import type { PageProps } from "../pages";
 import { Decided } from "../review/decided";
-import { ORDERS, type Order, type Review, claimant, gist, isMine, ordered, waiting } from "../review/list";
+import { ORDERS, type Order, type Review, claimant, gist, isMine, useWaiting } from "../review/list";
 import { Sight } from "../review/sight";
 import { go, href } from "../router";
 import { AgentName, AgentNames, Await, Chip, Countdown, DialectBadge, EmptyState, PageHead, Rows, Text } from "../ui";
 import { rowId, useOpened } from "../ui/opened";
 
 export default function Reviews({ rest, query }: PageProps): VNode {
-  const asked = useLive(waiting, [], (entry) => entry.verdict === undefined || entry.verdict === "held", 5000);
   const decided = query.has("decided");
   const order = (query.get("order") ?? "urgent") in ORDERS ? ((query.get("order") ?? "urgent") as Order) : "urgent";
   const kept = { ...(order === "urgent" ? {} : { order }), ...(decided ? { decided } : {}) };
-  const listed = useMemo(() => ordered(asked.data?.reviews ?? [], order), [asked.data, order]);
+  const asked = useWaiting(order);
+  const listed = asked.data?.reviews ?? [];
+  const total = asked.data?.waiting ?? waits.value.reviews;
   const opened = rest[0];
   useOpened(opened);
   const next = useNext(listed, opened);
@@ -24,10 +25,10 @@ export default function Reviews({ rest, query }: PageProps): VNode {
     <>
       <PageHead title="Reviews" about="Held until a person decides. One decision counts, for exactly what is shown.">
         <span class="toggles choice" role="group" aria-label="Which">
-          <button type="button" aria-pressed={!decided} onClick={() => go(href(["reviews"]), true)}>Waiting{asked.data && <> <span class="nums">{asked.data.reviews.length}</span></>}</button>
+          <button type="button" aria-pressed={!decided} onClick={() => go(href(["reviews"]), true)}>Waiting{asked.data && <> <span class="nums">{total}</span></>}</button>
           <button type="button" aria-pressed={decided} onClick={() => go(href(["reviews"], { decided: true }), true)}>Decided</button>
         </span>
-        {!decided && listed.length > 1 && (
+        {!decided && total > 1 && (
           <label><span class="sr">Order</span>
             <select value={order} onChange={(event) => go(href(["reviews"], { order: event.currentTarget.value }), true)}>
               {Object.entries(ORDERS).map(([value, name]) => <option key={value} value={value}>{name}</option>)}
@@ -38,10 +39,10 @@ export default function Reviews({ rest, query }: PageProps): VNode {
       <div class={opened ? "desk split" : "desk"}>
         <div class="list">
           {decided ? <Decided opened={opened} /> : <Await asked={asked}>
-            {({ more }) => listed.length === 0
+            {() => listed.length === 0
               ? <EmptyState title="Nothing waits for a person.">What rules hold, and what asks for a person, comes here.</EmptyState>
-              : <Rows label="Waiting for a person" items={listed} height={58} id={(review) => review.id} row={line}
-                  foot={<p class="rows-foot">{more ? `The ${listed.length} that wait longest` : `${listed.length} ${listed.length === 1 ? "waits" : "wait"}`}</p>} />}
+              : <Rows label="Waiting for a person" items={listed} height={58} id={(review) => review.id} row={line} more={asked.more}
+                  foot={<p class="rows-foot">{listed.length < total ? `${listed.length} of ${total}` : `${total} ${total === 1 ? "waits" : "wait"}`}</p>} />}
           </Await>}
         </div>
         {opened && <Sight key={`${opened} ${decided}`} id={opened} close={href(["reviews"], kept)} next={next && href(["reviews", next], kept)} past={decided} changed={asked.reload} />}

@@ -1,7 +1,7 @@
 // Tasks: what was handed to whom, as trees or along the time; what is overdue; one opened beside the list.
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
-import { get } from "../api/client";
+import { get, serverNow } from "../api/client";
 import { useLive } from "../api/live";
 import { useAsk } from "../api/use";
 import type { PageProps } from "../pages";
@@ -42,7 +42,7 @@ type Listing = { tasks: readonly Row["task"][]; more: boolean; wanted: Wanted; n
 
 function Listed({ tasks, more, wanted, names, id, opener }: Listing): VNode {
   const listed = useMemo(() => rows(tasks, wanted.words ?? ""), [tasks, wanted.words]);
-  const now = Date.now();
+  const now = serverNow();
   const axis = useMemo(() => axisOf(tasks, wanted.span ?? "everything", now), [tasks, wanted.span]);
   if (listed.length === 0) return <Nothing wanted={wanted} />;
   const timeline = wanted.view === "timeline";

@@ -26,8 +26,8 @@ export function Checkpoints({ newest }: { newest: Checkpoint }): VNode {
       <div class="stack">
         <p>A checkpoint says, signed, how long the record was and what it hashed to. This browser keeps those it saw, and the exchange those since it started: held against the newest, they show that the record only grew.</p>
         <Table label="Checkpoints" rows={all.slice(0, more ? all.length : FIRST)} id={(one) => one.signature} columns={[
-          { head: "Entries", cell: (one) => <span class="nums">{one.size.toLocaleString()}</span> },
-          { head: "Signed", cell: (one) => <Time at={timeOf(one)} /> },
+          { head: "Entries", cell: (one) => <><span class="nums">{one.size.toLocaleString()}</span><small class="narrow quiet"><Time at={timeOf(one)} /></small></> },
+          { head: "Signed", cell: (one) => <Time at={timeOf(one)} />, wide: true },
           { head: "Epoch", cell: (one) => <span class="nums">{one.epoch}</span>, wide: true },
           { head: "Kept by", cell: (one) => (mine.has(one.signature) ? "this browser" : "the exchange"), wide: true },
           { head: "Root", cell: (one) => <Text value={one.root} mono clip />, wide: true },

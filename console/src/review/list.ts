@@ -1,55 +1,36 @@
-// What waits for a person: all of it, and in which order it is looked at.
-import { type Shape, get, session } from "../api/client";
+// What waits for a person, and in which order it is looked at.
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { type Shape, get, serverNow, session } from "../api/client";
+import { type Happening, flowing } from "../api/feed";
+import { useLive } from "../api/live";
+import type { Asked } from "../api/use";
 
 export type Review = Shape<"Review">;
 export type Decision = Shape<"Decision">;
 
-const PAGE = 200;
-/** The most that is asked for at once; each comes with its message. */
+/** How many are asked for, each with its message: as many more whenever somebody comes to the end, and so many at most. */
+const PAGE = 100;
 const MOST = 1000;
+/** What happens often and changes nothing of what waits. */
+const BESIDE: readonly string[] = ["acked", "pushed", "tallied", "confirmed"];
+const matters = (entry: Happening): boolean => entry.verdict === "held" || (entry.verdict === undefined && !BESIDE.includes(entry.entry));
 
-export interface Waiting {
-  readonly reviews: readonly Review[];
-  /** Whether there is more than that. */
-  readonly more: boolean;
-}
-
-export async function waiting(signal: AbortSignal): Promise<Waiting> {
-  const reviews: Review[] = [];
-  let after: number | undefined;
-  while (reviews.length < MOST) {
-    const page = await get("/v1/reviews", { query: { limit: PAGE, ...(after === undefined ? {} : { after }) }, signal });
-    reviews.push(...page.reviews);
-    if (page.next === null) return { reviews, more: false };
-    after = Number(page.next);
-  }
-  return { reviews, more: true };
+/** What waits, in an order; asked for again when the stream says that it changed, or now and then where there is none. */
+export function useWaiting(order: Order): Asked<Shape<"Reviews">> & { more: () => void } {
+  const [limit, set] = useState(PAGE);
+  const ask = (signal: AbortSignal): Promise<Shape<"Reviews">> => get("/v1/reviews", { query: { order, limit }, signal });
+  const asked = useLive(ask, [order], matters, flowing.value === "live" ? null : 5000);
+  const { reviews = [], waiting = 0 } = asked.data ?? {};
+  useEffect(() => set(PAGE), [order]);
+  useEffect(() => { if (limit > PAGE) asked.reload(); }, [limit]);
+  const more = useCallback(() => {
+    if (reviews.length >= limit && reviews.length < waiting) set(Math.min(MOST, limit + PAGE));
+  }, [reviews.length, waiting, limit]);
+  return { ...asked, more };
 }
 
 export const ORDERS = { urgent: "Most urgent first", newest: "Newest first", oldest: "Oldest first" } as const;
 export type Order = keyof typeof ORDERS;
-
-/** What was judged worst comes first; of equals, what has to be decided soonest. */
-function weight(review: Review): number {
-  const said = review.message as { safety?: { requires_human?: unknown } } | null;
-  if (review.level === "block") return 0;
-  if (said?.safety?.requires_human === true) return 1;
-  if (review.metrics?.gate === "fail") return 2;
-  return 3;
-}
-
-const due = (review: Review): number => (review.decide_until ? Date.parse(review.decide_until) : Infinity);
-
-export function ordered(reviews: readonly Review[], order: Order): readonly Review[] {
-  switch (order) {
-    case "oldest":
-      return reviews;
-    case "newest":
-      return reviews.toReversed();
-    case "urgent":
-      return reviews.toSorted((a, b) => weight(a) - weight(b) || due(a) - due(b) || Number(a.id) - Number(b.id));
-  }
-}
 
 /** As the exchange writes who claims something. */
 export function isMine(by: string | null): boolean {
@@ -58,7 +39,7 @@ export function isMine(by: string | null): boolean {
 }
 
 /** Who keeps others from deciding on it now. */
-export const claimant = ({ claimed_by: by, claimed_until: until }: Review): string | null => (by !== null && until !== null && Date.parse(until) > Date.now() ? by : null);
+export const claimant = ({ claimed_by: by, claimed_until: until }: Review): string | null => (by !== null && until !== null && Date.parse(until) > serverNow() ? by : null);
 
 export const mayDecide = (): boolean => session.value?.role === "operator" || session.value?.role === "reviewer";
 

@@ -1,5 +1,5 @@
 // Tasks as trees: which are asked for, and in which order they stand below each other.
-import { type Shape, get } from "../api/client";
+import { type Shape, get, serverNow } from "../api/client";
 
 export type Task = Shape<"Task">;
 export type State = Task["state"];
@@ -21,7 +21,7 @@ export const FIRST = "not done";
 export const isGoing = (task: { readonly state: State }): boolean => (GOING as readonly State[]).includes(task.state);
 export const isWrong = (task: { readonly state: State }): boolean => (WRONG as readonly State[]).includes(task.state);
 /** Its time ran out, whether the exchange has said so yet or not. */
-export const isLate = (task: Pick<Task, "state" | "deadline">, now = Date.now()): boolean =>
+export const isLate = (task: Pick<Task, "state" | "deadline">, now = serverNow()): boolean =>
   task.state === "expired" || (isGoing(task) && Date.parse(task.deadline) < now);
 
 const PAGE = 1000;

@@ -84,7 +84,7 @@ export function EmptyState({ title, children }: { title: string } & Kids): VNode
 export function ErrorState({ error, retry }: { error: Problem; retry?: () => void }): VNode {
   return (
     <div class="error" role="alert">
-      <p><strong>{error.status === 403 ? "This is not for your role." : "That did not work."}</strong> <Text value={error.message} /></p>
+      <p><strong>{error.code === "not_allowed" ? "This is not for your role." : "That did not work."}</strong> <Text value={error.message} /></p>
       <p class="quiet"><code>{error.code}</code>{error.at && <> at <code>{error.at}</code></>}{error.spec && <> · {error.spec}</>}</p>
       {retry && <button type="button" onClick={retry}>Try again</button>}
     </div>

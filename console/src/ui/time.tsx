@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
+import { serverNow, skew } from "../api/client";
 
 const now = signal(Date.now());
 let watched = 0;
@@ -17,7 +18,7 @@ function useNow(): number {
       if (--watched === 0) clearInterval(timer);
     };
   }, []);
-  return now.value;
+  return now.value + skew.value;
 }
 
 const UNITS = [["s", 60], ["min", 60], ["h", 24], ["d", 365], ["y", Infinity]] as const;
@@ -50,7 +51,7 @@ function Relative({ at }: { at: Date }): VNode {
 export function Time({ at, as = "relative" }: { at: string; as?: "relative" | "clock" | "exact" }): VNode {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <bdi>{at}</bdi>;
-  const isToday = date.toDateString() === new Date().toDateString();
+  const isToday = date.toDateString() === new Date(serverNow()).toDateString();
   const exact = (): string => `${day.format(date)} ${clock(date)}`;
   return (
     <time dateTime={at} title={as === "clock" && isToday ? at : `${exact()} (${at})`} class="nums">

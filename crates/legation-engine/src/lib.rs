@@ -92,7 +92,7 @@ pub use open::{Opened, Settings};
 pub use receipt::Fresh;
 pub use refusals::Source;
 pub use retention::{Retained, Retention};
-pub use reviews::Reviewed;
+pub use reviews::{ReviewOrder, Reviewed};
 pub use revocations::Published;
 pub use scanning::{ScanSettings, ScanState};
 pub use search::{Lookup, Page};

@@ -2,7 +2,30 @@
 
 use crate::exchange::{Error, Exchange};
 use legation_exchange::rules::hold::{Hold, Review};
+use legation_exchange::rules::scan::SUSPECTED;
 use legation_exchange::{Accepted, Directive, Effect, Input, Moment, Verdict, Who};
+
+/// Which reviews come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReviewOrder {
+    /// What waits longest.
+    #[default]
+    Oldest,
+    /// What came last.
+    Newest,
+    /// What may steer its reader, then what its sender wants a person for; of equals, what has to be decided soonest.
+    Urgent,
+}
+
+/// How soon a person should look at it, the least first.
+fn rank(hold: &Hold) -> u8 {
+    let has = |code: &str| hold.reasons.iter().any(|reason| reason.code == code);
+    match (has(SUSPECTED), has("declared_review") || has("gate_fail")) {
+        (true, _) => 0,
+        (false, true) => 1,
+        (false, false) => 2,
+    }
+}
 
 /// A message that waits for a person.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,13 +43,22 @@ pub struct Reviewed {
 }
 
 impl Exchange {
-    /// What waits for a person beyond a position, oldest first.
-    pub fn reviews(&self, after: Option<u64>, limit: usize) -> Result<Vec<Reviewed>, Error> {
+    /// What waits for a person, in an order, behind the review with an id; the most urgent from the first on.
+    pub fn reviews(&self, order: ReviewOrder, after: Option<u64>, limit: usize) -> Result<Vec<Reviewed>, Error> {
         let waiting: Vec<_> = {
             let state = self.state();
-            let waiting =
-                state.rules().holds.iter().filter(|(id, hold)| hold.is_review() && after.is_none_or(|a| *id > a));
-            waiting.take(limit).map(|(id, hold)| (id, hold.clone())).collect()
+            let mut waiting: Vec<_> = state.rules().holds.iter().filter(|(_, hold)| hold.is_review()).collect();
+            match order {
+                ReviewOrder::Oldest => waiting.retain(|(id, _)| after.is_none_or(|after| *id > after)),
+                ReviewOrder::Newest => {
+                    waiting.retain(|(id, _)| after.is_none_or(|after| *id < after));
+                    waiting.reverse();
+                }
+                ReviewOrder::Urgent => {
+                    waiting.sort_by_key(|(id, hold)| (rank(hold), hold.until.is_none(), hold.until, *id));
+                }
+            }
+            waiting.into_iter().take(limit).map(|(id, hold)| (id, hold.clone())).collect()
         };
         let read = waiting.into_iter().map(|(id, hold)| self.waiting_at(id, hold));
         read.filter_map(Result::transpose).collect()

@@ -64,10 +64,9 @@ impl Told {
     }
 }
 
-/// Whether it gets in nobody's way: there is nobody yet, or it was played before.
+/// Whether it gets in nobody's way: there is nobody yet but who played it before.
 fn has_room(shared: &Shared) -> bool {
-    let agents = shared.exchange.agents();
-    agents.is_empty() || agents.iter().any(|agent| agent.id.starts_with(CAST))
+    shared.exchange.agents().iter().all(|agent| agent.id.starts_with(CAST))
 }
 
 /// `GET /v1/demo`

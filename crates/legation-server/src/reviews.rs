@@ -12,7 +12,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Error, Exchange, Reviewed};
+use legation_engine::{Error, Exchange, ReviewOrder, Reviewed};
 use legation_exchange::Who;
 use legation_exchange::rules::Finding;
 use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
@@ -48,13 +48,33 @@ pub(crate) fn unknown() -> Refusal {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Wanted {
+    order: Order,
     after: Option<u64>,
     limit: usize,
 }
 
+/// Which come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    Oldest,
+    Newest,
+    Urgent,
+}
+
+impl From<Order> for ReviewOrder {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Oldest => ReviewOrder::Oldest,
+            Order::Newest => ReviewOrder::Newest,
+            Order::Urgent => ReviewOrder::Urgent,
+        }
+    }
+}
+
 impl Default for Wanted {
     fn default() -> Self {
-        Wanted { after: None, limit: 100 }
+        Wanted { order: Order::Oldest, after: None, limit: 100 }
     }
 }
 
@@ -62,6 +82,7 @@ impl Default for Wanted {
 struct Listing<'r> {
     reviews: Vec<Item<'r>>,
     next: Option<String>,
+    waiting: usize,
 }
 
 #[derive(Serialize)]
@@ -155,14 +176,19 @@ fn shown<'r>(
 /// `GET /v1/reviews`
 pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
     caller.may_see_reviews()?;
-    let Wanted { after, limit } = query(&uri)?;
+    let Wanted { order, after, limit } = query(&uri)?;
+    let refuse = |message: String| Err(Refusal::because(Code::OutOfRange, message));
     if limit == 0 || limit > MOST {
-        return Err(Refusal::because(Code::OutOfRange, format!("limit is 1 to {MOST}")));
+        return refuse(format!("limit is 1 to {MOST}"));
     }
-    let waiting = shared.exchange.reviews(after, limit)?;
-    let next = waiting.last().filter(|_| waiting.len() == limit).map(|last| last.id.to_string());
-    let reviews = waiting.iter().map(|one| Item::of(one, &shared.exchange, &caller.0)).collect::<Result<_, _>>()?;
-    json(&Listing { reviews, next })
+    if order == Order::Urgent && after.is_some() {
+        return refuse("what is listed by urgency has nothing after it: decide, and ask again".to_owned());
+    }
+    let found = shared.exchange.reviews(order.into(), after, limit)?;
+    let more = found.len() == limit && order != Order::Urgent;
+    let next = found.last().filter(|_| more).map(|last| last.id.to_string());
+    let reviews = found.iter().map(|one| Item::of(one, &shared.exchange, &caller.0)).collect::<Result<_, _>>()?;
+    json(&Listing { reviews, next, waiting: shared.exchange.reviews_waiting() })
 }
 
 /// `GET /v1/reviews/{id}`

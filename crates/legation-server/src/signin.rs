@@ -103,7 +103,8 @@ pub(crate) async fn enter(
     request: Request,
 ) -> Result<Response, Refusal> {
     must_be_ours(request.headers())?;
-    let before = cookie::read(guest.source.secure, request.headers()).map(str::to_owned);
+    let headers = request.headers().clone();
+    let before = cookie::read(guest.source.secure, &headers);
     let now = Instant::now();
     let subject = match form(request).await? {
         Proof { code: Some(code), token: None } => shared.sessions.redeem(&code, now),
@@ -115,10 +116,11 @@ pub(crate) async fn enter(
     };
     guest.prove();
     if let Some(before) = before {
-        shared.sessions.end(&before, now);
+        shared.sessions.end(before, now);
     }
     let secret = shared.sessions.open(subject, now)?;
-    Ok(([(SET_COOKIE, cookie::set(guest.source.secure, &secret, SESSION_TIME))], Redirect::to("/")).into_response())
+    let set = cookie::set(guest.source.secure, &headers, &secret, SESSION_TIME);
+    Ok(([(SET_COOKIE, set)], Redirect::to("/")).into_response())
 }
 
 /// `POST /signout`
@@ -131,7 +133,7 @@ pub(crate) async fn leave(
     if let Some(secret) = cookie::read(guest.source.secure, &headers) {
         shared.sessions.end(secret, Instant::now());
     }
-    Ok(([(SET_COOKIE, cookie::cleared(guest.source.secure))], Redirect::to("/")).into_response())
+    Ok(([(SET_COOKIE, cookie::cleared(guest.source.secure, &headers))], Redirect::to("/")).into_response())
 }
 
 /// Forms come from our own pages. The gate has looked at the origin; this keeps out pages of other servers

@@ -68,7 +68,8 @@ pub(super) fn security_schemes() -> Value {
         },
         "session": {
             "type": "apiKey", "in": "cookie", "name": "legation",
-            "description": "The session of a person who signed in with a browser. Over https the cookie is `__Host-legation`.",
+            "description": "The session of a person who signed in with a browser. The cookie's name ends with the port, \
+                `legation-7400`; over https it is `__Host-legation`.",
         },
         "csrf": {
             "type": "apiKey", "in": "header", "name": "Legation-CSRF",

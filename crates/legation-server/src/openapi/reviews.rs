@@ -2,7 +2,7 @@
 
 use super::Chapter;
 use super::operation::{Operation, Proof};
-use super::schema::{number, within};
+use super::schema::{number, one_of, within};
 use axum::http::Method;
 use serde_json::json;
 
@@ -19,9 +19,10 @@ pub(super) fn chapter() -> Chapter {
 fn list() -> Operation {
     Operation::new(Method::GET, "/v1/reviews", "listReviews", "List what waits for a person")
         .by(Proof::Token)
-        .query("after", number("Only what comes behind: `next` of the answer before"))
+        .query("order", one_of("Which come first; `oldest` when left out", &["oldest", "newest", "urgent"]))
+        .query("after", number("Only what comes behind: `next` of the answer before. Not with `urgent`"))
         .query("limit", within("How many at most", 1, 1000, 100))
-        .answers(200, "What waits, oldest first", "Reviews")
+        .answers(200, "What waits, in the order asked for", "Reviews")
 }
 
 fn get() -> Operation {

@@ -60,6 +60,34 @@ fn what_is_held_is_seen_by_its_sender_and_by_people_alone() {
 }
 
 #[test]
+fn what_waits_is_listed_in_the_order_asked_for_and_counted_in_all() {
+    let house = House::open();
+    let (ann, _) = (house.admit("ann"), house.admit("bob"));
+    let first = held(&house, &ann, &bold(&ann, "bob"));
+    let asking = ann.vlp("bob").replace(r#""confidence""#, r#""safety":{"level":"review"},"confidence""#);
+    let urgent = held(&house, &ann, &asking);
+    let last = held(&house, &ann, &bold(&ann, "bob"));
+    let list = |query: &str| house.ask("GET", format!("/v1/reviews?{query}")).by(&house.operator).get();
+    let ids = |query: &str| {
+        let told = list(query).ok();
+        assert_eq!(told["waiting"], 3, "{told}");
+        told["reviews"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(""), [&*first, &urgent, &last]);
+    assert_eq!(ids("order=newest"), [&*last, &urgent, &first]);
+    assert_eq!(ids("order=urgent"), [&*urgent, &first, &last]);
+    assert_eq!(ids("order=newest&limit=1"), [&*last]);
+    assert_eq!(ids(&format!("order=newest&after={last}")), [&*urgent, &first]);
+    assert_eq!(list("order=urgent&limit=1").ok()["next"], Value::Null);
+    list("order=urgent&after=1").refused(422, "out_of_range");
+}
+
+#[test]
 fn one_decision_counts_and_for_exactly_what_was_shown() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));

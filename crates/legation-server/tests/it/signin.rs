@@ -48,8 +48,9 @@ fn a_link_signs_in_once() {
     }
     let entered = enter(&house, &format!("code={code}"));
     let set = entered.headers["set-cookie"].to_str().unwrap();
+    let name = format!("legation-{}", house.address.port());
     assert!(
-        set.starts_with("legation=lgt_") && set.ends_with("; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200"),
+        set.starts_with(&format!("{name}=lgt_")) && set.ends_with("; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200"),
         "{set}"
     );
     let cookie = cookie(&entered);
@@ -61,8 +62,19 @@ fn a_link_signs_in_once() {
     let again = enter_with(&house, &cookie, &format!("token={}", house.operator));
     assert!(!is_signed_in(&house, &cookie) && is_signed_in(&house, &again));
     let left = house.ask("POST", "/signout").header("cookie", &again).form("");
-    assert!(left.headers["set-cookie"].to_str().unwrap().contains("legation=; ") && left.status == 303);
+    assert!(left.headers["set-cookie"].to_str().unwrap().starts_with(&format!("{name}=; ")) && left.status == 303);
     assert!(!is_signed_in(&house, &again));
+}
+
+#[test]
+fn two_exchanges_on_one_machine_leave_each_others_sessions_alone() {
+    let (one, other) = (House::open(), House::open());
+    let first = cookie(&enter(&one, &format!("token={}", one.operator)));
+    // A browser sends both to both: cookies know no ports.
+    let second = enter_with(&other, &first, &format!("token={}", other.operator));
+    assert_ne!(first.split('=').next(), second.split('=').next());
+    let both = format!("{first}; {second}");
+    assert!(is_signed_in(&one, &both) && is_signed_in(&other, &both));
 }
 
 fn enter_with(house: &House, before: &str, form: &str) -> String {

@@ -14,8 +14,9 @@ pub(super) fn shapes() -> Vec<Shape> {
             object(
                 "What waits for a person.",
                 [
-                    must("reviews", list("Oldest first.", &of("Review"))),
+                    must("reviews", list("In the order asked for.", &of("Review"))),
                     must("next", or_null(text("What to ask for next, as `after`."))),
+                    must("waiting", number("How much waits in all.")),
                 ],
             ),
         ),
