@@ -2,7 +2,7 @@
 //! if something was found in it.
 
 use crate::found::{Found, Hit};
-use crate::scanner::{Spent, Scanner};
+use crate::scanner::{Scanner, Spent};
 use legation_protocol::json::{Doc, Kind, Node};
 use std::borrow::Cow;
 use std::cmp::Reverse;

@@ -231,7 +231,7 @@ impl Hits {
 
 #[cfg(test)]
 mod tests {
-    use super::{Spent, Hits, Scanner};
+    use super::{Hits, Scanner, Spent};
     use crate::patterns::{BUILT_IN, LISTS};
     use crate::settings::Settings;
     use crate::sieve::Of;
