@@ -99,7 +99,7 @@ test("a reviewer sees the evidence beside the claim, hears what comes, and is sh
   // Opened from there, long after.
   await page.reload();
   await line(page, id).click();
-  await page.getByRole("region", { name: "What it says" }).getByText("All six are open.").waitFor();
+  await page.getByRole("region", { name: "What it says" }).getByText("All six are open.", { exact: true }).waitFor();
   await page.getByRole("region", { name: "What it rests on" }).getByText("Six stations report.").waitFor();
   await page.getByRole("region", { name: "What was said of it" }).getByText("operator refused it: the sixth is closed").waitFor();
   assert.equal(await page.getByRole("button", { name: "Approve" }).count(), 0);
