@@ -31,7 +31,9 @@ impl Bridge {
         if is_open {
             self.notify(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
             let now = self.state.lock().ack.clone();
-            less(before.as_ref(), now.as_ref()).iter().for_each(|what| warn(what));
+            for what in less(before.as_ref(), now.as_ref()) {
+                warn(&what);
+            }
             self.reopened.notify_one();
             self.watch_again().await;
         }

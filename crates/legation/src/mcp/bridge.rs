@@ -71,12 +71,11 @@ impl Bridge {
         let told = async {
             let mut messages = self.ask(message).await?;
             while let Some(heard) = messages.next().await? {
-                match self.key.as_ref().and_then(|key| signed_again(message, &heard, key)) {
-                    Some(signed) => messages = self.ask(&signed).await?,
-                    None => {
-                        self.state.note(message, &heard);
-                        tell(&heard);
-                    }
+                if let Some(signed) = self.key.as_ref().and_then(|key| signed_again(message, &heard, key)) {
+                    messages = self.ask(&signed).await?;
+                } else {
+                    self.state.note(message, &heard);
+                    tell(&heard);
                 }
             }
             Ok::<_, Error>(())
