@@ -119,7 +119,8 @@ impl Builder {
         let http = Http::new(address, dial, token, self.patience);
         let trust = Trust::new(self.exchange_keys);
         let (hello, memory) = (self.hello, Memory::of(self.last_ack));
-        let shared = Shared { http, agent: self.agent, trust, journal: Mutex::default(), hello, memory };
+        let (journal, revoked) = (Mutex::default(), Mutex::default());
+        let shared = Shared { http, agent: self.agent, trust, journal, hello, memory, revoked };
         Ok(Client::of(shared, self.key))
     }
 }

@@ -50,6 +50,8 @@ pub(crate) struct Shared {
     /// What sockets begin with.
     pub(crate) hello: Option<Hello>,
     pub(crate) memory: Memory,
+    /// Epoch and number of the newest list of what was revoked.
+    pub(crate) revoked: Mutex<(u32, u64)>,
 }
 
 impl Client {
@@ -70,6 +72,11 @@ impl Client {
     /// The last ack there was.
     pub(crate) fn memory(&self) -> &Memory {
         &self.shared.memory
+    }
+
+    /// Epoch and number of the newest list of what was revoked.
+    pub(crate) fn newest_list(&self) -> MutexGuard<'_, (u32, u64)> {
+        self.shared.revoked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What sockets begin with.

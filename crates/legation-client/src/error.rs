@@ -64,6 +64,9 @@ pub enum Error {
     /// What was said to be the list of what was revoked is none that the exchange signed.
     #[error("the list of what was revoked is not signed by the exchange, or was changed")]
     Revocations,
+    /// The list of what was revoked is one from before: overdue, or older than one this client has seen.
+    #[error("the list of what was revoked is an old one")]
+    OldRevocations,
     /// A staple proves nothing.
     #[error("the staple proves nothing")]
     Staple(#[source] legation_exchange::revocation::BadStaple),
@@ -136,6 +139,7 @@ impl Error {
             | Error::Message(_)
             | Error::Receipt(_)
             | Error::Revocations
+            | Error::OldRevocations
             | Error::Staple(_)
             | Error::Fenced
             | Error::Unverified { .. }

@@ -27,6 +27,8 @@ pub struct Published {
     pub list: List,
     /// As it is given out.
     pub signed: Signed,
+    /// What stands for it: the hash of the statement.
+    pub hash: Hash,
 }
 
 /// The last list, and what was wrong with it.
@@ -58,7 +60,8 @@ impl Exchange {
         }
         let revoked = self.revoked_by_now();
         let signed = self.attested(revoked.to_canonical())?;
-        Ok(Arc::clone(last.insert(Arc::new(Published { list: revoked, signed }))))
+        let hash = Hash::of(&[signed.statement.as_bytes()]);
+        Ok(Arc::clone(last.insert(Arc::new(Published { list: revoked, signed, hash }))))
     }
 
     /// That an agent's key was not withdrawn.

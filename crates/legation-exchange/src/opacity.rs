@@ -54,7 +54,11 @@ pub struct Opacity {
 
 impl Default for Opacity {
     fn default() -> Self {
-        Opacity { stays: &["clearance"], parts: &["effective"], private: &["context", "personal_state"] }
+        Opacity {
+            stays: &["clearance"],
+            parts: &["effective"],
+            private: &["constitution_ref", "constraints", "context", "manifest_hash", "personal_state", "scope"],
+        }
     }
 }
 
@@ -171,13 +175,16 @@ mod tests {
     #[test]
     fn a_shared_context_is_private_to_its_parties() {
         let shared = json!({"vcp_message": "1.2", "payload": {
-            "context": "🧠😰", "constitution_ref": "creed://h/a", "personal_state": {"energy": 2}}});
+            "context": "🧠😰", "constitution_ref": "creed://h/a", "constraints": [{"type": "topic_block"}],
+            "manifest_hash": "sha256:2", "personal_state": {"energy": 2}, "propagation_mode": "merge"}});
         let (shown, hidden) = Opacity::default().message(shared.clone(), Clearance::Flags);
         assert_eq!(
             shown["payload"],
-            json!({"context": true, "constitution_ref": "creed://h/a", "personal_state": true})
+            json!({"context": true, "constitution_ref": true, "constraints": true, "manifest_hash": true,
+                "personal_state": true, "propagation_mode": "merge"})
         );
-        assert_eq!(hidden, ["/payload/context", "/payload/personal_state"]);
+        let names = ["constitution_ref", "constraints", "context", "manifest_hash", "personal_state"];
+        assert_eq!(hidden, names.map(|name| format!("/payload/{name}")));
         assert_eq!(Opacity::default().message(shared.clone(), Clearance::Full), (shared, Vec::new()));
         let other = json!({"type": "message", "payload": {"context": "of another dialect"}});
         assert_eq!(Opacity::default().message(other.clone(), Clearance::Flags), (other, Vec::new()));

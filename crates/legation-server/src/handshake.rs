@@ -36,10 +36,17 @@ pub(crate) struct Handshakes {
     pace: Limiter<String>,
     pub(crate) sessions: Sessions,
     /// How the core features stand.
-    observed: watch::Sender<Observed>,
+    standing: watch::Sender<Features>,
     counted: counted::Counted,
     /// Where hosts of models are served.
     pub(crate) hosts: OnceLock<Weak<Desk>>,
+}
+
+/// How the core features stand, and how often one of them was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Features {
+    observed: Observed,
+    losses: u64,
 }
 
 /// What was agreed on in a handshake.
@@ -50,13 +57,15 @@ pub(crate) struct Agreement {
     pub(crate) terms: Terms,
     /// Whom the identity token named.
     pub(crate) identity: Option<Identified>,
+    /// How often a core feature had been lost by then: what comes back later brings no session back.
+    losses: u64,
 }
 
 impl Handshakes {
     pub(crate) fn new(limits: &Limits, observed: Observed) -> Handshakes {
-        let observed = watch::Sender::new(observed);
+        let standing = watch::Sender::new(Features { observed, losses: 0 });
         let (pace, sessions) = (Limiter::new(limits.hellos), Sessions::default());
-        Handshakes { pace, sessions, observed, counted: counted::Counted::default(), hosts: OnceLock::new() }
+        Handshakes { pace, sessions, standing, counted: counted::Counted::default(), hosts: OnceLock::new() }
     }
 
     /// Holds everybody to other limits from now on.
@@ -66,22 +75,26 @@ impl Handshakes {
 
     /// Takes note of how the core features stand now.
     pub(crate) fn observe(&self, observed: Observed) {
-        self.observed.send_if_modified(|before| {
+        self.standing.send_if_modified(|standing| {
+            let before = std::mem::replace(&mut standing.observed, observed);
             let lost = observed.lost().find(|name| !before.lost().any(|known| known == *name));
             if let Some(feature) = lost {
                 tracing::error!(feature, "a core feature has failed: negotiated sessions end, and none begins");
             }
-            std::mem::replace(before, observed) != observed
+            let was_on = CoreFeatures::observe(&before);
+            standing.losses += u64::from(CoreFeatures::observe(&observed).lost_since(was_on).next().is_some());
+            before != observed
         });
     }
 
     /// Tells how the core features stand from now on.
-    pub(crate) fn features(&self) -> watch::Receiver<Observed> {
-        self.observed.subscribe()
+    pub(crate) fn features(&self) -> watch::Receiver<Features> {
+        self.standing.subscribe()
     }
 
-    fn observed(&self) -> Observed {
-        *self.observed.borrow()
+    /// How they stand now.
+    pub(crate) fn standing(&self) -> Features {
+        *self.standing.borrow()
     }
 }
 
@@ -108,7 +121,7 @@ impl Shared {
             Who::Nobody => guest.source.key().to_string(),
         };
         self.handshakes.pace.take(&name, Instant::now()).map_err(Refusal::rate_limited)?;
-        let observed = self.handshakes.observed();
+        let Features { observed, losses } = self.handshakes.standing();
         if let Some(feature) = observed.lost().next() {
             return Err(Refusal::internal_error(format!("{feature} has failed")));
         }
@@ -121,7 +134,7 @@ impl Shared {
         warn(&warnings);
         let (_, ack) = outcome?;
         let ack = Ack { session_id: Some(sessions::fresh_id()?), ..ack };
-        Ok(Agreement { terms: Terms::from(&ack), ack, identity })
+        Ok(Agreement { terms: Terms::from(&ack), ack, identity, losses })
     }
 }
 
@@ -143,9 +156,17 @@ impl Agreement {
         Ok(())
     }
 
-    /// Whether everything still is on that the ack said was.
-    pub(crate) fn holds_under(&self, observed: Observed) -> bool {
-        CoreFeatures::observe(&observed).lost_since(self.ack.features()).next().is_none()
+    /// Whether everything is on that the ack said was, and has been ever since.
+    pub(crate) fn holds_under(&self, standing: Features) -> bool {
+        let now = CoreFeatures::observe(&standing.observed);
+        standing.losses == self.losses && now.lost_since(self.ack.features()).next().is_none()
+    }
+
+    /// Ready when it holds no longer.
+    pub(crate) async fn is_lost(&self, features: &mut watch::Receiver<Features>) {
+        if features.wait_for(|standing| !self.holds_under(*standing)).await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

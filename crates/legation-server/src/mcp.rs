@@ -85,7 +85,7 @@ impl Desk {
 
     /// How many agreements with hosts hold.
     pub(crate) fn negotiated(&self, now: Instant) -> usize {
-        self.sessions.negotiated() + self.remembered.count(now)
+        self.sessions.negotiated() + self.remembered.count(now, self.shared.handshakes.standing())
     }
 
     async fn serve(&self, owner: TokenHash, who: Who, mut parts: Parts, body: Body) -> Result<Response, Refusal> {
@@ -102,7 +102,7 @@ impl Desk {
             }
             None => self.greet_again(&guest, &who, owner, hello.as_deref()),
         };
-        self.must_hold(&greeting)?;
+        self.must_hold(&greeting, &parts.headers).await?;
         let straight = straight.filter(|_| !greeting.is_refused() && Tool::Send.is_for(&who));
         parts.extensions.insert(Bearer { who, greeting: greeting.clone() });
         if let Some(straight) = straight {

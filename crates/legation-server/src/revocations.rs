@@ -6,14 +6,16 @@ use crate::caller::{Caller, SIGNATURE};
 use crate::keys::KeyPath;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use axum::body::Bytes;
 use axum::extract::{FromRequestParts, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use legation_engine::Published;
 use legation_exchange::TokenHash;
-use legation_exchange::record::Hash;
 use legation_exchange::revocation::Signed;
+use legation_protocol::sign::Signature;
 use legation_protocol::{Code, Rejection};
 use std::sync::Arc;
 
@@ -37,11 +39,12 @@ impl FromRequestParts<Arc<Shared>> for HashPath {
 /// `GET /.well-known/legation/revocations`
 pub(crate) async fn list(State(shared): State<Arc<Shared>>, headers: HeaderMap) -> Result<Response, Refusal> {
     let published = shared.exchange.revocations()?;
-    let tag = format!("\"{}\"", Hash::of(&[published.signed.statement.as_bytes()]));
+    let tag = format!("\"{}\"", published.hash);
     let mut response = if headers.get_all(IF_NONE_MATCH).iter().any(|known| *known == tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        told(&published.signed)
+        let signature = &published.signed.signature;
+        told(Bytes::from_owner(Statement(Arc::clone(&published))), signature)
     };
     response.headers_mut().insert(CACHE_CONTROL, A_MINUTE);
     response.headers_mut().extend(HeaderValue::from_str(&tag).ok().map(|tag| (ETAG, tag)));
@@ -55,7 +58,8 @@ pub(crate) async fn of_key(
     KeyPath { agent, key }: KeyPath,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    Ok(told(&shared.exchange.key_staple(&agent, &key)??))
+    let Signed { statement, signature } = shared.exchange.key_staple(&agent, &key)??;
+    Ok(told(statement.into(), &signature))
 }
 
 /// `GET /v1/identities/{hash}/staple`: for whoever knows the hash, since who holds a token may have nothing else.
@@ -63,12 +67,22 @@ pub(crate) async fn of_identity(
     State(shared): State<Arc<Shared>>,
     HashPath(token): HashPath,
 ) -> Result<Response, Refusal> {
-    Ok(told(&shared.exchange.identity_staple(&token)??))
+    let Signed { statement, signature } = shared.exchange.identity_staple(&token)??;
+    Ok(told(statement.into(), &signature))
 }
 
-fn told(signed: &Signed) -> Response {
-    let mut response = ([(CONTENT_TYPE, JSON)], signed.statement.clone()).into_response();
-    let signature = HeaderValue::from_str(&signed.signature.to_string()).ok();
+/// The statement of a list, which everybody who asks is sent without another copy.
+struct Statement(Arc<Published>);
+
+impl AsRef<[u8]> for Statement {
+    fn as_ref(&self) -> &[u8] {
+        self.0.signed.statement.as_bytes()
+    }
+}
+
+fn told(statement: Bytes, signature: &Signature) -> Response {
+    let mut response = ([(CONTENT_TYPE, JSON)], statement).into_response();
+    let signature = HeaderValue::from_str(&signature.to_string()).ok();
     response.headers_mut().extend(signature.map(|signature| (SIGNATURE, signature)));
     response
 }

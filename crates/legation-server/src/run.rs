@@ -8,7 +8,7 @@ use crate::shared::Shared;
 use futures_util::future::join_all;
 use legation_engine::Exchange;
 use std::future::{Future, pending};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// How often is looked how the core features stand.
@@ -71,6 +71,9 @@ async fn watch_features(shared: &Shared) {
         // Reads a file, and a disk that does not answer must keep nobody waiting.
         if let Ok(observed) = tokio::task::spawn_blocking(move || exchange.core_features()).await {
             shared.handshakes.observe(observed);
+            if let Some(desk) = shared.handshakes.hosts.get().and_then(Weak::upgrade) {
+                desk.end_lost().await;
+            }
         }
     }
 }

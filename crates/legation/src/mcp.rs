@@ -2,6 +2,7 @@
 //! running exchange, so there is one server of MCP and not two; what it adds is a key that stays here.
 
 mod account;
+mod again;
 mod bridge;
 mod events;
 mod heads;

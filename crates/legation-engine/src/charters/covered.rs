@@ -58,9 +58,12 @@ fn marked() -> Option<Charter> {
     .filter(|charter| charter.constitution.is_some() && charter.context.is_some())
 }
 
-/// A message that shares how somebody is.
+/// A message that tells how somebody is, and what binds it.
 fn message() -> Value {
-    json!({"vcp_message": "1.2", "payload": {"context": MARK, "personal_state": {"cognitive": MARK}}})
+    json!({"vcp_message": "1.2", "payload": {
+        "context": MARK, "personal_state": {"cognitive": MARK}, "constraints": [{"value": [MARK]}],
+        "constitution_ref": MARK, "manifest_hash": MARK, "scope": {"purposes": [MARK]},
+    }})
 }
 
 #[cfg(test)]
@@ -75,7 +78,10 @@ mod tests {
         for member in [&["constraints"], &["effective"], &["constitution"], &["context"]] {
             check(Opacity { stays: member, ..whole }, Feature::Lost);
         }
-        check(Opacity { private: &["context"], ..whole }, Feature::Lost);
-        check(Opacity { private: &["personal_state"], ..whole }, Feature::Lost);
+        for hole in 0..whole.private.len() {
+            let all = whole.private.iter().enumerate().filter(|(place, _)| *place != hole);
+            let private: &'static [_] = all.map(|(_, name)| *name).collect::<Vec<_>>().leak();
+            check(Opacity { private, ..whole }, Feature::Lost);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! the token ends by itself: one that it does not know, or knows as revoked, counts for nothing. A token opens
 //! what extensions keep of its subject; nobody speaks by one.
 
-use super::revocation::check_reason;
+use super::revocation::{check_reason, shortened};
 use super::vcp::may_act;
 use super::{At, Change as Ruled, Ruling};
 use crate::moment::Moment;
@@ -148,7 +148,8 @@ impl Identities {
                 self.0.insert(*token, Issued { subject, at: at.at, expires: *expires, by, revoked: None });
             }
             Change::Revoked { tokens, by, why } => {
-                let revoked = Revoked { at: at.at, by: by.clone(), why: why.clone() };
+                let revoked =
+                    Revoked { at: at.at, by: by.clone(), why: why.as_deref().map(|why| shortened(why).to_owned()) };
                 for token in tokens {
                     self.revoke(token, &revoked);
                 }

@@ -11,8 +11,11 @@ use std::collections::BTreeMap;
 
 /// How many keys under one name may be withdrawn before no other comes in. None of them is ever forgotten.
 pub const WITHDRAWN_KEYS: usize = 1024;
-/// The longest reason that is kept.
+/// The same for all names together: everybody who asks gets the whole list.
+pub const WITHDRAWN_IN_ALL: usize = 131_072;
+/// The longest reason that is taken, and how many characters of one are kept for the list.
 const REASON: usize = 1024;
+const KEPT: usize = 200;
 
 /// That a key was withdrawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +66,10 @@ impl Revocations {
             let message = format!("{WITHDRAWN_KEYS} keys of this agent were withdrawn: no other comes in");
             return Err(Rejection::because(Code::TooManyKeys, message));
         }
+        if self.keys.values().map(BTreeMap::len).sum::<usize>() >= WITHDRAWN_IN_ALL {
+            let message = format!("{WITHDRAWN_IN_ALL} keys were withdrawn here: no other comes in");
+            return Err(Rejection::because(Code::TooManyKeys, message));
+        }
         Ok(())
     }
 
@@ -73,7 +80,7 @@ impl Revocations {
             let new = Withdrawn { at: at.at, state: *state, why: None };
             let withdrawn = own.entry(public.to_string()).or_insert(new);
             withdrawn.state = *state;
-            withdrawn.why = why.map(str::to_owned).or(withdrawn.why.take());
+            withdrawn.why = why.map(|why| shortened(why).to_owned()).or(withdrawn.why.take());
             self.revoked(at);
         }
     }
@@ -84,10 +91,41 @@ impl Revocations {
     }
 }
 
+/// As much of a reason as is kept. The record has it whole.
+pub(crate) fn shortened(why: &str) -> &str {
+    why.char_indices().nth(KEPT).and_then(|(end, _)| why.get(..end)).unwrap_or(why)
+}
+
 /// A reason may be so long.
 pub(crate) fn check_reason(why: Option<&str>) -> Result<(), Rejection> {
     if why.is_some_and(|why| why.len() > REASON) {
         return Err(Rejection::because(Code::OutOfRange, "a reason has 1024 bytes at most").at("/reason"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BTreeMap, KeyState, Moment, Revocations, WITHDRAWN_IN_ALL, Withdrawn, shortened};
+    use legation_protocol::sign::SecretKey;
+
+    #[test]
+    fn so_many_are_withdrawn_in_all_and_no_more() {
+        let one = Withdrawn { at: Moment::default(), state: KeyState::Revoked, why: None };
+        let many = |name: usize| (name.to_string(), (0..1000).map(|key| (key.to_string(), one.clone())).collect());
+        let keys: BTreeMap<_, _> = (0..WITHDRAWN_IN_ALL / 1000).map(many).collect();
+        let mut all = Revocations { keys, sequence: 0 };
+        let key = SecretKey::from_seed(&[7; 32]).public();
+        assert!(all.admit("ann", &key).is_ok());
+        let (name, keys) = many(WITHDRAWN_IN_ALL);
+        all.keys.insert(name, keys);
+        assert!(all.admit("ann", &key).is_err());
+    }
+
+    #[test]
+    fn a_long_reason_is_cut_between_characters() {
+        assert_eq!(shortened("lost"), "lost");
+        assert_eq!(shortened(&"é".repeat(200)), "é".repeat(200));
+        assert_eq!(shortened(&"é".repeat(512)), "é".repeat(200));
+    }
 }

@@ -66,6 +66,8 @@ pub enum Change {
     ConstraintsLifted(constraints::Lifting),
     /// An agent announced its constitution.
     ConstitutionAnnounced(constitution::Announcing),
+    /// What an agent announced clashes with another's.
+    ConstitutionsClash(constitution::Clashing),
     /// An agent shared its context.
     ContextShared(context::Sharing),
     /// An escalation or a constraint reached nobody, and goes up.
@@ -86,6 +88,7 @@ impl Change {
             | Change::ConstraintsLaid(_)
             | Change::ConstraintsLifted(_)
             | Change::ConstitutionAnnounced(_)
+            | Change::ConstitutionsClash(_)
             | Change::ContextShared(_)
             | Change::LetterClimbed(_) => None,
         }
@@ -99,6 +102,7 @@ impl Change {
             | Change::ConstraintsLaid(_)
             | Change::ConstraintsLifted(_)
             | Change::ConstitutionAnnounced(_)
+            | Change::ConstitutionsClash(_)
             | Change::ContextShared(_)
             | Change::LetterClimbed(_) => None,
         }
@@ -143,6 +147,7 @@ impl Kept {
             Change::ConstraintsLaid(laying) => self.constraints.lay(at, laying),
             Change::ConstraintsLifted(lifting) => self.constraints.lift(lifting),
             Change::ConstitutionAnnounced(announcing) => self.constitutions.announce(at, announcing),
+            Change::ConstitutionsClash(clashing) => self.constitutions.clash(clashing),
             Change::ContextShared(sharing) => self.contexts.share(at, sharing),
             Change::LetterClimbed(climbing) => self.letters.climb(climbing),
         }

@@ -108,6 +108,24 @@ fn another_text_under_the_same_name_is_told_to_both_once() {
 }
 
 #[test]
+fn what_a_clash_is_about_is_for_the_two_it_concerns() {
+    const C: &str = "agent://h/c";
+    let mut desk = pair();
+    desk.register(C, below(None, 1), Who::operator()).unwrap();
+    announce(&mut desk, (A, B), 1, "private", 1, &Value::Null);
+    for (number, to) in [(2, "broadcast"), (3, "broadcast"), (4, C)] {
+        announce(&mut desk, (B, to), number, "probe", 1, &Value::Null);
+    }
+    assert_eq!((notices(&desk, A), notices(&desk, B), notices(&desk, C)), (1, 1, 0));
+    for position in desk.waiting(C) {
+        let effect = serde_json::to_string(&desk.record[usize::try_from(position).unwrap()].effect).unwrap();
+        assert!(!effect.contains("private") && !effect.contains("\"clashes\""), "{effect}");
+    }
+    let told = |desk: &Desk| desk.state.rules().vcp.constitutions.of(B).unwrap().announced.clashes.clone();
+    assert_eq!(told(&desk), [A.to_owned()].into());
+}
+
+#[test]
 fn another_constitution_clashes_where_both_apply() {
     let narrow = |model: &str, environment: &str| json!({"model_families": [model], "environments": [environment]});
     for (ours, theirs, model, told) in [

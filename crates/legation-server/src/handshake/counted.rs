@@ -72,7 +72,7 @@ impl Handshakes {
         let now = Instant::now();
         let hosts = self.hosts.get().and_then(std::sync::Weak::upgrade).map_or(0, |desk| desk.negotiated(now));
         [
-            ("http", self.sessions.count(now)),
+            ("http", self.sessions.count(now, self.standing())),
             ("websocket", self.counted.sockets.load(Ordering::Relaxed)),
             ("mcp", hosts),
         ]

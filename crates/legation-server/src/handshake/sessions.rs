@@ -1,7 +1,7 @@
 //! Sessions over plain HTTP. One is known by its id and works with the credential that opened it, and with no
 //! other; it ends by itself, with whoever opened it, or with a core feature.
 
-use super::Agreement;
+use super::{Agreement, Features};
 use crate::caller::bearer;
 use crate::guest::Guest;
 use crate::header::Header;
@@ -85,9 +85,9 @@ impl Sessions {
         (open.holder == *holder && now < open.until).then(|| Arc::clone(&open.agreement))
     }
 
-    /// How many there are.
-    pub(super) fn count(&self, now: Instant) -> usize {
-        self.all().values().filter(|open| now < open.until).count()
+    /// How many there are that hold.
+    pub(super) fn count(&self, now: Instant, standing: Features) -> usize {
+        self.all().values().filter(|open| now < open.until && open.agreement.holds_under(standing)).count()
     }
 
     pub(crate) fn end(&self, agreement: &Agreement) {
@@ -137,7 +137,7 @@ pub(crate) async fn recognise(
     };
     let holder = Holder::of(&guest, request.headers());
     let agreement = shared.handshakes.sessions.find(id, &holder, Instant::now()).ok_or_else(unknown)?;
-    if !agreement.holds_under(shared.handshakes.observed()) {
+    if !agreement.holds_under(shared.handshakes.standing()) {
         shared.handshakes.sessions.end(&agreement);
         let message = "a core feature this session began with has failed, and the session has ended with it";
         return Err(Refusal::because(Code::CoreFeatureLost, message));

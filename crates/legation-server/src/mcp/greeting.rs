@@ -4,8 +4,9 @@
 
 use super::Desk;
 use crate::guest::Guest;
-use crate::handshake::Agreement;
+use crate::handshake::{Agreement, Features};
 use crate::refusal::Refusal;
+use axum::http::HeaderMap;
 use legation_engine::Token;
 use legation_exchange::{TokenHash, Who};
 use legation_protocol::Code;
@@ -17,6 +18,8 @@ use tokio::time::Instant;
 
 /// How many agreements are remembered.
 const MOST: usize = 10_000;
+/// How many of one token: beyond that the one that ends first gives way.
+const MOST_OF_ONE: usize = 16;
 
 /// What a host's hello came to.
 #[derive(Clone, Debug)]
@@ -46,14 +49,25 @@ impl Remembered {
         self.all().get(&key).filter(|kept| now < kept.until).map(|kept| Arc::clone(&kept.agreement))
     }
 
-    pub(super) fn count(&self, now: Instant) -> usize {
-        self.all().values().filter(|kept| now < kept.until).count()
+    pub(super) fn count(&self, now: Instant, standing: Features) -> usize {
+        self.all().values().filter(|kept| now < kept.until && kept.agreement.holds_under(standing)).count()
+    }
+
+    fn drop_one(&self, agreement: &Arc<Agreement>) {
+        self.all().retain(|_, kept| !Arc::ptr_eq(&kept.agreement, agreement));
     }
 
     fn keep(&self, key: Key, kept: Kept, now: Instant) {
         let mut all = self.all();
         if all.len() >= MOST {
             all.retain(|_, kept| now < kept.until);
+        }
+        let (first, last) = ((key.0, TokenHash([0; 32])), (key.0, TokenHash([u8::MAX; 32])));
+        let own = all.range(first..=last);
+        if own.clone().count() >= MOST_OF_ONE
+            && let Some(oldest) = own.min_by_key(|(_, kept)| kept.until).map(|(key, _)| *key)
+        {
+            all.remove(&oldest);
         }
         // Who finds no room is greeted again next time.
         if all.len() < MOST {
@@ -94,15 +108,30 @@ impl Desk {
         greeting
     }
 
-    /// Lets a host go on that was told nothing which is no longer so.
-    pub(super) fn must_hold(&self, greeting: &Greeting) -> Result<(), Refusal> {
-        let observed = *self.shared.handshakes.features().borrow();
+    /// Lets a host go on that was told nothing which is no longer so. The others are told once, and then there is
+    /// no such session.
+    pub(super) async fn must_hold(&self, greeting: &Greeting, headers: &HeaderMap) -> Result<(), Refusal> {
         match greeting {
-            Greeting::Agreed(agreement) if !agreement.holds_under(observed) => {
+            Greeting::Agreed(agreement) if !agreement.holds_under(self.shared.handshakes.standing()) => {
+                self.remembered.drop_one(agreement);
+                self.sessions.end(headers).await;
                 let message = "a core feature this session began with has failed, and the session has ended with it";
                 Err(Refusal::because(Code::CoreFeatureLost, message))
             }
             Greeting::Silent | Greeting::Agreed(_) | Greeting::Refused(_) => Ok(()),
+        }
+    }
+
+    /// Ends the sessions that hold no longer, also those nobody uses.
+    pub(crate) async fn end_lost(&self) {
+        self.sessions.close_lost(self.shared.handshakes.standing()).await;
+    }
+
+    /// Ready when what was agreed on holds no longer.
+    pub(super) async fn lost(&self, greeting: &Greeting) {
+        match greeting.agreement() {
+            Some(agreement) => agreement.is_lost(&mut self.shared.handshakes.features()).await,
+            None => std::future::pending().await,
         }
     }
 }

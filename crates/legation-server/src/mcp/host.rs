@@ -262,6 +262,7 @@ impl ServerHandler for Host {
         }
         tokio::select! {
             () = context.cancelled() => {}
+            () = asking.desk.lost(&asking.greeting) => {}
             () = asking.desk.shared.stopping.cancelled() => {}
         }
         Ok(())

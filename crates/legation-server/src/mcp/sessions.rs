@@ -2,11 +2,13 @@
 //! were not there. Only hosts of the older generation have any.
 
 use super::greeting::Greeting;
+use crate::handshake::Features;
 use crate::header::Header;
 use crate::refusal::Refusal;
 use axum::http::{HeaderMap, HeaderName};
 use legation_exchange::TokenHash;
 use legation_protocol::Code;
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -86,6 +88,32 @@ impl Sessions {
     pub(super) fn opened(&self, headers: &HeaderMap, owner: TokenHash, greeting: Greeting) {
         if let Header::Once(id) = Header::of(headers, &SESSION) {
             self.opened_by().insert(id.to_owned(), Opened { owner, greeting });
+        }
+    }
+
+    /// Ends the session a request names.
+    pub(super) async fn end(&self, headers: &HeaderMap) {
+        let Header::Once(id) = Header::of(headers, &SESSION) else { return };
+        let known = self.opened_by().remove_entry(id);
+        if let Some((id, _)) = known {
+            self.close(id).await;
+        }
+    }
+
+    /// Closes those that hold no longer. Whose they were is kept until they ask, or room is needed.
+    pub(super) async fn close_lost(&self, standing: Features) {
+        let is_lost = |opened: &Opened| opened.greeting.agreement().is_some_and(|agreed| !agreed.holds_under(standing));
+        let lost = |(id, opened): (&String, &Opened)| is_lost(opened).then(|| id.clone());
+        let lost: Vec<_> = self.opened_by().iter().filter_map(lost).collect();
+        for id in lost {
+            self.close(id).await;
+        }
+    }
+
+    /// What is watched in it ends with it.
+    async fn close(&self, id: String) {
+        if let Err(error) = self.manager.close_session(&Arc::from(id)).await {
+            tracing::warn!(%error, "a session of a host did not close by itself");
         }
     }
 

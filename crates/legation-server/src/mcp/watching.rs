@@ -36,8 +36,10 @@ impl Watch {
     pub(super) async fn changed(&mut self) -> bool {
         loop {
             let before = self.seen.clone();
-            let shared = &self.asking.desk.shared;
+            let Asking { desk, greeting, .. } = &*self.asking;
+            let shared = &desk.shared;
             tokio::select! {
+                () = desk.lost(greeting) => return false,
                 () = shared.exchange.beyond(self.size) => {}
                 () = shared.stopping.cancelled() => return false,
             }

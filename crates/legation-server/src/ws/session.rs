@@ -10,7 +10,7 @@ use super::pulse::Pulse;
 use super::sockets::Seat;
 use super::wire::{Heard, Wire};
 use crate::guest::Guest;
-use crate::handshake::{Agreement, is_handshake};
+use crate::handshake::{Agreement, Features, is_handshake};
 use crate::inbox::Item;
 use crate::messages::Taken;
 use crate::refusal::Refusal;
@@ -22,7 +22,6 @@ use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submissio
 use legation_exchange::Verdict;
 use legation_exchange::extensions::Extension;
 use legation_exchange::rules::vcp::Standing;
-use legation_protocol::negotiation::Observed;
 use legation_protocol::{Code, Format};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -62,7 +61,7 @@ pub(crate) struct Session {
     feed: Option<Feed>,
     greeting: Greeting,
     /// How the core features stand.
-    features: watch::Receiver<Observed>,
+    features: watch::Receiver<Features>,
     answers: FuturesOrdered<BoxFuture<'static, Answer>>,
     pulse: Pulse,
     /// Who may go on no longer, or again, and how those stand that the client was told of.
@@ -425,10 +424,10 @@ impl Session {
 }
 
 /// Ready when something is off that the ack said was on.
-async fn unfit(features: &mut watch::Receiver<Observed>, agreement: Option<&Agreement>) {
-    let Some(agreement) = agreement else { return std::future::pending().await };
-    if features.wait_for(|observed| !agreement.holds_under(*observed)).await.is_err() {
-        std::future::pending::<()>().await;
+async fn unfit(features: &mut watch::Receiver<Features>, agreement: Option<&Agreement>) {
+    match agreement {
+        Some(agreement) => agreement.is_lost(features).await,
+        None => std::future::pending().await,
     }
 }
 

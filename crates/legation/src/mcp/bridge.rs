@@ -4,27 +4,34 @@
 use super::events::Messages;
 use super::heads::{SESSION, headers, listening, version_of};
 use super::signing::signed_again;
-use super::state::State;
+use super::state::{State, Within};
 use legation_client::{Call, Client, Download, Error, HeaderValue, Method};
 use legation_protocol::sign::SecretKey;
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
 use std::sync::Arc;
+use tokio::sync::{Mutex, Notify};
 
-const MCP: &str = "/mcp";
+pub(super) const MCP: &str = "/mcp";
+/// Where an answer that opens a session has what the handshake of VCP came to.
+const ACK: &str = "/result/_meta/space.creed~1vcp";
 /// What JSON-RPC calls a text that is no JSON, and an error of the one that answers.
 const NO_JSON: i64 = -32700;
 const FAILED: i64 = -32603;
 
 pub(super) struct Bridge {
-    client: Client,
+    pub(super) client: Client,
     key: Option<SecretKey>,
-    state: State,
+    pub(super) state: State,
+    /// Held by the one that opens another session.
+    pub(super) reopening: Mutex<()>,
+    /// Told when that was done.
+    pub(super) reopened: Notify,
 }
 
 impl Bridge {
     pub(super) fn new(client: Client, key: Option<SecretKey>) -> Bridge {
-        Bridge { client, key, state: State::default() }
+        Bridge { client, key, state: State::default(), reopening: Mutex::default(), reopened: Notify::new() }
     }
 
     /// Takes a line of the host. What opens a session is awaited, for what follows belongs to it.
@@ -36,7 +43,10 @@ impl Bridge {
             Some("initialize") => self.open(&message).await,
             Some("notifications/initialized") => {
                 self.notify(&message).await;
-                tokio::spawn(self.listen());
+                let listener = tokio::spawn(Arc::clone(&self).listen()).abort_handle();
+                if let Some(before) = self.state.lock().listening.replace(listener) {
+                    before.abort();
+                }
             }
             Some("notifications/cancelled") => self.cancel(&message).await,
             Some(_) if message.get("id").is_some() => self.begin(message),
@@ -61,9 +71,11 @@ impl Bridge {
         let told = async {
             let mut messages = self.ask(message).await?;
             while let Some(heard) = messages.next().await? {
-                match self.key.as_ref().and_then(|key| signed_again(message, &heard, key)) {
-                    Some(signed) => messages = self.ask(&signed).await?,
-                    None => tell(&heard),
+                if let Some(signed) = self.key.as_ref().and_then(|key| signed_again(message, &heard, key)) {
+                    messages = self.ask(&signed).await?;
+                } else {
+                    self.state.note(message, &heard);
+                    tell(&heard);
                 }
             }
             Ok::<_, Error>(())
@@ -76,21 +88,26 @@ impl Bridge {
 
     /// Asks once; in a session that has gone, once more in a new one.
     async fn ask(&self, message: &Value) -> Result<Messages, Error> {
-        let answer = self.post(message).await?;
-        if answer.status() != 404 || version_of(message).is_some() || !self.reopen().await {
+        let within = self.state.session();
+        let answer = self.post(message, &within).await?;
+        if answer.status() != 404 || version_of(message).is_some() || !self.reopen(within.0).await {
             return accepted(answer).await;
         }
-        accepted(self.post(message).await?).await
+        accepted(self.post(message, &self.state.session()).await?).await
     }
 
-    async fn post(&self, message: &Value) -> Result<Download, Error> {
-        let (session, version) = self.state.session();
+    /// Asks within a session, or none.
+    pub(super) async fn post(&self, message: &Value, (session, version): &Within) -> Result<Download, Error> {
         let headers = headers(message, session.as_ref(), version.as_ref());
         self.client.stream(Call { headers, ..Call::json(Method::POST, MCP, message.to_string()) }).await
     }
 
     async fn open(&self, message: &Value) {
-        *self.state.lock() = super::state::Inner { opening: Some(message.clone()), ..Default::default() };
+        let new = super::state::Inner { opening: Some(message.clone()), ..Default::default() };
+        let before = std::mem::replace(&mut *self.state.lock(), new);
+        if let Some(listener) = before.listening {
+            listener.abort();
+        }
         match self.opened(message).await {
             Ok(answer) => tell(&answer),
             Err(error) => {
@@ -100,34 +117,24 @@ impl Bridge {
         }
     }
 
-    async fn opened(&self, message: &Value) -> Result<Value, Error> {
-        let answer = self.post(message).await?;
+    /// Opens a session, and gives back the answer.
+    pub(super) async fn opened(&self, message: &Value) -> Result<Value, Error> {
+        let answer = self.post(message, &(None, None)).await?;
         let session = answer.headers().get(SESSION).cloned();
         let answer = accepted(answer).await?.next().await?.ok_or(Error::Answer(None))?;
         let version = answer.pointer("/result/protocolVersion").and_then(Value::as_str);
-        let mut inner = self.state.lock();
-        inner.session = session;
-        inner.version = version.and_then(|version| HeaderValue::from_str(version).ok());
+        if answer.get("result").is_some() {
+            let mut inner = self.state.lock();
+            inner.session = session;
+            inner.version = version.and_then(|version| HeaderValue::from_str(version).ok());
+            inner.ack = answer.pointer(ACK).cloned();
+        }
         Ok(answer)
     }
 
-    /// Opens another session as the first was opened. The host need not know.
-    async fn reopen(&self) -> bool {
-        let (opening, had) = {
-            let mut inner = self.state.lock();
-            (inner.opening.clone(), inner.session.take().is_some())
-        };
-        let Some(opening) = opening.filter(|_| had) else { return false };
-        let is_open = self.opened(&opening).await.is_ok_and(|answer| answer.get("result").is_some());
-        if is_open {
-            self.notify(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
-        }
-        is_open
-    }
-
     /// What asks for no answer gets none, whatever comes of it.
-    async fn notify(&self, message: &Value) {
-        drop(self.post(message).await);
+    pub(super) async fn notify(&self, message: &Value) {
+        drop(self.post(message, &self.state.session()).await);
     }
 
     /// Hosts of the older generation call off by telling; for the newer it is the request that ends.
@@ -143,24 +150,11 @@ impl Bridge {
         }
     }
 
-    /// Tells the host what a session is told unasked, for as long as it lasts.
-    async fn listen(self: Arc<Self>) {
-        let (Some(session), version) = self.state.session() else { return };
-        let call = Call { headers: listening(&session, version.as_ref()), ..Call::get(MCP) };
-        let Ok(answer) = self.client.stream(call).await else { return };
-        if answer.status() != 200 {
-            return;
-        }
-        let mut messages = Messages::of(answer);
-        while let Ok(Some(message)) = messages.next().await {
-            tell(&message);
-        }
-    }
-
     /// The host has gone: what it waits for is called off, and its session ended.
     pub(super) async fn end(&self) {
         let underway = std::mem::take(&mut self.state.lock().underway);
-        for task in underway.into_values() {
+        let listener = self.state.lock().listening.take();
+        for task in underway.into_values().chain(listener) {
             task.abort();
         }
         let (session, version) = self.state.session();
@@ -173,7 +167,7 @@ impl Bridge {
 }
 
 /// An answer of JSON-RPC, or the error that came in its place.
-async fn accepted(answer: Download) -> Result<Messages, Error> {
+pub(super) async fn accepted(answer: Download) -> Result<Messages, Error> {
     let status = answer.status();
     let mut messages = Messages::of(answer);
     if (200..300).contains(&status) {
@@ -204,7 +198,7 @@ fn failure(id: &Value, code: i64, message: &str) -> Value {
 }
 
 /// One message is one line. A host that reads no more ends us by its silence.
-fn tell(message: &Value) {
+pub(super) fn tell(message: &Value) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{message}").and_then(|()| out.flush());
 }

@@ -85,6 +85,32 @@ fn a_session_that_is_gone_is_opened_again_unnoticed() {
 }
 
 #[test]
+fn what_is_watched_is_watched_over_a_restart() {
+    let mut served = Served::start();
+    let token = served.admit(&["ann"]);
+    let bob = served.admit(&["bob"]);
+    let mut host = open(&served, |command| {
+        command.env("LEGATION_TOKEN", &token);
+    });
+    host.initialize();
+    host.ask("resources/subscribe", &json!({"uri": "legation://inbox/ann"}));
+    served.restart();
+    // Nobody asks anything: whoever watches is told to look.
+    host.hears_of("legation://inbox/ann");
+    let message =
+        json!({"type": "message", "task_id": "T1", "sender_id": "bob", "recipient_id": "ann", "content": "x"});
+    assert_eq!(served.run_as(Some(&bob), &["send", "-"], &message.to_string()).code, 0);
+    host.hears_of("legation://inbox/ann");
+    // All that find the session gone at once are answered.
+    served.restart();
+    let all: Vec<_> = (0..8).map(|number| format!("many-{number}")).collect();
+    for id in &all {
+        host.say(&json!({"jsonrpc": "2.0", "id": id, "method": "ping", "params": {}}));
+    }
+    assert!(host.answers(&all));
+}
+
+#[test]
 fn what_keeps_it_from_speaking_is_said_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let ran = |url: &str| {

@@ -22,9 +22,21 @@ pub struct Announcing {
     pub scope: Option<Scope>,
     /// When it said so.
     pub made: Place,
-    /// Whose constitutions it clashes with.
+    /// Whose constitutions it clashes with. Whoever an announcement reached may read its entry, so that only older
+    /// entries name them there.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub clashes: BTreeSet<String>,
+}
+
+/// An announcement clashes with another agent's. It lies in the entry of the notice that says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clashing {
+    /// Who announced.
+    pub agent: String,
+    /// Which of its announcements.
+    pub made: Place,
+    /// The other agent.
+    pub with: String,
 }
 
 impl Announcing {
@@ -52,6 +64,9 @@ pub struct Constitutions {
     by: BTreeMap<String, Current>,
     /// Who announced one of this name.
     named: BTreeMap<String, BTreeSet<String>>,
+    /// Clashes of announcements that wait for somebody's word, the newest of each agent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    waiting: BTreeMap<String, (Place, BTreeSet<String>)>,
 }
 
 /// How many clashes one announcement is told of.
@@ -64,18 +79,45 @@ impl Constitutions {
     }
 
     pub(super) fn announce(&mut self, at: At, announcing: &Announcing) {
-        self.forget(&announcing.agent);
-        self.named.entry(announcing.constitution_ref.clone()).or_default().insert(announcing.agent.clone());
-        for other in &announcing.clashes {
+        let mut announced = announcing.clone();
+        if let Some(before) = self.of(&announced.agent).filter(|before| before.announced.says_the_same(announcing)) {
+            announced.clashes.extend(before.announced.clashes.iter().cloned());
+        }
+        let waiting = self.waiting.get(&announced.agent).filter(|(made, _)| *made == announced.made);
+        announced.clashes.extend(waiting.into_iter().flat_map(|(_, clashes)| clashes.iter().cloned()));
+        self.forget(&announced.agent);
+        announced.clashes.retain(|other| self.by.contains_key(other));
+        self.named.entry(announced.constitution_ref.clone()).or_default().insert(announced.agent.clone());
+        for other in &announced.clashes {
             if let Some(other) = self.by.get_mut(other) {
-                other.announced.clashes.insert(announcing.agent.clone());
+                other.announced.clashes.insert(announced.agent.clone());
             }
         }
-        let current = Current { announced: announcing.clone(), position: at.position, at: at.at };
+        let current = Current { position: at.position, at: at.at, announced };
         self.by.insert(announcing.agent.clone(), current);
     }
 
+    pub(super) fn clash(&mut self, Clashing { agent, made, with }: &Clashing) {
+        match self.by.get_mut(agent) {
+            Some(current) if current.announced.made == *made => {
+                current.announced.clashes.insert(with.clone());
+            }
+            Some(_) | None => {
+                let waiting = self.waiting.entry(agent.clone()).or_insert_with(|| (made.clone(), BTreeSet::new()));
+                if waiting.0 != *made {
+                    *waiting = (made.clone(), BTreeSet::new());
+                }
+                waiting.1.insert(with.clone());
+                return;
+            }
+        }
+        if let Some(other) = self.by.get_mut(with) {
+            other.announced.clashes.insert(agent.clone());
+        }
+    }
+
     pub(super) fn forget(&mut self, agent: &str) {
+        self.waiting.remove(agent);
         let Some(gone) = self.by.remove(agent) else { return };
         for other in &gone.announced.clashes {
             if let Some(other) = self.by.get_mut(other) {
@@ -99,7 +141,7 @@ pub(super) fn look(case: &Case<'_>, envelope: &Envelope, announced: &Constitutio
         let says = "a newer announcement of the sender is known already, and stays";
         return ruling.find("constitution", "constitution_late", says);
     }
-    let mut new = Announcing {
+    let new = Announcing {
         agent: sender.id.clone(),
         constitution_ref: announced.constitution_ref.to_string(),
         manifest_hash: announced.manifest_hash.to_string(),
@@ -109,18 +151,33 @@ pub(super) fn look(case: &Case<'_>, envelope: &Envelope, announced: &Constitutio
     };
     let known = before.filter(|before| before.says_the_same(&new)).map(|before| before.clashes.clone());
     let known = known.unwrap_or_default();
-    let mut clashes = known.clone();
-    for (other, theirs) in clashing(case, sender, &new).filter(|(other, _)| !known.contains(&other.id)).take(TOLD) {
-        let what = differs(&new, theirs);
-        ruling.find("constitution", "constitution_conflict", format!("{:?}: {what}", other.id));
-        for (told, of) in [(sender, other), (other, sender)] {
-            let text = format!("Your constitution and that of {:?} clash: {what}.", of.id);
-            ruling.tell(case.policy, told, "constitution_conflict", text);
-        }
-        clashes.insert(other.id.clone());
+    let clashes = clashing(case, sender, &new).filter(|(other, _)| !known.contains(&other.id)).take(TOLD);
+    let clashes: Vec<_> = clashes.collect();
+    if !clashes.is_empty() {
+        ruling.find("constitution", "constitution_conflict", "it clashes with what others have announced");
     }
-    new.clashes = clashes;
+    for (other, theirs) in clashes {
+        tell(case, (sender, &new), (other, theirs), ruling);
+    }
     ruling.change(Change::ConstitutionAnnounced(new).into());
+}
+
+/// Tells both of a clash, and nobody else: that they clash lies in the entry of the first notice.
+fn tell(
+    case: &Case<'_>,
+    (sender, new): (&Agent, &Announcing),
+    (other, theirs): (&Agent, &Announcing),
+    ruling: &mut Ruling,
+) {
+    let what = differs(new, theirs);
+    let clashing = Clashing { agent: sender.id.clone(), made: new.made.clone(), with: other.id.clone() };
+    for (told, of) in [(sender, other), (other, sender)] {
+        let text = format!("Your constitution and that of {:?} clash: {what}.", of.id);
+        ruling.tell(case.policy, told, "constitution_conflict", text);
+        if let (true, Some(said)) = (told.id == sender.id, ruling.heard.last_mut()) {
+            said.changes.push(Change::ConstitutionsClash(clashing.clone()).into());
+        }
+    }
 }
 
 /// Whose announcements clash with this one: those of the same name wherever they are, others among whom it

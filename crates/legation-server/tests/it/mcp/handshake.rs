@@ -2,6 +2,7 @@
 
 use super::Client;
 use super::client::{BOTH, Generation, told};
+use crate::handshake::asking;
 use crate::house::House;
 use legation_engine::Rate;
 use legation_server::Limits;
@@ -205,8 +206,11 @@ fn losing_a_core_feature_ends_what_was_agreed_on_with_hosts() {
         host.done("vcp_status", json!({}));
         let ring = house.data().join("keys").join("ring");
         std::fs::rename(&ring, ring.with_extension("kept")).unwrap();
-        while host.reach().status == 200 {}
-        host.reach().refused(503, "core_feature_lost");
+        let mut told = host.reach();
+        while told.status == 200 {
+            told = host.reach();
+        }
+        told.refused(503, "core_feature_lost");
         // Who was promised nothing is served; who greets now is told why not.
         silent.done("vcp_status", json!({}));
         let another = json!({"type": "vcp-hello", "version": "3.1", "client_id": "another"});
@@ -215,4 +219,52 @@ fn losing_a_core_feature_ends_what_was_agreed_on_with_hosts() {
         assert_eq!((&error["type"], &error["code"]), (&json!("vcp-error"), &json!("INTERNAL_ERROR")), "{error}");
         std::fs::rename(ring.with_extension("kept"), &ring).unwrap();
     }
+}
+
+/// Loses the ring of keys, until a hello says so, and brings it back, until a hello is acknowledged.
+fn lose_and_recover(house: &House) {
+    let greets = |status: u16| while house.ask("POST", "/v1/hello").json(asking(&[], None)).status != status {};
+    let ring = house.data().join("keys").join("ring");
+    std::fs::rename(&ring, ring.with_extension("kept")).unwrap();
+    greets(503);
+    std::fs::rename(ring.with_extension("kept"), &ring).unwrap();
+    greets(200);
+}
+
+#[test]
+fn no_session_outlives_the_loss_of_a_core_feature_though_nobody_used_it_meanwhile() {
+    let house = House::limited(Limits { hellos: None, ..Limits::default() });
+    let ann = house.admit("ann");
+    let [older, newer] = BOTH.map(|generation| Client::greeting(&house, &ann.token, generation, Some(hello())));
+    let id = |host: &Client<'_>| host.done("vcp_status", json!({}))["vcp"]["session_id"].clone();
+    let before = id(&newer);
+    let agreed = house.ask("POST", "/v1/hello").by(&ann.token).json(asking(&[], None)).ok();
+    let plain = || {
+        let session = agreed["session_id"].as_str().unwrap();
+        house.ask("GET", "/v1/session").by(&ann.token).header("legation-session", session).get()
+    };
+    lose_and_recover(&house);
+    older.reach().refused(503, "core_feature_lost");
+    older.reach().refused(404, "not_found");
+    newer.reach().refused(503, "core_feature_lost");
+    assert_ne!(id(&newer), before, "the same hello begins another");
+    plain().refused(503, "core_feature_lost");
+    plain().refused(404, "unknown_session");
+    Client::greeting(&house, &ann.token, Generation::Older, Some(hello())).done("vcp_status", json!({}));
+}
+
+#[test]
+fn what_one_host_agrees_on_again_and_again_gives_way_and_crowds_nobody_out() {
+    let house = House::limited(Limits { hellos: None, ..Limits::default() });
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let greet = |token: &str, name: usize| {
+        let hello = json!({"type": "vcp-hello", "version": "3.1", "client_id": name.to_string()});
+        let host = Client::greeting(&house, token, Generation::Newer, Some(hello));
+        host.opened.pointer("/_meta/space.creed~1vcp/session_id").unwrap().clone()
+    };
+    let (first, theirs) = (greet(&ann.token, 0), greet(&bob.token, 0));
+    let all: Vec<_> = (1..=16).map(|name| greet(&ann.token, name)).collect();
+    assert_eq!(greet(&ann.token, 16), all[15]);
+    assert_eq!(greet(&bob.token, 0), theirs);
+    assert_ne!(greet(&ann.token, 0), first);
 }

@@ -60,6 +60,28 @@ impl Piped {
         }
     }
 
+    /// Waits until it is told that this has changed, past whatever else it is told.
+    pub(crate) fn hears_of(&mut self, uri: &str) {
+        loop {
+            let told: Value = serde_json::from_str(&self.lines.next().expect("a message").unwrap()).unwrap();
+            if told["method"] == "notifications/resources/updated" && told["params"]["uri"] == uri {
+                return;
+            }
+        }
+    }
+
+    /// Whether these requests all get a result.
+    pub(crate) fn answers(&mut self, ids: &[String]) -> bool {
+        let mut left: std::collections::BTreeSet<_> = ids.iter().cloned().collect();
+        while !left.is_empty() {
+            let heard: Value = serde_json::from_str(&self.lines.next().expect("an answer").unwrap()).unwrap();
+            if left.remove(heard["id"].as_str().unwrap_or_default()) && heard["result"].is_null() {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Has nothing more to say, and waits until the other side has ended.
     pub(crate) fn end(mut self) -> i32 {
         drop(self.stdin.take());
