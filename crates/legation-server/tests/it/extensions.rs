@@ -91,6 +91,23 @@ fn what_is_kept_is_the_identitys_wherever_it_comes_from() {
 }
 
 #[test]
+fn a_revoked_identity_neither_acts_nor_reads_in_any_extension() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    let one = identity(&house, "user_42");
+    let guest = Guest::greet(&house, &ann.token, &ALL, Some(&one));
+    guest.ask("intent/infer", &json!({"session_id": "s", "text": "hello"})).ok();
+    guest.look("consensus/deliberations").ok();
+    house.ask("POST", "/v1/identities/revoke").by(&house.operator).json(json!({"token": one}).to_string()).ok();
+    guest.ask("intent/infer", &json!({"session_id": "s", "text": "hello"})).refused(401, "unauthenticated");
+    for path in ["intent/current?session_id=s", "consensus/deliberations", "torch/state", "relational/context"] {
+        guest.look(path).refused(401, "unauthenticated");
+    }
+    let fresh = Guest::greet(&house, &ann.token, &["VCP-X-Intent"], None);
+    fresh.ask("intent/infer", &json!({"session_id": "s", "text": "hello"})).ok();
+}
+
+#[test]
 fn a_session_is_handed_on_and_the_next_goes_on_from_it() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
