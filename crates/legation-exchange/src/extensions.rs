@@ -181,12 +181,20 @@ impl Kept {
             What::Torch(change) => {
                 if let torch::Change::Received { from, relates: true } = change {
                     let sessions = self.torch.offer(subject, from).map_or(0, |offer| offer.torch.session_count);
-                    self.relational.hand_on(subject, sessions);
+                    self.relational.hand_on(subject, sessions, from == subject);
                 }
                 self.torch.apply(at, subject, change);
             }
             What::Intent(change) => self.intent.apply(at, subject, change),
         }
+    }
+
+    /// Whether anything is kept of somebody.
+    pub(crate) fn knows(&self, subject: &Subject) -> bool {
+        self.personal.of(subject).next().is_some()
+            || self.relational.of(subject).is_some()
+            || self.torch.of(subject).is_some()
+            || self.intent.knows(subject)
     }
 
     /// Somebody is gone for good: whoever gets the name next finds nothing of theirs.

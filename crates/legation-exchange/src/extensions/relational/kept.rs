@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Most norms of a relation.
 const NORMS: usize = 100;
-/// How many sessions are known by name, so that one counts once.
+/// How many sessions are known by name: one of these counts once.
 const SESSIONS: usize = 32;
 
 /// What changed.
@@ -84,8 +84,13 @@ impl Relation {
         self.norms.iter().filter(|norm| norm.active)
     }
 
+    /// Whether a session is one of the last that were counted.
+    pub(in crate::extensions) fn knows(&self, session: &str) -> bool {
+        self.recent.iter().any(|known| known == session)
+    }
+
     fn begin(&mut self, session: &str) {
-        if self.recent.iter().any(|known| known == session) {
+        if self.knows(session) {
             return;
         }
         self.sessions += 1;
@@ -168,10 +173,15 @@ impl Kept {
         }
     }
 
-    /// Somebody took a torch: they begin where it says the relation is, with a voice that is heard.
-    pub(in crate::extensions) fn hand_on(&mut self, subject: &Subject, sessions: u64) {
+    /// Somebody took a torch: they begin where it says the relation is, with a voice that is heard. Nobody's own
+    /// takes anything from them.
+    pub(in crate::extensions) fn hand_on(&mut self, subject: &Subject, sessions: u64, is_own: bool) {
         let relation = self.relations.entry(subject.clone()).or_default();
-        (relation.sessions, relation.standing) = (sessions, Standing::Advisory);
+        (relation.sessions, relation.standing) = if is_own {
+            (sessions.max(relation.sessions), relation.standing.max(Standing::Advisory))
+        } else {
+            (sessions, Standing::Advisory)
+        };
     }
 
     pub(in crate::extensions) fn forget(&mut self, subject: &Subject) {
