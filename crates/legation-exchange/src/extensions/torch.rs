@@ -12,6 +12,7 @@ use super::{Asker, Extension, Subject, bounds};
 use crate::moment::Moment;
 use crate::state::State;
 use legation_protocol::{Code, Rejection};
+use legation_scan::Found;
 use serde::Deserialize;
 
 /// How deep a lineage is at most.
@@ -53,14 +54,24 @@ pub struct Receive {
 }
 
 /// Decides on what is asked.
-pub(super) fn decide(state: &State, asker: &Asker, now: Moment, act: &Act) -> Result<Change, Rejection> {
+pub(super) fn decide(
+    state: &State,
+    asker: &Asker,
+    now: Moment,
+    act: &Act,
+    scanned: &[Found],
+) -> Result<Change, Rejection> {
     match act {
-        Act::HandOff(hand_off) => handed(state, asker, now, hand_off),
+        Act::HandOff(hand_off) => {
+            let (mut torch, to) = handed(state, asker, now, hand_off)?;
+            torch.scanned.extend_from_slice(scanned);
+            Ok(Change::HandedOff { torch, session_id: hand_off.session_id.clone(), to })
+        }
         Act::Receive(receive) => received(state, asker, receive),
     }
 }
 
-fn handed(state: &State, asker: &Asker, now: Moment, wanted: &HandOff) -> Result<Change, Rejection> {
+fn handed(state: &State, asker: &Asker, now: Moment, wanted: &HandOff) -> Result<(Torch, Subject), Rejection> {
     let HandOff { session_id, to, gift } = wanted;
     bounds::text(session_id, bounds::NAME, "/session_id")?;
     gift.iter().try_for_each(|gift| bounds::text(gift, GIFT, "/gift"))?;
@@ -73,8 +84,7 @@ fn handed(state: &State, asker: &Asker, now: Moment, wanted: &HandOff) -> Result
     let relates = asker.active.contains(&Extension::Relational);
     let relation = extensions.relational.of(&asker.subject).filter(|_| relates);
     let before = before(extensions.torch.of(&asker.subject), relation, session_id);
-    let torch = Torch::lit(relation, relates, before, gift.clone(), now);
-    Ok(Change::HandedOff { torch, session_id: session_id.clone(), to })
+    Ok((Torch::lit(relation, relates, before, gift.clone(), now), to))
 }
 
 /// How many sessions there were before this one: those that were handed over, or those that the relation counts.

@@ -22,7 +22,8 @@ pub(super) fn shown(kept: &Kept, asker: &Asker, who: &Who, which: &Which) -> Res
     });
     let stakeholders = stakeholders.collect::<Vec<_>>();
     let said = one.statements.iter();
-    let said = said.map(|said| json!({"by": said.by, "at": said.at.to_string(), "text": said.text}));
+    let said = said
+        .map(|said| super::marked(json!({"by": said.by, "at": said.at.to_string(), "text": said.text}), &said.scanned));
     let mut told = brief(number, one);
     told.extend([
         ("text".to_owned(), json!(one.text)),
@@ -33,7 +34,7 @@ pub(super) fn shown(kept: &Kept, asker: &Asker, who: &Who, which: &Which) -> Res
         ("statements".to_owned(), said.collect()),
         ("own_ballot".to_owned(), json!(one.stakeholder(&asker.subject).and_then(|own| own.ballot.as_ref()))),
     ]);
-    Ok(Value::Object(told))
+    Ok(super::marked(Value::Object(told), &one.scanned))
 }
 
 pub(super) fn listed(kept: &Kept, asker: &Asker, who: &Who, limit: usize) -> Value {

@@ -4,6 +4,7 @@ use super::act::{Act, BeginSession, PutNorm, RemoveNorm, SetPrivacy, SetStanding
 use super::{Field, Model, Norm, Privacy, Standing, Trust};
 use crate::extensions::{Subject, bounds};
 use legation_protocol::{Code, Rejection};
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -131,7 +132,12 @@ impl Kept {
         self.relations.get(subject)
     }
 
-    pub(in crate::extensions) fn decide(&self, subject: &Subject, act: &Act) -> Result<Change, Rejection> {
+    pub(in crate::extensions) fn decide(
+        &self,
+        subject: &Subject,
+        act: &Act,
+        scanned: &[Found],
+    ) -> Result<Change, Rejection> {
         bounds::room(&self.relations, subject)?;
         match act {
             Act::BeginSession(BeginSession { session_id }) => {
@@ -139,14 +145,14 @@ impl Kept {
                 Ok(Change::Began(session_id.clone()))
             }
             Act::SetStanding(SetStanding { standing }) => Ok(Change::Stands(*standing)),
-            Act::ReportSelf(report) => Model::checked(report).map(Change::Reported),
+            Act::ReportSelf(report) => Model::checked(report, scanned).map(Change::Reported),
             Act::PutNorm(PutNorm { norm }) => {
                 norm.check()?;
                 let norms = self.of(subject).map_or(&[][..], |relation| &relation.norms);
                 if norms.len() >= NORMS && norms.iter().all(|known| known.id != norm.id) {
                     return Err(bounds::full(format!("a relation has {NORMS} norms at most: drop one first")));
                 }
-                Ok(Change::Agreed(norm.clone()))
+                Ok(Change::Agreed(Norm { scanned: scanned.to_vec(), ..norm.clone() }))
             }
             Act::RemoveNorm(RemoveNorm { id }) => {
                 let norms = self.of(subject).map_or(&[][..], |relation| &relation.norms);
