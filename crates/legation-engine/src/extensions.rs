@@ -13,9 +13,11 @@ pub use operation::Operation;
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
-use legation_exchange::extensions::{Asker, Order, look};
+use crate::refusals::Source;
+use legation_exchange::extensions::{Act, Asker, Extension, Order, look};
 use legation_exchange::{Directive, Verdict, Who};
-use legation_protocol::Rejection;
+use legation_protocol::{Code, Rejection};
+use legation_scan::Found;
 use serde_json::Value;
 
 impl Exchange {
@@ -24,8 +26,13 @@ impl Exchange {
     pub async fn extension(&self, asker: Asker, who: Who, call: Call) -> Result<Result<Value, Rejection>, Error> {
         let seen = match call {
             Call::Look(seen) => seen,
-            Call::Act(act) => {
-                let order = Directive::Extension(Order { asker: asker.clone(), act: act.clone() });
+            Call::Act(act, words) => {
+                if let Err(rejection) = self.paced_ask(&asker, &who) {
+                    self.note_rejection(&who, &rejection, Source::InProcess, None);
+                    return Ok(Err(rejection));
+                }
+                let scanned = self.scan_words(&act, &words);
+                let order = Directive::Extension(Order { asker: asker.clone(), act: act.clone(), scanned });
                 let position = match self.order(order, who.clone()).await? {
                     Verdict::Accepted { position, .. }
                     | Verdict::Held { position, .. }
@@ -39,5 +46,25 @@ impl Exchange {
             }
         };
         Ok(look(&self.state(), &asker, &who, &seen, now()))
+    }
+
+    /// Lets somebody change something who may now: an agent at the pace of its messages, an identity that comes
+    /// with nobody at its own.
+    fn paced_ask(&self, asker: &Asker, who: &Who) -> Result<(), Rejection> {
+        let name = match who {
+            Who::Agent(id) => id.clone(),
+            Who::Nobody => asker.subject.to_string(),
+            Who::Person { .. } => return Ok(()),
+        };
+        let taken = self.pace.take(&name, tokio::time::Instant::now());
+        taken.map_err(|_| Rejection::because(Code::RateLimited, "this is more than one may say in that time"))
+    }
+
+    /// What is found in words that others may be shown.
+    fn scan_words(&self, act: &Act, words: &str) -> Vec<Found> {
+        match act.extension() {
+            Extension::Relational | Extension::Consensus | Extension::Torch => self.scan_json(words.as_bytes()),
+            Extension::Personal | Extension::Intent => Vec::new(),
+        }
     }
 }

@@ -106,8 +106,13 @@ impl Exchange {
 
     /// What is found in a message.
     pub(crate) fn scan(&self, received: &Received) -> Vec<Found> {
+        self.scan_json(received.bytes())
+    }
+
+    /// What is found in the texts of a JSON document.
+    pub(crate) fn scan_json(&self, bytes: &[u8]) -> Vec<Found> {
         let Some(scanner) = self.scanning.scanner() else { return Vec::new() };
-        let found = scanner.body(received.bytes());
+        let found = scanner.body(bytes);
         self.stats.scanned(&found);
         found
     }

@@ -16,11 +16,13 @@ pub use look::{Listed, Look, Whose, look};
 pub use subject::Subject;
 
 use crate::moment::Moment;
-use crate::rules::{At, Ruling, vcp};
+use crate::policy::Policy;
+use crate::rules::{At, Ruling, scan, vcp};
 use crate::state::State;
 use crate::who::Who;
 use legation_protocol::negotiation::ExtensionName;
 use legation_protocol::{Code, Rejection};
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -100,6 +102,8 @@ pub struct Order {
     pub asker: Asker,
     /// What.
     pub act: Act,
+    /// What was found in the words it is asked in.
+    pub scanned: Vec<Found>,
 }
 
 /// What is to change.
@@ -181,12 +185,20 @@ impl Kept {
             What::Torch(change) => {
                 if let torch::Change::Received { from, relates: true } = change {
                     let sessions = self.torch.offer(subject, from).map_or(0, |offer| offer.torch.session_count);
-                    self.relational.hand_on(subject, sessions);
+                    self.relational.hand_on(subject, sessions, from == subject);
                 }
                 self.torch.apply(at, subject, change);
             }
             What::Intent(change) => self.intent.apply(at, subject, change),
         }
+    }
+
+    /// Whether anything is kept of somebody.
+    pub(crate) fn knows(&self, subject: &Subject) -> bool {
+        self.personal.of(subject).next().is_some()
+            || self.relational.of(subject).is_some()
+            || self.torch.of(subject).is_some()
+            || self.intent.knows(subject)
     }
 
     /// Somebody is gone for good: whoever gets the name next finds nothing of theirs.
@@ -200,8 +212,14 @@ impl Kept {
 }
 
 /// Decides on what is asked of an extension.
-pub(crate) fn order(state: &State, now: Moment, order: &Order, who: &Who) -> Result<Ruling, Rejection> {
-    let Order { asker, act } = order;
+pub(crate) fn order(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    order: &Order,
+    who: &Who,
+) -> Result<Ruling, Rejection> {
+    let Order { asker, act, scanned } = order;
     if !asker.subject.is_of(who) {
         return Err(Rejection::because(Code::NotAllowed, format!("{} is somebody else", asker.subject)));
     }
@@ -209,12 +227,13 @@ pub(crate) fn order(state: &State, now: Moment, order: &Order, who: &Who) -> Res
     if let Who::Agent(id) = who {
         vcp::may_act(state, id)?;
     }
+    scan::must_be_harmless(policy, scanned, who)?;
     let kept = &state.rules.extensions;
     let what = match act {
         Act::Personal(act) => What::Personal(kept.personal.decide(&asker.subject, act)?),
-        Act::Relational(act) => What::Relational(kept.relational.decide(&asker.subject, act)?),
-        Act::Consensus(act) => What::Consensus(consensus::decide(state, asker, who, act)?),
-        Act::Torch(act) => What::Torch(torch::decide(state, asker, now, act)?),
+        Act::Relational(act) => What::Relational(kept.relational.decide(&asker.subject, act, scanned)?),
+        Act::Consensus(act) => What::Consensus(consensus::decide(state, asker, who, act, scanned)?),
+        Act::Torch(act) => What::Torch(torch::decide(state, asker, now, act, scanned)?),
         Act::Intent(act) => What::Intent(intent::decide(kept, asker, now, act)?),
     };
     let mut ruling = Ruling::default();

@@ -39,7 +39,7 @@ struct WireState {
     rules: Kept,
 }
 
-const FORM: u32 = 7;
+const FORM: u32 = 8;
 /// Bytes of one item.
 const ITEM: usize = 32;
 

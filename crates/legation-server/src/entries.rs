@@ -59,7 +59,7 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
         () = shared.stopping.cancelled() => Vec::new(),
     };
     let entries: Vec<_> =
-        if caller.0.is_operator() { entries } else { entries.into_iter().map(Disclosed::without_prompts).collect() };
+        if caller.0.is_operator() { entries } else { entries.into_iter().map(Disclosed::without_private).collect() };
     let next = entries.last().map(|entry| entry.position).or(after);
     Ok(Json(Entries { entries, next }).into_response())
 }

@@ -148,8 +148,12 @@ impl Agreement {
             ));
         }
         let bears_state = Registry::v3_1().offered(extension).is_some_and(|known| known.bears_state);
-        let stands = |identity: &Identified| shared.exchange.still_identifies(identity);
-        if bears_state && !self.identity.as_ref().is_some_and(stands) {
+        let counts = match &self.identity {
+            // Whatever is asked in its name takes an identity that stands, also what needs none.
+            Some(identity) => shared.exchange.still_identifies(identity),
+            None => !bears_state,
+        };
+        if !counts {
             let message = "the identity token of this session no longer counts: send a new hello with a new one";
             return Err(Refused::because(Code::Unauthenticated, message));
         }

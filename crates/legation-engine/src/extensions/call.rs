@@ -9,9 +9,15 @@ use serde_json::{Value, json};
 /// Something asked of an extension.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Call {
-    /// That changes something.
-    Act(Act),
+    /// That changes something, and the words it is asked in, as JSON.
+    Act(Act, String),
     /// That only looks.
+    Look(Look),
+}
+
+/// The same without its words.
+enum Typed {
+    Act(Act),
     Look(Look),
 }
 
@@ -23,19 +29,24 @@ struct Nothing {}
 impl Call {
     /// The call of this operation with these parameters.
     pub fn read(operation: &Operation, params: Value) -> Result<Call, Rejection> {
-        match operation.extension {
+        let words = params.to_string();
+        let typed = match operation.extension {
             Extension::Personal => personal(operation.name, params),
             Extension::Relational => relational(operation.name, params),
             Extension::Consensus => consensus(operation.name, params),
             Extension::Torch => torch(operation.name, params),
             Extension::Intent => intent(operation.name, params),
-        }
+        }?;
+        Ok(match typed {
+            Typed::Act(act) => Call::Act(act, words),
+            Typed::Look(look) => Call::Look(look),
+        })
     }
 
     /// Whose it is.
     pub fn extension(&self) -> Extension {
         match self {
-            Call::Act(act) => act.extension(),
+            Call::Act(act, _) => act.extension(),
             Call::Look(look) => look.extension(),
         }
     }
@@ -55,22 +66,22 @@ fn nothing(params: Value) -> Result<(), Rejection> {
     given(params).map(|Nothing {}| ())
 }
 
-fn personal(name: &str, params: Value) -> Result<Call, Rejection> {
+fn personal(name: &str, params: Value) -> Result<Typed, Rejection> {
     use personal::Act as Of;
     let act = match name {
-        "state" => return given(params).map(Look::Personal).map(Call::Look),
+        "state" => return given(params).map(Look::Personal).map(Typed::Look),
         "set" => Of::Set(given(params)?),
         "clear" => Of::Clear(given(params)?),
         "engage" => nothing(params).map(|()| Of::Engage)?,
         _ => return Err(unknown(name)),
     };
-    Ok(Call::Act(Act::Personal(act)))
+    Ok(Typed::Act(Act::Personal(act)))
 }
 
-fn relational(name: &str, params: Value) -> Result<Call, Rejection> {
+fn relational(name: &str, params: Value) -> Result<Typed, Rejection> {
     use relational::Act as Of;
     let act = match name {
-        "context" => return given(params).map(Look::Relational).map(Call::Look),
+        "context" => return given(params).map(Look::Relational).map(Typed::Look),
         "begin_session" => Of::BeginSession(given(params)?),
         "set_standing" => Of::SetStanding(given(params)?),
         "report_self" => Of::ReportSelf(given(params)?),
@@ -79,15 +90,15 @@ fn relational(name: &str, params: Value) -> Result<Call, Rejection> {
         "set_privacy" => Of::SetPrivacy(given(params)?),
         _ => return Err(unknown(name)),
     };
-    Ok(Call::Act(Act::Relational(act)))
+    Ok(Typed::Act(Act::Relational(act)))
 }
 
-fn consensus(name: &str, params: Value) -> Result<Call, Rejection> {
+fn consensus(name: &str, params: Value) -> Result<Typed, Rejection> {
     use consensus::Act as Of;
     let act = match name {
-        "deliberation" => return given(params).map(Look::Deliberation).map(Call::Look),
-        "deliberations" => return given(params).map(Look::Deliberations).map(Call::Look),
-        "result" => return given(params).map(Look::Outcome).map(Call::Look),
+        "deliberation" => return given(params).map(Look::Deliberation).map(Typed::Look),
+        "deliberations" => return given(params).map(Look::Deliberations).map(Typed::Look),
+        "result" => return given(params).map(Look::Outcome).map(Typed::Look),
         "propose" => Of::Propose(given(params)?),
         "amend" => Of::Amend(given(params)?),
         "advance" => Of::Advance(given(params)?),
@@ -96,30 +107,30 @@ fn consensus(name: &str, params: Value) -> Result<Call, Rejection> {
         "withdraw" => Of::Withdraw(given(params)?),
         _ => return Err(unknown(name)),
     };
-    Ok(Call::Act(Act::Consensus(act)))
+    Ok(Typed::Act(Act::Consensus(act)))
 }
 
-fn torch(name: &str, params: Value) -> Result<Call, Rejection> {
+fn torch(name: &str, params: Value) -> Result<Typed, Rejection> {
     use torch::Act as Of;
     let act = match name {
-        "state" => return nothing(params).map(|()| Call::Look(Look::Torch)),
-        "lineage" => return given(params).map(Look::Lineage).map(Call::Look),
+        "state" => return nothing(params).map(|()| Typed::Look(Look::Torch)),
+        "lineage" => return given(params).map(Look::Lineage).map(Typed::Look),
         "hand_off" => Of::HandOff(given(params)?),
         "receive" => Of::Receive(given(params)?),
         _ => return Err(unknown(name)),
     };
-    Ok(Call::Act(Act::Torch(act)))
+    Ok(Typed::Act(Act::Torch(act)))
 }
 
-fn intent(name: &str, params: Value) -> Result<Call, Rejection> {
+fn intent(name: &str, params: Value) -> Result<Typed, Rejection> {
     use intent::Act as Of;
     let act = match name {
-        "current" => return given(params).map(Look::Intent).map(Call::Look),
+        "current" => return given(params).map(Look::Intent).map(Typed::Look),
         "infer" => Of::Infer(given(params)?),
         "correct" => Of::Correct(given(params)?),
         _ => return Err(unknown(name)),
     };
-    Ok(Call::Act(Act::Intent(act)))
+    Ok(Typed::Act(Act::Intent(act)))
 }
 
 /// What shows what was done by the entry at a position; or, where nothing is left to look at, the answer itself.
@@ -180,7 +191,7 @@ mod tests {
             let schema = operation.input();
             let call = Call::read(operation, least(&schema));
             let call = call.unwrap_or_else(|rejection| panic!("{}: {rejection}", operation.tool()));
-            assert_eq!((call.extension(), matches!(call, Call::Act(_))), (operation.extension, operation.writes));
+            assert_eq!((call.extension(), matches!(call, Call::Act(..))), (operation.extension, operation.writes));
             let mut odd = least(&schema);
             odd["no_such_member"] = json!(1);
             assert!(Call::read(operation, odd).is_err(), "{}", operation.tool());

@@ -19,7 +19,7 @@ impl Desk<'_> {
             Directive::Cap(order) => cap::order(state, policy, now, order, who),
             Directive::Acl(order) => acl::order(state, policy, now, order, who),
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
-            Directive::Extension(order) => extensions::order(state, now, order, who),
+            Directive::Extension(order) => extensions::order(state, policy, now, order, who),
             Directive::Identity(order) => identity::order(state, now, order, who),
         }?;
         let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };

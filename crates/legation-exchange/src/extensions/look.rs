@@ -13,6 +13,7 @@ use crate::moment::Moment;
 use crate::state::State;
 use crate::who::Who;
 use legation_protocol::Rejection;
+use legation_scan::Found;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -70,6 +71,14 @@ impl Look {
             Look::Intent(_) => Extension::Intent,
         }
     }
+}
+
+/// The same with what was found in its texts, if anything was.
+fn marked(mut told: Value, scanned: &[Found]) -> Value {
+    if let Some(told) = told.as_object_mut().filter(|_| !scanned.is_empty()) {
+        told.insert("scanned".to_owned(), serde_json::json!(scanned));
+    }
+    told
 }
 
 /// Shows it, as of a moment.

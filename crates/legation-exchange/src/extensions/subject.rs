@@ -72,6 +72,11 @@ impl Subject {
         agent(name).or_else(|| person(name))
     }
 
+    /// Whom it names, if it is an identity.
+    pub(crate) fn as_identity(&self) -> Option<&str> {
+        self.0.strip_prefix(IDENTITY)
+    }
+
     /// Whether it is an agent: an AI, as far as deliberations are concerned.
     pub fn is_agent(&self) -> bool {
         self.0.starts_with(AGENT)

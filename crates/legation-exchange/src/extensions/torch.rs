@@ -7,16 +7,20 @@ mod lit;
 pub use kept::{Carried, Change, Kept, Offer, Summary};
 pub use lit::{Torch, Trajectory, gestalt, trajectory};
 
+use super::relational::Relation;
 use super::{Asker, Extension, Subject, bounds};
 use crate::moment::Moment;
 use crate::state::State;
 use legation_protocol::{Code, Rejection};
+use legation_scan::Found;
 use serde::Deserialize;
 
 /// How deep a lineage is at most.
 pub const LINEAGE: usize = 1000;
 /// How many torches wait for one at most.
 const OFFERS: usize = 8;
+/// How many of one wait for others at most.
+const GIVEN: usize = 16;
 /// Most characters of a gift.
 const GIFT: usize = 1000;
 
@@ -50,29 +54,67 @@ pub struct Receive {
 }
 
 /// Decides on what is asked.
-pub(super) fn decide(state: &State, asker: &Asker, now: Moment, act: &Act) -> Result<Change, Rejection> {
+pub(super) fn decide(
+    state: &State,
+    asker: &Asker,
+    now: Moment,
+    act: &Act,
+    scanned: &[Found],
+) -> Result<Change, Rejection> {
     match act {
-        Act::HandOff(hand_off) => handed(state, asker, now, hand_off),
+        Act::HandOff(hand_off) => {
+            let (mut torch, to) = handed(state, asker, now, hand_off)?;
+            torch.scanned.extend_from_slice(scanned);
+            Ok(Change::HandedOff { torch, session_id: hand_off.session_id.clone(), to })
+        }
         Act::Receive(receive) => received(state, asker, receive),
     }
 }
 
-fn handed(state: &State, asker: &Asker, now: Moment, wanted: &HandOff) -> Result<Change, Rejection> {
+fn handed(state: &State, asker: &Asker, now: Moment, wanted: &HandOff) -> Result<(Torch, Subject), Rejection> {
     let HandOff { session_id, to, gift } = wanted;
     bounds::text(session_id, bounds::NAME, "/session_id")?;
     gift.iter().try_for_each(|gift| bounds::text(gift, GIFT, "/gift"))?;
     let to = other(state, asker, to.as_deref(), "/to")?;
-    let extensions = &state.rules.extensions;
-    extensions.torch.has_room(&asker.subject)?;
-    extensions.torch.has_room(&to)?;
-    if extensions.torch.waiting(&to) >= OFFERS && extensions.torch.offer(&to, &asker.subject).is_none() {
-        return Err(bounds::full(format!("{OFFERS} torches wait for {to}, and no more at a time")));
+    if !is_there(state, &to, now) {
+        return Err(Rejection::because(Code::UnknownAgent, format!("nobody is known as {to}")).at("/to"));
     }
+    let extensions = &state.rules.extensions;
+    has_room(&extensions.torch, &asker.subject, &to)?;
     let relates = asker.active.contains(&Extension::Relational);
     let relation = extensions.relational.of(&asker.subject).filter(|_| relates);
-    let depth = extensions.torch.of(&asker.subject).map_or(0, |carried| carried.depth);
-    let torch = Torch::lit(relation, relates, depth, gift.clone(), now);
-    Ok(Change::HandedOff { torch, session_id: session_id.clone(), to })
+    let before = before(extensions.torch.of(&asker.subject), relation, session_id);
+    Ok((Torch::lit(relation, relates, before, gift.clone(), now), to))
+}
+
+/// How many sessions there were before this one: those that were handed over, or those that the relation counts.
+fn before(carried: Option<&Carried>, relation: Option<&Relation>, session_id: &str) -> u64 {
+    let handed = carried.map_or(0, |carried| carried.depth.saturating_sub(carried.ended_with(session_id).into()));
+    let counted = relation.map_or(0, |relation| relation.sessions.saturating_sub(relation.knows(session_id).into()));
+    handed.max(counted)
+}
+
+/// Whether one more torch of one may wait for another.
+fn has_room(kept: &Kept, from: &Subject, to: &Subject) -> Result<(), Rejection> {
+    kept.has_room(from)?;
+    kept.has_room(to)?;
+    if kept.offer(to, from).is_some() {
+        return Ok(());
+    }
+    if kept.waiting(to) >= OFFERS {
+        return Err(bounds::full(format!("{OFFERS} torches wait for {to}, and no more at a time")));
+    }
+    if kept.given(from) >= GIVEN {
+        return Err(bounds::full(format!("{GIVEN} torches of yours wait to be taken, and no more at a time")));
+    }
+    Ok(())
+}
+
+/// Whether there is anybody who could take a torch: of an identity, whether it counts or has state.
+fn is_there(state: &State, subject: &Subject, now: Moment) -> bool {
+    let Some(name) = subject.as_identity() else { return true };
+    let identities = &state.rules.identities;
+    state.rules.extensions.knows(subject) || identities.iter().any(|(_, one)| one.subject == name && one.counts(now))
 }
 
 fn received(state: &State, asker: &Asker, wanted: &Receive) -> Result<Change, Rejection> {

@@ -95,17 +95,19 @@ impl Disclosed {
         Some(Disclosed { position, at, leaf, effect_salt, effect_hash, body_hash, effect, body })
     }
 
-    /// The same for those who are not to see what agents are told to be: without the `system_prompt` of a manifest.
+    /// The same for those who are not to see what agents are told to be, nor what extensions keep of somebody:
+    /// without the `system_prompt` of a manifest, and of what an extension keeps only whose and of which kind it is.
     /// The leaf still follows, and nothing that is shown lets anybody try out what is not.
     #[must_use]
-    pub fn without_prompts(self) -> Disclosed {
-        let Some(Salt(salt)) = self.effect_salt.filter(|_| self.effect.get().contains("system_prompt")) else {
+    pub fn without_private(self) -> Disclosed {
+        let text = self.effect.get();
+        let may_be = text.contains("system_prompt") || text.contains("extension");
+        let Some(Salt(salt)) = self.effect_salt.filter(|_| may_be) else { return self };
+        let hash = effect_commitment(salt, text.as_bytes());
+        let mut effect: Value = serde_json::from_str(text).unwrap_or_default();
+        if !withhold(&mut effect) {
             return self;
-        };
-        let hash = effect_commitment(salt, self.effect.get().as_bytes());
-        let mut effect: Value = serde_json::from_str(self.effect.get()).unwrap_or_default();
-        let Some(prompt) = effect.pointer_mut("/agent/manifest/system_prompt") else { return self };
-        *prompt = json!({ "withheld": true });
+        }
         match RawValue::from_string(effect.to_string()) {
             Ok(effect) => Disclosed { effect, effect_salt: None, effect_hash: Some(hash), ..self },
             Err(_) => self,
@@ -127,6 +129,25 @@ impl Disclosed {
         let effect_salt = self.effect_salt?;
         Some(Opening { effect: self.effect.get().to_owned(), effect_salt, body: self.body_hash })
     }
+}
+
+/// Leaves out what is private; whether anything was.
+fn withhold(effect: &mut Value) -> bool {
+    let prompt = effect.pointer_mut("/agent/manifest/system_prompt").into_iter().map(withheld).count();
+    let changes = effect.get_mut("changes").and_then(Value::as_array_mut).into_iter().flatten();
+    let kept = changes.filter(|change| change.get("of").is_some_and(|of| of == "extension"));
+    let kept = kept.filter_map(|change| change.get_mut("what")?.as_object_mut()).flatten();
+    let private = kept.flat_map(|(extension, change)| {
+        let kinds = change.as_object_mut().into_iter().flatten().map(|(_, told)| told);
+        // A deliberation is no secret from those who see everything; a ballot is.
+        let is_shared = extension == "consensus";
+        kinds.filter_map(move |told| if is_shared { told.get_mut("ballot") } else { Some(told) })
+    });
+    prompt + private.map(withheld).count() > 0
+}
+
+fn withheld(value: &mut Value) {
+    *value = json!({ "withheld": true });
 }
 
 #[cfg(test)]
@@ -163,13 +184,41 @@ mod tests {
     #[test]
     fn what_is_withheld_leaves_the_leaf_and_nothing_to_guess_by() {
         let effect = br#"{"entry":"registered","agent":{"id":"a","manifest":{"system_prompt":"Be kind."}}}"#.to_vec();
-        let shown = Disclosed::of(Frame { effect, ..frame() }, false).unwrap().without_prompts();
+        let shown = Disclosed::of(Frame { effect, ..frame() }, false).unwrap().without_private();
         let text = serde_json::to_string(&shown).unwrap();
         assert!(!text.contains("Be kind") && !text.contains("effect_salt"), "{text}");
         let back: Disclosed = serde_json::from_str(&text).unwrap();
         assert!(back.is_sound() && back.opening().is_none());
         assert!(!Disclosed { effect_hash: Some(crate::record::Hash::ZERO), ..back }.is_sound());
-        let plain = Disclosed::of(frame(), false).unwrap().without_prompts();
+        let plain = Disclosed::of(frame(), false).unwrap().without_private();
         assert!(plain.is_sound() && plain.opening().is_some());
+    }
+
+    #[test]
+    fn what_an_extension_keeps_is_left_out_but_for_whose_and_which_kind() {
+        let shown = |what: &str| {
+            let change = format!(r#"{{"of":"extension","subject":"agent:a","what":{what}}}"#);
+            let effect = format!(r#"{{"entry":"changed","changes":[{change}],"by":"a"}}"#).into_bytes();
+            let shown = Disclosed::of(Frame { effect, ..frame() }, false).unwrap().without_private();
+            assert!(shown.is_sound() && shown.effect.get().contains("agent:a"), "{}", shown.effect);
+            let effect: serde_json::Value = serde_json::from_str(shown.effect.get()).unwrap();
+            effect["changes"][0]["what"].to_string()
+        };
+        let hidden = r#"{"withheld":true}"#;
+        for (what, want) in [
+            (r#"{"personal":{"set":[{"category":"pain"}]}}"#, format!(r#"{{"personal":{{"set":{hidden}}}}}"#)),
+            (r#"{"personal":"engaged"}"#, r#"{"personal":"engaged"}"#.to_owned()),
+            (r#"{"torch":{"received":{"from":"agent:b"}}}"#, format!(r#"{{"torch":{{"received":{hidden}}}}}"#)),
+            (
+                r#"{"consensus":{"voted":{"ballot":[["x"]],"deliberation":7}}}"#,
+                format!(r#"{{"consensus":{{"voted":{{"ballot":{hidden},"deliberation":7}}}}}}"#),
+            ),
+            (
+                r#"{"consensus":{"advanced":{"deliberation":7,"to":"ACTIVE"}}}"#,
+                r#"{"consensus":{"advanced":{"deliberation":7,"to":"ACTIVE"}}}"#.to_owned(),
+            ),
+        ] {
+            assert_eq!(shown(what), want);
+        }
     }
 }

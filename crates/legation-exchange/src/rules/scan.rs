@@ -3,6 +3,9 @@
 
 use super::hold::{Lifter, Reason};
 use super::{Case, Finding, Ruling, Speaker, vcp};
+use crate::policy::Policy;
+use crate::who::Who;
+use legation_protocol::{Code, Rejection};
 use legation_scan::{BUILT_IN, Found, Severity};
 
 /// The rule that findings of the scan are by.
@@ -48,6 +51,19 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) {
     }
     let says = format!("its text may try to steer whoever reads it ({}).", gravest.pattern);
     ruling.reasons.push(Reason { code: SUSPECTED.to_owned(), says, lifts: Lifter::Person });
+}
+
+/// Refuses what would be held in a message, where nobody could review it. What a person says is only marked.
+pub(crate) fn must_be_harmless(policy: &Policy, scanned: &[Found], who: &Who) -> Result<(), Rejection> {
+    let covered = |found: &&Found| policy.scan_holds.covers(found.severity);
+    match (who, scanned.iter().filter(covered).max_by_key(|found| found.severity)) {
+        (Who::Person { .. }, _) | (_, None) => Ok(()),
+        (Who::Agent(_) | Who::Nobody, Some(gravest)) => {
+            let Found { pattern, at, .. } = gravest;
+            let says = format!("{SUSPECTED}: its text may try to steer whoever reads it ({pattern})");
+            Err(Rejection::because(Code::NotAllowed, says).at(at.clone()))
+        }
+    }
 }
 
 /// In words, without the text.

@@ -4,12 +4,14 @@ mod consensus;
 mod model;
 mod personal;
 mod relational;
+mod scanned;
 mod torch;
 
 use crate::desk::Desk;
 use legation_exchange::extensions::{Act, Asker, Extension, Look, Order, Subject, look};
 use legation_exchange::{Directive, Input, Verdict, Who};
 use legation_protocol::Code;
+use legation_scan::Found;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -28,7 +30,17 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value) -> T {
 
 impl Desk {
     pub(crate) fn order(&mut self, who: &Who, asker: Asker, act: Act) -> Result<u64, Code> {
-        let order = Box::new(Directive::Extension(Order { asker, act }));
+        self.order_scanned(who, asker, act, Vec::new())
+    }
+
+    pub(crate) fn order_scanned(
+        &mut self,
+        who: &Who,
+        asker: Asker,
+        act: Act,
+        scanned: Vec<Found>,
+    ) -> Result<u64, Code> {
+        let order = Box::new(Directive::Extension(Order { asker, act, scanned }));
         match self.ask(Input::Order { order, who: who.clone() }) {
             Verdict::Accepted { position, .. } => Ok(position),
             Verdict::Refused(rejection) => Err(rejection.code()),

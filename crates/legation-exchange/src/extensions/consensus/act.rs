@@ -4,12 +4,13 @@ mod draft;
 
 pub use draft::{Amend, Candidate, Propose, Wanted};
 
-use super::{Change, Deliberation, Phase};
+use super::{Change, Deliberation, Drafted, Phase};
 use crate::extensions::relational::Standing;
 use crate::extensions::{Asker, bounds};
 use crate::state::State;
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
+use legation_scan::Found;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -82,8 +83,14 @@ pub enum Place {
 }
 
 /// Decides on what is asked.
-pub(in crate::extensions) fn decide(state: &State, asker: &Asker, who: &Who, act: &Act) -> Result<Change, Rejection> {
-    let desk = Desk { state, asker, who };
+pub(in crate::extensions) fn decide(
+    state: &State,
+    asker: &Asker,
+    who: &Who,
+    act: &Act,
+    scanned: &[Found],
+) -> Result<Change, Rejection> {
+    let desk = Desk { state, asker, who, scanned };
     match act {
         Act::Propose(propose) => desk.propose(propose),
         Act::Amend(amend) => desk.amend(amend),
@@ -102,6 +109,7 @@ struct Desk<'d> {
     state: &'d State,
     asker: &'d Asker,
     who: &'d Who,
+    scanned: &'d [Found],
 }
 
 impl Desk<'_> {
@@ -116,13 +124,16 @@ impl Desk<'_> {
         if kept.open().count() >= OPEN {
             return Err(bounds::full(format!("{OPEN} deliberations are open, and no more at a time")));
         }
-        propose.drafted(self.state).map(Change::Proposed)
+        let draft = propose.drafted(self.state)?;
+        Ok(Change::Proposed(Drafted { scanned: self.scanned.to_vec(), ..draft }))
     }
 
     fn amend(&self, amend: &Amend) -> Result<Change, Rejection> {
         let (deliberation, one) = self.led(&amend.deliberation_id)?;
         in_phase(one, one.phase == Phase::Draft, "only a draft is written otherwise")?;
-        let draft = amend.of(one).drafted(self.state)?;
+        let mut draft = amend.of(one).drafted(self.state)?;
+        draft.scanned =
+            one.scanned.iter().filter(|found| amend.leaves(&found.at)).chain(self.scanned).cloned().collect();
         Ok(Change::Amended { deliberation, draft })
     }
 
@@ -144,7 +155,7 @@ impl Desk<'_> {
             let text = format!("a stakeholder says {EACH} things at most, and all together {STATEMENTS}");
             return Err(bounds::full(text));
         }
-        Ok(Change::Said { deliberation, text: say.text.clone() })
+        Ok(Change::Said { deliberation, text: say.text.clone(), scanned: self.scanned.to_vec() })
     }
 
     fn vote(&self, vote: &Vote) -> Result<Change, Rejection> {

@@ -5,6 +5,7 @@ use crate::extensions::Subject;
 use crate::extensions::relational::Standing;
 use crate::moment::Moment;
 use crate::who::Who;
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +30,9 @@ pub struct Deliberation {
     pub began: BTreeMap<Phase, Moment>,
     /// What was said in it.
     pub statements: Vec<Statement>,
+    /// What was found in what is proposed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<Found>,
 }
 
 /// Somebody who has a say.
@@ -53,6 +57,9 @@ pub struct Statement {
     pub at: Moment,
     /// What.
     pub text: String,
+    /// What was found in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<Found>,
 }
 
 /// What a deliberation comes to.
@@ -82,6 +89,7 @@ impl Deliberation {
             phase: Phase::Draft,
             began: BTreeMap::from([(Phase::Draft, at)]),
             statements: Vec::new(),
+            scanned: Vec::new(),
         };
         new.amend(draft);
         new
@@ -93,6 +101,7 @@ impl Deliberation {
         self.text.clone_from(&draft.text);
         self.candidates.clone_from(&draft.candidates);
         self.about.clone_from(&draft.about);
+        self.scanned.clone_from(&draft.scanned);
         self.stakeholders =
             draft.stakeholders.iter().map(|(who, standing)| (who.clone(), stakeholder(standing))).collect();
     }

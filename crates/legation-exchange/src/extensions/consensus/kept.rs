@@ -4,6 +4,7 @@ use super::{Candidate, Deliberation, Phase, Statement};
 use crate::extensions::Subject;
 use crate::extensions::relational::Standing;
 use crate::rules::At;
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +37,9 @@ pub enum Change {
         deliberation: u64,
         /// What.
         text: String,
+        /// What was found in it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scanned: Vec<Found>,
     },
     /// A stakeholder ranked the candidates.
     Voted {
@@ -64,6 +68,9 @@ pub struct Drafted {
     pub stakeholders: BTreeMap<Subject, Standing>,
     /// Whom it is about.
     pub about: BTreeSet<Subject>,
+    /// What was found in its texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<Found>,
 }
 
 /// Deliberations, by the entry that proposed each.
@@ -108,8 +115,13 @@ impl Kept {
                 });
                 self.prune();
             }
-            Change::Said { deliberation, text } => self.change(*deliberation, |one| {
-                one.statements.push(Statement { by: by.clone(), at: at.at, text: text.clone() });
+            Change::Said { deliberation, text, scanned } => self.change(*deliberation, |one| {
+                one.statements.push(Statement {
+                    by: by.clone(),
+                    at: at.at,
+                    text: text.clone(),
+                    scanned: scanned.clone(),
+                });
             }),
             Change::Voted { deliberation, ballot } => self.change(*deliberation, |one| {
                 if let Some(stakeholder) = one.stakeholders.get_mut(by) {

@@ -2,7 +2,7 @@
 
 use super::Category;
 use super::rules::{Cue, RULES, Rule};
-use crate::extensions::personal::Signal;
+use crate::extensions::personal::{Lifecycle, Signal};
 use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -112,7 +112,9 @@ impl<'s> Scene<'s> {
             Cue::About(words) => (rule.points, (*first(words, &self.about)?).to_owned()),
             Cue::Signal(dimension, categories) => {
                 let fits = |signal: &&&Signal| {
-                    signal.dimension == *dimension && categories.contains(&signal.category.as_str())
+                    signal.dimension == *dimension
+                        && categories.contains(&signal.category.as_str())
+                        && signal.lifecycle(self.now) != Lifecycle::Expired
                 };
                 let signal = self.signals.iter().find(fits)?;
                 let left = u32::from(signal.effective(self.now));
@@ -205,6 +207,16 @@ mod tests {
         check(5, 25);
         check(3, 15);
         check(1, 5);
+    }
+
+    #[test]
+    fn a_signal_that_is_gone_says_nothing() {
+        let pain = Signal { pinned: false, ..signal(Dimension::BodySignals, "pain", 5) };
+        let speaks = |hours: u64| {
+            let now = Moment::default().plus(std::time::Duration::from_hours(hours));
+            infer(said("x"), Some(vec![&pain]), now).fired.iter().any(|fired| fired.rule == "health-signal")
+        };
+        assert!(speaks(4) && !speaks(9));
     }
 
     #[test]

@@ -61,6 +61,10 @@ impl Kept {
         self.intentions.get(subject)?.get(session)
     }
 
+    pub(in crate::extensions) fn knows(&self, subject: &Subject) -> bool {
+        self.intentions.contains_key(subject)
+    }
+
     pub(super) fn has_room(&self, subject: &Subject) -> Result<(), Rejection> {
         bounds::room(&self.intentions, subject)
     }

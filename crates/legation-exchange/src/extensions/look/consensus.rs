@@ -1,4 +1,5 @@
-//! Deliberations, for those who have a part in them. Who has ranked is told, how they did only to themselves.
+//! Deliberations, for those who have a part in them. Who has ranked is told, how they did only to themselves: what
+//! the ballots come to is told when no more are taken, since what one changes in it is that ballot.
 
 use crate::extensions::Asker;
 use crate::extensions::consensus::{Deliberation, Kept, Outcome, Phase, Which, unknown};
@@ -21,7 +22,8 @@ pub(super) fn shown(kept: &Kept, asker: &Asker, who: &Who, which: &Which) -> Res
     });
     let stakeholders = stakeholders.collect::<Vec<_>>();
     let said = one.statements.iter();
-    let said = said.map(|said| json!({"by": said.by, "at": said.at.to_string(), "text": said.text}));
+    let said = said
+        .map(|said| super::marked(json!({"by": said.by, "at": said.at.to_string(), "text": said.text}), &said.scanned));
     let mut told = brief(number, one);
     told.extend([
         ("text".to_owned(), json!(one.text)),
@@ -32,7 +34,7 @@ pub(super) fn shown(kept: &Kept, asker: &Asker, who: &Who, which: &Which) -> Res
         ("statements".to_owned(), said.collect()),
         ("own_ballot".to_owned(), json!(one.stakeholder(&asker.subject).and_then(|own| own.ballot.as_ref()))),
     ]);
-    Ok(Value::Object(told))
+    Ok(super::marked(Value::Object(told), &one.scanned))
 }
 
 pub(super) fn listed(kept: &Kept, asker: &Asker, who: &Who, limit: usize) -> Value {
@@ -43,27 +45,41 @@ pub(super) fn listed(kept: &Kept, asker: &Asker, who: &Who, limit: usize) -> Val
 
 pub(super) fn outcome(kept: &Kept, asker: &Asker, who: &Who, which: &Which) -> Result<Value, Rejection> {
     let (number, one) = seen(kept, asker, who, which)?;
-    let Outcome { schulze, counted, heard, winners, self_referential } = one.outcome();
+    let outcome = one.outcome();
+    let mut told = counts(number, one, &outcome);
+    if one.phase == Phase::Active {
+        told.extend(decided(one, &outcome));
+    }
+    Ok(Value::Object(told))
+}
+
+fn counts(number: u64, one: &Deliberation, outcome: &Outcome) -> Map<String, Value> {
+    Map::from_iter([
+        ("deliberation_id".to_owned(), Kept::id(number).into()),
+        ("phase".to_owned(), json!(one.phase)),
+        ("final".to_owned(), (one.phase == Phase::Active).into()),
+        ("method".to_owned(), "schulze".into()),
+        ("candidates".to_owned(), one.candidates.iter().map(|candidate| candidate.id.as_str()).collect()),
+        ("ballots".to_owned(), outcome.counted.into()),
+        ("advisory_ballots".to_owned(), outcome.heard.into()),
+        ("self_referential".to_owned(), json!(outcome.self_referential)),
+    ])
+}
+
+fn decided(one: &Deliberation, outcome: &Outcome) -> [(String, Value); 6] {
+    let Outcome { schulze, winners, .. } = outcome;
     let names: Vec<_> = one.candidates.iter().map(|candidate| candidate.id.as_str()).collect();
     let ids = |places: &Vec<usize>| places.iter().filter_map(|place| names.get(*place)).collect::<Vec<_>>();
     let wins: Map<_, _> = names.iter().zip(&schulze.wins).map(|(id, wins)| ((*id).to_owned(), json!(wins))).collect();
     let winner = if let [one] = winners.as_slice() { Some(one) } else { None };
-    Ok(json!({
-        "deliberation_id": Kept::id(number),
-        "phase": one.phase,
-        "final": one.phase == Phase::Active,
-        "method": "schulze",
-        "candidates": names,
-        "ballots": counted,
-        "advisory_ballots": heard,
-        "d": schulze.preferred.rows(),
-        "p": schulze.strongest.rows(),
-        "wins": wins,
-        "ranking": schulze.ranking.iter().map(ids).collect::<Vec<_>>(),
-        "winner": winner,
-        "winners": winners,
-        "self_referential": self_referential,
-    }))
+    [
+        ("d".to_owned(), json!(schulze.preferred.rows())),
+        ("p".to_owned(), json!(schulze.strongest.rows())),
+        ("wins".to_owned(), Value::Object(wins)),
+        ("ranking".to_owned(), json!(schulze.ranking.iter().map(ids).collect::<Vec<_>>())),
+        ("winner".to_owned(), json!(winner)),
+        ("winners".to_owned(), json!(winners)),
+    ]
 }
 
 fn seen<'k>(kept: &'k Kept, asker: &Asker, who: &Who, which: &Which) -> Result<(u64, &'k Deliberation), Rejection> {

@@ -33,12 +33,13 @@ fn own(subject: &Subject, relation: &Relation) -> Value {
 
 fn model(model: &Model) -> Value {
     let marked = model.has_uncertainty_markers();
-    json!({
+    let told = json!({
         "scaffold": model.scaffold,
         "dimensions": model.dimensions,
         "has_uncertainty_markers": marked,
         "performance_bias": !marked,
-    })
+    });
+    super::marked(told, &model.scanned)
 }
 
 fn outside(subject: &Subject, relation: &Relation) -> Value {

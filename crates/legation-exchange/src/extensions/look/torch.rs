@@ -32,7 +32,7 @@ fn summary(summary: &Summary) -> Value {
 }
 
 fn one(torch: &Torch) -> Value {
-    json!({
+    let told = json!({
         "quality_description": torch.quality_description,
         "handed_at": torch.handed_at.to_string(),
         "trajectory": torch.trajectory,
@@ -41,5 +41,6 @@ fn one(torch: &Torch) -> Value {
         "session_count": torch.session_count,
         "gestalt_token": torch.gestalt_token,
         "degraded": torch.degraded,
-    })
+    });
+    super::marked(told, &torch.scanned)
 }

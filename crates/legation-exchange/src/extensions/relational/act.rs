@@ -20,7 +20,7 @@ pub enum Act {
     SetPrivacy(SetPrivacy),
 }
 
-/// To count a session; the same one counts once.
+/// To count a session; one of the last 32 that were counted is not counted again.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BeginSession {

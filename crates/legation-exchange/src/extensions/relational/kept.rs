@@ -4,12 +4,13 @@ use super::act::{Act, BeginSession, PutNorm, RemoveNorm, SetPrivacy, SetStanding
 use super::{Field, Model, Norm, Privacy, Standing, Trust};
 use crate::extensions::{Subject, bounds};
 use legation_protocol::{Code, Rejection};
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most norms of a relation.
 const NORMS: usize = 100;
-/// How many sessions are known by name, so that one counts once.
+/// How many sessions are known by name: one of these counts once.
 const SESSIONS: usize = 32;
 
 /// What changed.
@@ -84,8 +85,13 @@ impl Relation {
         self.norms.iter().filter(|norm| norm.active)
     }
 
+    /// Whether a session is one of the last that were counted.
+    pub(in crate::extensions) fn knows(&self, session: &str) -> bool {
+        self.recent.iter().any(|known| known == session)
+    }
+
     fn begin(&mut self, session: &str) {
-        if self.recent.iter().any(|known| known == session) {
+        if self.knows(session) {
             return;
         }
         self.sessions += 1;
@@ -126,7 +132,12 @@ impl Kept {
         self.relations.get(subject)
     }
 
-    pub(in crate::extensions) fn decide(&self, subject: &Subject, act: &Act) -> Result<Change, Rejection> {
+    pub(in crate::extensions) fn decide(
+        &self,
+        subject: &Subject,
+        act: &Act,
+        scanned: &[Found],
+    ) -> Result<Change, Rejection> {
         bounds::room(&self.relations, subject)?;
         match act {
             Act::BeginSession(BeginSession { session_id }) => {
@@ -134,14 +145,14 @@ impl Kept {
                 Ok(Change::Began(session_id.clone()))
             }
             Act::SetStanding(SetStanding { standing }) => Ok(Change::Stands(*standing)),
-            Act::ReportSelf(report) => Model::checked(report).map(Change::Reported),
+            Act::ReportSelf(report) => Model::checked(report, scanned).map(Change::Reported),
             Act::PutNorm(PutNorm { norm }) => {
                 norm.check()?;
                 let norms = self.of(subject).map_or(&[][..], |relation| &relation.norms);
                 if norms.len() >= NORMS && norms.iter().all(|known| known.id != norm.id) {
                     return Err(bounds::full(format!("a relation has {NORMS} norms at most: drop one first")));
                 }
-                Ok(Change::Agreed(norm.clone()))
+                Ok(Change::Agreed(Norm { scanned: scanned.to_vec(), ..norm.clone() }))
             }
             Act::RemoveNorm(RemoveNorm { id }) => {
                 let norms = self.of(subject).map_or(&[][..], |relation| &relation.norms);
@@ -168,10 +179,15 @@ impl Kept {
         }
     }
 
-    /// Somebody took a torch: they begin where it says the relation is, with a voice that is heard.
-    pub(in crate::extensions) fn hand_on(&mut self, subject: &Subject, sessions: u64) {
+    /// Somebody took a torch: they begin where it says the relation is, with a voice that is heard. Nobody's own
+    /// takes anything from them.
+    pub(in crate::extensions) fn hand_on(&mut self, subject: &Subject, sessions: u64, is_own: bool) {
         let relation = self.relations.entry(subject.clone()).or_default();
-        (relation.sessions, relation.standing) = (sessions, Standing::Advisory);
+        (relation.sessions, relation.standing) = if is_own {
+            (sessions.max(relation.sessions), relation.standing.max(Standing::Advisory))
+        } else {
+            (sessions, Standing::Advisory)
+        };
     }
 
     pub(in crate::extensions) fn forget(&mut self, subject: &Subject) {

@@ -3,6 +3,7 @@
 use crate::extensions::bounds;
 use crate::extensions::words::words;
 use legation_protocol::Rejection;
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -78,6 +79,9 @@ pub struct Model {
     pub scaffold: Scaffold,
     /// What is said, by dimension.
     pub dimensions: BTreeMap<String, Report>,
+    /// What was found in its texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<Found>,
 }
 
 impl Model {
@@ -91,7 +95,7 @@ impl Model {
         self.dimensions.get(dimension).map(|report| report.value)
     }
 
-    pub(super) fn checked(wanted: &ReportSelf) -> Result<Model, Rejection> {
+    pub(super) fn checked(wanted: &ReportSelf, scanned: &[Found]) -> Result<Model, Rejection> {
         let ReportSelf { scaffold, dimensions } = wanted;
         bounds::count(dimensions.len(), 1, DIMENSIONS, "/dimensions")?;
         for (name, Report { value, label, confidence, .. }) in dimensions {
@@ -101,6 +105,6 @@ impl Model {
             bounds::number(confidence.unwrap_or(1.0), 0.0, 1.0, &at("confidence"))?;
             label.iter().try_for_each(|label| bounds::text(label, bounds::NAME, &at("label")))?;
         }
-        Ok(Model { scaffold: *scaffold, dimensions: dimensions.clone() })
+        Ok(Model { scaffold: *scaffold, dimensions: dimensions.clone(), scanned: scanned.to_vec() })
     }
 }

@@ -3,6 +3,7 @@
 use crate::extensions::bounds;
 use crate::extensions::words::words;
 use legation_protocol::Rejection;
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 
 /// Most characters of one.
@@ -38,6 +39,9 @@ pub struct Norm {
     /// Whether it counts now.
     #[serde(default = "yes")]
     pub active: bool,
+    /// What was found in its texts; nobody outside says that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<Found>,
 }
 
 const fn yes() -> bool {

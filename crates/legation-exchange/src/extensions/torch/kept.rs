@@ -6,7 +6,10 @@ use crate::moment::Moment;
 use crate::rules::At;
 use legation_protocol::Rejection;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How much of a lineage goes with a torch: the newest.
+const GOES_ALONG: usize = 32;
 
 /// What changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,7 +49,7 @@ pub struct Summary {
 pub struct Offer {
     /// The torch.
     pub torch: Torch,
-    /// The lineage it comes with; none where it is one's own.
+    /// The last of the lineage it comes with; none where it is one's own.
     pub lineage: VecDeque<Summary>,
 }
 
@@ -61,10 +64,22 @@ pub struct Carried {
     pub offers: BTreeMap<Subject, Offer>,
     /// What was taken last.
     pub received: Option<Torch>,
+    /// For whom a torch of theirs waits.
+    #[serde(default)]
+    pub given: BTreeSet<Subject>,
 }
 
 impl Carried {
+    /// Whether this is the session that was handed over last.
+    pub(super) fn ended_with(&self, session_id: &str) -> bool {
+        self.lineage.back().is_some_and(|last| last.session_id == session_id)
+    }
+
+    /// A session is in a lineage once, however often it is handed over.
     fn add(&mut self, summary: Summary) {
+        if self.ended_with(&summary.session_id) {
+            self.lineage.pop_back();
+        }
         self.lineage.push_back(summary);
         if self.lineage.len() > LINEAGE {
             self.lineage.pop_front();
@@ -94,6 +109,10 @@ impl Kept {
         self.of(subject).map_or(0, |carried| carried.offers.len())
     }
 
+    pub(super) fn given(&self, subject: &Subject) -> usize {
+        self.of(subject).map_or(0, |carried| carried.given.len())
+    }
+
     pub(super) fn has_room(&self, subject: &Subject) -> Result<(), Rejection> {
         bounds::room(&self.carried, subject)
     }
@@ -105,18 +124,24 @@ impl Kept {
                 own.depth = torch.session_count;
                 let (gestalt_token, session_id) = (torch.gestalt_token.clone(), session_id.clone());
                 own.add(Summary { date: at.at, gestalt_token, session_id });
-                let lineage = if to == subject { VecDeque::new() } else { own.lineage.clone() };
+                own.given.insert(to.clone());
+                let skipped = own.lineage.len().saturating_sub(GOES_ALONG);
+                let lineage = own.lineage.iter().skip(skipped).filter(|_| to != subject).cloned().collect();
                 let offer = Offer { torch: Torch { handed_at: at.at, ..torch.clone() }, lineage };
                 self.carried.entry(to.clone()).or_default().offers.insert(subject.clone(), offer);
             }
             Change::Received { from, .. } => {
                 let own = self.carried.entry(subject.clone()).or_default();
                 let Some(Offer { torch, lineage }) = own.offers.remove(from) else { return };
-                if from != subject {
-                    own.lineage = lineage;
+                if from == subject {
+                    own.depth = own.depth.max(torch.session_count);
+                } else {
+                    (own.lineage, own.depth) = (lineage, torch.session_count);
                 }
-                own.depth = torch.session_count;
                 own.received = Some(torch);
+                if let Some(giver) = self.carried.get_mut(from) {
+                    giver.given.remove(subject);
+                }
             }
         }
     }
@@ -125,6 +150,7 @@ impl Kept {
         self.carried.remove(subject);
         for carried in self.carried.values_mut() {
             carried.offers.remove(subject);
+            carried.given.remove(subject);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::extensions::relational::{Model, Relation, Standing, Trust};
 use crate::moment::Moment;
+use legation_scan::Found;
 use serde::{Deserialize, Serialize};
 
 /// Most norms that go along.
@@ -28,6 +29,9 @@ pub struct Torch {
     pub gestalt_token: Option<String>,
     /// Whether nothing of the relation went along, for VCP-X-Relational was not active.
     pub degraded: bool,
+    /// What was found in its texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scanned: Vec<Found>,
 }
 
 /// Which way the valence went.
@@ -60,8 +64,17 @@ impl Torch {
             session_count: depth.saturating_add(1),
             gestalt_token: relation.and_then(|relation| relation.model.as_ref()).and_then(gestalt),
             degraded: !relates,
+            scanned: relation.map(found).unwrap_or_default(),
         }
     }
+}
+
+/// What was found in the norms that go along.
+fn found(relation: &Relation) -> Vec<Found> {
+    let primes = relation.active_norms().take(PRIMES).enumerate();
+    let found = primes.flat_map(|(number, norm)| norm.scanned.iter().map(move |found| (number, found)));
+    let described = found.filter(|(_, found)| found.at == "/description");
+    described.map(|(number, found)| Found { at: format!("/primes/{number}"), ..found.clone() }).collect()
 }
 
 fn quality(relation: Option<&Relation>) -> String {
@@ -103,11 +116,12 @@ mod tests {
     fn model(values: &[(&str, f64)]) -> Model {
         let report = |value: f64| Report { value, uncertain: true, label: None, trend: None, confidence: None };
         let dimensions = values.iter().map(|(name, value)| ((*name).to_owned(), report(*value))).collect();
-        Model { scaffold: Scaffold::Standard, dimensions }
+        Model { scaffold: Scaffold::Standard, dimensions, scanned: Vec::new() }
     }
 
     fn norm(id: &str, active: bool) -> Norm {
-        Norm { id: id.to_owned(), description: format!("norm {id}"), origin: Origin::Human, uncertainty: 0.0, active }
+        let (id, description) = (id.to_owned(), format!("norm {id}"));
+        Norm { id, description, origin: Origin::Human, uncertainty: 0.0, active, scanned: Vec::new() }
     }
 
     #[test]

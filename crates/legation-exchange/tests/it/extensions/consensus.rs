@@ -139,6 +139,9 @@ fn a_standing_says_whose_ballot_counts() {
     vote(&mut desk, &agent("alpha"), &id, &json!(["alpha"])).unwrap();
     assert_eq!(vote(&mut desk, &agent("charlie"), &id, &json!(["alpha"])), Err(Code::NotAParty));
     vote(&mut desk, &ann(), &id, &json!(["nobody"])).unwrap();
+    for phase in [Phase::Ratification, Phase::Active] {
+        advance(&mut desk, &bravo, &id, phase).unwrap();
+    }
     let told = desk.sees(&ann(), &which(&id)).unwrap();
     assert_eq!(
         (&told["ballots"], &told["advisory_ballots"], &told["winner"]),
@@ -147,10 +150,37 @@ fn a_standing_says_whose_ballot_counts() {
 }
 
 #[test]
+fn nobody_learns_from_a_result_how_another_ranked_while_ballots_are_taken() {
+    let mut desk = desk();
+    let (alpha, bravo) = (agent("alpha"), agent("bravo"));
+    let id = propose(&mut desk, &bravo, &json!({})).unwrap();
+    advance(&mut desk, &bravo, &id, Phase::Deliberation).unwrap();
+    for phase in [Phase::Convergence, Phase::Ratification] {
+        advance(&mut desk, &bravo, &id, phase).unwrap();
+        for ranking in [json!(["alpha"]), json!(["nobody", "rotate"])] {
+            vote(&mut desk, &alpha, &id, &ranking).unwrap();
+            for who in [&bravo, &Who::operator()] {
+                let told = desk.sees(who, &which(&id)).unwrap();
+                assert_eq!((&told["ballots"], &told["final"]), (&json!(1), &json!(false)));
+                for member in ["d", "p", "wins", "ranking", "winner", "winners"] {
+                    assert_eq!(told.get(member), None, "{told}");
+                }
+            }
+        }
+    }
+    advance(&mut desk, &bravo, &id, Phase::Active).unwrap();
+    assert_eq!(desk.sees(&bravo, &which(&id)).unwrap()["winner"], "nobody");
+}
+
+#[test]
 fn without_ballots_nobody_wins() {
     let mut desk = desk();
-    let id = propose(&mut desk, &agent("alpha"), &json!({})).unwrap();
-    let told = desk.sees(&agent("alpha"), &which(&id)).unwrap();
+    let alpha = agent("alpha");
+    let id = propose(&mut desk, &alpha, &json!({})).unwrap();
+    for phase in Phase::ALL.iter().skip(1) {
+        advance(&mut desk, &alpha, &id, *phase).unwrap();
+    }
+    let told = desk.sees(&alpha, &which(&id)).unwrap();
     assert_eq!((&told["winner"], &told["winners"], &told["ballots"]), (&Value::Null, &json!([]), &json!(0)));
     let zero = json!([[0, 0, 0], [0, 0, 0], [0, 0, 0]]);
     assert_eq!((&told["d"], &told["p"]), (&zero, &zero));
@@ -220,6 +250,9 @@ fn a_ballot_counts_when_its_caster_is_gone_and_the_next_of_that_name_has_no_say(
     desk.ask(Input::Remove { id: "alpha".to_owned(), who: Who::operator() });
     desk.agent("alpha");
     assert_eq!(vote(&mut desk, &alpha, &id, &json!(["alpha"])), Err(Code::UnknownDeliberation));
+    for phase in [Phase::Ratification, Phase::Active] {
+        advance(&mut desk, &bravo, &id, phase).unwrap();
+    }
     let told = desk.sees(&bravo, &which(&id)).unwrap();
     assert_eq!((&told["ballots"], &told["winner"]), (&json!(1), &json!("nobody")));
     assert_eq!(told["self_referential"], json!(["agent:alpha", "agent:charlie"]));

@@ -1,12 +1,14 @@
 //! VCP-X-Torch, through decisions.
 
 use super::relational::{begin, norm, report};
-use super::{asking, read};
-use crate::desk::{Desk, agent};
-use legation_exchange::Who;
-use legation_exchange::extensions::{Act, Extension, Look, look, relational, torch};
+use super::{all, asking, read};
+use crate::desk::{Desk, agent, token};
+use legation_exchange::extensions::{Act, Asker, Extension, Look, Subject, look, relational, torch};
+use legation_exchange::rules::identity::Order as Identity;
+use legation_exchange::{Directive, Input, Who};
 use legation_protocol::Code;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 fn desk() -> (Desk, Who, Who) {
     let mut desk = Desk::new();
@@ -48,7 +50,7 @@ fn a_session_goes_to_another_with_all_that_it_was() {
         json!({
             "quality_description": "Trust: developing. Standing: collaborative. 2 established norms",
             "handed_at": "2026-02-15T10:30:00Z", "trajectory": "Improving", "primes": ["Say when unsure.", "Be brief."],
-            "gift": "a stone", "session_count": 1, "gestalt_token": "V:7 TF:9", "degraded": false,
+            "gift": "a stone", "session_count": 7, "gestalt_token": "V:7 TF:9", "degraded": false,
         })
     );
     desk.act(&bravo, receive(json!({"from": "alpha"}))).unwrap();
@@ -117,4 +119,77 @@ fn only_so_many_torches_wait_for_one() {
     desk.act(&bravo, receive(json!({"from": "giver0"}))).unwrap();
     assert!(desk.act(&alpha, hand_off(json!({"session_id": "s", "to": "bravo"}))).is_ok());
     assert_eq!(desk.act(&alpha, hand_off(json!({"session_id": "s", "to": "nobody"}))), Err(Code::UnknownAgent));
+}
+
+#[test]
+fn a_torch_waits_for_nobody_who_is_not_there() {
+    let (mut desk, alpha, _) = desk();
+    let to = |name: &str| hand_off(json!({"session_id": "s", "to": format!("identity:{name}")}));
+    assert_eq!(desk.act(&alpha, to("anything")), Err(Code::UnknownAgent));
+    let state = Asker { subject: Subject::identity("user_42"), ..all(&alpha) };
+    desk.order(&Who::Nobody, state, begin("s")).unwrap();
+    assert!(desk.act(&alpha, to("user_42")).is_ok(), "it has state");
+    let expires = desk.now.plus(Duration::from_mins(5));
+    let issue = Identity::Issue { token: token("user_43"), subject: "user_43".to_owned(), expires };
+    let order = Box::new(Directive::Identity(issue));
+    crate::desk::accepted(&desk.ask(Input::Order { order, who: Who::operator() }));
+    assert!(desk.act(&alpha, to("user_43")).is_ok(), "it counts");
+    assert_eq!(desk.state.rules().extensions.torch.of(&Subject::identity("anything")), None);
+}
+
+#[test]
+fn only_so_many_torches_of_one_wait_and_each_takes_a_bounded_lineage() {
+    let (mut desk, alpha, _) = desk();
+    for number in 0..100 {
+        desk.act(&alpha, hand_off(json!({"session_id": format!("s{number}")}))).unwrap();
+    }
+    desk.act(&alpha, receive(json!({}))).unwrap();
+    let to = |number: usize| hand_off(json!({"session_id": "last", "to": format!("taker{number}")}));
+    for number in 0..17 {
+        desk.agent(&format!("taker{number}"));
+    }
+    for number in 0..16 {
+        desk.act(&alpha, to(number)).unwrap();
+    }
+    assert_eq!(desk.act(&alpha, to(16)), Err(Code::ExtensionLimit));
+    assert!(desk.act(&alpha, to(3)).is_ok(), "one that waits already is another now");
+    desk.act(&agent("taker0"), receive(json!({"from": "alpha"}))).unwrap();
+    assert!(desk.act(&alpha, to(16)).is_ok());
+    let shown = desk.sees(&agent("taker0"), &Look::Lineage(read(json!({"limit": 5000})))).unwrap();
+    let lineage = shown["lineage"].as_array().unwrap();
+    assert_eq!((lineage.len(), &shown["session_count"]), (32, &json!(101)));
+    assert_eq!((&lineage[0]["session_id"], &lineage[31]["session_id"]), (&json!("s69"), &json!("last")));
+    desk.ask(Input::Remove { id: "taker1".to_owned(), who: Who::operator() });
+    desk.agent("another");
+    assert!(desk.act(&alpha, hand_off(json!({"session_id": "last", "to": "another"}))).is_ok(), "that one is gone");
+}
+
+#[test]
+fn ones_own_torch_takes_nothing_from_one() {
+    let (mut desk, alpha, _) = desk();
+    for number in 0..25 {
+        desk.act(&alpha, begin(&format!("s{number}"))).unwrap();
+    }
+    let standing = relational::Act::SetStanding(read(json!({"standing": "BILATERAL"})));
+    desk.act(&alpha, Act::Relational(standing)).unwrap();
+    desk.act(&alpha, hand_off(json!({"session_id": "s24"}))).unwrap();
+    desk.act(&alpha, receive(json!({}))).unwrap();
+    let relation = desk.sees(&alpha, &Look::Relational(read(json!({})))).unwrap();
+    assert_eq!((&relation["session_count"], &relation["trust"]), (&json!(25), &json!("ESTABLISHED")));
+    assert_eq!(relation["standing"], "BILATERAL");
+    desk.act(&alpha, hand_off(json!({"session_id": "uncounted"}))).unwrap();
+    assert_eq!(carried(&desk, &alpha)["session_count"], 26);
+}
+
+#[test]
+fn a_session_that_is_handed_over_again_is_the_same_session() {
+    let (mut desk, alpha, bravo) = desk();
+    for to in [json!({}), json!({"to": "bravo"}), json!({"to": "bravo", "gift": "a stone"})] {
+        let mut asked = json!({"session_id": "s"});
+        asked.as_object_mut().unwrap().extend(to.as_object().unwrap().clone());
+        desk.act(&alpha, hand_off(asked)).unwrap();
+    }
+    let told = carried(&desk, &alpha);
+    assert_eq!((&told["session_count"], &told["lineage_depth"]), (&json!(1), &json!(1)));
+    assert_eq!(carried(&desk, &bravo)["offers"][0]["torch"]["session_count"], 1);
 }

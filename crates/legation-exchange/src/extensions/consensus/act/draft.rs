@@ -117,7 +117,7 @@ impl Propose {
         let chosen = candidates.iter().filter_map(|candidate| Subject::meant(state, &candidate.id));
         about.extend(chosen.filter(|subject| stakeholders.contains_key(subject)));
         let (title, text, candidates) = (title.clone(), text.clone(), candidates.clone());
-        Ok(Drafted { title, text, candidates, stakeholders, about })
+        Ok(Drafted { title, text, candidates, stakeholders, about, scanned: Vec::new() })
     }
 
     fn stakeholders(&self, state: &State) -> Result<BTreeMap<Subject, Standing>, Rejection> {
@@ -134,6 +134,16 @@ impl Propose {
 }
 
 impl Amend {
+    /// Whether what was found at a place is still there.
+    pub(super) fn leaves(&self, at: &str) -> bool {
+        match at.split('/').nth(1) {
+            Some("title") => self.title.is_none(),
+            Some("text") => self.text.is_none(),
+            Some("candidates") => self.candidates.is_none(),
+            Some(_) | None => true,
+        }
+    }
+
     /// The whole draft, as it is to be.
     pub(super) fn of(&self, one: &Deliberation) -> Propose {
         let standing = |who: &Subject, standing| Wanted::Standing { who: who.to_string(), standing };

@@ -105,8 +105,24 @@ fn model() -> Value {
             must("dimensions", with(object("By dimension.", []), "additionalProperties", report)),
             must("has_uncertainty_markers", flag("Whether it doubts anything.")),
             must("performance_bias", flag("Whether it may be put on, since it does not.")),
+            scanned(),
         ],
     )
+}
+
+fn scanned() -> crate::openapi::schema::Member {
+    let found = object(
+        "Something in a text that may try to steer whoever reads it.",
+        [
+            must("pattern", text("What fits.")),
+            must("severity", one_of("How much it means.", &["low", "medium", "high"])),
+            must("at", text("The member, as a JSON pointer.")),
+            must("offset", number("The first byte of it.")),
+            must("length", number("How many.")),
+            must("how", one_of("How it was found.", &["plain", "normalised", "base64"])),
+        ],
+    );
+    may("scanned", list("What the scan found in the texts, where it did.", &found))
 }
 
 fn norm() -> Value {
@@ -118,6 +134,7 @@ fn norm() -> Value {
             must("origin", words!("Who it comes from.", Origin)),
             must("uncertainty", share("How unsure it is.")),
             must("active", flag("Whether it counts.")),
+            scanned(),
         ],
     )
 }
@@ -147,7 +164,7 @@ fn deliberation() -> Value {
             must("has_voted", flag("Whether they have ranked.")),
         ],
     );
-    let said = [must("by", text("Who.")), must("at", time("When.")), must("text", text("What."))];
+    let said = [must("by", text("Who.")), must("at", time("When.")), must("text", text("What.")), scanned()];
     let more = [
         must("text", text("What is proposed.")),
         must("candidates", list("What is chosen from.", &candidate)),
@@ -156,6 +173,7 @@ fn deliberation() -> Value {
         must("self_referential", texts("Stakeholders whom it is about.")),
         must("statements", list("What was said.", &object("A statement.", said))),
         must("own_ballot", or_null(ranking("How you ranked."))),
+        scanned(),
     ];
     object("A deliberation.", brief().into_iter().chain(more))
 }
@@ -163,7 +181,7 @@ fn deliberation() -> Value {
 fn outcome() -> Value {
     let matrix = |about: &str| list(about, &list("A row.", &number("How many.")));
     object(
-        "What the ballots come to.",
+        "What the ballots come to: how many there are, and when no more are taken, all of it.",
         [
             must("deliberation_id", text("Of which.")),
             must("phase", words!("How far it has come.", Phase)),
@@ -172,12 +190,12 @@ fn outcome() -> Value {
             must("candidates", texts("In the order of the matrices.")),
             must("ballots", number("How many count.")),
             must("advisory_ballots", number("How many are only heard.")),
-            must("d", matrix("How many prefer the row to the column.")),
-            must("p", matrix("The strength of the strongest path.")),
-            must("wins", with(object("How many each beats.", []), "additionalProperties", number("How many."))),
-            must("ranking", ranking("The best first.")),
-            must("winner", or_null(text("The one that won, if one did."))),
-            must("winners", texts("Those in the first place.")),
+            may("d", matrix("How many prefer the row to the column.")),
+            may("p", matrix("The strength of the strongest path.")),
+            may("wins", with(object("How many each beats.", []), "additionalProperties", number("How many."))),
+            may("ranking", ranking("The best first.")),
+            may("winner", or_null(text("The one that won, if one did."))),
+            may("winners", texts("Those in the first place.")),
             must("self_referential", texts("Stakeholders whom it is about.")),
         ],
     )
@@ -195,6 +213,7 @@ fn torch() -> Value {
             must("session_count", number("How many sessions there were.")),
             must("gestalt_token", or_null(text("How the self was, in a line."))),
             must("degraded", flag("Whether nothing was known of the relation.")),
+            scanned(),
         ],
     )
 }
