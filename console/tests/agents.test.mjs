@@ -84,23 +84,23 @@ test("what happens meanwhile is shown without a reload", async () => {
 test("what is about to be done is not taken away when its escalation is closed elsewhere", async () => {
   const page = await enter(browser, house, { at: "agents" });
   const dialog = page.getByRole("dialog");
-  const { message_id: first } = await raise("free", "top", "critical", "It burns.");
+  const { message_id: first } = await raise("other", "mid", "critical", "It burns.");
   const row = (id) => page.locator(`[data-escalation="${id}"]`);
   await row(first).getByRole("button", { name: "Suspend" }).click();
   await dialog.getByLabel("Reason").fill("Stop it");
-  await house.ask("POST", "/v1/agents/free/resume", { reason: "elsewhere" });
+  await house.ask("POST", "/v1/agents/other/resume", { reason: "elsewhere" });
   await row(first).waitFor({ state: "detached" });
   assert.equal(await dialog.getByLabel("Reason").inputValue(), "Stop it");
   await dialog.getByRole("button", { name: "Suspend" }).click();
-  await page.getByText("free is suspended.").waitFor();
+  await page.getByText("other is suspended.").waitFor();
   await page.waitForFunction(() => document.activeElement !== document.body);
-  await house.ask("POST", "/v1/agents/free/resume", { reason: "done" });
+  await house.ask("POST", "/v1/agents/other/resume", { reason: "done" });
 
-  const { message_id: second } = await raise("free", "top", "critical", "It burns again.");
-  await page.goto(`${house.url}/#/agents/free`);
+  const { message_id: second } = await raise("other", "mid", "critical", "It burns again.");
+  await page.goto(`${house.url}/#/agents/other`);
   await row(second).getByRole("button", { name: "Acknowledge" }).click();
   await dialog.waitFor();
-  await house.ask("POST", "/v1/agents/free/resume", { reason: "elsewhere" });
+  await house.ask("POST", "/v1/agents/other/resume", { reason: "elsewhere" });
   await row(second).waitFor({ state: "detached" });
   assert.equal(await dialog.count(), 1);
   assert.deepEqual(page.faults, []);

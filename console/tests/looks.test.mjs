@@ -7,8 +7,8 @@ let browser, house, ann, held;
 const SMALL = { viewport: { width: 320, height: 640 } };
 before(async () => {
   [browser, house] = await Promise.all([browse(), House.open()]);
-  ann = await house.agent("ann");
   await house.agent("bob");
+  ann = await house.agent("ann", { parent: "bob" });
   const { body } = await house.send(ann, vlp("ann", "bob", "Somebody should look at this.", { safety: { level: "review" }, keywords: ["looks", "small", "phone"] }));
   held = body.position;
   await house.send(ann, vlp("ann", "bob", "مرحبا بالعالم, this is a mixed text", { keywords: ["mixed", "text", "looks"] }));
@@ -34,8 +34,7 @@ test("on the smallest phone checkpoints can be checked, and the outcome is in si
   await check.waitFor();
   await check.click();
   await table.locator("[data-proof]").first().waitFor();
-  const inSight = await table.evaluate((box) => [...box.querySelectorAll("tbody tr:first-child :is(button, [data-proof])")].every((one) => one.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1));
-  assert.equal(inSight, true);
+  assert.equal(await table.evaluate((box) => box.scrollWidth - box.clientWidth), 0, "nothing has to be moved into sight");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
   await page.context().close();
 });

@@ -67,9 +67,9 @@ fn what_waits_is_listed_in_the_order_asked_for_and_counted_in_all() {
     let asking = ann.vlp("bob").replace(r#""confidence""#, r#""safety":{"level":"review"},"confidence""#);
     let urgent = held(&house, &ann, &asking);
     let last = held(&house, &ann, &bold(&ann, "bob"));
-    let list = |query: &str| house.ask("GET", format!("/v1/reviews?{query}")).by(&house.operator).get();
+    let listed = |query: &str| house.ask("GET", format!("/v1/reviews?{query}")).by(&house.operator).get();
     let ids = |query: &str| {
-        let told = list(query).ok();
+        let told = listed(query).ok();
         assert_eq!(told["waiting"], 3, "{told}");
         told["reviews"]
             .as_array()
@@ -83,8 +83,8 @@ fn what_waits_is_listed_in_the_order_asked_for_and_counted_in_all() {
     assert_eq!(ids("order=urgent"), [&*urgent, &first, &last]);
     assert_eq!(ids("order=newest&limit=1"), [&*last]);
     assert_eq!(ids(&format!("order=newest&after={last}")), [&*urgent, &first]);
-    assert_eq!(list("order=urgent&limit=1").ok()["next"], Value::Null);
-    list("order=urgent&after=1").refused(422, "out_of_range");
+    assert_eq!(listed("order=urgent&limit=1").ok()["next"], Value::Null);
+    listed("order=urgent&after=1").refused(422, "out_of_range");
 }
 
 #[test]
