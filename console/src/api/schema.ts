@@ -488,6 +488,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/audit/checkpoints": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Checkpoints signed since the exchange started
+         * @description The last ones all, of those before fewer the older they are.
+         */
+        readonly get: operations["listCheckpoints"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/audit/consistency": {
         readonly parameters: {
             readonly query?: never;
@@ -651,6 +671,47 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/decisions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List what was decided on messages that waited for a person
+         * @description For operators, reviewers and auditors.
+         */
+        readonly get: operations["listDecisions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/demo": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Whether the demo is played, and may be */
+        readonly get: operations["getDemo"];
+        readonly put?: never;
+        /**
+         * Play the demo on this exchange
+         * @description For operators, on the machine the exchange runs on, while there are no agents or those of the demo are among them.
+         */
+        readonly post: operations["playDemo"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/erase": {
         readonly parameters: {
             readonly query?: never;
@@ -788,6 +849,26 @@ export interface paths {
          * @description For operators and auditors. Told four times a second; of more entries than fit, the newest and how many were left out. It begins with the last entries, or behind a position.
          */
         readonly get: operations["streamFeed"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/feed/reviews": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Stream how much waits for a person
+         * @description For operators, reviewers and auditors.
+         */
+        readonly get: operations["streamReviews"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1029,6 +1110,26 @@ export interface paths {
          * @description For operators and reviewers. Whoever sent it is told of a refusal.
          */
         readonly post: operations["decideReview"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/reviews/{id}/evidence": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What a held message rests on
+         * @description For operators, reviewers and auditors: the message, what it names and what names it, what was asked for in its task, and what was said of holding it; also once it is decided.
+         */
+        readonly get: operations["getEvidence"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1811,6 +1912,9 @@ export interface components {
              * @enum {string}
              */
             readonly state: "running" | "paused" | "suspended";
+            readonly stopped?: components["schemas"]["Stopped"];
+            /** @description How much waits for it, for those who may read its mailbox. */
+            readonly waiting?: number;
         };
         /** @description Something people are to be told. */
         readonly Alert: {
@@ -2138,6 +2242,11 @@ export interface components {
             /** @description How many entries it covers. */
             readonly size: number;
         };
+        /** @description Checkpoints. */
+        readonly Checkpoints: {
+            /** @description The newest first. */
+            readonly checkpoints: readonly components["schemas"]["Checkpoint"][];
+        };
         /**
          * @description How much one is told: everything, or flags.
          * @enum {string}
@@ -2337,6 +2446,42 @@ export interface components {
             /** @description What to ask for next, as `after`. */
             readonly next: string;
         };
+        /** @description A message that waited for a person, and what became of it. */
+        readonly Decision: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            readonly at: string | null;
+            /** @description Who decided; the exchange where nobody did in time. */
+            readonly by: string | null;
+            /**
+             * @description What.
+             * @enum {string}
+             */
+            readonly decision: "approved" | "refused";
+            /** @description The review's id. */
+            readonly id: string;
+            readonly message: components["schemas"]["HeldMessage"];
+            /** @description Why. */
+            readonly reason: string | null;
+        };
+        /** @description What was decided. */
+        readonly Decisions: {
+            /** @description The newest message first. */
+            readonly decisions: readonly components["schemas"]["Decision"][];
+            /** @description What to ask for next, as `before`. */
+            readonly next: number | null;
+        };
+        /** @description The demo. */
+        readonly Demo: {
+            /** @description Whether it broke off the last time. */
+            readonly failed: boolean;
+            /** @description Whether the one who asks may let it be played. */
+            readonly offered: boolean;
+            /** @description Whether it is being played. */
+            readonly playing: boolean;
+        };
         /**
          * @description A dialect that agents speak.
          * @enum {string}
@@ -2513,6 +2658,8 @@ export interface components {
              * @description When it was taken.
              */
             readonly raised_at: string;
+            /** @description What it gives as its reason, if that is still here. */
+            readonly reason: string | null;
             /** @description Whether an acknowledgement was asked for. */
             readonly requires_ack: boolean;
             /**
@@ -2530,10 +2677,41 @@ export interface components {
         };
         /** @description Escalations. */
         readonly Escalations: {
-            /** @description The escalations, oldest first. */
+            /** @description The escalations, in the order asked for. */
             readonly escalations: readonly components["schemas"]["Escalation"][];
             /** @description What to ask for next, as `after`. */
             readonly next: number;
+        };
+        /** @description What a held message rests on. */
+        readonly Evidence: {
+            readonly asked: components["schemas"]["HeldMessage"] | null;
+            /** @description The one of them that counts, by its position. */
+            readonly authoritative: number;
+            /** @description The message, what it names and what names it, in order. */
+            readonly chain: readonly components["schemas"]["TruthLink"][];
+            /** @description Whether there is more than was followed. */
+            readonly more: boolean;
+            /** @description Whether it still waits for a person. */
+            readonly waits: boolean;
+            /** @description What was said of holding it, in order. */
+            readonly words: readonly {
+                /**
+                 * Format: date-time
+                 * @description When.
+                 */
+                readonly at: string;
+                /** @description Who. */
+                readonly by: string;
+                /** @description The entry that says so. */
+                readonly position: number;
+                /** @description Why. */
+                readonly reason: string | null;
+                /**
+                 * @description What.
+                 * @enum {string}
+                 */
+                readonly said: "approved" | "lifted" | "refused" | "claimed";
+            }[];
         };
         /** @description What the exchange signs with. */
         readonly ExchangeKeys: {
@@ -2728,6 +2906,18 @@ export interface components {
             /** @description How many before them were left out. */
             readonly skipped: number;
         };
+        /** @description How much waits for a person. */
+        readonly FeedReviews: {
+            /**
+             * Format: date-time
+             * @description When it was counted.
+             */
+            readonly at: string;
+            /** @description Whether it is another than what was told before. */
+            readonly changed: boolean;
+            /** @description How much. */
+            readonly waiting: number;
+        };
         /** @description Something a rule found. */
         readonly Finding: {
             /** @description What, for programs. */
@@ -2816,6 +3006,43 @@ export interface components {
             }[];
             /** @description How many entries it has. */
             readonly size: number;
+        };
+        /** @description A message, with its bytes. */
+        readonly HeldMessage: {
+            /**
+             * @description Who keeps the key it is signed with, where it is not the sender.
+             * @enum {string}
+             */
+            readonly custody?: "own" | "exchange";
+            readonly dialect: components["schemas"]["Dialect"];
+            /** @description SHA-256 of its canonical form without its signature. */
+            readonly digest: components["schemas"]["Hash"];
+            /** @description What rules and the scan found. */
+            readonly findings: readonly components["schemas"]["Finding"][];
+            /** @description Its kind within the dialect. */
+            readonly kind: string;
+            /** @description The message as it was sent, where it was asked for and is still here. */
+            readonly message?: components["schemas"]["Message"];
+            /** @description Its id. */
+            readonly message_id: string;
+            /** @description Where in the record it lies. */
+            readonly position: number;
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            readonly received_at: string;
+            /** @description Who sent it. */
+            readonly sender: string;
+            /** @description The task or session it belongs to. */
+            readonly thread: string | null;
+            /** @description Whose mailboxes it went to. */
+            readonly to: readonly string[];
+            /**
+             * @description What was decided; what was `held` may have gone on since.
+             * @enum {string}
+             */
+            readonly verdict: "accepted" | "held";
         };
         /** @description Identity tokens. */
         readonly Identities: {
@@ -3315,6 +3542,8 @@ export interface components {
             readonly manifest?: components["schemas"]["CapManifest"];
             /** @description The model it runs on. */
             readonly model?: string;
+            /** @description Whether to change nothing where there is such an agent already. */
+            readonly only_new?: boolean;
             /** @description Ontologies it understands, as prefixes of their terms. */
             readonly ontologies?: readonly string[];
             /** @description The agent above it. */
@@ -3347,6 +3576,11 @@ export interface components {
         readonly Review: {
             /** @description Who is looking at it. */
             readonly claimed_by: string | null;
+            /**
+             * Format: date-time
+             * @description Until when that keeps other reviewers from deciding.
+             */
+            readonly claimed_until: string | null;
             /**
              * Format: date-time
              * @description When it is refused if nobody decides.
@@ -3602,6 +3836,20 @@ export interface components {
              */
             readonly state: "PENDING" | "ACTIVE" | "ROTATING" | "RETIRED";
         };
+        /** @description Why an agent stands still, for itself, operators and auditors. */
+        readonly Stopped: {
+            /** @description Who stopped it: an operator, or the agent that escalated. */
+            readonly by: string;
+            /** @description The entry that holds the escalation, where one stops it. */
+            readonly escalation: number | null;
+            /** @description What they gave as their reason, if it is still here. */
+            readonly reason: string | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            readonly since: string;
+        };
         /** @description How the record is stored. */
         readonly Storage: {
             /** @description Bytes of its segments. */
@@ -3721,61 +3969,63 @@ export interface components {
             /** @description The one that counts: the original, or the last correction by its author or overseer. */
             readonly authoritative: number;
             /** @description All of them, in the order of the record. */
-            readonly chain: readonly {
-                /**
-                 * @description Who keeps the key it is signed with, where it is not the sender.
-                 * @enum {string}
-                 */
-                readonly custody?: "own" | "exchange";
-                readonly dialect: components["schemas"]["Dialect"];
-                /** @description SHA-256 of its canonical form without its signature. */
-                readonly digest: components["schemas"]["Hash"];
-                /** @description What rules and the scan found. */
-                readonly findings: readonly components["schemas"]["Finding"][];
-                /** @description Whether it went on: it was never held, or was released. */
-                readonly in_force: boolean;
-                /** @description Its kind within the dialect. */
-                readonly kind: string;
-                /**
-                 * @description How far it may go by itself.
-                 * @enum {string|null}
-                 */
-                readonly level: "safe" | "review" | "block" | null;
-                /** @description The message as it was sent, where it was asked for and is still here. */
-                readonly message?: components["schemas"]["Message"];
-                /** @description Its id. */
-                readonly message_id: string;
-                readonly metrics: components["schemas"]["Metrics"] | null;
-                /** @description The messages it names. */
-                readonly names: readonly number[];
-                /** @description Where in the record it lies. */
-                readonly position: number;
-                /**
-                 * Format: date-time
-                 * @description When it came.
-                 */
-                readonly received_at: string;
-                /**
-                 * @description What it is to the original.
-                 * @enum {string}
-                 */
-                readonly role: "original" | "ground" | "correction" | "dispute" | "evidence" | "mention";
-                /** @description Who sent it. */
-                readonly sender: string;
-                /** @description The task or session it belongs to. */
-                readonly thread: string | null;
-                /** @description Whose mailboxes it went to. */
-                readonly to: readonly string[];
-                /**
-                 * @description What was decided; what was `held` may have gone on since.
-                 * @enum {string}
-                 */
-                readonly verdict: "accepted" | "held";
-            }[];
+            readonly chain: readonly components["schemas"]["TruthLink"][];
             /** @description Whether there is more than was followed. */
             readonly more: boolean;
             /** @description The message that everything else is about. */
             readonly original: number;
+        };
+        /** @description A message of a chain. */
+        readonly TruthLink: {
+            /**
+             * @description Who keeps the key it is signed with, where it is not the sender.
+             * @enum {string}
+             */
+            readonly custody?: "own" | "exchange";
+            readonly dialect: components["schemas"]["Dialect"];
+            /** @description SHA-256 of its canonical form without its signature. */
+            readonly digest: components["schemas"]["Hash"];
+            /** @description What rules and the scan found. */
+            readonly findings: readonly components["schemas"]["Finding"][];
+            /** @description Whether it went on: it was never held, or was released. */
+            readonly in_force: boolean;
+            /** @description Its kind within the dialect. */
+            readonly kind: string;
+            /**
+             * @description How far it may go by itself.
+             * @enum {string|null}
+             */
+            readonly level: "safe" | "review" | "block" | null;
+            /** @description The message as it was sent, where it was asked for and is still here. */
+            readonly message?: components["schemas"]["Message"];
+            /** @description Its id. */
+            readonly message_id: string;
+            readonly metrics: components["schemas"]["Metrics"] | null;
+            /** @description The messages it names. */
+            readonly names: readonly number[];
+            /** @description Where in the record it lies. */
+            readonly position: number;
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            readonly received_at: string;
+            /**
+             * @description What it is to the original.
+             * @enum {string}
+             */
+            readonly role: "original" | "ground" | "correction" | "dispute" | "evidence" | "mention";
+            /** @description Who sent it. */
+            readonly sender: string;
+            /** @description The task or session it belongs to. */
+            readonly thread: string | null;
+            /** @description Whose mailboxes it went to. */
+            readonly to: readonly string[];
+            /**
+             * @description What was decided; what was `held` may have gone on since.
+             * @enum {string}
+             */
+            readonly verdict: "accepted" | "held";
         };
         /**
          * VCP capability handshake
@@ -6306,6 +6556,33 @@ export interface operations {
             readonly 503: components["responses"]["Refused503"];
         };
     };
+    readonly listCheckpoints: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The newest first */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Checkpoints"];
+                };
+            };
+            readonly 403: components["responses"]["Refused403"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
     readonly proveGrowth: {
         readonly parameters: {
             readonly query: {
@@ -6656,6 +6933,96 @@ export interface operations {
             readonly 503: components["responses"]["Refused503"];
         };
     };
+    readonly listDecisions: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Only messages before this position: `next` of the answer before */
+                readonly before?: number;
+                /** @description How many at most */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The last decisions, the newest message first */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Decisions"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly getDemo: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How it stands */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Demo"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly playDemo: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description It is being played */
+            readonly 202: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Demo"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
     readonly getErasures: {
         readonly parameters: {
             readonly query?: {
@@ -6736,6 +7103,8 @@ export interface operations {
                 readonly agent?: string;
                 /** @description How many at most */
                 readonly limit?: number;
+                /** @description The oldest first, or the newest; `oldest` when left out */
+                readonly order?: "oldest" | "newest";
                 /** @description Those that are open, or the last that are closed too; `open` when left out */
                 readonly state?: "open" | "all";
             };
@@ -6748,7 +7117,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The escalations, oldest first */
+            /** @description The escalations, in the order asked for */
             readonly 200: {
                 headers: {
                     readonly traceparent: components["headers"]["traceparent"];
@@ -6994,6 +7363,34 @@ export interface operations {
             readonly 403: components["responses"]["Refused403"];
             readonly 409: components["responses"]["Refused409"];
             readonly 422: components["responses"]["Refused422"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly streamReviews: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description How much waits, until the client or the exchange ends it */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/event-stream": string;
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
             readonly 429: components["responses"]["Refused429"];
             readonly 503: components["responses"]["Refused503"];
         };
@@ -7749,6 +8146,39 @@ export interface operations {
             readonly 429: components["responses"]["Refused429"];
             readonly 503: components["responses"]["Refused503"];
             readonly 507: components["responses"]["Refused507"];
+        };
+    };
+    readonly getEvidence: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path: {
+                /** @description The review's id */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What it rests on */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Evidence"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
         };
     };
     readonly getSession: {
