@@ -15,13 +15,21 @@ pub(crate) fn has_controls(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |any, byte| any | is_control(*byte))
 }
 
+const NUL: &str = "nul_character";
+const CONTROL: &str = "control_character";
+
+/// Whether a pattern is one that bytes which are no text match by chance.
+pub(crate) fn is_binary(pattern: &str) -> bool {
+    matches!(pattern, NUL | CONTROL)
+}
+
 /// Looks for control characters.
 pub(crate) fn controls(text: &str) -> impl Iterator<Item = Hidden> {
     let bytes = if has_controls(text.as_bytes()) { text.as_bytes() } else { &[] };
     let nul = memchr::memchr(0, bytes);
     let control = bytes.iter().position(|byte| *byte != 0 && is_control(*byte));
     let hidden = |pattern| move |offset| Hidden { pattern, offset, length: 1 };
-    nul.map(hidden("nul_character")).into_iter().chain(control.map(hidden("control_character")))
+    nul.map(hidden(NUL)).into_iter().chain(control.map(hidden(CONTROL)))
 }
 
 const fn is_control(byte: u8) -> bool {

@@ -4,7 +4,7 @@
 use crate::encoded::{self, encoded};
 use crate::extra::Extras;
 use crate::found::{Hit, How, Severity};
-use crate::hidden::{controls, has_controls, hidden};
+use crate::hidden::{controls, has_controls, hidden, is_binary};
 use crate::lines::lines;
 use crate::markers::marks;
 use crate::patterns::{self, BUILT_IN, LISTS};
@@ -92,7 +92,7 @@ impl Scanner {
         for run in runs {
             let mut inner = Hits::default();
             self.look(&run.text, &mut inner, spent);
-            for hit in inner.0 {
+            for hit in inner.0.into_iter().filter(|hit| !is_binary(&hit.pattern)) {
                 let severity = hit.severity.raised();
                 hits.add(Hit { severity, offset: run.offset, length: run.length, how: How::Base64, ..hit });
             }
