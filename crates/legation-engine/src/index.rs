@@ -141,9 +141,11 @@ impl Follower {
     }
 
     fn start_over(&self, index: &mut Index) -> Result<(), Error> {
+        // Whoever asks from now on waits until it has come so far again.
+        self.standing.send_modify(|standing| standing.next = 0);
         index.start_over()?;
         let key = Some(index.key());
-        self.standing.send_modify(|standing| (standing.next, standing.key) = (0, key));
+        self.standing.send_modify(|standing| standing.key = key);
         Ok(())
     }
 

@@ -54,6 +54,8 @@ pub(crate) struct Shared {
     pub(crate) begun: AtomicU64,
     /// Set by a finder that came upon damage.
     pub(crate) doubted: AtomicBool,
+    /// Held while its files are thrown away and made again, so that nobody reads half of them.
+    pub(crate) making: RwLock<()>,
 }
 
 /// How an index came to be open.
@@ -91,7 +93,8 @@ impl Index {
             Err(error) => return Err(error),
         };
         let terms = RwLock::new(Arc::new(terms));
-        let shared = Shared { dir: dir.into(), terms, begun: AtomicU64::new(0), doubted: AtomicBool::new(false) };
+        let (begun, doubted, making) = (AtomicU64::new(0), AtomicBool::new(false), RwLock::new(()));
+        let shared = Shared { dir: dir.into(), terms, begun, doubted, making };
         Ok((Index { reader, base, shared: Arc::new(shared) }, origin))
     }
 
@@ -134,6 +137,7 @@ impl Index {
     /// Throws everything away and begins again at the first entry, with the newest key.
     pub fn start_over(&mut self) -> Result<(), Error> {
         let terms = Arc::new(Terms::of(&*self.reader.ring().newest()?));
+        let _alone = self.shared.making.write().unwrap_or_else(PoisonError::into_inner);
         self.base = Base::create(&self.shared.dir, &terms)?;
         *self.shared.terms.write().unwrap_or_else(PoisonError::into_inner) = terms;
         self.shared.begun.fetch_add(1, Ordering::AcqRel);

@@ -114,6 +114,7 @@ impl Finder {
 
     /// Lends a connection. One that came upon damage is not used again, and the index is told.
     fn with<T>(&self, ask: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        let _whole = self.shared.making.read().unwrap_or_else(PoisonError::into_inner);
         let begun = self.shared.begun.load(Ordering::Acquire);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|lent| lent.begun == begun);
