@@ -62,7 +62,7 @@ export function Safety({ of }: { of: object }): VNode {
   const issues = safety.list("issues");
   return (
     <div class="stack">
-      {level && <div><Chip tone={LEVELS[level] ?? "plain"}>{level}</Chip></div>}
+      {level && <Chip tone={LEVELS[level] ?? "plain"}>{level}</Chip>}
       {issues && <ul class="stack">{issues.map((issue, n) => <li key={n}>{isObject(issue) ? <Issue of={issue} /> : <Some value={issue} />}</li>)}</ul>}
       <Rest of={safety.rest()} />
     </div>
