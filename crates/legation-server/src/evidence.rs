@@ -11,7 +11,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Decision, Error, Evidence, Word};
+use legation_engine::{Decision, Error, Evidence, Exchange, Word};
+use legation_exchange::Who;
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -58,8 +59,10 @@ pub(crate) async fn get(
     caller.may_see_reviews()?;
     let evidence = shared.exchange.evidence(id.position()?, &caller.0).await?.ok_or_else(unknown)?;
     let Evidence { waits, truth, asked, words } = &evidence;
-    let chain = truth.chain.iter().map(Bearing::of).collect::<Result<_, _>>()?;
-    let asked = asked.as_ref().map(|(entry, accepted)| MessageFacts::of(entry, accepted, true)).transpose()?;
+    let (exchange, who) = (&shared.exchange, &caller.0);
+    let chain = truth.chain.iter().map(|link| Bearing::of(link)?.told_to(exchange, who)).collect::<Result<_, _>>()?;
+    let told = |(entry, accepted)| MessageFacts::of(entry, accepted, true)?.told_to(exchange, who);
+    let asked = asked.as_ref().map(|(entry, accepted)| (entry, accepted)).map(told).transpose()?;
     let words = words.iter().cloned().map(Remark::from).collect();
     let (waits, more, authoritative) = (*waits, truth.more, truth.authoritative);
     Ok(Json(Told { waits, chain, more, authoritative, asked, words }).into_response())
@@ -95,7 +98,7 @@ struct Item<'d> {
 }
 
 impl<'d> Item<'d> {
-    fn of(decided: &'d Decision) -> Result<Item<'d>, Error> {
+    fn of(decided: &'d Decision, exchange: &Exchange, who: &Who) -> Result<Item<'d>, Error> {
         let Decision { entry, accepted, released, word } = decided;
         let word = word.as_ref();
         Ok(Item {
@@ -104,7 +107,7 @@ impl<'d> Item<'d> {
             by: word.map(|word| word.by.as_str()),
             at: word.map(|word| word.at.to_string()),
             reason: word.and_then(|word| word.why.as_deref()),
-            message: MessageFacts::of(entry, accepted, true)?,
+            message: MessageFacts::of(entry, accepted, true)?.told_to(exchange, who)?,
         })
     }
 }
@@ -117,6 +120,6 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
         return Err(Refusal::because(Code::OutOfRange, format!("limit is 1 to {MOST}")));
     }
     let (found, next) = shared.exchange.decisions(before, limit).await?;
-    let decisions = found.iter().map(Item::of).collect::<Result<_, _>>()?;
+    let decisions = found.iter().map(|one| Item::of(one, &shared.exchange, &caller.0)).collect::<Result<_, _>>()?;
     Ok(Json(Decisions { decisions, next }).into_response())
 }

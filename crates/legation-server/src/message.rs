@@ -4,6 +4,7 @@
 use crate::caller::Caller;
 use crate::inbox::query;
 use crate::refusal::Refusal;
+use crate::reviews::shown;
 use crate::shared::Shared;
 use crate::view::told;
 use axum::Json;
@@ -11,12 +12,13 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Error, Fate, Lookup, explain_refusal};
+use legation_engine::{Error, Exchange, Fate, Lookup, explain_refusal};
 use legation_exchange::rules::Finding;
-use legation_exchange::{Accepted, Custody, Effect, Entry, Refused};
+use legation_exchange::{Accepted, Custody, Effect, Entry, Refused, Who};
 use legation_protocol::{Code, Format};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What is known of a message, or of a refusal.
@@ -45,7 +47,7 @@ pub(crate) struct MessageFacts<'e> {
     /// What rules and the scan found.
     findings: &'e [Finding],
     #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'e RawValue>,
+    message: Option<Cow<'e, RawValue>>,
     /// Why the message is not here any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     gone: Option<Gone>,
@@ -149,7 +151,8 @@ impl<'e> MessageFacts<'e> {
         let Accepted { dialect, kind, id, sender, to, thread, digest, .. } = accepted;
         let position = entry.position;
         let body = entry.body.as_deref().filter(|_| with_message);
-        let message = body.map(serde_json::from_slice).transpose().map_err(|_| Error::Entry { position })?;
+        let message: Option<&RawValue> =
+            body.map(serde_json::from_slice).transpose().map_err(|_| Error::Entry { position })?;
         Ok(MessageFacts {
             position,
             verdict: if accepted.ruled.held.is_empty() { "accepted" } else { "held" },
@@ -163,9 +166,18 @@ impl<'e> MessageFacts<'e> {
             digest,
             custody: told(accepted.custody),
             findings: &accepted.ruled.findings,
-            message,
+            message: message.map(Cow::Borrowed),
             gone: None,
         })
+    }
+
+    /// The same, with flags in place of what this one is not cleared for.
+    pub(crate) fn told_to(mut self, exchange: &Exchange, who: &Who) -> Result<MessageFacts<'e>, Error> {
+        if let Some(Cow::Borrowed(raw)) = self.message {
+            let told = shown(raw.get().as_bytes(), self.sender, exchange, who);
+            self.message = Some(told.map_err(|_| Error::Entry { position: self.position })?.0);
+        }
+        Ok(self)
     }
 }
 

@@ -161,7 +161,7 @@ impl<'r> Item<'r> {
 }
 
 /// A message as somebody is shown it, and which of its members are flags.
-fn shown<'r>(
+pub(crate) fn shown<'r>(
     bytes: &'r [u8],
     sender: &str,
     exchange: &Exchange,

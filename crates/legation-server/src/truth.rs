@@ -6,7 +6,8 @@ use crate::shared::Shared;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Error, Link, Truth};
+use legation_engine::{Error, Exchange, Link, Truth};
+use legation_exchange::Who;
 use legation_protocol::vlp::{Level, Metrics};
 use serde::Serialize;
 use std::sync::Arc;
@@ -42,6 +43,11 @@ impl<'t> Bearing<'t> {
             level: accepted.ruled.level,
             metrics: accepted.ruled.metrics,
         })
+    }
+
+    /// The same, with flags in place of what this one is not cleared for.
+    pub(crate) fn told_to(self, exchange: &Exchange, who: &Who) -> Result<Bearing<'t>, Error> {
+        Ok(Bearing { facts: self.facts.told_to(exchange, who)?, ..self })
     }
 }
 

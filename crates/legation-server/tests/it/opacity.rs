@@ -182,10 +182,18 @@ fn a_reviewer_decides_without_seeing_how_somebody_is() {
         let told = review(by, &scene.shared);
         assert_eq!(told["message"]["payload"]["personal_state"]["energy"], 2.3751);
     }
+    let evidence = |by: &str| scene.get(by, &format!("/v1/reviews/{}/evidence", scene.shared)).ok();
+    let told = evidence(&scene.reviewer);
+    assert_eq!(told["chain"][0]["message"]["payload"]["personal_state"], true, "{told}");
+    tells_nothing("evidence", &told.to_string());
+    assert!(evidence(&scene.house.operator).to_string().contains("2.3751"));
     // What goes on is what was signed.
     let digest = review(&scene.reviewer, &scene.shared)["digest"].clone();
     let body = json!({"decision": "approve", "digest": digest, "reason": "harmless"}).to_string();
     scene.house.ask("POST", format!("/v1/reviews/{}", scene.shared)).by(&scene.reviewer).json(body).ok();
+    let told = scene.get(&scene.reviewer, "/v1/decisions").ok();
+    assert_eq!(told["decisions"][0]["message"]["message"]["payload"]["personal_state"], true, "{told}");
+    tells_nothing("decisions", &told.to_string());
     let inbox = scene.house.inbox(&scene.parent, "").to_string();
     assert!(inbox.contains(ATTACK) && inbox.contains("2.3751"), "{inbox}");
 }
