@@ -2,6 +2,7 @@
 import { useComputed } from "@preact/signals";
 import { Component, type ComponentChildren, type FunctionComponent, type VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Brake } from "./agents/brake";
 import { over, session, signOut, skew } from "./api/client";
 import { flowing, useFeed, waits } from "./api/feed";
 import { asProblem } from "./api/use";
@@ -124,6 +125,7 @@ export function Shell(): VNode {
         <div class="brand"><a href="#/">Legation</a><Flowing /></div>
         <button type="button" class="menu" aria-expanded={open} aria-controls="nav" onClick={() => setOpen(!open)}>Menu</button>
         <Nav close={() => setOpen(false)} />
+        <Brake />
         <Person />
       </header>
       <Clock />

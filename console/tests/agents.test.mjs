@@ -40,9 +40,11 @@ async function tabTo(page, name) {
 }
 
 test("an alarm shows who has not answered and how long there is, and is acknowledged by keyboard", async () => {
-  const { message_id: id } = await raise("low", "mid", "critical", `Asked for ${HOSTILE}`);
   await raise("other", "mid", "warning", "The disk is nearly full.");
+  // The clock of a critical one runs for five seconds: the page is there before it begins.
   const page = await enter(browser, house, { at: "agents" });
+  await page.getByText("The disk is nearly full.").first().waitFor();
+  const { message_id: id } = await raise("low", "mid", "critical", `Asked for ${HOSTILE}`);
   const alarm = page.locator(`[data-escalation="${id}"]`);
   await alarm.getByText('Asked for <img src=x onerror="alert(1)"><script>alert(2)</script>').waitFor();
   await alarm.getByText("no acknowledgement yet").first().waitFor();
@@ -61,6 +63,8 @@ test("an alarm shows who has not answered and how long there is, and is acknowle
   await dialog.waitFor({ state: "detached" });
   assert.match(await page.evaluate(() => document.activeElement.textContent), /^Acknowledge/);
   await page.keyboard.press("Enter");
+  // The button that opens it has the same name: what is looked for is the one within.
+  await dialog.getByText("It stays paused until it is resumed.").waitFor();
   await tabTo(page, "Acknowledge");
   await page.keyboard.press("Enter");
   await alarm.getByText("acknowledged by").waitFor();

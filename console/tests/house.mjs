@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -80,6 +81,47 @@ export class House {
 
   signed(message) {
     return { ...message, signature: `base64:${sign(null, Buffer.from(canonical(message)), this.keys.get(message.sender)).toString("base64")}` };
+  }
+}
+
+/** A wire to an exchange that can be cut, and counts what is asked through it. */
+export class Wire {
+  sockets = new Set();
+  asked = [];
+  isCut = false;
+
+  static async to(house) {
+    const wire = new Wire();
+    const { hostname, port } = new URL(house.url);
+    wire.server = createServer((near) => {
+      if (wire.isCut) return near.destroy();
+      const far = connect(Number(port), hostname);
+      for (const [one, other] of [[near, far], [far, near]]) {
+        wire.sockets.add(one);
+        one.on("error", () => other.destroy());
+        one.on("close", () => { wire.sockets.delete(one); other.destroy(); });
+        one.pipe(other);
+      }
+      near.on("data", (bytes) => wire.asked.push(...(bytes.toString("latin1").match(/^(GET|POST|PUT|DELETE) \S+/gm) ?? [])));
+    });
+    await new Promise((done) => wire.server.listen(0, "127.0.0.1", done));
+    wire.url = `http://127.0.0.1:${wire.server.address().port}`;
+    wire.operator = house.operator;
+    return wire;
+  }
+
+  cut() {
+    this.isCut = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  mend() {
+    this.isCut = false;
+  }
+
+  end() {
+    this.cut();
+    this.server.close();
   }
 }
 

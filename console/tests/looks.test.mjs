@@ -21,7 +21,7 @@ after(async () => {
 test("a message fits the smallest phone, and its safety is a mark, not a bar", async () => {
   const page = await enter(browser, house, { at: `messages/${held}`, ...SMALL });
   await page.locator("[data-proof]").waitFor();
-  const chip = page.locator("dd .stack > .chip");
+  const chip = page.locator("dd .stack > .keywords > .chip");
   const found = await chip.evaluate((one) => ({ wide: document.documentElement.scrollWidth, bar: one.offsetWidth > 0.9 * one.parentElement.offsetWidth }));
   assert.deepEqual(found, { wide: 320, bar: false });
   await page.context().close();

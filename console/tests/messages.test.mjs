@@ -54,9 +54,27 @@ test("filters narrow the list, and the address keeps them", async () => {
   await page.context().close();
 });
 
+test("every line says what its message says, and of a refusal why", async () => {
+  const why = (await house.ask("GET", "/v1/messages?verdict=refused")).body.messages[0].says;
+  for (const viewport of [{ width: 1280, height: 860 }, { width: 390, height: 844 }]) {
+    const page = await enter(browser, house, { at: "messages", viewport });
+    for (const words of ["All of them sell diesel.", "The outline is ready.", "Mend the list.", "⏰🌅|📍🏡"]) {
+      await page.locator(".line .gist").getByText(words).waitFor();
+    }
+    await page.locator(".line", { hasText: "refused" }).locator(".gist").getByText(why).waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    assert.deepEqual(await axe(page), []);
+    await page.context().close();
+  }
+  // Beside an opened one they say it too.
+  const page = await enter(browser, house, { at: `messages/${at.claim}` });
+  await page.locator(".split .line .gist").getByText("The outline is ready.").waitFor();
+  await page.context().close();
+});
+
 test("a claim shows its confidence and where it comes from, and its proof holds", async () => {
   const page = await enter(browser, house, { at: `messages/${at.claim}` });
-  await page.getByText("All of them sell diesel.").waitFor();
+  await page.locator(".said").getByText("All of them sell diesel.").waitFor();
   await page.getByRole("progressbar", { name: "Confidence 85 %" }).waitFor();
   await page.getByText("https://api.example.com/1").waitFor();
   assert.equal(await page.locator("a[href^='https:']").count(), 0);

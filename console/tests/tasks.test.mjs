@@ -69,7 +69,8 @@ test("a task shows its parties, rights, messages and attachments, all as text", 
   const text = await card.innerText();
   for (const part of ["pm", "worker", "qa", "query", "tool call result · Data · query", "unreviewed"]) assert.ok(text.includes(part), part);
   await page.goto(`${house.url}/#/tasks/T1?opener=orchestrator`);
-  await card.getByText("<script>alert(2)</script>").waitFor();
+  await card.getByText("<script>alert(2)</script>").first().waitFor();
+  await card.locator(".lines-said .gist").getByText("<script>alert(2)</script>").waitFor();
   assert.ok((await card.innerText()).includes("U+202E"), "what cannot be seen is named");
   assert.equal(await page.locator("main img, main script").count(), 0);
   assert.deepEqual(await axe(page), []);

@@ -21,7 +21,7 @@ pub fn record(data: &[u8]) {
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory");
     let log = dir.path().join("log");
     fs::create_dir(&log).expect("a directory");
-    let format = if fit & Fit::SEALED == 0 { "legation-record 1\n" } else { "legation-record 2\n" };
+    let format = if fit & Fit::SEALED == 0 { "legation-record 1\n" } else { "legation-record 3\n" };
     fs::write(dir.path().join("format"), format).expect("a file");
     fs::write(log.join("00000000000000000000.seg"), &bytes).expect("a file");
     let before = checked(dir.path());
@@ -55,7 +55,14 @@ fn open(dir: &Path) -> Result<u64, Error> {
         Err(Error::Sealed { position, .. }) => assert!(position < found.next),
         Err(other) => panic!("what was opened is not read: {other}"),
     }
-    log.append(&[Frame { position: found.next, at: 0, salt: [0; 16], effect: Vec::new(), body: Body::None }])?;
+    log.append(&[Frame {
+        position: found.next,
+        at: 0,
+        salt: [0; 16],
+        effect: Vec::new(),
+        was: None,
+        body: Body::None,
+    }])?;
     Ok(found.next)
 }
 
@@ -180,7 +187,7 @@ fn parsed(bytes: &[u8], effect: usize) -> Frame {
     let (effect, body) = bytes[FRAME_HEAD..].split_at(effect);
     let body = (bytes[44..48] != [0xff; 4]).then(|| body.to_vec()).into();
     let salt = bytes[24..40].try_into().expect("sixteen");
-    Frame { position: number(8), at: number(16), salt, effect: effect.to_vec(), body }
+    Frame { position: number(8), at: number(16), salt, effect: effect.to_vec(), was: None, body }
 }
 
 /// The leaf that a sealed frame tells of.

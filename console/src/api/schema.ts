@@ -680,7 +680,7 @@ export interface paths {
         };
         /**
          * List what was decided on messages that waited for a person
-         * @description For operators, reviewers and auditors.
+         * @description For operators, reviewers and auditors; with flags in place of what is private, as in a review.
          */
         readonly get: operations["listDecisions"];
         readonly put?: never;
@@ -1125,7 +1125,7 @@ export interface paths {
         };
         /**
          * What a held message rests on
-         * @description For operators, reviewers and auditors: the message, what it names and what names it, what was asked for in its task, and what was said of holding it; also once it is decided.
+         * @description For operators, reviewers and auditors: the message, what it names and what names it, what was asked for in its task, and what was said of holding it; also once it is decided. Who is not cleared for something private gets flags in its place, as in a review.
          */
         readonly get: operations["getEvidence"];
         readonly put?: never;
@@ -2523,13 +2523,15 @@ export interface components {
             } & {
                 readonly [key: string]: unknown;
             };
-            /** @description What the leaf says of the effect, where not all of it is shown. */
+            /** @description What the leaf says of the effect, where that is not shown, or not all of it. */
             readonly effect_hash?: components["schemas"]["Hash"];
             /** @description The salt of the effect. */
             readonly effect_salt?: string;
             readonly leaf: components["schemas"]["Hash"];
             /** @description Its place. */
             readonly position: number;
+            /** @description Whether what its effect said is erased; an entry `erased` has the hash of what is shown. */
+            readonly redacted?: boolean;
         };
         /** @description What was erased, or would be. */
         readonly Erased: {
@@ -2547,6 +2549,8 @@ export interface components {
                  */
                 readonly received_at: string;
             } | null;
+            /** @description How many entries of extensions. */
+            readonly kept: number;
             /** @description The last of them. */
             readonly last: {
                 /** @description Where. */
@@ -2579,9 +2583,9 @@ export interface components {
             readonly reason?: string;
             /** @description Who sent the one with this id. */
             readonly sender?: string;
-            /** @description Somebody, and which of their messages are meant; both kinds where neither is said. */
+            /** @description Somebody, and which of their messages are meant; both kinds where neither is said. Where nothing narrows it, also what extensions keep of them. */
             readonly subject?: {
-                /** @description Who, by canonical id. */
+                /** @description Who: an agent by id, or `person:NAME` or `identity:SUBJECT`. */
                 readonly agent: string;
                 /**
                  * Format: date-time
@@ -2607,7 +2611,7 @@ export interface components {
                 /** @description How many there are to do. */
                 readonly of: number;
             };
-            /** @description How many messages were ever erased. */
+            /** @description How many messages and entries of extensions were ever erased. */
             readonly erased: number;
             /** @description All of them. */
             readonly list?: readonly {
@@ -2688,7 +2692,7 @@ export interface components {
             /** @description The one of them that counts, by its position. */
             readonly authoritative: number;
             /** @description The message, what it names and what names it, in order. */
-            readonly chain: readonly components["schemas"]["TruthLink"][];
+            readonly chain: readonly components["schemas"]["EvidenceLink"][];
             /** @description Whether there is more than was followed. */
             readonly more: boolean;
             /** @description Whether it still waits for a person. */
@@ -2712,6 +2716,57 @@ export interface components {
                  */
                 readonly said: "approved" | "lifted" | "refused" | "claimed";
             }[];
+        };
+        /** @description A message of a chain, as whoever asks is shown it. */
+        readonly EvidenceLink: {
+            /**
+             * @description Who keeps the key it is signed with, where it is not the sender.
+             * @enum {string}
+             */
+            readonly custody?: "own" | "exchange";
+            readonly dialect: components["schemas"]["Dialect"];
+            /** @description SHA-256 of its canonical form without its signature. */
+            readonly digest: components["schemas"]["Hash"];
+            /** @description What rules and the scan found. */
+            readonly findings: readonly components["schemas"]["Finding"][];
+            /** @description Whether it went on: it was never held, or was released. */
+            readonly in_force: boolean;
+            /** @description Its kind within the dialect. */
+            readonly kind: string;
+            /**
+             * @description How far it may go by itself.
+             * @enum {string|null}
+             */
+            readonly level: "safe" | "review" | "block" | null;
+            readonly message?: components["schemas"]["Message"] | Record<string, never>;
+            /** @description Its id. */
+            readonly message_id: string;
+            readonly metrics: components["schemas"]["Metrics"] | null;
+            /** @description The messages it names. */
+            readonly names: readonly number[];
+            /** @description Where in the record it lies. */
+            readonly position: number;
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            readonly received_at: string;
+            /**
+             * @description What it is to the original.
+             * @enum {string}
+             */
+            readonly role: "original" | "ground" | "correction" | "dispute" | "evidence" | "mention";
+            /** @description Who sent it. */
+            readonly sender: string;
+            /** @description The task or session it belongs to. */
+            readonly thread: string | null;
+            /** @description Whose mailboxes it went to. */
+            readonly to: readonly string[];
+            /**
+             * @description What was decided; what was `held` may have gone on since.
+             * @enum {string}
+             */
+            readonly verdict: "accepted" | "held";
         };
         /** @description What the exchange signs with. */
         readonly ExchangeKeys: {
@@ -2873,6 +2928,8 @@ export interface components {
             readonly duplicate: number;
             /** @description Escalations that are open, up to 1,000. */
             readonly escalations: number;
+            /** @description Sessions that are halted until a person lets them go on. */
+            readonly halted: number;
             /** @description Those that were held. */
             readonly held: number;
             /** @description Entries that cannot be found yet. */
@@ -2886,6 +2943,8 @@ export interface components {
                 /** @description How long they took together, in microseconds. */
                 readonly sum_micros: number;
             };
+            /** @description What waits in the mailbox of `user`. */
+            readonly questions: number;
             /** @description Inputs that are not decided yet. */
             readonly queued: number;
             /** @description Those that were refused. */
@@ -2894,6 +2953,8 @@ export interface components {
             readonly reviews: number;
             /** @description Entries of the record. */
             readonly size: number;
+            /** @description Agents that are paused or suspended, each with its instances. */
+            readonly stopped: number;
             /** @description Messages in all mailboxes. */
             readonly waiting: number;
         };
@@ -2915,6 +2976,10 @@ export interface components {
             readonly at: string;
             /** @description Whether it is another than what was told before. */
             readonly changed: boolean;
+            /** @description Sessions that are halted until a person lets them go on. */
+            readonly halted: number;
+            /** @description What waits in the mailbox of `user`. */
+            readonly questions: number;
             /** @description How much. */
             readonly waiting: number;
         };
@@ -3007,7 +3072,7 @@ export interface components {
             /** @description How many entries it has. */
             readonly size: number;
         };
-        /** @description A message, with its bytes. */
+        /** @description A message, as whoever asks is shown it. */
         readonly HeldMessage: {
             /**
              * @description Who keeps the key it is signed with, where it is not the sender.
@@ -3021,8 +3086,7 @@ export interface components {
             readonly findings: readonly components["schemas"]["Finding"][];
             /** @description Its kind within the dialect. */
             readonly kind: string;
-            /** @description The message as it was sent, where it was asked for and is still here. */
-            readonly message?: components["schemas"]["Message"];
+            readonly message?: components["schemas"]["Message"] | Record<string, never>;
             /** @description Its id. */
             readonly message_id: string;
             /** @description Where in the record it lies. */
@@ -3312,6 +3376,8 @@ export interface components {
             readonly digest: components["schemas"]["Hash"];
             /** @description What rules and the scan found. */
             readonly findings: readonly components["schemas"]["Finding"][];
+            /** @description What it says, in a few words, where that was asked for and is still here. */
+            readonly gist?: string;
             /** @description Why the message is not here any more. */
             readonly gone?: {
                 /**
@@ -3339,6 +3405,7 @@ export interface components {
             readonly message_id: string;
             /** @description Where in the record it lies. */
             readonly position: number;
+            readonly receipt?: components["schemas"]["Receipt"];
             /**
              * Format: date-time
              * @description When it came.
@@ -4985,6 +5052,10 @@ export interface components {
             readonly halted_at?: string;
             /** @description The message that blocked it. */
             readonly halted_by?: number;
+            /** @description What the message that blocked it says, for those who decide and those who look on. */
+            readonly halted_says?: string;
+            /** @description Who blocked it. */
+            readonly halted_who?: string;
             /** @description The highest sequence number in it. */
             readonly highest_seq: number | null;
             /** @description Its id. */
@@ -7777,8 +7848,8 @@ export interface operations {
                 readonly digest?: string;
                 /** @description Its id */
                 readonly id?: string;
-                /** @description The messages themselves too */
-                readonly include?: "message";
+                /** @description The messages themselves too, or what each says in a few words */
+                readonly include?: "message" | "gist";
                 /** @description Its kind within the dialect */
                 readonly kind?: string;
                 /** @description How many at most */
@@ -8739,6 +8810,8 @@ export interface operations {
                 readonly agent?: string;
                 /** @description Whether to deliver at all; `on` when left out */
                 readonly deliver?: "on" | "off";
+                /** @description Whether verdicts carry receipts; `on` when left out */
+                readonly receipts?: "on" | "off";
             };
             readonly header?: {
                 /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */

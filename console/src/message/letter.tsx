@@ -7,6 +7,7 @@ import type { Shown } from "../proof/shown";
 import { verify } from "../proof/verify";
 import { Checks } from "../record/found";
 import { href } from "../router";
+import { HaltedNote } from "../session/halted";
 import { AgentName, AgentNames, Await, Card, Code, Copy, DialectBadge, ErrorState, KeyValue, Loading, Text, Time, Verdict, refusedId, save } from "../ui";
 import { MessageCard } from "./card";
 
@@ -51,6 +52,7 @@ function Taken({ name, told }: { name: string; told: Explained }): VNode {
     <div class="letter">
       <div class="letter-head"><DialectBadge of={told.dialect} /><h3><Text value={told.kind} /></h3><Verdict is={told.verdict} /></div>
       <p class="letter-way"><AgentName id={told.sender} /> <span class="quiet" aria-label="to">→</span> <AgentNames ids={told.to} most={8} /></p>
+      {told.dialect === "vlp" && told.thread && <HaltedNote id={told.thread} />}
       <Await asked={whole}>{(facts) => (facts.message === undefined ? <Gone gone={facts.gone} /> : <MessageCard dialect={told.dialect} message={facts.message} />)}</Await>
       <KeyValue of={[
         ["Received", <><Time at={told.received_at} /> <span class="quiet"><Time at={told.received_at} as="exact" /></span></>],

@@ -60,9 +60,10 @@ export function Safety({ of }: { of: object }): VNode {
   const safety = new Members(of);
   const level = safety.text("level");
   const issues = safety.list("issues");
+  const asks = safety.take("requires_human", (value): value is true => value === true);
   return (
     <div class="stack">
-      {level && <Chip tone={LEVELS[level] ?? "plain"}>{level}</Chip>}
+      {(level || asks) && <span class="keywords">{level && <Chip tone={LEVELS[level] ?? "plain"}>{level}</Chip>}{asks && <Chip tone="wait">asks for a person</Chip>}</span>}
       {issues && <ul class="stack">{issues.map((issue, n) => <li key={n}>{isObject(issue) ? <Issue of={issue} /> : <Some value={issue} />}</li>)}</ul>}
       <Rest of={safety.rest()} />
     </div>

@@ -12,6 +12,7 @@ import { mayStop } from "../agents/stop";
 import { touches } from "../agents/touches";
 import type { PageProps } from "../pages";
 import { href } from "../router";
+import { Halted } from "../session/halted";
 import { Await, Card, EmptyState, PageHead } from "../ui";
 
 export default function Agents({ rest, query }: PageProps): VNode {
@@ -35,6 +36,7 @@ function Everybody({ query }: { query: URLSearchParams }): VNode {
         <a href={href(["agents"], { past: !past })}>{past ? "Open escalations" : "Closed escalations"}</a>
         {mayStop() && <a class="button" href={href(["agents"], { register: true })}>Register an agent</a>}
       </PageHead>
+      {!past && <Halted />}
       {past ? <Card title="Closed escalations, the last first"><Past /></Card> : <Alarms asked={escalations} states={states} done={done} />}
       <Card title="Agents">
         <Await asked={agents}>

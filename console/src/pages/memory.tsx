@@ -66,7 +66,7 @@ function Remembered({ one, nth, wanted }: { one: Memory; nth: number; wanted: Wa
       <div class="memory-foot">
         {one.topic && <a href={href(["memory"], { ...wanted, topic: one.topic })}>topic <Text value={one.topic} /></a>}
         {one.keywords?.map((word, n) => <a key={n} class="chip" href={href(["memory"], withKeyword(wanted, word))}><Text value={word} clip /></a>)}
-        {one.session_id && <a href={href(["memory"], { ...wanted, session: one.session_id })}>session <Text value={one.session_id} clip mono /></a>}
+        {one.session_id && <a href={href(["memory"], { ...wanted, session: one.session_id })} title="More of this session"><Text value={one.session_id} clip mono /></a>}
         {typeof one.confidence === "number" && <Confidence value={one.confidence} />}
       </div>
     </li>

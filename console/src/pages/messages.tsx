@@ -5,6 +5,7 @@ import { Problem, type Shape, get, session } from "../api/client";
 import { type Happening, useFeed } from "../api/feed";
 import { asProblem, useAsk } from "../api/use";
 import { Letter } from "../message/letter";
+import { HaltedNote } from "../session/halted";
 import type { PageProps } from "../pages";
 import { go, href } from "../router";
 import { AgentName, AgentNames, DialectBadge, EmptyState, ErrorState, Loading, PageHead, Rows, Text, Time, Verdict, refusedId } from "../ui";
@@ -40,7 +41,7 @@ function useSearch(wanted: Wanted, turn: number): Found & { more: () => void } {
     async (before: number | undefined, { signal }: AbortController) => {
       set((old) => ({ ...old, ...(before === undefined ? { rows: [], next: null } : {}), busy: true, error: undefined }));
       try {
-        const query = { verdict: "any", ...(JSON.parse(key) as Wanted), limit: PAGE, ...(before === undefined ? {} : { before }) };
+        const query = { verdict: "any", ...(JSON.parse(key) as Wanted), include: "gist", limit: PAGE, ...(before === undefined ? {} : { before }) };
         const page = await get("/v1/messages", { query: query as never, signal });
         if (!signal.aborted) set((old) => ({ rows: before === undefined ? page.messages : [...old.rows, ...page.messages], next: page.next, busy: false }));
       } catch (error) {
@@ -68,7 +69,8 @@ export default function Messages({ rest, query }: PageProps): VNode {
   const found = useSearch(wanted, turn);
   const opened = rest[0];
   useOpened(opened);
-  const tall = matchMedia("(max-width: 46rem)").matches ? 54 : 40;
+  // In two lines on a phone, and beside an opened one.
+  const tall = opened || matchMedia("(max-width: 46rem)").matches ? 54 : 40;
   const newer = useNewer(found, wanted, turn);
   const open = (position: number): string => href(["messages", position], wanted);
   const row = (item: Row): VNode => <Line item={item} to={open(item.position)} isOpen={String(item.position) === opened} />;
@@ -78,12 +80,13 @@ export default function Messages({ rest, query }: PageProps): VNode {
         {newer > 0 && <button type="button" onClick={() => again(turn + 1)}>{wanted.text ? "Look for newer" : `${newer} newer: show`}</button>}
       </PageHead>
       <Search wanted={wanted} />
+      {wanted.thread && <HaltedNote id={wanted.thread} />}
       <div class={opened ? "messages split" : "messages"}>
         <div class="list">
           {found.error && <ErrorState error={found.error} retry={() => again(turn + 1)} />}
           {found.rows.length === 0 && !found.error && (found.busy ? <Loading /> : <Nothing wanted={wanted} />)}
           {found.rows.length > 0 && (
-            <Rows label="Messages" items={found.rows} height={tall} id={(item) => item.position} row={row} more={found.more} foot={<Foot found={found} />} />
+            <Rows key={tall} label="Messages" items={found.rows} height={tall} id={(item) => item.position} row={row} more={found.more} foot={<Foot found={found} />} />
           )}
         </div>
         {opened && <div id={OPENED} tabIndex={-1} role="region" aria-label={`Entry ${opened}`}><Letter position={opened} close={href(["messages"], wanted)} /></div>}
@@ -134,20 +137,22 @@ function Line({ item, to, isOpen }: { item: Row; to: string; isOpen: boolean }):
   const mark = isOpen ? "true" : undefined;
   if (item.verdict === "refused") {
     return (
-      <a class="line" id={rowId(String(item.position))} href={to} aria-current={mark}>
+      <a class="line message-line" id={rowId(String(item.position))} href={to} aria-current={mark}>
         <span class="quiet">–</span>
         <span class="way"><AgentName id={refusedId(item.by)} link={false} /></span>
         <span class="kind"><Text value={item.code} clip mono /></span>
+        <span class="gist"><Text value={item.says ?? ""} clip /></span>
         <Verdict is="refused" />
         <Time at={item.received_at} as="clock" />
       </a>
     );
   }
   return (
-    <a class="line" id={rowId(String(item.position))} href={to} aria-current={mark}>
+    <a class="line message-line" id={rowId(String(item.position))} href={to} aria-current={mark}>
       <DialectBadge of={item.dialect} />
       <span class="way"><AgentName id={item.sender} link={false} /><span class="arrow">→</span><AgentNames ids={item.to} link={false} most={1} /></span>
       <span class="kind"><Text value={item.kind} clip /></span>
+      <span class="gist"><Text value={item.gist ?? ""} clip /></span>
       <Verdict is={item.verdict} />
       <Time at={item.received_at} as="clock" />
     </a>

@@ -1,10 +1,13 @@
 // Now: alarms on top, how much and how fast, who speaks with whom, and the last messages as they come.
 import type { VNode } from "preact";
+import { signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { type Alert, type Counts, type Happening, alerts, counted, flowing, recent, skipped } from "../api/feed";
-import type { Shape } from "../api/client";
+import { type Shape, serverNow } from "../api/client";
+import { useGists } from "../message/gists";
 import { hasPage } from "../pages";
 import { href } from "../router";
+import { Halted } from "../session/halted";
 import { AgentName, AgentNames, Card, DialectBadge, EmptyState, Loading, PageHead, Plot, Text, Time, Verdict } from "../ui";
 import { Flow } from "./flow";
 import { Start } from "./start";
@@ -20,25 +23,62 @@ export default function Now(): VNode {
   if (last.agents === 0 && recent.value.length === 0) return <Start />;
   return (
     <>
-      <PageHead title="Now" about={<>{last.agents} {last.agents === 1 ? "agent" : "agents"} · {last.size.toLocaleString()} entries on the record</>} />
-      <Alarms />
+      <PageHead title="Now" about={<>{many(last.agents, "agent")} · {last.size.toLocaleString()} entries on the record</>} />
+      <Alarms counts={last} />
+      <Halted />
+      <Waiting counts={last} />
       <Tiles counts={counts} />
       <Stream />
     </>
   );
 }
 
+const many = (count: number, one: string, more = `${one}s`): string => `${count.toLocaleString()} ${count === 1 ? one : more}`;
+
+/** What a person is to do, each with where. */
+function Waiting({ counts }: { counts: Counts }): VNode {
+  const all = [
+    [counts.reviews, "message waits for a decision", "messages wait for a decision", href(["reviews"])],
+    [counts.escalations, "escalation is open", "escalations are open", href(["agents"])],
+    [counts.questions, "question to people", "questions to people", href(["inbox"])],
+    [counts.stopped, "agent stands still", "agents stand still", href(["agents"])],
+  ] as const;
+  const there = all.filter(([count]) => count > 0);
+  return (
+    <section class="waiting" aria-label="What waits for people">
+      <strong>Waiting for people</strong>
+      {there.map(([count, one, more, to]) => <a key={one} href={to}>{many(count, one, more)}</a>)}
+      {there.length === 0 && <span class="quiet">{counts.halted > 0 ? "nothing else" : "nothing"}</span>}
+    </section>
+  );
+}
+
 const GRAVE: readonly Alert["kind"][] = ["emergency", "halted", "storage", "key_revoked", "escalation_unanswered"];
 const WHERE: Partial<Record<Alert["kind"], string>> = { review_waiting: "reviews", escalation: "agents", escalation_unanswered: "agents", emergency: "agents", halted: "agents" };
 
+/** What somebody has seen enough of, for as long as the console is open. */
+const hidden = signal<ReadonlySet<string>>(new Set());
+const hide = (id: string): void => void (hidden.value = new Set([...hidden.value, id]));
+
+/** How much there is still of what an alarm was about: one that was dealt with is none any more. */
+const LEFT: Partial<Record<Alert["kind"], (counts: Counts) => number>> = {
+  review_waiting: (counts) => counts.reviews,
+  escalation: (counts) => counts.escalations,
+  escalation_unanswered: (counts) => counts.escalations,
+  // What is halted has a place of its own, with what lets it go on.
+  halted: () => 0,
+};
+/** Older ones are in the record. */
+const DAY = 24 * 60 * 60 * 1000;
+
 /** The newest alarms, one for each kind and subject. */
-function Alarms(): VNode | null {
-  const [hidden, hide] = useState<ReadonlySet<string>>(new Set());
+function Alarms({ counts }: { counts: Counts }): VNode | null {
   const [all, setAll] = useState(false);
   const key = (alert: Alert): string => `${alert.kind}|${alert.about}`;
   const newest = new Map<string, { alert: Alert; count: number }>();
   for (const alert of alerts.value) newest.set(key(alert), { alert, count: (newest.get(key(alert))?.count ?? 0) + alert.count });
-  const told = [...newest.values()].reverse().filter(({ alert }) => !hidden.has(alert.id));
+  const isOn = (alert: Alert): boolean => !hidden.value.has(alert.id) && (LEFT[alert.kind]?.(counts) ?? 1) > 0 && serverNow() - Date.parse(alert.at) < DAY;
+  const told = [...newest.values()].reverse().filter(({ alert }) => isOn(alert));
   if (told.length === 0) return null;
   const grave = (alert: Alert): number => (GRAVE.includes(alert.kind) ? 0 : 1);
   const listed = told.sort((a, b) => grave(a.alert) - grave(b.alert));
@@ -51,11 +91,11 @@ function Alarms(): VNode | null {
             <li key={alert.id} class={GRAVE.includes(alert.kind) ? "alarm alarm-bad" : "alarm"}>
               <span class="alarm-kind">{alert.kind.replaceAll("_", " ")}{count > 1 && <span class="nums"> ×{count}</span>}</span>
               <span class="alarm-text">
-                <Text value={alert.text} />{" "}
+                {alert.about !== null && <><AgentName id={alert.about} />: </>}<Text value={alert.text} />{" "}
                 {page && hasPage(page) ? <a href={href([page])}>Look</a> : alert.position !== null && <a href={href(["messages", alert.position])}>Look</a>}
               </span>
               <span class="quiet"><Time at={alert.at} /></span>
-              <button type="button" class="copy" onClick={() => hide(new Set([...hidden, alert.id]))}>Hide<span class="sr"> {alert.text}</span></button>
+              <button type="button" class="copy" onClick={() => hide(alert.id)}>Hide<span class="sr"> {alert.text}</span></button>
             </li>
           );
         })}
@@ -101,14 +141,14 @@ function Tiles({ counts }: { counts: readonly Counts[] }): VNode {
     const many = now.latency.count - past.latency.count;
     return many > 0 ? (now.latency.sum_micros - past.latency.sum_micros) / many : 0;
   });
-  const minute = (values: readonly number[]): string => rate(sum(values.slice(-60)));
+  const minute = (values: readonly number[]): string => Math.round(sum(values.slice(-60))).toLocaleString();
   return (
     <div class="tiles">
       <Tile name="Messages" value={rate(mean(accepted.slice(-5)))} unit="a second"><Plot values={accepted} label="Messages a second over the last minutes" /></Tile>
       <Tile name="Until durable" value={took(most)} unit={half === undefined ? "nothing lately" : `99 of 100, half ${took(half)}`}><Plot values={times} label="Mean time until a message is durable, over the last minutes" /></Tile>
-      <Tile name="Held" value={minute(held)} unit="in a minute" to={href(["messages"], { verdict: "held" })}><Plot values={held} tone="wait" label="Held messages over the last minutes" /></Tile>
-      <Tile name="Refused" value={minute(refused)} unit="in a minute" to={href(["messages"], { verdict: "refused" })}><Plot values={refused} tone="bad" label="Refused messages over the last minutes" /></Tile>
-      <Tile name="Waiting for people" value={last.reviews.toLocaleString()} unit={`${last.escalations} open ${last.escalations === 1 ? "alarm" : "alarms"}`} to={hasPage("reviews") ? href(["reviews"]) : undefined}><Plot values={counts.map((c) => c.reviews)} tone="wait" label="What waits for people over the last minutes" /></Tile>
+      <Tile name="Held" value={minute(held)} unit={`in a minute, ${last.held.toLocaleString()} in all`} to={href(["messages"], { verdict: "held" })}><Plot values={held} tone="wait" label="Held messages over the last minutes" /></Tile>
+      <Tile name="Refused" value={minute(refused)} unit={`in a minute, ${last.refused.toLocaleString()} in all`} to={href(["messages"], { verdict: "refused" })}><Plot values={refused} tone="bad" label="Refused messages over the last minutes" /></Tile>
+      <Tile name="To decide" value={last.reviews.toLocaleString()} unit={`${last.escalations} open ${last.escalations === 1 ? "alarm" : "alarms"}`} to={href(["reviews"])}><Plot values={counts.map((c) => c.reviews)} tone="wait" label="What waits for a decision over the last minutes" /></Tile>
       <Tile name="In mailboxes" value={last.waiting.toLocaleString()} unit={last.queued > 0 ? `${last.queued} undecided` : "not taken yet"}><Plot values={counts.map((c) => c.waiting)} label="Messages in mailboxes over the last minutes" /></Tile>
     </div>
   );
@@ -126,6 +166,8 @@ function Stream(): VNode {
   const live = recent.value;
   const shown = useMemo(() => (still ?? live).filter((message) => fits(message, words, off)), [still ?? live, words, off]);
   const turn = (name: string): void => setOff((old) => (old.has(name) ? new Set([...old].filter((one) => one !== name)) : new Set([...old, name])));
+  const listed = useMemo(() => shown.slice(-SHOWN), [shown]);
+  const gists = useGists(listed, still !== undefined);
   const since = still ? live.filter((message) => message.position > (still.at(-1)?.position ?? -1)).length : 0;
   return (
     <>
@@ -143,7 +185,7 @@ function Stream(): VNode {
         </Card>
         <Card title="Last messages" actions={<a href={href(["messages"])}>All</a>}>
           {shown.length === 0 && <EmptyState title="Nothing to show.">Messages appear here as they are decided.</EmptyState>}
-          <ol class="live">{shown.slice(-SHOWN).reverse().map((message) => <Line key={message.position} message={message} />)}</ol>
+          <ol class="live">{[...listed].reverse().map((message) => <Line key={message.position} message={message} gist={gists.get(message.position)} />)}</ol>
         </Card>
       </div>
     </>
@@ -161,7 +203,8 @@ function fits(message: Happening, words: string, off: ReadonlySet<string>): bool
   return [message.sender, ...(message.to ?? []), message.kind, message.thread, message.code].some((text) => text?.toLowerCase().includes(wanted));
 }
 
-function Line({ message }: { message: Happening }): VNode {
+function Line({ message, gist }: { message: Happening; gist: string | undefined }): VNode {
+  const says = message.verdict === "refused" ? message.says : gist;
   return (
     <li>
       <Time at={message.at} as="clock" />
@@ -170,8 +213,11 @@ function Line({ message }: { message: Happening }): VNode {
         <AgentName id={message.sender ?? "?"} />
         {message.to && <><span class="arrow" aria-label="to">→</span><AgentNames ids={message.to} of={message.recipients} most={1} /></>}
       </span>
-      <a class="kind" href={href(["messages", message.position])}><Text value={message.kind ?? message.code ?? message.entry} clip /></a>
       <Verdict is={message.verdict ?? ""} />
+      <span class="says">
+        <a class="kind" href={href(["messages", message.position])}><Text value={message.kind ?? message.code ?? message.entry} clip /></a>
+        {says && <span class="gist"><Text value={says} clip /></span>}
+      </span>
     </li>
   );
 }

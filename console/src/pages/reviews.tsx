@@ -7,6 +7,7 @@ import { Decided } from "../review/decided";
 import { ORDERS, type Order, type Review, claimant, gist, isMine, useWaiting } from "../review/list";
 import { Sight } from "../review/sight";
 import { go, href } from "../router";
+import { Halted } from "../session/halted";
 import { AgentName, AgentNames, Await, Chip, Countdown, DialectBadge, EmptyState, PageHead, Rows, Text } from "../ui";
 import { rowId, useOpened } from "../ui/opened";
 
@@ -36,6 +37,7 @@ export default function Reviews({ rest, query }: PageProps): VNode {
           </label>
         )}
       </PageHead>
+      {!decided && !opened && <Halted />}
       <div class={opened ? "desk split" : "desk"}>
         <div class="list">
           {decided ? <Decided opened={opened} /> : <Await asked={asked}>

@@ -29,7 +29,7 @@ export default function Tasks({ rest, query }: PageProps): VNode {
       <PageHead title="Tasks" about="What was handed to whom, who waits for whom, and what is overdue." />
       <Filters wanted={wanted} names={names ?? []} />
       <div class={id ? "messages split" : "messages"}>
-        <div class="list fit">
+        <div class="list">
           <Await asked={asked}>{({ tasks, more }) => <Listed tasks={tasks} more={more} wanted={wanted} names={names} id={id} opener={opener} />}</Await>
         </div>
         {id && <Sight key={`${opener} ${id}`} id={id} opener={opener} wanted={wanted} changed={asked.reload} />}

@@ -47,7 +47,7 @@ export const mayDecide = (): boolean => session.value?.role === "operator" || se
 export function gist(message: unknown): string {
   const whole = (message ?? {}) as Record<string, unknown>;
   const inner = (whole["payload"] ?? {}) as Record<string, unknown>;
-  const said = [whole["content"], whole["context_summary"], whole["inquiry"], whole["error_message"], inner["task_description"], inner["result_summary"], inner["reason"]];
+  const said = [whole["content"], whole["context_summary"], whole["inquiry"], whole["error_message"], inner["task_description"], inner["result_summary"], inner["error_text"], inner["reason_text"], inner["comments"], inner["reason"], inner["context"], inner["constitution_ref"]];
   const words = said.find((one) => typeof one === "string" && one !== "") ?? whole["content"] ?? "";
   return (typeof words === "string" ? words : JSON.stringify(words)).slice(0, 300);
 }

@@ -1,6 +1,7 @@
 // What belongs to a task: what may be used in it, its parts, what was said and attached.
 import type { ComponentChildren, VNode } from "preact";
 import type { Shape } from "../api/client";
+import { useGistsOf } from "../message/gists";
 import { href } from "../router";
 import { Chip, Text } from "../ui";
 import { Party, TaskId, TaskState, taskHref } from "./parts";
@@ -42,8 +43,12 @@ export function Parts({ task, wanted }: { task: Whole; wanted: Wanted }): VNode 
 }
 
 export function Said({ task }: { task: Whole }): VNode | null {
-  if (task.messages.length === 0) return null;
+  return task.messages.length === 0 ? null : <Told task={task} />;
+}
+
+function Told({ task }: { task: Whole }): VNode {
   const left = task.message_count - task.messages.length;
+  const gists = useGistsOf(task.task_id, task.messages.map(({ position }) => position));
   return (
     <Section title="What was said in it">
       <ol class="lines lines-said">
@@ -57,6 +62,7 @@ export function Said({ task }: { task: Whole }): VNode | null {
               {message.findings.map((code) => <Chip key={code}>{code}</Chip>)}
               {message.attachments.map((one, n) => <Attached key={n} of={one} />)}
             </span>
+            {gists.get(message.position) && <span class="gist"><Text value={gists.get(message.position) ?? ""} clip /></span>}
           </li>
         ))}
       </ol>

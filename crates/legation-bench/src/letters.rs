@@ -10,6 +10,10 @@ const SIZE: usize = 1024;
 /// What a signature adds to one.
 const SIGNATURE: usize = r#","signature":"base64:""#.len() + 88;
 
+/// What messages say, over and over: sentences, as those of agents are.
+const PROSE: &str = "The figures for March are in, and the totals of the second table differ from those in the report. \
+    Nobody could say why, so the team in Porto was asked to count again; their answer is due before noon. ";
+
 /// How many agents sign.
 pub(crate) const SIGNERS: u8 = 8;
 
@@ -98,7 +102,8 @@ impl Letters {
 
 /// A text as long as asked, by what is filled in.
 fn padded(size: usize, write: impl Fn(&str) -> String) -> String {
-    write(&"x".repeat(size.saturating_sub(write("").len())))
+    let rest = size.saturating_sub(write("").len());
+    write(&PROSE.chars().cycle().take(rest).collect::<String>())
 }
 
 #[cfg(test)]

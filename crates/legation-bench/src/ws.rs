@@ -65,40 +65,51 @@ async fn accepted(
 ) -> anyhow::Result<Vec<Row>> {
     let time = plan.time / ROUNDS;
     let (mut ours, mut lined) = (letters(sender, recipients, 0), letters(sender, recipients, KIND));
-    let mut single = letters(sender, recipients, 2 * KIND);
-    let (mut by_lines, mut by_single, mut by_broker) = (Rounds::default(), Rounds::default(), Rounds::default());
+    let (mut single, mut bare) = (letters(sender, recipients, 2 * KIND), letters(sender, recipients, 4 * KIND));
+    let (mut by_lines, mut by_single) = (Rounds::default(), Rounds::default());
+    let (mut by_broker, mut bare_by_broker) = (Rounds::default(), Rounds::default());
     for round in 1..=u64::from(ROUNDS) {
         let step = |what: &str| watch(&format!("ws: {what}"), round - 1, u64::from(ROUNDS));
         step("socket");
-        let socket = pour(address, sender, &mut ours, plan.in_flight, time).await?;
+        let socket = pour(address, sender, "?deliver=off", &mut ours, (plan.in_flight, time)).await?;
         step("lines");
         by_lines.add(socket, in_lines(address, sender, &mut lined, plan.in_flight, time).await?);
         step("single requests");
         by_single.add(socket, one_by_one(address, sender, &mut single, plan).await?);
         if let Some(broker) = &broker {
+            // What is compared answers with a number and no more, and so does this.
+            step("socket, without receipts");
+            let how = (plan.in_flight, time);
+            let without = pour(address, sender, "?deliver=off&receipts=off", &mut bare, how).await?;
             step("JetStream, sync always");
-            by_broker.add(socket, broker.take(recipients, plan.in_flight, time).await?);
+            let theirs = broker.take(recipients, plan.in_flight, time).await?;
+            by_broker.add(socket, theirs);
+            bare_by_broker.add(without, theirs);
         }
     }
     let measured = format!("VLP by token, 1 KiB, durable, {} in flight on one WebSocket", plan.in_flight);
-    let against_broker = broker.map(|_| by_broker.row(Scenario::Ws, &measured, "JetStream, sync always", 10.0));
+    let bare = format!("{measured}, without receipts");
+    let against_broker = broker.map(|_| {
+        let row = |rounds: Rounds, measured| rounds.row(Scenario::Ws, measured, "JetStream, sync always", 10.0);
+        [row(by_broker, &measured), row(bare_by_broker, &bare)]
+    });
     let mut rows = vec![
         by_lines.row(Scenario::Ws, &measured, "NDJSON, one request", 0.7),
         by_single.row(Scenario::Ws, &measured, "single requests", 1.0),
     ];
-    rows.extend(against_broker);
+    rows.extend(against_broker.into_iter().flatten());
     Ok(rows)
 }
 
-/// Sends on one socket for so long with so many unanswered, and gives back how many were accepted a second.
+/// Sends on one socket with so many unanswered for so long, and gives back how many were accepted a second.
 async fn pour(
     address: SocketAddr,
     sender: &Agent,
+    query: &str,
     letters: &mut Letters,
-    window: usize,
-    time: Duration,
+    (window, time): (usize, Duration),
 ) -> anyhow::Result<f64> {
-    let mut socket = Socket::open(address, sender, "?deliver=off").await?;
+    let mut socket = Socket::open(address, sender, query).await?;
     let (start, mut out, mut letter) = (instant(), Vec::new(), Vec::new());
     let (mut written, mut answered) = (0, 0);
     loop {

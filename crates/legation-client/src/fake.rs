@@ -159,7 +159,8 @@ pub(crate) fn receipt(message: &str, position: u64, key: &SecretKey) -> Receipt 
     let (id, sender) = (received.message().id().unwrap_or("msg_1".to_owned()), received.message().sender());
     let effect = json!({"entry": "accepted", "id": id, "sender": sender, "digest": received.digest().to_string()});
     let (at, body) = (1_790_000_000_000_000, Some(message.as_bytes().to_vec()));
-    let frame = Frame { position, at, salt: [1; 16], effect: effect.to_string().into_bytes(), body: body.into() };
+    let frame =
+        Frame { position, at, salt: [1; 16], effect: effect.to_string().into_bytes(), was: None, body: body.into() };
     let opening = Opening::of(&frame).unwrap();
     let committed = Committed { first: position, at, leaves: vec![opening.leaf(position, at)] };
     Seal::new("local", 1, committed, key).receipt(position, at, opening).unwrap()

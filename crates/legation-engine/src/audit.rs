@@ -7,6 +7,9 @@ use std::time::Duration;
 /// How many bytes of entries make an answer that is large enough: the rest is for the next.
 const ENOUGH: usize = 8 << 20;
 
+/// How long the next checkpoint is waited for: there is one each second in which something was committed.
+const SIGNED: Duration = Duration::from_secs(3);
+
 /// That an entry is among the first `size`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inclusion {
@@ -61,6 +64,17 @@ impl Exchange {
             // An exchange that has ended grows no more.
             std::future::pending::<()>().await;
         }
+    }
+
+    /// The newest checkpoint; where an entry is there that it does not cover yet, the next, which is signed within moments.
+    pub async fn stated_with(&self, position: u64) -> Option<SignedCheckpoint> {
+        let mut head = self.head.clone();
+        let covers = |signed: &SignedCheckpoint| signed.unverified().size > position;
+        if position < head.borrow().size {
+            let covered = head.wait_for(|head| head.checkpoint.as_ref().is_some_and(covers));
+            drop(tokio::time::timeout(SIGNED, covered).await);
+        }
+        self.head().checkpoint
     }
 
     /// That an entry is among the first `size`; `None` if there are not so many, or it is not.

@@ -5,8 +5,8 @@ use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::ledger::Ledger;
 use crate::stopped::Stopped;
-use legation_exchange::Epoch;
 use legation_exchange::record::{BadCheckpoint, Checkpoint, SignedCheckpoint};
+use legation_exchange::{Effect, Epoch};
 use legation_protocol::sign::{PublicKey, SecretKey};
 use legation_store::backup::{Piece, Ready, Target, pack};
 use legation_store::{Known, Reader};
@@ -126,9 +126,23 @@ impl Backup {
     /// the ring that is copied opens all of them; however slowly they are read then, nobody waits for it.
     pub fn write(self, target: Target<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
         let pause = self.reader.pause();
+        self.must_not_be_overtaken()?;
         let ready = Ready::open(self.pieces()?).map_err(Error::Record)?;
         drop(pause);
         pack(ready, target, progress).map_err(Error::Record)
+    }
+
+    /// That no effect may have given way which the copy would have no order for: it would not verify.
+    fn must_not_be_overtaken(&self) -> Result<(), Error> {
+        for said in self.reader.effects(self.manifest.checkpoint.unverified().size) {
+            let said = said.map_err(Error::Record)?;
+            let position = said.position;
+            let effect = serde_json::from_slice(&said.effect).map_err(|_| Error::Entry { position })?;
+            if matches!(effect, Effect::Erased(erased) if !erased.redacted.is_empty()) {
+                return Err(Error::Overtaken { position });
+            }
+        }
+        Ok(())
     }
 }
 

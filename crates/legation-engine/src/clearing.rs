@@ -1,6 +1,6 @@
 //! Taking off the disk what was erased or kept long enough. A thread of its own, behind everything else
-//! that wants the processor: first the words leave the index, then the bodies leave the segments, and
-//! only then the record says that it is done. A start goes on where an earlier one was interrupted.
+//! that wants the processor: first the words leave the index, then bodies and what effects said leave the
+//! segments, then the snapshots go that have it, and only then the record says that it is done. A start goes on where an earlier one was interrupted.
 
 use crate::alerts::Desk;
 use crate::complaint::Complaint;
@@ -9,12 +9,14 @@ use crate::exchange::{Error, Head};
 use crate::forgetting::Requests;
 use crate::index::step_back;
 use crate::ledger::Ledger;
+use crate::redactions::redactions;
 use crate::retention::{Drop, Retaining, Retention};
+use crate::snapshots::renew;
 use crate::stats::Stats;
 use legation_exchange::record::Body;
-use legation_exchange::{Input, Span, State, Verdict, spans};
-use legation_store::{Reader, Rewrite, Rewriter};
-use std::collections::BTreeSet;
+use legation_exchange::{Input, State, Verdict, spans};
+use legation_store::{Reader, Rewrite, Rewriter, Snapshots};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -29,6 +31,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How many old messages leave the index at once: new ones are to be found meanwhile.
 const WORDS: usize = 1000;
 
+/// What was erased and may still be on the disk.
+struct Pending {
+    /// The last entry that erased some of it.
+    newest: u64,
+    /// All entries that did.
+    entries: BTreeSet<u64>,
+    /// Where it lies.
+    positions: Vec<u64>,
+}
+
 /// How far the clearing of what was erased is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clearing {
@@ -42,6 +54,7 @@ pub struct Clearing {
 pub(crate) struct Clearer {
     rewriter: Rewriter,
     reader: Reader,
+    snapshots: Snapshots,
     committed: Arc<RwLock<State>>,
     head: watch::Receiver<Head>,
     jobs: mpsc::WeakSender<Job>,
@@ -57,7 +70,7 @@ pub(crate) struct Clearer {
 impl Clearer {
     /// One for this record; its shelf and its progress are for whoever asks.
     pub(crate) fn beside(
-        ledger: &Ledger,
+        (ledger, snapshots): (&Ledger, Snapshots),
         head: watch::Receiver<Head>,
         jobs: mpsc::WeakSender<Job>,
         index: Requests,
@@ -68,6 +81,7 @@ impl Clearer {
         Clearer {
             rewriter: ledger.rewriter(),
             reader: ledger.reader(),
+            snapshots,
             committed: ledger.committed(),
             head,
             jobs,
@@ -129,9 +143,9 @@ impl Clearer {
     }
 
     fn clear_erased(&mut self, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
-        while let Some((newest, spans)) = self.pending() {
-            self.clear(&spans)?;
-            runtime.block_on(self.note(Input::Clear { up_to: newest }))?;
+        while let Some(pending) = self.pending() {
+            self.clear(&pending)?;
+            runtime.block_on(self.note(Input::Clear { up_to: pending.newest }))?;
         }
         Ok(())
     }
@@ -152,7 +166,7 @@ impl Clearer {
     fn drop_bodies(&mut self, drop: Drop, runtime: &tokio::runtime::Handle) -> Result<(), Error> {
         let Drop { before, keep, segments, left } = drop;
         let kept = spans(keep.iter().copied());
-        let rewrite = Rewrite { erase: BTreeSet::new(), drop_bodies_before: Some(before), keep };
+        let rewrite = Rewrite { drop_bodies_before: Some(before), keep, ..Rewrite::default() };
         let of = segments.len();
         if self.dropping.0 != rewrite {
             self.dropping = (rewrite.clone(), BTreeSet::new());
@@ -174,18 +188,20 @@ impl Clearer {
         runtime.block_on(self.note(Input::Drop { before, kept }))
     }
 
-    /// What was erased and is not cleared, and the last entry that erased some of it.
-    fn pending(&self) -> Option<(u64, Vec<Span>)> {
+    /// What was erased and is not cleared.
+    fn pending(&self) -> Option<Pending> {
         let state = self.committed.read().unwrap_or_else(PoisonError::into_inner);
         let erasures = state.erasures();
         if erasures.is_clear() {
             return None;
         }
-        erasures.newest().map(|newest| (newest, erasures.pending().collect()))
+        let positions = erasures.pending().into_iter().flat_map(|span| span.first..=span.last).collect();
+        let entries = erasures.pending_entries();
+        erasures.newest().map(|newest| Pending { newest, entries, positions })
     }
 
-    fn clear(&mut self, spans: &[Span]) -> Result<(), Error> {
-        let positions: Vec<u64> = spans.iter().flat_map(|span| span.first..=span.last).collect();
+    fn clear(&mut self, pending: &Pending) -> Result<(), Error> {
+        let Pending { positions, entries, .. } = pending;
         let Some(last) = positions.last().copied() else { return Ok(()) };
         // The decider goes on in a new segment as soon as it can, which is at once if there is room.
         let since = instant();
@@ -197,9 +213,14 @@ impl Clearer {
             self.still_wanted()?;
         }
         // Where an earlier attempt got on to the bodies, nobody knows what the index took in meanwhile.
-        let interrupted = self.is_any_gone(&positions)?;
+        let interrupted = self.is_any_gone(positions)?;
+        let redacted = redactions(&self.reader, entries)?;
         let index = self.index.erase(positions.clone())?;
-        self.rewrite(&positions)?;
+        self.rewrite(positions, &redacted.effects)?;
+        if redacted.ordered {
+            let known = self.head.borrow().known.clone();
+            renew(&self.snapshots, &self.reader, &known)?;
+        }
         self.index.settle(index, interrupted)
     }
 
@@ -213,8 +234,8 @@ impl Clearer {
         Ok(false)
     }
 
-    /// Writes every segment anew that has one of these bodies.
-    fn rewrite(&mut self, positions: &[u64]) -> Result<(), Error> {
+    /// Writes every segment anew that has one of these bodies, or of the effects that give way.
+    fn rewrite(&mut self, positions: &[u64], effects: &BTreeMap<u64, Vec<u8>>) -> Result<(), Error> {
         let all: BTreeSet<u64> = positions.iter().copied().collect();
         let has = |segment: &legation_store::Standing| all.range(segment.first..segment.next).next().is_some();
         let segments: Vec<_> = self.rewriter.segments().into_iter().filter(has).collect();
@@ -224,7 +245,9 @@ impl Clearer {
             *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Clearing { done, of };
             self.still_wanted()?;
             let erase = all.range(segment.first..segment.next).copied().collect();
-            let rewrite = Rewrite { erase, ..Rewrite::default() };
+            let own = effects.range(segment.first..segment.next);
+            let redact = own.map(|(position, effect)| (*position, effect.clone())).collect();
+            let rewrite = Rewrite { erase, redact, ..Rewrite::default() };
             self.rewriter.segment(segment.first, &rewrite).map_err(Error::Record)?;
         }
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Clearing { done: of, of };

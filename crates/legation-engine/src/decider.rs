@@ -77,8 +77,9 @@ impl Decider {
                 Ok(Some(job)) => vec![job],
                 Err(_) => Vec::new(),
             };
-            if self.last > 1 {
-                // Where several come at once, more are about to: a sync for all of them costs least.
+            if self.last > 1 && jobs.len() < self.last / 2 {
+                // Where several come at once, more are about to: a sync for all of them costs least. Where many
+                // wait already there is no need to.
                 std::thread::sleep(GATHER);
             }
             let mut bytes: usize = batch.iter().map(|job| weight(&job.input)).sum();
@@ -121,7 +122,8 @@ impl Decider {
         self.stats.alive(full);
         let answered_at = instant();
         let batch = fresh.map(|fresh| Arc::new(Answered::new(fresh)));
-        for (asked, verdict) in asked.into_iter().zip(verdicts) {
+        // The first comes last: whoever waits for several answers in their order is woken once they are all there.
+        for (asked, verdict) in asked.into_iter().zip(verdicts).rev() {
             if let Some(dialect) = asked.dialect {
                 self.stats.verdict(Some(dialect), &verdict);
                 self.stats.answered.time(answered_at.saturating_duration_since(asked.since));

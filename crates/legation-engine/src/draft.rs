@@ -77,5 +77,5 @@ fn frame(entry: &mut Entry, salts: &mut Salts) -> Result<Frame, Error> {
     let effect = serde_json::to_vec(&entry.effect).map_err(|error| cannot(error.into()))?;
     // The fold needs no body, so it is not copied.
     let body = entry.body.take().map(Vec::from).into();
-    Ok(Frame { position: entry.position, at: entry.at.micros(), salt, effect, body })
+    Ok(Frame { position: entry.position, at: entry.at.micros(), salt, effect, was: None, body })
 }

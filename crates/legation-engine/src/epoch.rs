@@ -7,8 +7,11 @@ use crate::identity::ring_of;
 use crate::ledger::Ledger;
 use crate::stopped::Stopped;
 use legation_exchange::record::{Hash, SignedCheckpoint};
-use legation_exchange::{ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Restore, Verdict, Who, spans};
+use legation_exchange::{
+    ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Redaction, Restore, Verdict, Who, spans,
+};
 use legation_protocol::{Code, Rejection};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -44,17 +47,22 @@ pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Gone]) 
 fn erase_again(ledger: &mut Ledger, erased: &[Gone]) -> Result<(), Error> {
     let size = ledger.size();
     let all = erased.iter().map(Gone::span).flat_map(|span| span.first..=span.last.min(size.saturating_sub(1)));
-    let mut messages = Vec::new();
+    let (mut going, mut redactions) = (Vec::new(), BTreeMap::new());
     for position in all {
         let frame = ledger.log().read(position).map_err(Error::Record)?;
-        let effect = frame.and_then(|frame| serde_json::from_slice(&frame.effect).ok());
-        if matches!(effect, Some(Effect::Accepted(_))) {
-            messages.push(position);
+        let effect: Option<Effect> = frame.and_then(|frame| serde_json::from_slice(&frame.effect).ok());
+        let Some(effect) = effect else { continue };
+        redactions.extend(Redaction::of(position, &effect).map(|redaction| (position, redaction)));
+        if matches!(effect, Effect::Accepted(_)) || effect.kept_of().is_some() {
+            going.push(position);
         }
     }
-    for some in messages.chunks(usize::try_from(ERASED_AT_ONCE).unwrap_or(usize::MAX)) {
+    for some in going.chunks(usize::try_from(ERASED_AT_ONCE).unwrap_or(usize::MAX)) {
         let (positions, reason) = (spans(some.iter().copied()), Some("erased before the restore".to_owned()));
-        let erasure = Box::new(Erasure { positions, subject: None, reason, undelivered: true });
+        let own = || some.iter().filter_map(|position| redactions.get(position));
+        let (redacted, forgets) =
+            (own().map(|one| one.says).collect(), own().filter_map(|one| one.forgets.clone()).collect());
+        let erasure = Box::new(Erasure { positions, redacted, forgets, subject: None, reason, undelivered: true });
         let batch = ledger.batch(vec![Input::Erase { erasure, who: Who::operator() }], now()).map_err(Error::Record)?;
         if batch.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Refused(_))) {
             return Err(Error::NoRoom);

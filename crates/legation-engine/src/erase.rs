@@ -1,12 +1,16 @@
-//! Erasing messages: which of them go, and the entries that say so. From the moment such an entry is
-//! committed nobody is shown what they said; the thread that clears takes it off the disk.
+//! Erasing messages, and what extensions keep of somebody: which entries go, and those that say so. From the moment
+//! one of these is committed nobody is shown what they said; the thread that clears takes it off the disk.
 
 use crate::clearing::Clearing;
 use crate::exchange::{Error, Exchange};
-use legation_exchange::{Accepted, ERASED_AT_ONCE, Effect, Erasure, Input, Moment, Verdict, Who, spans};
+use legation_exchange::rules::Change;
+use legation_exchange::{
+    Accepted, ERASED_AT_ONCE, Effect, Entry, Erasure, Input, Moment, Redacted, Redaction, State, Verdict, Who,
+    extensions, spans,
+};
 use legation_protocol::{Code, Rejection};
 use legation_store::index::{Finder, Order, Query, What};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
 /// Which messages are meant.
@@ -14,14 +18,14 @@ use std::sync::PoisonError;
 pub enum Doomed {
     /// Those at these positions.
     Positions(Vec<u64>),
-    /// All that somebody sent or that went to them.
+    /// All that somebody sent or that went to them; and what extensions keep of them, if nothing narrows it.
     Subject(Subject),
 }
 
 /// Somebody, and which of their messages are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subject {
-    /// Who.
+    /// Who, by name; a person or an identity as extensions write them.
     pub agent: String,
     /// What they sent.
     pub sent: bool,
@@ -38,6 +42,8 @@ pub struct Subject {
 pub struct Toll {
     /// Messages that are there to be erased.
     pub messages: u64,
+    /// Entries of extensions that are there to be erased.
+    pub kept: u64,
     /// The first of them, and when it was taken.
     pub first: Option<(u64, Moment)>,
     /// The last of them.
@@ -47,6 +53,8 @@ pub struct Toll {
     /// How many were erased before.
     pub already: u64,
     positions: Vec<u64>,
+    redacted: BTreeMap<u64, Redacted>,
+    forgets: BTreeSet<extensions::Subject>,
 }
 
 /// An erase that was asked for.
@@ -67,18 +75,14 @@ impl Exchange {
         let exchange = self.clone();
         match doomed.clone() {
             Doomed::Positions(positions) => {
-                let counted = tokio::task::spawn_blocking(move || exchange.count(positions, None));
+                let counted = tokio::task::spawn_blocking(move || exchange.named_one_by_one(positions));
                 counted.await.map_err(|_| Error::Closed)?
             }
             Doomed::Subject(subject) => {
                 if let Some(last) = self.head().size.checked_sub(1) {
                     self.indexed_past(last).await?;
                 }
-                self.asked(move |finder| {
-                    let positions = exchange.positions_of(finder, &subject)?;
-                    exchange.count(positions, Some(&subject))
-                })
-                .await
+                self.asked(move |finder| exchange.all_of(finder, subject).map(Ok)).await
             }
         }
     }
@@ -95,7 +99,9 @@ impl Exchange {
         for some in toll.positions.chunks(usize::try_from(ERASED_AT_ONCE).unwrap_or(usize::MAX)) {
             let Wish { reason, undelivered } = wish.clone();
             let positions = spans(some.iter().copied());
-            let erasure = Erasure { positions, subject: subject.map(str::to_owned), reason, undelivered };
+            let redacted = some.iter().filter_map(|position| toll.redacted.get(position)).copied().collect();
+            let (forgets, subject) = (toll.forgets.clone(), subject.map(str::to_owned));
+            let erasure = Erasure { positions, redacted, forgets, subject, reason, undelivered };
             let verdict = self.ask(Input::Erase { erasure: Box::new(erasure), who: who.clone() }).await?;
             let refused = matches!(verdict, Verdict::Refused(_));
             verdicts.push(verdict);
@@ -106,10 +112,10 @@ impl Exchange {
         Ok(verdicts)
     }
 
-    /// How many messages were erased, and how many of them may still be on the disk.
+    /// How many messages and entries of extensions were erased, and how many of them may still be on the disk.
     pub fn erased(&self) -> (u64, u64) {
         let state = self.state();
-        let pending = state.erasures().pending().map(|span| span.last - span.first + 1).sum();
+        let pending = state.erasures().pending().iter().map(|span| span.last - span.first + 1).sum();
         (state.erasures().count(), pending)
     }
 
@@ -138,34 +144,86 @@ impl Exchange {
     }
 
     /// Holds positions to the record: what is named one by one must be a message.
-    fn count(&self, positions: Vec<u64>, subject: Option<&Subject>) -> Result<Result<Toll, Rejection>, Error> {
-        let mut toll = Toll::default();
-        let waiting: BTreeSet<u64> = self.state().undelivered().collect();
-        let positions: BTreeSet<u64> = positions.into_iter().collect();
-        for position in positions {
+    fn named_one_by_one(&self, positions: Vec<u64>) -> Result<Result<Toll, Rejection>, Error> {
+        let (mut toll, waiting) = (Toll::default(), self.waiting_somewhere());
+        for position in positions.into_iter().collect::<BTreeSet<_>>() {
             let entry = self.entry(position)?;
-            let Some((entry, Effect::Accepted(message))) = entry.map(|entry| (entry.at, entry.effect)) else {
-                if subject.is_some() {
-                    continue;
-                }
+            let Some(entry) = entry.filter(|entry| matches!(entry.effect, Effect::Accepted(_))) else {
                 let message = format!("there is no message at position {position}");
                 return Ok(Err(Rejection::because(Code::NotFound, message).at("/positions")));
             };
-            if subject.is_some_and(|subject| !subject.has(&message, entry)) {
-                continue;
-            }
-            if self.state().erasures().of(position).is_some() {
-                toll.already += 1;
-                continue;
-            }
-            toll.messages += 1;
-            toll.undelivered += u64::from(waiting.contains(&position));
-            toll.first = toll.first.or(Some((position, entry)));
-            toll.last = Some((position, entry));
-            toll.positions.push(position);
+            toll.add(&entry, &self.state(), &waiting);
         }
         Ok(Ok(toll))
     }
+
+    /// All that is of a subject.
+    fn all_of(&self, finder: &Finder, mut subject: Subject) -> Result<Toll, Error> {
+        let who = extensions::Subject::named(&self.state(), &subject.agent);
+        if who.is_agent() {
+            who.bare().clone_into(&mut subject.agent);
+        }
+        let (mut toll, waiting) = (Toll::default(), self.waiting_somewhere());
+        for position in self.positions_of(finder, &subject)? {
+            let entry = self.entry(position)?;
+            let is_meant = |entry: &Entry| {
+                let Effect::Accepted(message) = &entry.effect else { return false };
+                subject.has(message, entry.at)
+            };
+            if let Some(entry) = entry.filter(is_meant) {
+                toll.add(&entry, &self.state(), &waiting);
+            }
+        }
+        if subject.is_whole() {
+            for position in kept_of(self, finder, &who)? {
+                let entry = self.entry(position)?.ok_or(Error::Entry { position })?;
+                toll.add(&entry, &self.state(), &waiting);
+            }
+            toll.positions.sort_unstable();
+            toll.forgets = [who].into_iter().filter(|_| toll.kept > 0).collect();
+        }
+        Ok(toll)
+    }
+
+    fn waiting_somewhere(&self) -> BTreeSet<u64> {
+        self.state().undelivered().collect()
+    }
+}
+
+impl Toll {
+    /// Counts one more entry.
+    fn add(&mut self, entry: &Entry, state: &State, waiting: &BTreeSet<u64>) {
+        let (position, erasures) = (entry.position, state.erasures());
+        let redaction = Redaction::of(position, &entry.effect).filter(|_| erasures.redacted(position).is_none());
+        if erasures.of(position).is_some() && redaction.is_none() {
+            self.already += 1;
+            return;
+        }
+        let is_message = matches!(entry.effect, Effect::Accepted(_));
+        self.messages += u64::from(is_message);
+        self.kept += u64::from(!is_message);
+        self.undelivered += u64::from(waiting.contains(&position));
+        let place = Some((position, entry.at));
+        self.first = self.first.filter(|(first, _)| *first < position).or(place);
+        self.last = self.last.filter(|(last, _)| *last > position).or(place);
+        self.positions.push(position);
+        self.redacted.extend(redaction.map(|redaction| (position, redaction.says)));
+    }
+}
+
+/// Where entries lie that say what extensions keep of somebody; and those in which others wrote their proposals
+/// otherwise, with all that was in them.
+fn kept_of(exchange: &Exchange, finder: &Finder, who: &extensions::Subject) -> Result<BTreeSet<u64>, Error> {
+    let of = |query: Query| Query { what: Some(What::Changed), order: Order::Oldest, limit: PAGE, ..query };
+    let mut found = BTreeSet::new();
+    each_page(finder, of(Query { about: Some(who.to_string()), ..Query::default() }), &mut found)?;
+    for position in found.clone() {
+        let Some(entry) = exchange.entry(position)? else { continue };
+        if entry.effect.made().iter().filter_map(Change::extension).any(extensions::Change::is_proposal) {
+            each_page(finder, of(Query { names: Some(position), ..Query::default() }), &mut found)?;
+        }
+    }
+    Ok(found)
 }
 
 /// Everything the index has from one or to one, as a subject narrows it.
@@ -176,7 +234,7 @@ fn pages(
     recipient: Option<String>,
     found: &mut BTreeSet<u64>,
 ) -> Result<(), Error> {
-    let mut query = Query {
+    let query = Query {
         what: Some(What::Accepted),
         sender,
         recipient,
@@ -186,6 +244,10 @@ fn pages(
         limit: PAGE,
         ..Query::default()
     };
+    each_page(finder, query, found)
+}
+
+fn each_page(finder: &Finder, mut query: Query, found: &mut BTreeSet<u64>) -> Result<(), Error> {
     loop {
         let page = finder.find(&query).map_err(Error::Index)?;
         query.after = page.last().copied();
@@ -197,6 +259,12 @@ fn pages(
 }
 
 impl Subject {
+    /// Whether nothing narrows it. What extensions keep of somebody goes as a whole or not at all: what is in force
+    /// rests on all of it.
+    fn is_whole(&self) -> bool {
+        self.sent && self.received && self.before.is_none() && self.thread.is_none()
+    }
+
     /// Whether a message taken at a time is one of those.
     fn has(&self, message: &Accepted, at: Moment) -> bool {
         let sent = self.sent && message.sender == self.agent;

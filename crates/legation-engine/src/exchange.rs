@@ -88,6 +88,12 @@ pub enum Error {
         /// The last.
         last: u64,
     },
+    /// Something was erased between the beginning of a copy and the moment its files were opened.
+    #[error("entry {position} erased what the copy was to hold: begin the copy again")]
+    Overtaken {
+        /// The entry that erased it.
+        position: u64,
+    },
     /// A pattern to scan for that cannot be used.
     #[error("scanning cannot begin")]
     Pattern(#[source] legation_scan::BadPattern),
@@ -172,8 +178,13 @@ impl Settled {
         }
     }
 
-    /// The verdict on a message, with the receipt if the message is on the record. A copy gets the
-    /// first one's.
+    /// The verdict on a message, without a receipt.
+    pub fn verdict(self) -> Verdict {
+        self.verdict
+    }
+
+    /// The same, with the receipt if the message is on the record. A copy gets the first one's, unless what that
+    /// quotes is erased.
     pub fn receipted(self) -> Result<(Verdict, Option<Receipt>), Error> {
         let Settled { verdict, source } = self;
         let receipt = match (&verdict, source) {
@@ -182,12 +193,19 @@ impl Settled {
                 | Verdict::Held { position, .. }
                 | Verdict::Duplicate { position, .. },
                 Some((notary, batch)),
-            ) => Some(notary.receipt(*position, batch.as_deref())?),
+            ) => notary.receipt(*position, batch.as_deref())?,
             (Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_), _) => {
                 None
             }
         };
         Ok((verdict, receipt))
+    }
+}
+
+impl Exchange {
+    /// The receipt for the message at a position: the same as it ever was. There is none once what it quotes is erased.
+    pub fn receipt(&self, position: u64) -> Result<Option<Receipt>, Error> {
+        self.notary.receipt(position, None)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What became of a message's body, where it is no longer here.
 
 use crate::exchange::{Error, Exchange};
+use crate::redactions::redacted;
 use legation_exchange::record::Frame;
 use legation_exchange::{Effect, Entry, Moment};
 
@@ -23,7 +24,7 @@ pub enum Fate {
 }
 
 impl Exchange {
-    /// The frame at a position, without a body that was erased, wherever that still lies.
+    /// The frame at a position, without what was erased of it, wherever that still lies.
     pub(crate) fn frame(&self, position: u64) -> Result<Option<Frame>, Error> {
         let frame = self.reader.read(position).map_err(Error::Record)?;
         Ok(frame.map(|frame| self.shown(frame)))
@@ -31,7 +32,15 @@ impl Exchange {
 
     /// The same of a frame that was read already.
     pub(crate) fn shown(&self, frame: Frame) -> Frame {
+        if self.is_redacted(frame.position) {
+            return redacted(frame);
+        }
         if self.is_erased(frame.position) { frame.without_body() } else { frame }
+    }
+
+    /// Whether what its effect said is erased.
+    fn is_redacted(&self, position: u64) -> bool {
+        self.state().erasures().redacted(position).is_some()
     }
 
     pub(crate) fn is_erased(&self, position: u64) -> bool {

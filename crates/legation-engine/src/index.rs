@@ -76,6 +76,9 @@ impl Exchange {
     }
 }
 
+/// How long the thread pauses after every few entries. A core that is busy with it is not always taken for a free one:
+/// others waited for milliseconds behind one another on the other.
+const PAUSE: Duration = Duration::from_micros(50);
 /// How long the thread rests once it has caught up.
 const BREATH: Duration = Duration::from_millis(2);
 /// A record with fewer entries is young.
@@ -122,7 +125,8 @@ impl Follower {
             self.start_over(index)?;
             return Ok(true);
         }
-        let moved = match self.asked.answer(index).and_then(|asked| Ok((index.follow()?, asked))) {
+        let mut pause = || std::thread::sleep(PAUSE);
+        let moved = match self.asked.answer(index).and_then(|asked| Ok((index.follow_at_ease(&mut pause)?, asked))) {
             Ok((next, asked)) => next > before || asked,
             Err(error) if error.is_damage() => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "the index is made again");

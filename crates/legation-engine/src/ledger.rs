@@ -290,7 +290,9 @@ pub(crate) fn weight(input: &Input) -> usize {
         Input::Acknowledge { positions, .. } => positions.len() * 24,
         Input::Pushed(pushed) => pushed.len() * 32,
         Input::Resend { positions, .. } => positions.len() * 512,
-        Input::Erase { erasure, .. } => erasure.positions.len() * 48,
+        Input::Erase { erasure, .. } => {
+            erasure.positions.len() * 48 + erasure.redacted.len() * 96 + erasure.forgets.len() * 320
+        }
         Input::Tally(refusals) => refusals.len() * 256,
         Input::Remove { .. }
         | Input::Key { .. }

@@ -43,6 +43,7 @@ mod memory;
 mod open;
 mod push;
 mod receipt;
+mod redactions;
 mod refusals;
 mod retention;
 mod reviews;

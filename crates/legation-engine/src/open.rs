@@ -128,10 +128,9 @@ impl Exchange {
         ledger.retune(policy.clone());
         let (policies, policy) = watch::channel(policy);
         let (reader, committed) = (ledger.reader(), ledger.committed());
-        let start = Head { size: ledger.size(), chain: ledger.chain(), checkpoint: None, known: ledger.log().known() };
-        let (head, heads) = watch::channel(start);
+        let notary = Arc::new(Notary::new(realm, ledger.committed(), key, reader.clone()));
+        let (head, heads) = watch::channel(first_head(&ledger, &notary));
         let (jobs, queue) = mpsc::channel::<Job>(QUEUE);
-        let notary = Arc::new(Notary::new(realm, ledger.state().epochs().clone(), key, reader.clone()));
         let (public, rewriter) = (notary.public(), ledger.rewriter());
         let keeper = Keeper {
             snapshots: snapshots.clone(),
@@ -148,15 +147,15 @@ impl Exchange {
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
         let (follower, indexed, requests) =
             index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
-        let (counted, told_to) = (Arc::clone(&stats), Arc::clone(&desk));
-        let clearer = Clearer::beside(&ledger, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
+        let (counted, told_to, kept) = (Arc::clone(&stats), Arc::clone(&desk), (&ledger, snapshots.clone()));
+        let clearer = Clearer::beside(kept, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
         let clock = Clock::new(ledger.state().now(), instant());
         let decider = Decider {
             ledger,
             head,
             notary: Arc::clone(&notary),
-            signed: 0,
+            signed: heads.borrow().size,
             signed_at: instant(),
             stats: Arc::clone(&stats),
             arrivals: Arc::clone(&arrivals),
@@ -221,6 +220,14 @@ impl Exchange {
         self.alerts.raise(Alert::storage(now(), recovery.clone()));
         Some(recovery)
     }
+}
+
+/// Where the record stands at a start. Whoever asks first is told by a signature what there is, also where nothing has
+/// happened since the last one.
+fn first_head(ledger: &Ledger, notary: &Notary) -> Head {
+    let (size, chain, known) = (ledger.size(), ledger.chain(), ledger.log().known());
+    let checkpoint = (size > 0).then(|| notary.sign(ledger.checkpoint(&notary.realm, now())));
+    Head { size, chain, checkpoint, known }
 }
 
 /// The record, and all that is read with it.

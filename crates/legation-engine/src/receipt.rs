@@ -6,12 +6,12 @@ use crate::stated::Stated;
 use legation_exchange::record::{
     Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
 };
-use legation_exchange::{Epoch, Epochs};
+use legation_exchange::{Epoch, Epochs, State};
 use legation_protocol::sign::{PublicKey, SecretKey, Signature};
 use legation_protocol::token::IdentityToken;
 use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 /// What was committed at once, as receipts need it: without the bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub(crate) struct Notary {
     pub(crate) realm: String,
     /// Which epoch a batch was committed in. Only a start after a restore changes them.
     epochs: Epochs,
+    /// What is committed: no receipt quotes what is erased since.
+    committed: Arc<RwLock<State>>,
     key: SecretKey,
     reader: Reader,
     seals: Mutex<Seals>,
@@ -65,8 +67,9 @@ pub(crate) struct Notary {
 }
 
 impl Notary {
-    pub(crate) fn new(realm: String, epochs: Epochs, key: SecretKey, reader: Reader) -> Notary {
-        Notary { realm, epochs, key, reader, seals: Mutex::default(), stated: Mutex::default() }
+    pub(crate) fn new(realm: String, committed: Arc<RwLock<State>>, key: SecretKey, reader: Reader) -> Notary {
+        let epochs = committed.read().unwrap_or_else(PoisonError::into_inner).epochs().clone();
+        Notary { realm, epochs, committed, key, reader, seals: Mutex::default(), stated: Mutex::default() }
     }
 
     /// The record's newest epoch.
@@ -106,12 +109,19 @@ impl Notary {
         self.key.sign_bytes(bytes)
     }
 
-    /// The receipt for the message at a position, from the batch just committed where it is in that.
-    pub(crate) fn receipt(&self, position: u64, batch: Option<&Answered>) -> Result<Receipt, Error> {
-        match batch.and_then(|batch| self.fresh(position, batch)) {
-            Some(receipt) => Ok(receipt),
-            None => self.again(&self.reader.read(position).map_err(Error::Record)?.ok_or(Error::Entry { position })?),
+    /// The receipt for the message at a position, from the batch just committed where it is in that. There is none
+    /// once what its effect said is erased.
+    pub(crate) fn receipt(&self, position: u64, batch: Option<&Answered>) -> Result<Option<Receipt>, Error> {
+        let fresh = batch.and_then(|batch| self.fresh(position, batch));
+        if fresh.is_some() || self.is_redacted(position) {
+            return Ok(fresh);
         }
+        let frame = self.reader.read(position).map_err(Error::Record)?.ok_or(Error::Entry { position })?;
+        self.again(&frame).map(Some)
+    }
+
+    fn is_redacted(&self, position: u64) -> bool {
+        self.committed.read().unwrap_or_else(PoisonError::into_inner).erasures().redacted(position).is_some()
     }
 
     fn fresh(&self, position: u64, batch: &Answered) -> Option<Receipt> {

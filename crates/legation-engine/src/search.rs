@@ -9,8 +9,9 @@ use std::time::Duration;
 
 /// How long a question waits for the index.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a search waits for the newest entries that nobody asked for by position.
-const COURTESY: Duration = Duration::from_secs(1);
+/// How long a search waits for the newest entries that nobody asked for by position: on a machine that is busy the index
+/// has its turn last.
+const COURTESY: Duration = Duration::from_secs(3);
 /// How many bytes of messages make an answer that is large enough.
 const ENOUGH: usize = 8 << 20;
 /// How many messages with one id are named.

@@ -42,19 +42,34 @@ impl Exchange {
     /// Sessions that this one may see, by id.
     pub fn sessions(&self, wanted: &Wanted, who: &Who) -> SessionPage {
         let state = self.state();
-        let all = state.rules().vlp.sessions.after(wanted.after.as_deref());
+        let (kept, after) = (&state.rules().vlp.sessions, wanted.after.as_deref());
         let (mut sessions, mut last) = (Vec::new(), None);
+        let all: Box<dyn Iterator<Item = (&str, &Session)>> = if wanted.halted {
+            Box::new(kept.halted().filter(|(id, _)| after.is_none_or(|after| *id > after)))
+        } else {
+            Box::new(kept.after(after))
+        };
         for (count, (id, session)) in all.enumerate() {
             if sessions.len() == wanted.limit || count == LOOKED_AT {
                 return SessionPage { sessions, next: last };
             }
             last = Some(id.to_owned());
             let has_party = wanted.party.as_ref().is_none_or(|party| session.parties.contains_key(party));
-            if has_party && (session.halted.is_some() || !wanted.halted) && may_see(&state, session, who) {
+            if has_party && may_see(&state, session, who) {
                 sessions.push(SessionView { id: id.to_owned(), session: session.clone() });
             }
         }
         SessionPage { sessions, next: None }
+    }
+
+    /// How many sessions are halted.
+    pub fn sessions_halted(&self) -> usize {
+        self.state().rules().vlp.sessions.halted_len()
+    }
+
+    /// How many agents may not go on, each with its instances.
+    pub fn agents_stopped(&self) -> usize {
+        self.state().rules().vcp.standing.stopped_len()
     }
 
     /// A session, if this one may see it.

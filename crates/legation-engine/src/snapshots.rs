@@ -71,6 +71,8 @@ impl Keeper {
         if self.sealed_with == newest {
             return;
         }
+        // What is removed meanwhile must not be written again.
+        let _turn = self.snapshots.turn();
         match self.snapshots.reseal() {
             Ok(()) => self.sealed_with = newest,
             Err(error) => {
@@ -83,6 +85,22 @@ impl Keeper {
 /// Writes a snapshot of the record as it was at a known point. The state before is read again rather
 /// than kept: memory is for those who work.
 pub fn write(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), Error> {
+    let _turn = snapshots.turn();
+    written(snapshots, reader, known)
+}
+
+/// Writes a snapshot as [`write()`] does, and removes all before it: they have what was erased since. Where there is no
+/// room for one the next start does without.
+pub fn renew(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), Error> {
+    let _turn = snapshots.turn();
+    match written(snapshots, reader, known) {
+        Err(Error::Record(legation_store::Error::Full { .. })) | Ok(()) => {}
+        Err(error) => return Err(error),
+    }
+    snapshots.remove_before(known.position).map_err(Error::Record)
+}
+
+fn written(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), Error> {
     let (mut state, mut parts) = match newest(snapshots)? {
         Some(Kept { state, parts, .. }) => (state, parts),
         None => (State::deciding(), Vec::new()),

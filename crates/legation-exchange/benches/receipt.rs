@@ -17,6 +17,7 @@ fn frame(position: u64) -> Frame {
         at: 1_790_000_000_000_000,
         salt: [7; 16],
         effect: effect.into_bytes(),
+        was: None,
         body: Body::Here(vec![7; 1024]),
     }
 }

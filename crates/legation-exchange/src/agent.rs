@@ -96,6 +96,11 @@ impl Agent {
         self.manifest.as_ref()?.get("overseer")?.as_str()
     }
 
+    /// The id by which it and its instances, or those it is one of, are one party.
+    pub(crate) fn family(&self) -> &str {
+        self.instance_of.as_deref().unwrap_or(&self.id)
+    }
+
     /// All names it goes by.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.aliases.values().map(String::as_str).chain([self.id.as_str()])

@@ -1,6 +1,9 @@
 //! What was erased: which positions, by which entry, and whether it is gone from the disk too.
 
+use crate::extensions::Subject;
+use crate::record::Hash;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Positions from the first to the last, both among them. Written as a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,11 +47,39 @@ pub fn covers(spans: &[Span], position: u64) -> bool {
     after.checked_sub(1).and_then(|at| spans.get(at)).is_some_and(|span| position <= span.last)
 }
 
-/// Messages that were erased.
+/// An entry that does less than it did: its effect gave way to one that says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, Hash)", into = "(u64, Hash)")]
+pub struct Redacted {
+    /// Where it lies.
+    pub position: u64,
+    /// SHA-256 of the effect that took the place of its own. No leaf covers that one: this does.
+    pub effect: Hash,
+}
+
+impl From<(u64, Hash)> for Redacted {
+    fn from((position, effect): (u64, Hash)) -> Redacted {
+        Redacted { position, effect }
+    }
+}
+
+impl From<Redacted> for (u64, Hash) {
+    fn from(redacted: Redacted) -> (u64, Hash) {
+        (redacted.position, redacted.effect)
+    }
+}
+
+/// Messages that were erased, and entries of extensions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erased {
     /// Where they lie.
     pub positions: Vec<Span>,
+    /// Those whose effects said something that goes too, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<Redacted>,
+    /// Of whom extensions keep nothing any more.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub forgets: BTreeSet<Subject>,
     /// Whose messages were to go, if that was how they were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
@@ -75,6 +106,9 @@ pub struct Dropped {
 pub struct Erasures {
     /// In order, none overlapping another; each with the entry that erased it.
     spans: Vec<(Span, u64)>,
+    /// The same of those whose effects gave way.
+    #[serde(default)]
+    redacted: Vec<(Span, u64)>,
     /// What entries before this one erased is gone from the disk.
     cleared: u64,
     /// The last entry that erased something.
@@ -84,14 +118,24 @@ pub struct Erasures {
 impl Erasures {
     /// The entry that erased what lay at a position.
     pub fn of(&self, position: u64) -> Option<u64> {
-        let after = self.spans.partition_point(|(span, _)| span.first <= position);
-        let (span, entry) = after.checked_sub(1).and_then(|at| self.spans.get(at))?;
-        (position <= span.last).then_some(*entry)
+        found(&self.spans, position)
+    }
+
+    /// The entry that redacted the effect at a position.
+    pub fn redacted(&self, position: u64) -> Option<u64> {
+        found(&self.redacted, position)
+    }
+
+    /// Entries that erased something which may still be on the disk.
+    pub fn pending_entries(&self) -> BTreeSet<u64> {
+        let all = self.spans.iter().chain(&self.redacted).map(|(_, entry)| *entry);
+        all.filter(|entry| *entry >= self.cleared).collect()
     }
 
     /// What was erased and may still be on the disk.
-    pub fn pending(&self) -> impl Iterator<Item = Span> {
-        self.spans.iter().filter(|(_, entry)| *entry >= self.cleared).map(|(span, _)| *span)
+    pub fn pending(&self) -> Vec<Span> {
+        let pending = self.spans.iter().chain(&self.redacted).filter(|(_, entry)| *entry >= self.cleared);
+        spans(pending.flat_map(|(span, _)| span.first..=span.last))
     }
 
     /// Whether anything may still be on the disk.
@@ -120,15 +164,25 @@ impl Erasures {
         spans(each.filter(|position| self.of(*position).is_none()))
     }
 
-    pub(crate) fn add(&mut self, entry: u64, erased: &[Span]) {
+    pub(crate) fn add(&mut self, entry: u64, erased: &[Span], redacted: &[Redacted]) {
         self.spans.extend(self.without(erased).into_iter().map(|span| (span, entry)));
         self.spans.sort_unstable();
+        let new = redacted.iter().map(|one| one.position).filter(|position| self.redacted(*position).is_none());
+        let new = spans(new.collect::<Vec<_>>());
+        self.redacted.extend(new.into_iter().map(|span| (span, entry)));
+        self.redacted.sort_unstable();
         self.newest = Some(entry);
     }
 
     pub(crate) fn clear(&mut self, up_to: u64) {
         self.cleared = self.cleared.max(up_to.saturating_add(1));
     }
+}
+
+fn found(spans: &[(Span, u64)], position: u64) -> Option<u64> {
+    let after = spans.partition_point(|(span, _)| span.first <= position);
+    let (span, entry) = after.checked_sub(1).and_then(|at| spans.get(at))?;
+    (position <= span.last).then_some(*entry)
 }
 
 #[cfg(test)]
@@ -150,8 +204,8 @@ mod tests {
     #[test]
     fn what_is_erased_keeps_the_entry_that_erased_it_first() {
         let mut erasures = Erasures::default();
-        erasures.add(20, &[span(3, 5), span(9, 9)]);
-        erasures.add(30, &[span(4, 7)]);
+        erasures.add(20, &[span(3, 5), span(9, 9)], &[]);
+        erasures.add(30, &[span(4, 7)], &[]);
         assert_eq!(
             [2, 3, 5, 6, 7, 8, 9].map(|at| erasures.of(at)),
             [None, Some(20), Some(20), Some(30), Some(30), None, Some(20)]
@@ -163,10 +217,10 @@ mod tests {
     fn what_is_cleared_is_no_longer_pending() {
         let mut erasures = Erasures::default();
         assert!(erasures.is_clear());
-        erasures.add(20, &[span(3, 5)]);
-        erasures.add(30, &[span(9, 9)]);
+        erasures.add(20, &[span(3, 5)], &[]);
+        erasures.add(30, &[span(9, 9)], &[]);
         erasures.clear(20);
-        assert_eq!(erasures.pending().collect::<Vec<_>>(), [span(9, 9)]);
+        assert_eq!(erasures.pending(), [span(9, 9)]);
         assert!(!erasures.is_clear());
         erasures.clear(30);
         assert!(erasures.is_clear());

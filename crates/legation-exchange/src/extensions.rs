@@ -7,8 +7,10 @@ pub mod consensus;
 pub mod intent;
 mod look;
 pub mod personal;
+mod redacted;
 pub mod relational;
 mod subject;
+mod told;
 pub mod torch;
 mod words;
 
@@ -157,6 +159,8 @@ pub enum What {
     Torch(torch::Change),
     /// What somebody is after.
     Intent(intent::Change),
+    /// Something was said here that is erased.
+    Erased(Extension),
 }
 
 /// What the extensions keep, as a fold over the record.
@@ -190,6 +194,7 @@ impl Kept {
                 self.torch.apply(at, subject, change);
             }
             What::Intent(change) => self.intent.apply(at, subject, change),
+            What::Erased(_) => {}
         }
     }
 
@@ -199,6 +204,19 @@ impl Kept {
             || self.relational.of(subject).is_some()
             || self.torch.of(subject).is_some()
             || self.intent.knows(subject)
+    }
+
+    /// What was said in these entries is erased, and nothing is kept of some any more. What others have decided with
+    /// them, and how far they have come by their torches, stays.
+    pub(crate) fn erase(&mut self, subjects: &BTreeSet<Subject>, is_erased: &impl Fn(u64) -> bool) {
+        for subject in subjects {
+            self.personal.forget(subject);
+            self.relational.forget(subject);
+            self.torch.forget(subject);
+            self.intent.forget(subject);
+        }
+        self.consensus.erase(subjects, is_erased);
+        self.torch.erase(is_erased);
     }
 
     /// Somebody is gone for good: whoever gets the name next finds nothing of theirs.
@@ -238,6 +256,9 @@ pub(crate) fn order(
     };
     let mut ruling = Ruling::default();
     let change = Change { subject: asker.subject.clone(), what };
+    if let Who::Agent(id) = who {
+        told::words(kept, &change).map_or(Ok(()), |words| vcp::constraints::may_tell(state, id, &words))?;
+    }
     ruling.change(crate::rules::Change::Extension(Box::new(change)));
     Ok(ruling)
 }

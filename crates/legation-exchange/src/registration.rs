@@ -94,6 +94,12 @@ impl Registration {
         Ok(agent)
     }
 
+    /// Whether it changes more than what somebody proves itself with: something that others are shown.
+    pub(crate) fn is_more_than_keys(&self) -> bool {
+        let Registration { keys, custody, kept, rotate_token, only_new, .. } = self.clone();
+        *self != Registration { keys, custody, kept, rotate_token, only_new, ..Registration::default() }
+    }
+
     fn check(&self, id: &str) -> Result<(), Rejection> {
         let lists = [
             ("/groups", &self.groups),

@@ -11,6 +11,8 @@ use unicode_security::confusable_detection::skeleton;
 
 /// How many agents may stand above each other.
 const DEPTH: usize = 16;
+/// How far up anybody looks.
+const FARTHEST: usize = 256;
 
 /// The registered agents.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +30,8 @@ pub struct Registry {
     pushed: BTreeSet<String>,
     /// Who belongs to a group.
     groups: ByName<BTreeSet<String>>,
+    /// Who runs as a copy of an agent.
+    copies: ByName<BTreeSet<String>>,
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
     /// Names that were an agent's once, and what they look like.
@@ -55,10 +59,16 @@ impl Registry {
         self.agents.get(self.tokens.get(token)?)
     }
 
+    /// The agent above: its own parent, or else that of the agent it is an instance of.
+    pub(crate) fn parent<'r>(&'r self, agent: &'r Agent) -> Option<&'r str> {
+        let of_base = || self.agent(agent.instance_of.as_deref()?)?.parent.as_deref();
+        agent.parent.as_deref().or_else(of_base)
+    }
+
     /// Everybody above an agent, from the next on.
     pub(crate) fn above<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
-        let parent = |agent: &&'r Agent| self.agent(agent.parent.as_deref()?);
-        std::iter::successors(parent(&agent), parent)
+        let parent = |agent: &&'r Agent| self.agent(self.parent(agent)?);
+        std::iter::successors(parent(&agent), parent).take(FARTHEST)
     }
 
     /// All of them, by id.
@@ -83,8 +93,24 @@ impl Registry {
     }
 
     /// Agents that run as copies of this one.
-    pub fn instances<'r>(&'r self, id: &'r str) -> impl Iterator<Item = &'r Agent> {
-        self.agents().filter(move |agent| agent.instance_of.as_deref() == Some(id))
+    pub fn instances(&self, id: &str) -> impl Iterator<Item = &Agent> {
+        self.copies.get(id).into_iter().flatten().filter_map(|id| self.agents.get(id))
+    }
+
+    /// The id by which an agent and its instances are one party.
+    pub(crate) fn family<'r>(&'r self, id: &'r str) -> &'r str {
+        self.agent(id).map_or(id, Agent::family)
+    }
+
+    /// An agent, whoever it is an instance of, and the other instances of that.
+    pub(crate) fn relatives<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
+        let base = agent.family();
+        self.agent(base).into_iter().chain(self.instances(base))
+    }
+
+    /// Whether two are the same, or instances of the same.
+    pub(crate) fn are_one(&self, one: &str, other: &str) -> bool {
+        one == other || self.family(one) == self.family(other)
     }
 
     /// Those that belong to a group, by id.
@@ -135,17 +161,24 @@ impl Registry {
         self.check_parent(agent)
     }
 
-    /// Nobody's work comes back to itself for review.
+    /// Who reviews an agent's work: whom its own manifest names, or else that of the agent it is an instance of.
+    fn overseer<'r>(&'r self, agent: &'r Agent) -> Option<&'r str> {
+        let of_base = || self.agent(agent.instance_of.as_deref()?)?.overseer();
+        agent.overseer().or_else(of_base)
+    }
+
+    /// Nobody's work comes back to itself, or to another instance, for review.
     fn check_overseer(&self, agent: &Agent) -> Result<(), Rejection> {
-        let (mut name, mut seen) = (agent.overseer(), BTreeSet::new());
+        let (mut name, mut seen) = (self.overseer(agent), BTreeSet::new());
         while let Some(overseer) = name {
-            if agent.names().any(|own| own == overseer) {
+            let is_one = || self.resolve(overseer).is_some_and(|next| next.family() == agent.family());
+            if agent.names().any(|own| own == overseer) || is_one() {
                 let message = "the agent would review its own work, or those who review it theirs in a circle";
                 return Err(Rejection::because(Code::OverseerSelf, message).at("/manifest/overseer"));
             }
             // One who is not here reviews nothing yet; a circle of others was refused to them.
             let Some(next) = self.resolve(overseer).filter(|next| seen.insert(&next.id)) else { return Ok(()) };
-            name = next.overseer();
+            name = self.overseer(next);
         }
         Ok(())
     }
@@ -171,14 +204,16 @@ impl Registry {
 
     fn check_parent(&self, agent: &Agent) -> Result<(), Rejection> {
         let refuse = |message: &str| Err(Rejection::because(Code::BadParent, message.to_owned()).at("/parent"));
-        let mut above = agent.parent.as_deref();
+        let mut above = self.parent(agent);
         for _ in 0..DEPTH {
             let Some(id) = above else { return Ok(()) };
-            if id == agent.id {
+            let Some(parent) = self.agents.get(id) else { return refuse("the parent is not registered") };
+            // An instance without a parent stands where its base does.
+            let is_copy = parent.parent.is_none() && parent.instance_of.as_ref() == Some(&agent.id);
+            if id == agent.id || is_copy {
                 return refuse("an agent cannot stand above itself");
             }
-            let Some(parent) = self.agents.get(id) else { return refuse("the parent is not registered") };
-            above = parent.parent.as_deref();
+            above = self.parent(parent);
         }
         if above.is_none() { Ok(()) } else { refuse("agents stand at most 16 deep") }
     }
@@ -198,6 +233,9 @@ impl Registry {
         }
         for group in &agent.groups {
             self.groups.or_default(group).insert(agent.id.clone());
+        }
+        if let Some(base) = &agent.instance_of {
+            self.copies.or_default(base).insert(agent.id.clone());
         }
         self.since.insert(agent.since, agent.id.clone());
         self.ids.insert(agent.id.clone());
@@ -235,14 +273,8 @@ impl Registry {
         self.ids.remove(id);
         self.pushed.remove(id);
         self.since.remove(&agent.since);
-        for group in &agent.groups {
-            if let Some(members) = self.groups.get_mut(group) {
-                members.remove(id);
-                if members.is_empty() {
-                    self.groups.remove(group);
-                }
-            }
-        }
+        agent.groups.iter().for_each(|group| take(&mut self.groups, group, id));
+        agent.instance_of.iter().for_each(|base| take(&mut self.copies, base, id));
         for name in agent.names() {
             self.names.remove(name);
             self.looks.remove(&look(name));
@@ -250,6 +282,14 @@ impl Registry {
         for token in agent.tokens.iter() {
             self.tokens.remove(&token);
         }
+    }
+}
+
+fn take(lists: &mut ByName<BTreeSet<String>>, name: &str, id: &str) {
+    let Some(list) = lists.get_mut(name) else { return };
+    list.remove(id);
+    if list.is_empty() {
+        lists.remove(name);
     }
 }
 

@@ -103,6 +103,21 @@ impl Change {
         }
     }
 
+    /// What of an extension it changes, if it does.
+    pub fn extension(&self) -> Option<&extensions::Change> {
+        match self {
+            Change::Extension(change) => Some(change),
+            Change::Hold(_)
+            | Change::Vcp(_)
+            | Change::Cap(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::Translated(_)
+            | Change::BrokenOff { .. }
+            | Change::Identity(_) => None,
+        }
+    }
+
     fn of_vlp(&self) -> Option<&vlp::Change> {
         match self {
             Change::Vlp(change) => Some(change),
@@ -245,6 +260,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     }
     scan::look(case, &mut ruling);
     translate::look(case, &mut ruling)?;
+    cap::mark_unreviewed(case, &mut ruling);
     if !ruling.reasons.is_empty() {
         ruling.changes.iter_mut().for_each(Change::hold);
     }

@@ -320,7 +320,12 @@ impl State {
         self.rules.acl.erase(&is_erased, entry.at);
         self.rules.vcp.letters.erase(&is_erased);
         self.rules.deferred.erase(&is_erased);
-        self.erasures.add(entry.position, &erased.positions);
+        if !erased.redacted.is_empty() || !erased.forgets.is_empty() {
+            let is_redacted = |entry| erased.redacted.binary_search_by_key(&entry, |one| one.position).is_ok();
+            self.rules.vcp.contexts.erase(&is_redacted);
+            self.rules.extensions.erase(&erased.forgets, &is_redacted);
+        }
+        self.erasures.add(entry.position, &erased.positions, &erased.redacted);
     }
 
     fn purge(&mut self, agent: &str, up_to: u64, at: Moment) {

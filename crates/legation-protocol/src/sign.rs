@@ -113,7 +113,11 @@ impl PublicKey {
     /// Takes the 32 bytes of RFC 8032.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<PublicKey, BadKey> {
         let key = VerifyingKey::from_bytes(bytes).map_err(|_| BadKey::Point)?;
-        if key.is_weak() { Err(BadKey::Weak) } else { Ok(PublicKey(key)) }
+        if key.is_weak() {
+            return Err(BadKey::Weak);
+        }
+        // A point has one spelling (RFC 8032, 5.1.3); readers differ on the others.
+        if key.to_edwards().compress().to_bytes() == *bytes { Ok(PublicKey(key)) } else { Err(BadKey::Point) }
     }
 
     /// Whether `signature` is this key's over exactly these bytes.

@@ -8,10 +8,12 @@ use std::ops::Range;
 
 /// Shorter runs say too little.
 const SHORTEST: usize = 24;
-/// How many letters are judged together: so many that chance seldom makes text of them.
-const PIECE: usize = 24;
+/// How many bytes are judged together: so many that chance seldom makes text of them.
+const PIECE: usize = 18;
 /// From one piece to the next. They overlap, so that the shortest phrase worth finding fills one.
-const STEP: usize = 8;
+const STEP: usize = 6;
+/// So many odd bytes, and a piece is none: one is borne with, and one at each end may be cut.
+const ODD: u8 = 4;
 
 const ENGINE: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
@@ -32,15 +34,60 @@ pub(crate) struct Encoded {
 
 /// The texts in all runs.
 pub(crate) fn encoded(text: &str, work: &mut u64) -> Vec<Encoded> {
-    let (bytes, mut found, mut from) = (text.as_bytes(), Vec::new(), 0);
+    let (bytes, mut found, mut from, mut desk) = (text.as_bytes(), Vec::new(), 0, Desk::default());
     while let Some((start, end)) = next_run(bytes, from, work) {
-        let run: Vec<u8> = bytes.get(start..end).unwrap_or_default().iter().filter_map(|byte| letter(*byte)).collect();
-        *work += 12 * run.len() as u64;
-        let texts = beginnings(&run).flat_map(stretches);
-        found.extend(texts.map(|text| Encoded { offset: start, length: end - start, text }));
+        desk.take(bytes.get(start..end).unwrap_or_default(), work);
+        for skipped in 0..4 {
+            let texts = desk.reading(skipped).stretches();
+            found.extend(texts.into_iter().map(|text| Encoded { offset: start, length: end - start, text }));
+        }
         from = end;
     }
     found
+}
+
+/// Whether any run holds text.
+pub(crate) fn tastes(bytes: &[u8], work: &mut u64) -> bool {
+    let (mut from, mut desk) = (0, Desk::default());
+    while let Some((start, end)) = next_run(bytes, from, work) {
+        desk.take(bytes.get(start..end).unwrap_or_default(), work);
+        if (0..4).any(|skipped| desk.reading(skipped).texts().next().is_some()) {
+            return true;
+        }
+        from = end;
+    }
+    false
+}
+
+/// Where a run is read; the room serves one after the other.
+#[derive(Default)]
+struct Desk {
+    letters: Vec<u8>,
+    bytes: Vec<u8>,
+    /// One for each byte that is odd.
+    odd: Vec<u8>,
+}
+
+impl Desk {
+    fn take(&mut self, run: &[u8], work: &mut u64) {
+        *work += 6 * run.len() as u64;
+        self.letters.clear();
+        for line in run.split(|byte| matches!(byte, b'\r' | b'\n')) {
+            self.letters.extend(line.iter().map(|byte| letter(*byte)));
+        }
+    }
+
+    /// What the run says without its first letters: four make three bytes, and any may be the first of four.
+    fn reading(&mut self, skipped: usize) -> Reading<'_> {
+        self.bytes.clear();
+        let letters = self.letters.get(skipped..).unwrap_or_default();
+        // One letter over four is no byte.
+        let whole = if letters.len() % 4 == 1 { letters.len() - 1 } else { letters.len() };
+        if ENGINE.decode_vec(letters.get(..whole).unwrap_or_default(), &mut self.bytes).is_err() {
+            self.bytes.clear();
+        }
+        Reading::of(&self.bytes, &mut self.odd)
+    }
 }
 
 /// The next run. Where a byte far enough ahead is none of the alphabet, no run can begin before it.
@@ -89,87 +136,70 @@ const fn letters() -> [bool; 256] {
 }
 
 /// The letter of the ordinary alphabet.
-const fn letter(byte: u8) -> Option<u8> {
+const fn letter(byte: u8) -> u8 {
     match byte {
-        b'-' => Some(b'+'),
-        b'_' => Some(b'/'),
-        b'\r' | b'\n' => None,
-        byte => Some(byte),
+        b'-' => b'+',
+        b'_' => b'/',
+        byte => byte,
     }
 }
 
-/// Whether any run holds text.
-pub(crate) fn tastes(bytes: &[u8], work: &mut u64) -> bool {
-    let mut from = 0;
-    while let Some((start, end)) = next_run(bytes, from, work) {
-        let run = bytes.get(start..end).unwrap_or_default();
-        *work += 12 * run.len() as u64;
-        // A run over several lines is looked at more closely.
-        if run.contains(&b'\n') || beginnings(run).any(|run| pieces(run).any(|(_, piece)| is_text(piece))) {
-            return true;
+/// The bytes of a run, and which of them are odd.
+struct Reading<'a> {
+    bytes: &'a [u8],
+    odd: &'a [u8],
+}
+
+impl<'a> Reading<'a> {
+    fn of(bytes: &'a [u8], odd: &'a mut Vec<u8>) -> Reading<'a> {
+        odd.clear();
+        odd.extend(bytes.first().map(|byte| u8::from(is_odd(b' ', *byte))));
+        odd.extend(
+            bytes.iter().zip(bytes.get(1..).unwrap_or_default()).map(|(before, byte)| u8::from(is_odd(*before, *byte))),
+        );
+        Reading { bytes, odd }
+    }
+
+    /// Where the pieces begin that are text; the last ends with the reading.
+    fn texts(&self) -> impl Iterator<Item = usize> {
+        let likely = self.odd.windows(PIECE).step_by(STEP).enumerate();
+        let likely = likely.filter(|(_, odd)| odd.iter().sum::<u8>() < ODD).map(|(step, _)| step * STEP);
+        let last = self.bytes.len().saturating_sub(PIECE);
+        let piece = |at: &usize| self.bytes.get(*at..self.bytes.len().min(at + PIECE)).is_some_and(is_text);
+        likely.chain([last]).filter(piece)
+    }
+
+    /// The texts: pieces that are text, and as much again before and behind.
+    fn stretches(&self) -> Vec<String> {
+        let mut stretches: Vec<Range<usize>> = Vec::new();
+        for at in self.texts() {
+            let (start, end) = (at.saturating_sub(PIECE), self.bytes.len().min(at + 2 * PIECE));
+            match stretches.last_mut() {
+                Some(last) if start <= last.end => last.end = end,
+                Some(_) | None => stretches.push(start..end),
+            }
         }
-        from = end;
-    }
-    false
-}
-
-/// A run from each of its first letters: four make three bytes, and any may be the first of four.
-fn beginnings(run: &[u8]) -> impl Iterator<Item = &[u8]> {
-    (0..4).filter_map(|skipped| run.get(skipped..))
-}
-
-/// The pieces of a run, with where they begin; the last goes as far as the run.
-fn pieces(run: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let last = run.len().saturating_sub(PIECE).next_multiple_of(4);
-    let piece = |at| run.get(at..run.len().min(at + PIECE)).map(|piece| (at, piece));
-    (0..last).step_by(STEP).chain([last]).filter_map(piece)
-}
-
-fn is_text(piece: &[u8]) -> bool {
-    let mut values = [0; PIECE];
-    let length = values.iter_mut().zip(piece).map(|(value, letter)| *value = sextet(*letter)).count();
-    let (fours, _) = values.get(..length).unwrap_or_default().as_chunks::<4>();
-    let mut bytes = [[0; 3]; PIECE / 4];
-    for (three, [a, b, c, d]) in bytes.iter_mut().zip(fours) {
-        *three = [a << 2 | b >> 4, b << 4 | c >> 2, c << 6 | d];
-    }
-    let bytes = bytes.get(..fours.len()).unwrap_or_default().as_flattened();
-    bytes.len() >= SHORTEST / 2 && is_readable(bytes)
-}
-
-/// The texts in a run: pieces that are text, and as much again before and behind.
-fn stretches(run: &[u8]) -> Vec<String> {
-    let mut stretches: Vec<Range<usize>> = Vec::new();
-    for (at, _) in pieces(run).filter(|(_, piece)| is_text(piece)) {
-        let (start, end) = (at.saturating_sub(PIECE), run.len().min(at + 2 * PIECE));
-        match stretches.last_mut() {
-            Some(last) if start <= last.end => last.end = end,
-            Some(_) | None => stretches.push(start..end),
-        }
-    }
-    stretches.into_iter().filter_map(|stretch| decoded(run.get(stretch)?)).collect()
-}
-
-/// What a letter stands for.
-const fn sextet(letter: u8) -> u8 {
-    match letter {
-        b'A'..=b'Z' => letter - b'A',
-        b'a'..=b'z' => letter - b'a' + 26,
-        b'0'..=b'9' => letter - b'0' + 52,
-        b'+' | b'-' => 62,
-        _ => 63,
+        let text = |stretch: Range<usize>| Some(String::from_utf8_lossy(self.bytes.get(stretch)?).into_owned());
+        stretches.into_iter().filter_map(text).collect()
     }
 }
 
-fn decoded(letters: &[u8]) -> Option<String> {
-    // One letter over four is no byte.
-    let whole = if letters.len() % 4 == 1 { letters.len() - 1 } else { letters.len() };
-    let bytes = ENGINE.decode(letters.get(..whole)?).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+/// Whether a byte cannot be read, or does not fit the one before. A piece has never more of them than [`is_text`]
+/// would find, but for one at each end. Without branches, so that many are looked at at once.
+#[expect(clippy::needless_bitwise_bool, reason = "a branch for each byte is what this is to do without")]
+const fn is_odd(before: u8, byte: u8) -> bool {
+    let is_control = (byte < b' ') & (byte.wrapping_sub(b'\t') > b'\r' - b'\t') | (byte == 0x7F);
+    let is_nothing = (byte & 0xFE == 0xC0) | (byte > 0xF4);
+    let goes_on = byte & 0xC0 == 0x80;
+    let begun = before.wrapping_sub(0xC2) <= 0xF4 - 0xC2;
+    is_control | is_nothing | goes_on & ((before < 0x80) | (before & 0xFE == 0xC0) | (before > 0xF4)) | !goes_on & begun
 }
 
-/// Whether all of it can be read, but for one character at most and those that are cut at its ends.
-fn is_readable(bytes: &[u8]) -> bool {
+/// Whether all of a piece can be read, but for one character at most and those that are cut at its ends.
+fn is_text(bytes: &[u8]) -> bool {
+    if bytes.len() < SHORTEST / 2 {
+        return false;
+    }
     let cut = bytes.iter().take(3).take_while(|byte| matches!(byte, 0x80..=0xBF)).count();
     let is_odd = |seen: char| seen.is_control() && !seen.is_whitespace();
     let mut odd = 0;
@@ -186,9 +216,10 @@ fn is_readable(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::encoded;
+    use super::{PIECE, Reading, STEP, encoded, is_text};
     use base64::Engine as _;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+    use proptest::strategy::Strategy as _;
 
     #[track_caller]
     fn check(text: &str, want: &[&str]) {
@@ -211,6 +242,26 @@ mod tests {
         check(&STANDARD.encode([0x89, b'P', 0, 1, 2, 3, 200, 201, 202, 5, 6, 255].repeat(8)), &[]);
         check("short SGVsbG8gd29ybGQ= is not", &[]);
         check("a path/to/some/file/in/the/tree.rs", &[]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_piece_of_text_is_passed_over(
+            bytes in proptest::collection::vec(
+                proptest::prop_oneof![6 => "[ -~]{1,9}", 3 => "\\PC", 1 => "[\\x00-\\x1F]"].prop_map(String::into_bytes), 0..40),
+            odd in proptest::collection::vec((0_usize..100, 0_u8..), 0..6),
+        ) {
+            let mut bytes = bytes.concat();
+            for (at, byte) in odd {
+                if let Some(place) = bytes.get_mut(at) {
+                    *place = byte;
+                }
+            }
+            let last = bytes.len().saturating_sub(PIECE);
+            let all = (0..=last).step_by(STEP).filter(|at| at + PIECE <= bytes.len()).chain([last]);
+            let text = all.filter(|at| is_text(&bytes[*at..bytes.len().min(at + PIECE)]));
+            proptest::prop_assert_eq!(Reading::of(&bytes, &mut Vec::new()).texts().collect::<Vec<_>>(), text.collect::<Vec<_>>());
+        }
     }
 
     #[test]

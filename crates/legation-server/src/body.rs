@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use futures_util::StreamExt as _;
 use legation_protocol::json::{Doc, Kind, Limits};
 use legation_protocol::{Code, Rejection};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
@@ -64,6 +65,21 @@ pub(crate) async fn object<T: DeserializeOwned>(headers: &HeaderMap, body: Body)
     Media::json(headers)?;
     let bytes = whole(body).await?;
     parsed(&bytes).map_err(|rejection| Refusal::from(rejection).about(&bytes))
+}
+
+/// Makes sure that nothing is asked where there is nothing to ask: no body, or an object without members.
+pub(crate) async fn nothing(headers: &HeaderMap, body: Body) -> Result<(), Refusal> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+
+    let bytes = whole(body).await?;
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    Media::json(headers)?;
+    let asked: Result<Nothing, _> = parsed(&bytes);
+    asked.map(|Nothing {}| ()).map_err(|rejection| Refusal::from(rejection).about(&bytes))
 }
 
 fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {

@@ -1,4 +1,4 @@
-//! Erasing what messages said. Who did it, when and why is on the record; what was said is not any more.
+//! Erasing what messages said, and what extensions keep of somebody. Who did it, when and why is on the record; what was said is not any more.
 
 use crate::body;
 use crate::caller::Caller;
@@ -48,6 +48,8 @@ struct WantedSubject {
 struct Told {
     status: &'static str,
     messages: u64,
+    /// Entries of extensions.
+    kept: u64,
     undelivered: u64,
     already: u64,
     first: Option<Place>,
@@ -65,9 +67,10 @@ struct Place {
 impl Told {
     fn of(toll: &Toll, status: &'static str, entries: Vec<u64>) -> Told {
         let place = |(position, at): (u64, Moment)| Place { position, received_at: at.to_string() };
-        let Toll { messages, undelivered, already, first, last, .. } = toll;
+        let Toll { messages, kept, undelivered, already, first, last, .. } = toll;
         let (first, last) = (first.map(place), last.map(place));
-        Told { status, messages: *messages, undelivered: *undelivered, already: *already, first, last, entries }
+        let (messages, kept, undelivered, already) = (*messages, *kept, *undelivered, *already);
+        Told { status, messages, kept, undelivered, already, first, last, entries }
     }
 }
 
@@ -84,7 +87,7 @@ pub(crate) async fn erase(
     let dry = wanted.dry_run;
     let doomed = doomed(&shared, wanted, &caller.0).await?;
     let toll = shared.exchange.toll(&doomed).await??;
-    if dry || toll.messages == 0 {
+    if dry || toll.messages + toll.kept == 0 {
         let status = if dry { "dry_run" } else { "nothing_to_erase" };
         return Ok(Json(Told::of(&toll, status, Vec::new())).into_response());
     }

@@ -22,6 +22,7 @@ mod evidence;
 mod extensions;
 mod feed;
 mod gate;
+mod gist;
 mod guest;
 mod handshake;
 mod header;

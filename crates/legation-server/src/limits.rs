@@ -1,8 +1,9 @@
 //! How much may come from where. Plain requests are not counted: a signed message needs no token, so they
 //! may be anybody's. What is counted is failing, and who fails too often is answered before anything more
-//! of theirs is read. A token that is known always gets through, and
-//! so does whoever is signed in.
+//! of theirs is read. A token that is known always gets through, and so does whoever is signed in; so do questions
+//! about how the exchange is, and alarms that are signed: what a neighbour does must silence neither.
 
+use crate::body;
 use crate::caller::bearer;
 use crate::guest::Guest;
 use crate::header::Header;
@@ -10,13 +11,15 @@ use crate::refusal::Refusal;
 use crate::settings::Limits;
 use crate::shared::Shared;
 use crate::ws::offered_token;
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
-use legation_engine::Limiter;
-use legation_protocol::Code;
+use legation_engine::{Limiter, Rate};
+use legation_exchange::rules::is_alarm;
+use legation_protocol::{Code, Received};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,13 +31,21 @@ use tokio::time::Instant;
 pub(crate) struct Sources {
     failures: Limiter<IpAddr>,
     registrations: Limiter<IpAddr>,
+    /// Alarms of those who failed too often: signatures cost us something.
+    alarms: Limiter<IpAddr>,
     limited: AtomicU64,
 }
+
+/// How many alarms are looked at of a source that has failed too often.
+const ALARMS: Rate = Rate::per_second(20);
+/// The most bytes one may have, and how long it may take to come.
+const ALARM: usize = 32 << 10;
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 impl Sources {
     pub(crate) fn new(limits: &Limits) -> Sources {
         let (failures, registrations) = (Limiter::new(limits.failures), Limiter::new(limits.registrations));
-        Sources { failures, registrations, limited: AtomicU64::new(0) }
+        Sources { failures, registrations, alarms: Limiter::new(Some(ALARMS)), limited: AtomicU64::new(0) }
     }
 
     /// Holds everybody to other limits from now on. What was counted stays.
@@ -75,14 +86,15 @@ impl Sources {
 pub(crate) async fn limit(
     State(shared): State<Arc<Shared>>,
     guest: Guest,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
     if let Err(refusal) = shared.sources.may_fail(&guest)
         && guest.session.is_none()
         && !is_known(&shared, request.headers())
+        && !asks_how_it_is(&request)
     {
-        return Err(refusal);
+        request = shared.sources.alarm_of(&guest, request).await.ok_or(refusal)?;
     }
     if guest.anonymous && is_registration(&request) {
         shared.sources.may_register(&guest)?;
@@ -96,6 +108,36 @@ pub(crate) async fn limit(
     Ok(response)
 }
 
+/// Doors at which whoever watches an exchange looks, and whoever checks what it signed.
+const OPEN: [&str; 5] = ["/healthz", "/readyz", "/metrics", "/.well-known/legation/keys", "/v1/audit/head"];
+
+fn asks_how_it_is(request: &Request) -> bool {
+    request.method().is_safe() && path(request).is_some_and(|path| OPEN.contains(&path))
+}
+
+/// Where messages come in that need no token.
+const MESSAGES: [&str; 2] = ["/.well-known/vcp/messages", "/v1/messages"];
+
+impl Sources {
+    /// The request again, if it brings an alarm that somebody signed. Whether they did is seen later.
+    async fn alarm_of(&self, guest: &Guest, request: Request) -> Option<Request> {
+        let is_message =
+            request.method() == Method::POST && path(&request).is_some_and(|path| MESSAGES.contains(&path));
+        if !is_message || self.alarms.take(&guest.source.key(), Instant::now()).is_err() {
+            return None;
+        }
+        let (parts, body) = request.into_parts();
+        let bytes = tokio::time::timeout(AT_ONCE, body::within(body, ALARM)).await.ok()?.ok()?;
+        let received = Received::read(bytes.as_ref()).ok()?;
+        let is_signed_alarm = received.signature().is_some() && is_alarm(received.message());
+        is_signed_alarm.then(|| Request::from_parts(parts, Body::from(bytes)))
+    }
+}
+
+fn path(request: &Request) -> Option<&str> {
+    request.extensions().get::<MatchedPath>().map(MatchedPath::as_str)
+}
+
 fn is_known(shared: &Shared, headers: &HeaderMap) -> bool {
     let token = match Header::of(headers, &AUTHORIZATION) {
         Header::Once(text) => bearer(text),
@@ -106,6 +148,5 @@ fn is_known(shared: &Shared, headers: &HeaderMap) -> bool {
 }
 
 fn is_registration(request: &Request) -> bool {
-    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
-    request.method() == Method::PUT && path == Some("/v1/agents/{id}")
+    request.method() == Method::PUT && path(request) == Some("/v1/agents/{id}")
 }

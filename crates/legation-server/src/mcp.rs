@@ -92,7 +92,8 @@ impl Desk {
         let session = self.sessions.of(&parts.headers, owner)?;
         let Inward { bytes, opens, hello, straight } = read(&parts, body, session.is_some()).await?;
         let guest = parts.extensions.get::<Guest>().cloned().ok_or_else(sessions::none)?;
-        let straight = straight.filter(|_| session.is_none() && straight::announced(&parts.headers));
+        let straight = straight.filter(|straight| straight.is_announced(&parts.headers, session.is_some()));
+        let straight = if self.sessions.are_open(&parts.headers).await { straight } else { None };
         let greeting = match session {
             Some(_) if opens => return Err(again()),
             Some(greeting) => greeting,
@@ -109,7 +110,12 @@ impl Desk {
             return Ok(self.send_straight(&parts, straight).await);
         }
         let ends = parts.method == Method::DELETE;
+        let headers = parts.headers.clone();
         let response = self.service.handle(Request::from_parts(parts, Body::from(bytes))).await.map(Body::new);
+        if response.status().is_server_error() {
+            // It may have ended while it was asked.
+            self.must_hold(&greeting, &headers).await?;
+        }
         if ends && response.status().is_success() {
             // Some clients take 202 for a failure.
             return Ok(StatusCode::NO_CONTENT.into_response());

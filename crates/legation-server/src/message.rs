@@ -2,6 +2,7 @@
 //! not see is answered as if it were not there.
 
 use crate::caller::Caller;
+use crate::gist::{FEW, gist};
 use crate::inbox::query;
 use crate::refusal::Refusal;
 use crate::reviews::shown;
@@ -13,6 +14,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Error, Exchange, Fate, Lookup, explain_refusal};
+use legation_exchange::record::Receipt;
 use legation_exchange::rules::Finding;
 use legation_exchange::{Accepted, Custody, Effect, Entry, Refused, Who};
 use legation_protocol::{Code, Format};
@@ -46,8 +48,14 @@ pub(crate) struct MessageFacts<'e> {
     custody: Option<Custody>,
     /// What rules and the scan found.
     findings: &'e [Finding],
+    /// What it says, in a few words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gist: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<Cow<'e, RawValue>>,
+    /// That it was taken, signed by the exchange: for its sender and its recipients, who were given it before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<Box<Receipt>>,
     /// Why the message is not here any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     gone: Option<Gone>,
@@ -118,6 +126,18 @@ impl<'e> RefusalFacts<'e> {
 }
 
 impl<'e> Facts<'e> {
+    /// The same, with what it says in a few words.
+    pub(crate) fn in_short(self, entry: &Entry) -> Facts<'e> {
+        match self {
+            Facts::Message(facts) => {
+                let said = entry.body.as_deref().and_then(|body| serde_json::from_slice(body).ok());
+                let gist = said.and_then(|said| gist(facts.dialect, &said, FEW));
+                Facts::Message(MessageFacts { gist, ..facts })
+            }
+            Facts::Refusal(facts) => Facts::Refusal(facts),
+        }
+    }
+
     /// Those of an entry; with the bytes as they came in, if they are wanted.
     pub(crate) fn of(entry: &'e Entry, with_message: bool) -> Result<Facts<'e>, Error> {
         match &entry.effect {
@@ -166,7 +186,9 @@ impl<'e> MessageFacts<'e> {
             digest,
             custody: told(accepted.custody),
             findings: &accepted.ruled.findings,
+            gist: None,
             message: message.map(Cow::Borrowed),
+            receipt: None,
             gone: None,
         })
     }
@@ -234,6 +256,14 @@ fn unknown() -> Refusal {
     Refusal::because(Code::NotFound, "there is no such message for you here")
 }
 
+impl Found {
+    /// Whether its sender asks, or one it went to.
+    fn is_partys(&self) -> bool {
+        let Accepted { sender, to, .. } = &self.accepted;
+        matches!(&self.caller.0, Who::Agent(id) if sender == id || to.contains(id))
+    }
+}
+
 impl FromRequestParts<Arc<Shared>> for Found {
     type Rejection = Refusal;
 
@@ -256,7 +286,9 @@ pub(crate) fn several(entries: &[Entry]) -> Refusal {
 pub(crate) async fn get(State(shared): State<Arc<Shared>>, found: Found) -> Result<Response, Refusal> {
     let facts = MessageFacts::of(&found.entry, &found.accepted, true)?;
     let gone = shared.exchange.fate(&found.entry)?.map(Gone::from);
-    Ok(Json(MessageFacts { gone, ..facts }).into_response())
+    let receipt =
+        found.is_partys().then(|| shared.exchange.receipt(facts.position)).transpose()?.flatten().map(Box::new);
+    Ok(Json(MessageFacts { receipt, gone, ..facts }).into_response())
 }
 
 /// `GET /v1/messages/{id or position}/raw`: the bytes as received.

@@ -69,7 +69,10 @@ struct Proven {
 /// `GET /v1/audit/proof`
 pub(crate) async fn proof(State(shared): State<Arc<Shared>>, uri: Uri) -> Result<Response, Refusal> {
     let Place { position, size } = query(&uri)?;
-    let checkpoint = shared.exchange.head().checkpoint;
+    let checkpoint = match size {
+        Some(_) => shared.exchange.head().checkpoint,
+        None => shared.exchange.stated_with(position).await,
+    };
     let size = or_stated(size, checkpoint.as_ref())?;
     let Some(Inclusion { leaf, path, root }) = shared.exchange.inclusion(position, size)? else {
         let message = format!("position {position} is not among the first {size} entries, or there are not so many");

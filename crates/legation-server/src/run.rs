@@ -60,6 +60,7 @@ async fn watch_settings(shared: &Shared) {
         let settings = reloaded.next().await;
         shared.sources.take_over(&settings.limits);
         shared.handshakes.take_over(&settings.limits);
+        shared.sockets.take_over(settings.limits.sockets_per_agent);
     }
 }
 

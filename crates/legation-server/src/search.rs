@@ -66,6 +66,7 @@ enum First {
 #[serde(rename_all = "snake_case")]
 enum Include {
     Message,
+    Gist,
 }
 
 impl Default for Wanted {
@@ -168,7 +169,11 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
     let (at_least, include) = (wanted.at_least, wanted.include);
     let query = wanted.query()?;
     let page = ask(&shared, query, &caller.0, at_least).await?;
-    let facts = |entry| Facts::of(entry, matches!(include, Some(Include::Message)));
+    let facts = |entry| match include {
+        Some(Include::Message) => Facts::of(entry, true),
+        Some(Include::Gist) => Facts::of(entry, false).map(|facts| facts.in_short(entry)),
+        None => Facts::of(entry, false),
+    };
     let messages = page.entries.iter().map(facts).collect::<Result<_, _>>()?;
     let text = serde_json::to_vec(&Listing { messages, next: page.next });
     let text = text.map_err(|_| Error::Entry { position: page.next.unwrap_or_default() })?;

@@ -52,10 +52,6 @@ pub(crate) enum Basis {
 }
 
 impl Basis {
-    pub(crate) fn still_sees_all(&self, shared: &Shared) -> bool {
-        self.still(shared).is_some_and(|who| who.sees_all())
-    }
-
     /// Who it still is.
     pub(crate) fn still(&self, shared: &Shared) -> Option<Who> {
         match self {

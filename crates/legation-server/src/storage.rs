@@ -1,11 +1,13 @@
 //! How the record is stored, and with which keys. The keys themselves are shown to nobody.
 
+use crate::body;
 use crate::caller::Caller;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::Json;
+use axum::body::Body;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use legation_engine::{KeyInUse, Retention, Rewriting, Storage};
 use legation_exchange::Verdict;
@@ -75,8 +77,14 @@ struct Rotated {
 }
 
 /// `POST /v1/storage/rotate`
-pub(crate) async fn rotate(State(shared): State<Arc<Shared>>, caller: Caller) -> Result<Response, Refusal> {
+pub(crate) async fn rotate(
+    State(shared): State<Arc<Shared>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
+    body::nothing(&headers, body).await?;
     let exchange = shared.exchange.clone();
     match shared.apart(async move { exchange.rotate_key(caller.0).await }).await? {
         Verdict::Accepted { position, id, .. }

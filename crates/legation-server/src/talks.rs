@@ -3,8 +3,10 @@
 use crate::agents::in_path;
 use crate::body;
 use crate::caller::Caller;
+use crate::gist::gist;
 use crate::inbox::{done, query};
 use crate::refusal::Refusal;
+use crate::reviews::shown;
 use crate::shared::Shared;
 use axum::Json;
 use axum::body::Body;
@@ -12,13 +14,16 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{SessionView, WantedSessions};
+use legation_engine::{Error, Exchange, Lookup, SessionView, WantedSessions};
 use legation_exchange::rules::vlp::Session;
+use legation_exchange::{Effect, Entry, Who};
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 const MOST: usize = 1000;
+/// The most characters that are told of why a session is halted.
+const MUCH: usize = 2000;
 
 /// The session's id in the path, percent-decoded.
 pub(crate) struct SessionPath(String);
@@ -78,6 +83,11 @@ struct Told {
     halted_by: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     halted_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    halted_who: Option<String>,
+    /// What the message says that halted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    halted_says: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -105,6 +115,8 @@ impl From<SessionView> for Told {
             closed_by: session.closed,
             halted_by: session.halted.as_ref().map(|halt| halt.by),
             halted_at: session.halted.as_ref().map(|halt| halt.at.to_string()),
+            halted_who: session.halted.map(|halt| halt.who),
+            halted_says: None,
         }
     }
 }
@@ -117,6 +129,28 @@ fn state_of(session: &Session) -> &'static str {
     }
 }
 
+impl Told {
+    /// The same with why it is halted, for the people who may let it go on and those who look on: nobody decides on
+    /// what they cannot read. Parties have what they were sent.
+    async fn with_why(mut self, shared: &Shared, who: &Who) -> Result<Told, Refusal> {
+        if let (Some(by), true) = (self.halted_by, Caller(who.clone()).may_see_reviews().is_ok()) {
+            let found = shared.exchange.message(&by.to_string(), None, &Who::operator()).await?;
+            if let Lookup::One(entry) = &found {
+                self.halted_says = says(entry, &shared.exchange, who)?;
+            }
+        }
+        Ok(self)
+    }
+}
+
+fn says(entry: &Entry, exchange: &Exchange, who: &Who) -> Result<Option<String>, Refusal> {
+    let (Effect::Accepted(accepted), Some(body)) = (&entry.effect, &entry.body) else { return Ok(None) };
+    let broken = |_| Error::Entry { position: entry.position };
+    let (shown, _) = shown(body, &accepted.sender, exchange, who).map_err(broken)?;
+    let message = serde_json::from_str(shown.get()).map_err(broken)?;
+    Ok(gist(accepted.dialect, &message, MUCH))
+}
+
 /// `GET /v1/sessions`
 pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
@@ -126,7 +160,10 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
     }
     let wanted = WantedSessions { party, halted: state == Some(Standing::Halted), after, limit };
     let page = shared.exchange.sessions(&wanted, &caller.0);
-    let sessions = page.sessions.into_iter().map(Told::from).collect();
+    let mut sessions = Vec::with_capacity(page.sessions.len());
+    for view in page.sessions {
+        sessions.push(Told::from(view).with_why(&shared, &caller.0).await?);
+    }
     Ok(Json(Listing { sessions, next: page.next }).into_response())
 }
 
@@ -139,7 +176,7 @@ pub(crate) async fn get(
     caller.must_be_somebody()?;
     let view = shared.exchange.session(&id, &caller.0);
     let view = view.ok_or_else(|| Refusal::because(Code::UnknownSession, "there is no such session for you here"))?;
-    Ok(Json(Told::from(view)).into_response())
+    Ok(Json(Told::from(view).with_why(&shared, &caller.0).await?).into_response())
 }
 
 #[derive(Default, Deserialize)]

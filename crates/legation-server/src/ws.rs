@@ -1,6 +1,7 @@
 //! `GET /vcp/ws`: the WebSocket binding (messaging 1.2, section 8.3). The door decides who comes in, as far
 //! as that is known by then; a session does the rest.
 
+mod answers;
 mod bind;
 mod close;
 mod frames;
@@ -45,12 +46,13 @@ const AROUND: usize = 1 << 10;
 struct Wanted {
     agent: Option<String>,
     after: Option<u64>,
-    deliver: Delivering,
+    deliver: Switch,
+    receipts: Switch,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Delivering {
+enum Switch {
     #[default]
     On,
     Off,
@@ -104,7 +106,7 @@ impl Opening {
         };
         match bound {
             Ok((bound, seat, feed)) => {
-                let parts = Parts { wire, bound, speech, seat, feed, greeting };
+                let parts = Parts { wire, bound, speech, receipts: wanted.receipts, seat, feed, greeting };
                 Session::new(shared, guest, parts).run().await;
             }
             Err(close) => {
@@ -126,7 +128,7 @@ impl Wanted {
 
     fn feed(&self, shared: &Shared, bound: &Bound) -> Option<Feed> {
         let Bound { agent, standing, .. } = bound;
-        let wanted = self.deliver == Delivering::On;
+        let wanted = self.deliver == Switch::On;
         wanted.then(|| shared.exchange.consume(agent, self.after, standing.clone()))
     }
 }

@@ -171,6 +171,7 @@ fn batch(first: u64, count: u64) -> Vec<Frame> {
         at: 0,
         salt: [3; 16],
         effect: vec![b'e'; 128],
+        was: None,
         body: Body::Here(vec![b'b'; 1024]),
     };
     (first..first + count).map(frame).collect()

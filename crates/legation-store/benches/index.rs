@@ -170,6 +170,7 @@ fn frame(position: u64, words: u64) -> Frame {
         at: position,
         salt: [3; 16],
         effect: serde_json::to_vec(&effect).unwrap(),
+        was: None,
         body: body.map(String::into_bytes).into(),
     }
 }

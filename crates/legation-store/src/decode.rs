@@ -2,7 +2,7 @@
 
 use crate::format::{
     BATCH_HEAD, BATCH_MARK, BATCH_MAX, BODY_GONE, BODY_MAX, EFFECT_MAX, FRAME_HEAD, FRAME_HEAD_PLAIN, FRAME_LEAD,
-    NO_BODY, SEGMENT_HEAD, SEGMENT_MAGIC, VERSION_PLAIN, VERSION_SEALED,
+    NO_BODY, REDACTED, SEGMENT_HEAD, SEGMENT_MAGIC, VERSION_PLAIN, VERSION_SEALED,
 };
 use crate::seal::sealed_len;
 use crate::stored::{Kept, Parts, Stored};
@@ -166,16 +166,17 @@ fn plain(mut fields: Fields<'_>) -> Result<Parts<'_>, Wrong> {
 fn sealed(mut fields: Fields<'_>, with: u32) -> Result<Parts<'_>, Wrong> {
     let short = "a frame is not whole";
     let key = fields.u32().filter(|key| *key == with).ok_or("a frame is sealed with another key than its segment")?;
-    let (effect, body) = (fields.size().ok_or(short)?, fields.u32().ok_or(short)?);
+    let (length, body) = (fields.u32().ok_or(short)?, fields.u32().ok_or(short)?);
+    let (redacted, effect) = (length & REDACTED != 0, usize::try_from(length & !REDACTED).map_err(|_| BEYOND)?);
     let (one, two) = (Hash(fields.array().ok_or(short)?), Hash(fields.array().ok_or(short)?));
     let (effect, rest) = fields.0.split_at_checked(effect).ok_or(BEYOND)?;
     let (body, said) = match body {
         NO_BODY if rest.is_empty() && two == Hash::ZERO => (Kept::None, None),
         BODY_GONE if rest.is_empty() => (Kept::Gone(two), Some(two)),
-        size if Ok(size) == u32::try_from(rest.len()) => (Kept::Here(rest), Some(two)),
+        size if Ok(size) == u32::try_from(rest.len()) && !redacted => (Kept::Here(rest), Some(two)),
         _ => return Err(LENGTH),
     };
-    Ok(Parts::Sealed { key, effect, body, said: Commitments { effect: one, body: said } })
+    Ok(Parts::Sealed { key, effect, redacted, body, said: Commitments { effect: one, body: said } })
 }
 
 const BEYOND: Wrong = "an effect reaches beyond its frame";

@@ -2,8 +2,8 @@
 
 use crate::decode::{Form, SegmentHead};
 use crate::format::{
-    BATCH_HEAD, BATCH_MARK, BODY_GONE, FRAME_LEAD, NO_BODY, SEGMENT_HEAD, SEGMENT_MAGIC, VERSION_PLAIN, VERSION_SEALED,
-    bytes_of,
+    BATCH_HEAD, BATCH_MARK, BODY_GONE, FRAME_LEAD, NO_BODY, REDACTED, SEGMENT_HEAD, SEGMENT_MAGIC, VERSION_PLAIN,
+    VERSION_SEALED, bytes_of,
 };
 use crate::key::{Key, Part, Place};
 use crate::seal::{seal, sealed_len};
@@ -58,7 +58,8 @@ impl<'a> Batch<'a> {
         self.bytes.extend(frame.at.to_le_bytes());
         self.bytes.extend(self.key.masked(Place { segment: self.id, position: frame.position }, frame.salt));
         self.bytes.extend(self.key.id().to_le_bytes());
-        self.bytes.extend(length(sealed_len(frame.effect.len())).to_le_bytes());
+        let redacted = if frame.was.is_some() { REDACTED } else { 0 };
+        self.bytes.extend((length(sealed_len(frame.effect.len())) | redacted).to_le_bytes());
         self.bytes.extend(body.to_le_bytes());
         self.bytes.extend(said.effect.0);
         self.bytes.extend(said.body.unwrap_or(Hash::ZERO).0);

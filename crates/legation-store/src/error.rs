@@ -14,7 +14,7 @@ pub enum Error {
         dir: PathBuf,
     },
     /// Written by something else than this version or the one before it.
-    #[error("{} says {found:?}: this program reads \"legation-record 1\" and \"legation-record 2\", and nothing newer", file.display())]
+    #[error("{} says {found:?}: this program reads \"legation-record 1\" to \"legation-record 3\", and nothing newer", file.display())]
     Format {
         /// The file that names the format.
         file: PathBuf,

@@ -6,9 +6,9 @@ use legation_exchange::record::Frame;
 use std::path::{Path, PathBuf};
 
 /// What the file `format` says.
-pub(crate) const FORMAT: &str = "legation-record 2\n";
-/// What it said before: such a record is read, and goes on in the new format.
-pub(crate) const FORMER: &str = "legation-record 1\n";
+pub(crate) const FORMAT: &str = "legation-record 3\n";
+/// What it said before: such records are read, and go on in the new format.
+pub(crate) const FORMER: [&str; 2] = ["legation-record 2\n", "legation-record 1\n"];
 /// How a segment begins.
 pub(crate) const SEGMENT_MAGIC: [u8; 8] = *b"LEGATION";
 /// The version of segments whose entries lie open.
@@ -31,6 +31,8 @@ pub(crate) const FRAME_LEAD: usize = 8;
 pub(crate) const NO_BODY: u32 = u32::MAX;
 /// The body length that says there was one, and it is gone.
 pub(crate) const BODY_GONE: u32 = u32::MAX - 1;
+/// The bit of an effect's length that says it took the place of another.
+pub(crate) const REDACTED: u32 = 1 << 31;
 /// Most bytes of an effect.
 pub const EFFECT_MAX: usize = 16 << 20;
 /// Most bytes of a body.

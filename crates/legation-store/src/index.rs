@@ -114,6 +114,11 @@ impl Index {
     /// An error that [is damage](Error::is_damage) calls for [`start_over`](Index::start_over); after any
     /// other the same call may succeed later.
     pub fn follow(&mut self) -> Result<u64, Error> {
+        self.follow_at_ease(&mut || {})
+    }
+
+    /// The same with a pause after every few entries, for whoever is to leave the processor to others.
+    pub fn follow_at_ease(&mut self, pause: &mut dyn FnMut()) -> Result<u64, Error> {
         if self.shared.doubted.load(Ordering::Acquire) {
             return Err(Error::damaged("a search came upon damage"));
         }
@@ -121,7 +126,7 @@ impl Index {
         if !base::path(&self.shared.dir).exists() {
             return Err(Error::damaged("its file is gone"));
         }
-        self.base.follow(&self.reader, &self.shared.terms(), BATCH, BATCH_BYTES)
+        self.base.follow(&self.reader, &self.shared.terms(), (BATCH, BATCH_BYTES), pause)
     }
 
     /// The number of the ring's key that its terms are made with.

@@ -1,4 +1,4 @@
-//! Writing segments anew: with the newest key, and without the bodies that are to go. What is hashed stays
+//! Writing segments anew: with the newest key, and without the bodies and effects that are to go. What is hashed stays
 //! what it is, so every proof, receipt and checkpoint holds as before. A crash leaves the old file or the
 //! new one; who reads the old one meanwhile reads it to the end. No append waits for any of it.
 
@@ -14,7 +14,7 @@ use crate::log::random_id;
 use crate::reader::Shared;
 use crate::segment::Segment;
 use copy::{Copied, copy};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -24,7 +24,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 /// Room that is left to others.
 const MARGIN: u64 = 1 << 20;
 
-/// Which bodies go. What is asked for twice, or is gone already, does no harm.
+/// Which bodies go, and which effects give way. What is asked for twice, or is gone already, does no harm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewrite {
     /// Entries whose bodies go.
@@ -33,6 +33,8 @@ pub struct Rewrite {
     pub drop_bodies_before: Option<u64>,
     /// Entries before it whose bodies stay all the same.
     pub keep: BTreeSet<u64>,
+    /// Effects that take the place of those of other entries, whose bodies go too.
+    pub redact: BTreeMap<u64, Vec<u8>>,
 }
 
 impl Rewrite {
@@ -50,7 +52,7 @@ pub struct Rewritten {
     pub first: u64,
     /// The position after its last.
     pub next: u64,
-    /// How many bodies went.
+    /// How many entries lost something.
     pub gone: u64,
     /// How many bytes it had.
     pub before: u64,

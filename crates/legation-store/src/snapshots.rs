@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const SNAPSHOT: [u8; 8] = *b"LEGSNAP2";
 const PART: [u8; 8] = *b"LEGPART2";
@@ -27,6 +27,7 @@ pub struct Snapshots {
     dir: PathBuf,
     disk: Arc<dyn Disk>,
     ring: Arc<Ring>,
+    turn: Arc<Mutex<()>>,
 }
 
 /// One snapshot.
@@ -48,7 +49,22 @@ impl Snapshots {
     pub fn on(dir: &Path, disk: Arc<dyn Disk>, ring: Arc<Ring>) -> Result<Snapshots, Error> {
         let dir = place(dir);
         files::create_dir(&dir)?;
-        Ok(Snapshots { dir, disk, ring })
+        Ok(Snapshots { dir, disk, ring, turn: Arc::default() })
+    }
+
+    /// Keeps others from writing snapshots while this is held, who ask for their turn as well.
+    pub fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Removes, durably, all snapshots that stand for a point before this one.
+    pub fn remove_before(&self, position: u64) -> Result<(), Error> {
+        let before = format!("{position:020}");
+        let stem = |path: &PathBuf| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+        for old in list(&self.dir, "snap")?.iter().filter(|path| stem(path).is_some_and(|stem| stem < before)) {
+            remove(old)?;
+        }
+        files::sync_dir(self.disk.as_ref(), &self.dir)
     }
 
     /// Writes a snapshot, durably, and removes all but the newest two.

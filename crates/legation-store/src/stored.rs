@@ -13,7 +13,8 @@ use std::sync::Arc;
 pub(crate) struct Stored<'a> {
     pub(crate) position: u64,
     pub(crate) at: u64,
-    /// The entry's salt; the effect's, where the body is gone. Hidden, where the parts are sealed.
+    /// The entry's salt; the effect's, where the body is gone; one of its own, where the effect gave way to
+    /// another. Hidden, where the parts are sealed.
     pub(crate) salt: [u8; 16],
     pub(crate) parts: Parts<'a>,
 }
@@ -22,13 +23,12 @@ pub(crate) struct Stored<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Parts<'a> {
     /// As the former format has them.
-    Plain {
-        effect: &'a [u8],
-        body: Option<&'a [u8]>,
-    },
+    Plain { effect: &'a [u8], body: Option<&'a [u8]> },
     Sealed {
         key: u32,
         effect: &'a [u8],
+        /// Whether it took the place of the one that the leaf speaks of.
+        redacted: bool,
         body: Kept<'a>,
         said: Commitments,
     },
@@ -62,23 +62,24 @@ impl Stored<'_> {
     /// What it says, opened with a key of the ring; or why it does not open.
     pub(crate) fn open(&self, ring: &Ring, segment: [u8; 16]) -> Result<Frame, String> {
         let Stored { position, at, salt, parts } = *self;
-        let (key, effect, body) = match parts {
+        let (key, effect, body, was) = match parts {
             Parts::Plain { effect, body } => {
                 let (effect, body) = (effect.to_vec(), body.map(<[u8]>::to_vec).into());
-                return Ok(Frame { position, at, salt, effect, body });
+                return Ok(Frame { position, at, salt, effect, was: None, body });
             }
-            Parts::Sealed { key, effect, body, .. } => (key_of(ring, key)?, effect, body),
+            Parts::Sealed { key, effect, redacted, body, said } => {
+                (key_of(ring, key)?, effect, body, redacted.then_some(said.effect))
+            }
         };
         let salt = key.masked(Place { segment, position }, salt);
-        let (own, body) = match body {
-            Kept::None => (effect_salt(salt), Body::None),
-            Kept::Here(bytes) => {
-                (effect_salt(salt), Body::Here(unsealed(&key, Part::Body, Place { segment, position }, salt, bytes)?))
-            }
-            Kept::Gone(said) => (salt, Body::Gone(said)),
+        let own = sealed_by(salt, &body, was.is_some());
+        let body = match body {
+            Kept::None => Body::None,
+            Kept::Here(bytes) => Body::Here(unsealed(&key, Part::Body, Place { segment, position }, salt, bytes)?),
+            Kept::Gone(said) => Body::Gone(said),
         };
         let effect = unsealed(&key, Part::Effect, Place { segment, position }, own, effect)?;
-        Ok(Frame { position, at, salt, effect, body })
+        Ok(Frame { position, at, salt, effect, was, body })
     }
 
     /// What it does, opened with a key of the ring; its body stays sealed.
@@ -86,17 +87,21 @@ impl Stored<'_> {
         let Stored { position, at, salt, parts } = *self;
         let effect = match parts {
             Parts::Plain { effect, .. } => effect.to_vec(),
-            Parts::Sealed { key, effect, body, .. } => {
+            Parts::Sealed { key, effect, redacted, body, .. } => {
                 let (key, place) = (key_of(ring, key)?, Place { segment, position });
-                let salt = key.masked(place, salt);
-                let own = match body {
-                    Kept::None | Kept::Here(_) => effect_salt(salt),
-                    Kept::Gone(_) => salt,
-                };
+                let own = sealed_by(key.masked(place, salt), &body, redacted);
                 unsealed(&key, Part::Effect, place, own, effect)?
             }
         };
         Ok(Said { position, at, effect })
+    }
+}
+
+/// The salt an effect is sealed with.
+fn sealed_by(salt: [u8; 16], body: &Kept<'_>, redacted: bool) -> [u8; 16] {
+    match body {
+        Kept::None | Kept::Here(_) if !redacted => effect_salt(salt),
+        Kept::None | Kept::Here(_) | Kept::Gone(_) => salt,
     }
 }
 

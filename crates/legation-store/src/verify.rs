@@ -3,6 +3,7 @@
 //! own reading; memory does not grow with the record.
 
 mod entry;
+mod redacted;
 mod rest;
 mod source;
 mod walk;
@@ -142,8 +143,9 @@ pub fn verify(dir: &Path, options: &Options, progress: &mut dyn FnMut(Progress))
 }
 
 fn report(walk: Walk, stop: Stop, segments: u64, checkpoint: Option<&Checkpoint>) -> Report {
-    let (from, contents, State { next, chain, frontier, seen }) = walk.finish();
     let ended = matches!(stop, Stop::End | Stop::Unfinished(_));
+    let unordered = walk.redactions.fault(ended);
+    let (from, contents, State { next, chain, frontier, seen }) = walk.finish();
     let checkpoint = checkpoint.map(|checkpoint| match seen {
         Some((root, chain)) if (root, chain) == (checkpoint.root, checkpoint.chain) => Agreement::Prefix,
         Some((root, _)) => Agreement::Rewritten { root },
@@ -156,13 +158,14 @@ fn report(walk: Walk, stop: Stop, segments: u64, checkpoint: Option<&Checkpoint>
         Stop::Unfinished(unfinished) => (None, Some(unfinished)),
         Stop::Fault(fault) => (Some(fault), None),
     };
+    let fault = fault.or(unordered);
     Report { from, to: next, segments, contents, chain, root, fault, unfinished, checkpoint }
 }
 
 fn check_format(dir: &Path) -> Result<(), Error> {
     let file = format_file(dir);
     let found = fs::read(&file).map_err(Error::io("read", &file))?;
-    if found == FORMAT.as_bytes() || found == FORMER.as_bytes() {
+    if found == FORMAT.as_bytes() || FORMER.iter().any(|former| found == former.as_bytes()) {
         return Ok(());
     }
     Err(Error::Format { file, found: String::from_utf8_lossy(&found).trim_end().to_owned() })

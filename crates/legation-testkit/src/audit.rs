@@ -309,7 +309,7 @@ impl<'a> Audit<'a> {
         self.receipts(ledger)
     }
 
-    /// Messages that were taken have receipts, also after any number of starts: their batches are
+    /// Messages that were taken have receipts, unless what those quote is erased, also after any number of starts: their batches are
     /// found with the leaves they had, and one receipt is made and checked.
     fn receipts(&self, ledger: &Ledger) -> Check {
         let reader = ledger.reader();
@@ -322,7 +322,9 @@ impl<'a> Audit<'a> {
             });
             ensure(found, || format!("the batch of {position} is not what was committed"))?;
         }
-        let Some((position, _)) = self.accepted.last_key_value() else { return Ok(()) };
+        let erasures = ledger.state().erasures();
+        let quoted = self.accepted.keys().rev().find(|position| erasures.redacted(**position).is_none());
+        let Some(position) = quoted else { return Ok(()) };
         let (batch, frame) = (reader.batch(*position).map_err(text)?, reader.read(*position).map_err(text)?);
         let key = SecretKey::from_seed(&[7; 32]);
         let receipt = batch.zip(frame).and_then(|(batch, frame)| {

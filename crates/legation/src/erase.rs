@@ -1,4 +1,5 @@
-//! `legation erase`: what messages said goes for good, once whoever asks has seen what that is.
+//! `legation erase`: what messages said goes for good, and what extensions keep of somebody, once whoever asks has
+//! seen what that is.
 
 use crate::Outcome;
 use crate::audit::bar;
@@ -12,6 +13,10 @@ use std::time::Duration;
 
 /// How often is asked whether it is off the disk.
 const LOOK: Duration = Duration::from_millis(100);
+/// After how many looks it is told that it takes long.
+const STILL: u32 = 50;
+const WAITS: &str = "It is on the record, and nobody is shown it any more; the files still have to be written anew, which may wait for \
+room or for the index: `legation tail --alerts` says so. This may be ended; the exchange goes on with it.";
 
 pub(crate) fn run(args: &EraseArgs) -> anyhow::Result<Outcome> {
     let remote = Remote::new(&args.remote)?;
@@ -25,7 +30,7 @@ pub(crate) fn run(args: &EraseArgs) -> anyhow::Result<Outcome> {
             return shown(&remote, &answer);
         }
         tell(&answer.value()?, &mut io::stderr())?;
-        if text(&answer.value()?, "messages") == "0" {
+        if nothing(&answer.value()?) {
             return Ok(Outcome::Fine);
         }
         if !agreed()? {
@@ -46,20 +51,21 @@ pub(crate) fn run(args: &EraseArgs) -> anyhow::Result<Outcome> {
 /// Which messages, as the door takes it.
 fn wanted(args: &EraseArgs, remote: &Remote) -> anyhow::Result<Value> {
     if let Some(agent) = &args.subject {
-        known(agent, remote)?;
         let mut subject = json!({"agent": agent, "before": args.before, "thread": args.thread});
         if args.sent || args.received {
             subject = with(&with(&subject, "sent", args.sent.into()), "received", args.received.into());
         }
-        return Ok(json!({"subject": subject}));
+        let wanted = json!({"subject": subject});
+        known(agent, &wanted, remote)?;
+        return Ok(wanted);
     }
     let positions = args.messages.iter().map(|key| position(key, args, remote)).collect::<anyhow::Result<Vec<_>>>()?;
     Ok(json!({"positions": positions}))
 }
 
 /// A subject nobody ever was is a slip of the pen, not one that left nothing.
-fn known(agent: &str, remote: &Remote) -> anyhow::Result<()> {
-    let agent = encoded(agent);
+fn known(name: &str, wanted: &Value, remote: &Remote) -> anyhow::Result<()> {
+    let agent = encoded(name);
     let is_there = |path: &str| -> anyhow::Result<Option<Value>> {
         let reply = remote.ask("GET", path, &Parcel::default())?;
         reply.is_accepted().then(|| reply.value()).transpose()
@@ -73,7 +79,13 @@ fn known(agent: &str, remote: &Remote) -> anyhow::Result<()> {
             return Ok(());
         }
     }
-    Err(Denied(format!("{agent}: nobody of this name was ever here")).into())
+    // Extensions know people and identities too.
+    let kept =
+        remote.ask("POST", "/v1/erase", &Parcel::json(with(wanted, "dry_run", true.into()).to_string().as_bytes()))?;
+    if !kept.is_accepted() || !nothing(&kept.value()?) || text(&kept.value()?, "already") != "0" {
+        return Ok(());
+    }
+    Err(Denied(format!("{name}: nobody of this name was ever here")).into())
 }
 
 /// Where a message lies.
@@ -111,6 +123,9 @@ fn shown(remote: &Remote, answer: &Reply) -> anyhow::Result<Outcome> {
 fn tell(told: &Value, out: &mut dyn io::Write) -> io::Result<()> {
     let done = if text(told, "status") == "erased" { "erased" } else { "to be erased" };
     writeln!(out, "{} messages {done}", text(told, "messages"))?;
+    if !["", "0"].contains(&text(told, "kept").as_str()) {
+        writeln!(out, "{} entries of extensions {done}", text(told, "kept"))?;
+    }
     for end in ["first", "last"] {
         if let Some(place) = told.get(end).filter(|place| !place.is_null()) {
             writeln!(out, "  {end:<5}  position {} of {}", text(place, "position"), text(place, "received_at"))?;
@@ -123,6 +138,10 @@ fn tell(told: &Value, out: &mut dyn io::Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn nothing(told: &Value) -> bool {
+    ["messages", "kept"].iter().all(|name| ["", "0"].contains(&text(told, name).as_str()))
 }
 
 fn agreed() -> anyhow::Result<bool> {
@@ -138,6 +157,7 @@ fn agreed() -> anyhow::Result<bool> {
 /// Waits until everything that was erased is off the disk.
 fn cleared(remote: &Remote) -> anyhow::Result<()> {
     let bar = bar("{bar:32} {pos}/{len} segments written anew");
+    let mut looks = 0;
     loop {
         let standing = remote.ask("GET", "/v1/erase", &Parcel::default())?.value()?;
         if standing.get("pending").and_then(Value::as_u64).context("the answer is not an exchange's")? == 0 {
@@ -147,6 +167,10 @@ fn cleared(remote: &Remote) -> anyhow::Result<()> {
         let number = |pointer| standing.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
         bar.set_length(number("/clearing/of"));
         bar.set_position(number("/clearing/done"));
+        looks += 1;
+        if looks == STILL {
+            bar.suspend(|| writeln!(io::stderr(), "{WAITS}"))?;
+        }
         thread::sleep(LOOK);
     }
 }

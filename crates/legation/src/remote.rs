@@ -28,7 +28,14 @@ pub(crate) struct Unreachable {
 
 impl std::fmt::Display for Unreachable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "cannot reach an exchange at {} ({}); is `legation serve` running?", self.url, self.why)
+        let Unreachable { url, why } = self;
+        if why.contains("certificate") {
+            return write!(
+                f,
+                "the exchange at {url} shows a certificate that is not trusted here ({why}); `SSL_CERT_FILE=ca.crt` names your own authority"
+            );
+        }
+        write!(f, "cannot reach an exchange at {url} ({why}); is `legation serve` running?")
     }
 }
 

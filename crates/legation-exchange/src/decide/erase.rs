@@ -1,11 +1,13 @@
-//! Whether messages are erased, and what the record says of it. What an entry does stays; what the
-//! message said goes.
+//! Whether messages are erased, and entries of extensions, and what the record says of it. What an entry does
+//! stays; what it says goes.
 
 use super::{Decided, Desk, Verdict};
 use crate::effect::Effect;
-use crate::erased::{Erased, Span, covers};
+use crate::erased::{Erased, Redacted, Span, covers};
+use crate::extensions::Subject;
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
+use std::collections::BTreeSet;
 
 /// How many positions go by one entry.
 pub const ERASED_AT_ONCE: u64 = 20_000;
@@ -13,10 +15,14 @@ pub const ERASED_AT_ONCE: u64 = 20_000;
 const REASON: usize = 1000;
 
 /// Which messages are to be erased, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Erasure {
-    /// Where messages lie: in order, none twice.
+    /// Where they lie: in order, none twice.
     pub positions: Vec<Span>,
+    /// Those whose effects say something that is to go, and what takes its place: in order, none twice.
+    pub redacted: Vec<Redacted>,
+    /// Of whom extensions are to keep nothing.
+    pub forgets: BTreeSet<Subject>,
     /// Whose they are, if that is how they were named.
     pub subject: Option<String>,
     /// Why.
@@ -27,7 +33,7 @@ pub struct Erasure {
 
 impl Desk<'_> {
     pub(super) fn erase(&self, erasure: Erasure, who: &Who) -> Decided {
-        let Erasure { positions, subject, reason, undelivered } = erasure;
+        let Erasure { positions, mut redacted, forgets, subject, reason, undelivered } = erasure;
         must_be_operator(who)?;
         let count: u64 = positions.iter().map(|span| span.last.saturating_sub(span.first) + 1).sum();
         if count == 0 || count > ERASED_AT_ONCE || positions.iter().any(|span| span.last >= self.state.next) {
@@ -41,7 +47,8 @@ impl Desk<'_> {
         }
         let first = positions.first().map_or(0, |span| span.first);
         let positions = self.state.erasures.without(&positions);
-        if positions.is_empty() {
+        redacted.retain(|one| self.state.erasures.redacted(one.position).is_none());
+        if positions.is_empty() && redacted.is_empty() {
             // Erased before: the first entry that did it stands.
             let position = self.state.erasures.of(first).unwrap_or(first);
             return Ok(super::Decision {
@@ -55,7 +62,7 @@ impl Desk<'_> {
             let message = format!("the message at position {waits} has not reached everybody it is for");
             return Err(Rejection::because(Code::Undelivered, message).at("/undelivered"));
         }
-        Ok(self.noted(Effect::Erased(Erased { positions, subject, reason, by: who.to_string() })))
+        Ok(self.noted(Effect::Erased(Erased { positions, redacted, forgets, subject, reason, by: who.to_string() })))
     }
 }
 

@@ -19,8 +19,10 @@ impl Desk<'_> {
             let message = "an agent has this id already, and nothing of it was changed";
             return Err(Rejection::because(Code::AgentExists, message));
         }
-        if let (None, Who::Agent(by)) = (old, who) {
-            vcp::may_act(self.state, by)?;
+        match (old, who) {
+            (None, Who::Agent(by)) => vcp::may_act(self.state, by)?,
+            (Some(old), Who::Agent(_)) if wanted.is_more_than_keys() => vcp::may_be_heard(self.state, old)?,
+            (Some(_), _) | (None, Who::Person { .. } | Who::Nobody) => {}
         }
         let new = old.is_none();
         if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
@@ -90,6 +92,11 @@ impl Desk<'_> {
         if agent.names().any(|name| !is_own(name) && self.state.registry.is_gone(name)) {
             let message = "an agent had this name and was removed; only an operator gives it to another";
             return Err(Rejection::because(Code::AgentExists, message));
+        }
+        // Whoever could take it would approve what it was to review.
+        if agent.names().any(|name| !is_own(name) && self.state.rules.cap.awaits_overseer(name)) {
+            let message = "a manifest names this as an overseer's: an operator registers it";
+            return Err(Rejection::because(Code::NotAllowed, message));
         }
         Ok(())
     }

@@ -7,8 +7,8 @@ mod kept;
 mod schulze;
 
 pub use act::{Act, Advance, Amend, Candidate, Place, Propose, Say, Vote, Wanted};
-pub use deliberation::{Deliberation, Outcome, Stakeholder, Statement};
-pub use kept::{Change, Drafted, Kept};
+pub use deliberation::{Deliberation, Outcome, Stakeholder, Statement, Tally};
+pub use kept::{Change, Drafted, Kept, Pick};
 pub use schulze::{Ballot, Matrix, Schulze, schulze};
 
 pub(super) use act::{decide, unknown};

@@ -91,7 +91,7 @@ pub fn look(state: &State, asker: &Asker, who: &Who, look: &Look, now: Moment) -
         Look::Deliberation(which) => consensus::shown(&kept.consensus, asker, who, which),
         Look::Deliberations(listed) => Ok(consensus::listed(&kept.consensus, asker, who, listed.limit)),
         Look::Outcome(which) => consensus::outcome(&kept.consensus, asker, who, which),
-        Look::Torch => Ok(torch::shown(&kept.torch, asker)),
+        Look::Torch => Ok(torch::shown(state, asker)),
         Look::Lineage(listed) => Ok(torch::lineage(&kept.torch, asker, listed.limit)),
         Look::Intent(session) => intent::shown(&kept.intent, asker, session),
     }

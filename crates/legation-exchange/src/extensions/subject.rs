@@ -72,6 +72,14 @@ impl Subject {
         agent(name).or_else(|| person(name))
     }
 
+    /// Whom a name means, also if they are gone: written out, or that of an agent, or that of a person.
+    pub fn named(state: &State, name: &str) -> Subject {
+        let is_agent = name.starts_with(AGENT) && !name.starts_with("agent://");
+        let is_written = is_agent || name.starts_with(PERSON) || name.starts_with(IDENTITY);
+        let gone = || if is_written { Subject(name.to_owned()) } else { Subject::agent(name) };
+        Subject::meant(state, name).unwrap_or_else(gone)
+    }
+
     /// Whom it names, if it is an identity.
     pub(crate) fn as_identity(&self) -> Option<&str> {
         self.0.strip_prefix(IDENTITY)

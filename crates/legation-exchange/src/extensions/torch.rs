@@ -10,6 +10,7 @@ pub use lit::{Torch, Trajectory, gestalt, trajectory};
 use super::relational::Relation;
 use super::{Asker, Extension, Subject, bounds};
 use crate::moment::Moment;
+use crate::rules::vcp;
 use crate::state::State;
 use legation_protocol::{Code, Rejection};
 use legation_scan::Found;
@@ -65,7 +66,10 @@ pub(super) fn decide(
         Act::HandOff(hand_off) => {
             let (mut torch, to) = handed(state, asker, now, hand_off)?;
             torch.scanned.extend_from_slice(scanned);
-            Ok(Change::HandedOff { torch, session_id: hand_off.session_id.clone(), to })
+            let session_id = hand_off.session_id.clone();
+            let carried = state.rules.extensions.torch.of(&asker.subject);
+            let again = Some(carried.is_some_and(|carried| carried.ended_with(&session_id)));
+            Ok(Change::HandedOff { torch, session_id, to, again })
         }
         Act::Receive(receive) => received(state, asker, receive),
     }
@@ -119,10 +123,16 @@ fn is_there(state: &State, subject: &Subject, now: Moment) -> bool {
 
 fn received(state: &State, asker: &Asker, wanted: &Receive) -> Result<Change, Rejection> {
     let from = other(state, asker, wanted.from.as_deref(), "/from")?;
-    if state.rules.extensions.torch.offer(&asker.subject, &from).is_none() {
+    if state.rules.extensions.torch.offer(&asker.subject, &from).is_none() || !is_heard(state, &from) {
         return Err(Rejection::because(Code::NotFound, format!("no torch of {from} waits for you")).at("/from"));
     }
     Ok(Change::Received { from, relates: asker.active.contains(&Extension::Relational) })
+}
+
+/// Whether what somebody gave may be taken now: while an agent is suspended, nothing of it goes on.
+pub(super) fn is_heard(state: &State, from: &Subject) -> bool {
+    let agent = Some(from).filter(|from| from.is_agent()).and_then(|from| state.registry.agent(from.bare()));
+    agent.is_none_or(|agent| vcp::may_be_heard(state, agent).is_ok())
 }
 
 /// Whoever is named, or the one who asks.

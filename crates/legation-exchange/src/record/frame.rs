@@ -1,5 +1,5 @@
 //! One entry of the record and its leaf. The leaf covers commitments rather than bytes, so that a
-//! body can be erased later and the record still verifies.
+//! body can be erased later, and what an effect says, and the record still verifies.
 
 use super::hash::Hash;
 
@@ -11,10 +11,13 @@ pub struct Frame {
     /// When it was decided, in microseconds since 1970.
     pub at: u64,
     /// Random bytes of its own. With the body they go too, so that nobody can try out what it said:
-    /// where that is gone, this is the salt of the effect, which follows from them one way.
+    /// where that is gone, this is the salt of the effect, which follows from them one way; and where the effect
+    /// gave way to another, what follows from that.
     pub salt: [u8; 16],
     /// What it does to the state: the JSON of a typed effect.
     pub effect: Vec<u8>,
+    /// What the leaf says of the effect that this one took the place of, where one did.
+    pub was: Option<Hash>,
     /// The bytes as received.
     pub body: Body,
 }
@@ -74,11 +77,11 @@ pub struct Commitments {
 }
 
 impl Frame {
-    /// The salt of the effect.
+    /// The salt of the effect. One that took the place of another has none that the leaf knows.
     pub fn effect_salt(&self) -> [u8; 16] {
         match self.body {
-            Body::None | Body::Here(_) => effect_salt(self.salt),
-            Body::Gone(_) => self.salt,
+            Body::None | Body::Here(_) if self.was.is_none() => effect_salt(self.salt),
+            Body::None | Body::Here(_) | Body::Gone(_) => self.salt,
         }
     }
 
@@ -89,7 +92,16 @@ impl Frame {
             Body::Here(body) => Some(body_commitment(self.salt, body)),
             Body::Gone(commitment) => Some(*commitment),
         };
-        Commitments { effect: effect_commitment(self.effect_salt(), &self.effect), body }
+        let effect = self.was.unwrap_or_else(|| effect_commitment(self.effect_salt(), &self.effect));
+        Commitments { effect, body }
+    }
+
+    /// The same entry with another effect, without the body, and without any salt to try out by what either said.
+    #[must_use]
+    pub fn redacted(self, effect: Vec<u8>) -> Frame {
+        let frame = self.without_body();
+        let Commitments { effect: was, .. } = frame.commitments();
+        Frame { salt: spent_salt(frame.effect_salt()), effect, was: Some(was), ..frame }
     }
 
     /// The same entry without the bytes of its body and the salt that goes with them.
@@ -133,6 +145,12 @@ pub fn effect_salt(salt: [u8; 16]) -> [u8; 16] {
     half
 }
 
+/// What is left of the salt of an effect that gave way: enough to seal what took its place with, and one way too.
+fn spent_salt(effect_salt: [u8; 16]) -> [u8; 16] {
+    let [half, _] = halves(Hash::of(&[b"legation spent salt 1\n", &effect_salt]));
+    half
+}
+
 /// What the leaf says of an effect.
 pub fn effect_commitment(effect_salt: [u8; 16], effect: &[u8]) -> Hash {
     Hash::of(&[b"legation effect 1\n", &effect_salt, effect])
@@ -159,6 +177,7 @@ mod tests {
             at: 1_790_000_000_000_000,
             salt: [9; 16],
             effect: b"{}".to_vec(),
+            was: None,
             body: Body::Here(b"hi".to_vec()),
         }
     }
@@ -172,6 +191,20 @@ mod tests {
         assert_eq!((leaf(&erased), erased.effect_salt()), (leaf(&frame), frame.effect_salt()));
         assert_eq!(erased.clone().without_body(), erased);
         assert!(erased.salt != frame.salt && erased.body.is_empty());
+    }
+
+    #[test]
+    fn the_leaf_is_the_same_once_the_effect_gave_way_and_no_salt_is_left() {
+        for body in [Body::Here(b"hi".to_vec()), Body::None] {
+            let whole = Frame { body, ..frame() };
+            let redacted = whole.clone().redacted(b"[]".to_vec());
+            assert_eq!(leaf(&redacted), leaf(&whole));
+            assert_eq!(leaf(&redacted.clone().without_body()), leaf(&whole));
+            assert!(redacted.body.is_empty() && redacted.effect == b"[]");
+            assert!(![whole.salt, whole.effect_salt()].contains(&redacted.salt));
+            let twice = redacted.clone().redacted(b"{}".to_vec());
+            assert_eq!((leaf(&twice), twice.was), (leaf(&whole), redacted.was));
+        }
     }
 
     #[test]

@@ -102,7 +102,7 @@ mod tests {
     }
 
     fn frame() -> Frame {
-        Frame { position: 1, at: 8, salt: [9; 16], effect: b"{}".to_vec(), body: None.into() }
+        Frame { position: 1, at: 8, salt: [9; 16], effect: b"{}".to_vec(), was: None, body: None.into() }
     }
 
     fn proof() -> Included {

@@ -48,8 +48,11 @@ impl Opening {
         Some(Opening { effect, effect_salt: Salt(effect_salt), body })
     }
 
-    /// Opens an entry.
+    /// Opens an entry; none whose effect gave way to another, since that does not lead to the leaf.
     pub fn of(frame: &Frame) -> Option<Opening> {
+        if frame.was.is_some() {
+            return None;
+        }
         Opening::new(frame.effect_salt(), &frame.effect, leaf_and_body(frame).1)
     }
 
@@ -72,9 +75,12 @@ pub struct Disclosed {
     /// The salt of its effect; none where not all of that is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_salt: Option<Salt>,
-    /// What the leaf says of the effect, where not all of that is shown.
+    /// What the leaf says of the effect, where that is not shown, or not all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_hash: Option<Hash>,
+    /// Whether what its effect said is erased: what is shown took its place, and an entry `erased` has its hash.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
     /// What the leaf says of the body, where there is one.
     pub body_hash: Option<Hash>,
     /// What it does, to the byte where all of it is shown.
@@ -88,11 +94,12 @@ impl Disclosed {
     /// Discloses an entry; its body only if asked. `None` if the effect is no JSON, or the body no text.
     pub fn of(frame: Frame, with_body: bool) -> Option<Disclosed> {
         let (leaf, body_hash) = leaf_and_body(&frame);
-        let (effect_salt, effect_hash) = (Some(Salt(frame.effect_salt())), None);
+        let redacted = frame.was.is_some();
+        let (effect_salt, effect_hash) = (Some(Salt(frame.effect_salt())).filter(|_| !redacted), frame.was);
         let effect = RawValue::from_string(String::from_utf8(frame.effect).ok()?).ok()?;
         let body = frame.body.into_here().filter(|_| with_body).map(String::from_utf8).transpose().ok()?;
         let (position, at) = (frame.position, frame.at);
-        Some(Disclosed { position, at, leaf, effect_salt, effect_hash, body_hash, effect, body })
+        Some(Disclosed { position, at, leaf, effect_salt, effect_hash, redacted, body_hash, effect, body })
     }
 
     /// The same for those who are not to see what agents are told to be, nor what extensions keep of somebody:
@@ -102,8 +109,8 @@ impl Disclosed {
     pub fn without_private(self) -> Disclosed {
         let text = self.effect.get();
         let may_be = text.contains("system_prompt") || text.contains("extension");
-        let Some(Salt(salt)) = self.effect_salt.filter(|_| may_be) else { return self };
-        let hash = effect_commitment(salt, text.as_bytes());
+        let said = self.effect_salt.map(|Salt(salt)| effect_commitment(salt, text.as_bytes())).or(self.effect_hash);
+        let Some(hash) = said.filter(|_| may_be) else { return self };
         let mut effect: Value = serde_json::from_str(text).unwrap_or_default();
         if !withhold(&mut effect) {
             return self;
@@ -157,7 +164,7 @@ mod tests {
 
     fn frame() -> Frame {
         let effect = br#"{"entry":"x", "a":"\u0041"}"#.to_vec();
-        Frame { position: 7, at: 8, salt: [9; 16], effect, body: Body::Here("hi é".into()) }
+        Frame { position: 7, at: 8, salt: [9; 16], effect, was: None, body: Body::Here("hi é".into()) }
     }
 
     #[test]
@@ -179,6 +186,16 @@ mod tests {
             let other = Disclosed { effect_salt: Some(Salt([0; 16])), ..back };
             assert!(!other.is_sound());
         }
+    }
+
+    #[test]
+    fn what_took_the_place_of_an_effect_is_shown_as_such_and_opens_nothing() {
+        let redacted = frame().redacted(br#"{"entry":"y"}"#.to_vec());
+        assert_eq!(Opening::of(&redacted), None);
+        let text = serde_json::to_string(&Disclosed::of(redacted, true).unwrap()).unwrap();
+        let back: Disclosed = serde_json::from_str(&text).unwrap();
+        assert!(back.is_sound() && back.redacted && back.opening().is_none() && back.leaf == leaf(&frame()), "{text}");
+        assert!(!text.contains("effect_salt") && !text.contains("u0041"), "{text}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(crate) use across::{Answer, answers, asks, breaks_off, may_ask, waits};
 pub(crate) use failure::due;
 pub(crate) use judge::heed;
 pub(crate) use order::order;
-pub(super) use oversight::decide_in_vlp;
+pub(super) use oversight::{decide_in_vlp, mark_unreviewed};
 
 use super::{At, Case, Ruling};
 use legation_protocol::Rejection;

@@ -77,6 +77,13 @@ impl Ruling {
         self.heard.push(Heard { to: to.into(), words: Box::new(words), changes: Vec::new(), findings: Vec::new() });
     }
 
+    /// Puts findings beside what the exchange was last made to say.
+    pub(crate) fn mark_last(&mut self, findings: Vec<Finding>) {
+        if let Some(last) = self.heard.last_mut() {
+            last.findings = findings;
+        }
+    }
+
     /// Raises the level.
     pub(crate) fn raise(&mut self, level: Level) {
         self.level = self.level.max(Some(level));

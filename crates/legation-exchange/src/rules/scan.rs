@@ -73,6 +73,16 @@ fn says(Found { pattern, severity, at, offset, length, how }: &Found) -> String 
     format!("{severity}, {how}: {at} {what} ({length} bytes from byte {offset})")
 }
 
+/// What stands beside words of the exchange in which it quotes others: what was found in theirs. Where in the quotation
+/// that is, nobody looked.
+pub(super) fn quoted<'f>(found: impl IntoIterator<Item = &'f Found>) -> Vec<Finding> {
+    let quoted = |found: &Found| {
+        let says = format!("found in what is quoted here: {}", says(found));
+        Finding { rule: RULE.to_owned(), code: found.pattern.clone(), says, spot: None }
+    };
+    found.into_iter().map(quoted).collect()
+}
+
 /// Those findings that are of the scan.
 pub(super) fn of(findings: &[Finding]) -> Vec<Finding> {
     findings.iter().filter(|finding| finding.rule == RULE).cloned().collect()

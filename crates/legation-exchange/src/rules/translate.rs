@@ -41,11 +41,15 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
     let Some(talk) = Conversation::of(case)? else { return Ok(()) };
     let Some(said) = read(case.received.message(), &talk) else { return Err(no_words(case)) };
     talk.fits(case, &said)?;
+    if !said.act.must_arrive() {
+        talk.may_go_on(case)?;
+    }
     follow::gate(case, &talk, &said, ruling)?;
     let spoken =
         INTO.into_iter().filter(|dialect| talk.hears(*dialect)).find_map(|to| speak(case, ruling, &talk, &said, to));
     match spoken {
-        Some(spoken) => {
+        Some(mut spoken) => {
+            hold_to_floor(case, said.act, &mut spoken, ruling)?;
             has_room(case, &talk, said.act)?;
             may_ask(case, &talk, &spoken, ruling)?;
             if let Some(first) = spoken.first() {
@@ -199,6 +203,18 @@ fn translated_from(case: &Case<'_>) -> Value {
     })
 }
 
+/// What is said in VLP is held to the floor its sender is under, as if it had been said so; alarms and rules are not.
+fn hold_to_floor(case: &Case<'_>, act: Act, spoken: &mut [Spoken], ruling: &mut Ruling) -> Result<(), Rejection> {
+    if act.must_arrive() || spoken.iter().all(|spoken| spoken.translation.said_in != Format::Vlp) {
+        return Ok(());
+    }
+    super::vcp::hold_to_floor(case, ruling)?;
+    for Spoken { translation, .. } in spoken {
+        translation.waits = !ruling.reasons.is_empty();
+    }
+    Ok(())
+}
+
 /// The exchange fills no mailbox that has no room for whoever it speaks for.
 fn has_room(case: &Case<'_>, talk: &Conversation<'_>, act: Act) -> Result<(), Rejection> {
     let limit = case.policy.mailbox_limit;
@@ -210,14 +226,14 @@ fn has_room(case: &Case<'_>, talk: &Conversation<'_>, act: Act) -> Result<(), Re
     Err(Rejection::because(Code::MailboxFull, text))
 }
 
-/// A manifest binds its agent in every dialect: it says to whom a task is handed (CAP Delegation).
+/// A manifest binds its agent in every dialect: it says of whom work is asked (CAP Delegation). What CAP itself hands
+/// over has been judged by its own rules.
 fn may_ask(case: &Case<'_>, talk: &Conversation<'_>, spoken: &[Spoken], ruling: &mut Ruling) -> Result<(), Rejection> {
-    let delegates =
-        |spoken: &Spoken| spoken.translation.said_in == Format::Cap && spoken.translation.step == Step::Asks;
-    if !spoken.iter().any(delegates) {
-        return Ok(());
-    }
+    let mut asked = spoken.iter().map(|spoken| &spoken.translation).filter(|said| said.step == Step::Asks);
+    let Some(asked) = asked.next().filter(|asked| asked.dialect != Format::Cap) else { return Ok(()) };
     let rule = super::cap::may_ask(case, talk.hearer.id())?;
+    // A judge is asked about what becomes a task.
+    let rule = rule.filter(|_| asked.said_in == Format::Cap);
     rule.map_or(Ok(()), |rule| super::cap::heed(case, talk.hearer.id(), &rule, ruling))
 }
 

@@ -225,6 +225,11 @@ pub(crate) fn constrain(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Reje
     constraints::enforce(case, ruling)
 }
 
+/// Raises a message that is said in VLP to the least level it may have.
+pub(crate) fn hold_to_floor(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection> {
+    constraints::hold_to_floor(case, ruling)
+}
+
 impl From<AlarmChange> for super::Change {
     fn from(change: AlarmChange) -> Self {
         super::Change::Vcp(Change::Alarm(change))

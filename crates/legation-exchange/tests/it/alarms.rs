@@ -3,7 +3,7 @@
 use crate::desk::{Desk, accepted, key, refused};
 use crate::line::{CHILD, EXCHANGE, MIDDLE, OTHER, PARENT, TOP, id, line, saying};
 use legation_exchange::rules::vcp::{Order, Stage, Standing};
-use legation_exchange::{Directive, Effect, Entry, Input, Kind, Verdict, Who};
+use legation_exchange::{Directive, Effect, Entry, Input, Kind, Registration, Verdict, Who};
 use legation_protocol::sign::SecretKey;
 use legation_protocol::vcp::Payload;
 use legation_protocol::{Code, Received};
@@ -37,6 +37,49 @@ fn an_escalation_goes_to_the_parent_and_to_nobody_else() {
             assert_eq!(desk.open().len(), usize::from(fits));
         }
     }
+}
+
+#[test]
+fn an_alarm_of_an_instance_goes_to_the_parent_of_its_base() {
+    // VCP 4.4, 6.3
+    const COPY: &str = "agent://test/child-a";
+    let copy = |parent: Option<&str>| Registration {
+        instance_of: Some(CHILD.to_owned()),
+        parent: parent.map(str::to_owned),
+        ..Registration::default()
+    };
+    for (severity, standing) in [("critical", Standing::Paused), ("emergency", Standing::Suspended)] {
+        for named in [COPY, CHILD] {
+            let mut desk = line();
+            desk.register(COPY, copy(None), Who::operator()).unwrap();
+            assert_eq!(refused(&saying(COPY, OTHER, 1).alarms(&mut desk, severity)), Code::NotParent);
+            assert_eq!(refused(&saying(COPY, EXCHANGE, 2).alarms(&mut desk, severity)), Code::NotParent);
+            accepted(&saying(COPY, PARENT, 3).alarms(&mut desk, severity));
+            assert_eq!((desk.standing(COPY), desk.standing(CHILD)), (standing, standing));
+            desk.seconds(5);
+            assert_eq!(desk.propagated(MIDDLE).len(), 1, "its clock runs, or it went up at once");
+            accepted(&saying(PARENT, COPY, 4).acks(&mut desk, severity, &id(3)));
+            assert_eq!(refused(&saying(MIDDLE, named, 5).resumes(&mut desk, 3)), Code::NotParent);
+            accepted(&saying(PARENT, named, 6).resumes(&mut desk, 3));
+            assert_eq!((desk.standing(COPY), desk.standing(CHILD)), (Standing::Running, Standing::Running));
+        }
+    }
+    // One with a parent of its own has that.
+    let mut desk = line();
+    desk.register(COPY, copy(Some(OTHER)), Who::operator()).unwrap();
+    assert_eq!(refused(&saying(COPY, PARENT, 1).alarms(&mut desk, "info")), Code::NotParent);
+    accepted(&saying(COPY, OTHER, 2).alarms(&mut desk, "info"));
+}
+
+#[test]
+fn nobody_stands_above_itself_through_its_instance() {
+    let mut desk = line();
+    let copy = Registration { instance_of: Some(CHILD.to_owned()), ..Registration::default() };
+    desk.register("agent://test/child-a", copy, Who::operator()).unwrap();
+    let below = |parent: &str| Registration { parent: Some(parent.to_owned()), ..Registration::default() };
+    desk.register("agent://test/leaf", below("agent://test/child-a"), Who::operator()).unwrap();
+    assert_eq!(desk.register(CHILD, below("agent://test/leaf"), Who::operator()), Err(Code::BadParent));
+    assert_eq!(desk.register(PARENT, below("agent://test/leaf"), Who::operator()), Err(Code::BadParent));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod model;
 
 use crate::desk::{Desk, accepted, agent, by, cap, claim, key, person, refused, share};
+use legation_exchange::rules::hold::{Review, Says};
 use legation_exchange::rules::vcp::constraints::Wish;
 use legation_exchange::rules::vcp::{self};
 use legation_exchange::{Directive, Effect, Entry, Input, Proof, Registration, Role, State, Verdict, Who};
@@ -319,6 +320,40 @@ fn a_safety_floor_raises_vlp_messages() {
 }
 
 #[test]
+fn what_becomes_vlp_is_held_to_its_senders_safety_floor() {
+    let house = |floor: &str| {
+        let mut desk = family();
+        let vera = Registration { dialects: Some([Format::Vlp].into()), ..Registration::default() };
+        assert_eq!(desk.register("vera", vera, Who::operator()), Ok(true));
+        let kid = Registration { aliases: Some([(Format::Cap, "kid".to_owned())].into()), ..Registration::default() };
+        assert_eq!(desk.register(CHILD, kid, Who::operator()), Ok(false));
+        accepted(&lay(&mut desk, PARENT, CHILD, 1, "merge", "safety_floor", &json!(floor)));
+        desk
+    };
+    let request = json!({
+        "mcp_version": "0.1.0", "message_id": "5b1f0c9e-3a77-4c1d-9a46-0f2d8e6b7c10", "sender": {"agent_id": CHILD},
+        "receiver": {"agent_id": "vera"}, "language": "application/json", "timestamp": TIME,
+        "ontology": "elizaos:ontology:code/general/refactor_request", "performative": "TASK_REQUEST",
+        "payload": {"task_type": "tidy", "task_description": "Tidy it.", "task_parameters": {}},
+    });
+    for text in [cap("kid", "vera", "m1"), request.to_string()] {
+        let mut desk = house("review");
+        let held = desk.send(&text, by(CHILD));
+        let Verdict::Held { position, .. } = held else { panic!("not held: {held:?}") };
+        assert!(desk.waiting("vera").is_empty());
+        let digest = desk.state.rules().holds.get(position).unwrap().digest.clone().unwrap();
+        let review = Review { message: position, says: Says::Approve, digest, why: "seen".to_owned() };
+        accepted(&desk.ask(Input::Order { order: Box::new(Directive::Review(review)), who: Who::operator() }));
+        desk.passes(std::time::Duration::ZERO);
+        assert_eq!(desk.waiting("vera").len(), 1, "a person has looked");
+        let mut desk = house("block");
+        assert_eq!(refused(&desk.send(&text, by(CHILD))), Code::ConstraintViolated);
+        assert!(desk.waiting("vera").is_empty());
+        accepted(&house("safe").send(&text, by(CHILD)));
+    }
+}
+
+#[test]
 fn escalations_and_their_acknowledgements_are_never_stopped() {
     let mut desk = family();
     accepted(&lay(&mut desk, PARENT, CHILD, 1, "merge", "token_limit", &json!(1)));
@@ -327,6 +362,20 @@ fn escalations_and_their_acknowledgements_are_never_stopped() {
     let alarm = json!({"severity": "info", "reason": "a long reason for it", "context": "⏰🌅", "requires_ack": false});
     accepted(&desk.send(&escalation(CHILD, PARENT, 3, alarm), signed()));
     assert_eq!(refused(&desk.send(&share(CHILD, PEER, TIME), signed())), Code::ConstraintViolated);
+}
+
+#[test]
+fn a_block_is_never_too_long_to_be_heard() {
+    let mut desk = family();
+    accepted(&lay(&mut desk, PARENT, CHILD, 1, "merge", "token_limit", &json!(1)));
+    let words = "This must not go on.";
+    assert_eq!(refused(&desk.send(&claim(CHILD, PEER, "MSG001", words), by(CHILD))), Code::ConstraintViolated);
+    let block =
+        claim(CHILD, PEER, "MSG002", words).replace(r#""confidence""#, r#""safety":{"level":"block"},"confidence""#);
+    accepted(&desk.send(&block, by(CHILD)));
+    // Who may hear it is another matter.
+    accepted(&lay(&mut desk, PARENT, CHILD, 2, "merge", "audience_restrict", &json!([PARENT])));
+    assert_eq!(refused(&desk.send(&block.replace("MSG002", "MSG003"), by(CHILD))), Code::ConstraintViolated);
 }
 
 #[test]

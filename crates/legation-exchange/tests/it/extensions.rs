@@ -1,6 +1,8 @@
 //! The extensions: whose state it is, and what each keeps and shows.
 
 mod consensus;
+mod constrained;
+mod erased;
 mod model;
 mod personal;
 mod relational;

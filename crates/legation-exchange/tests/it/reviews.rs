@@ -46,7 +46,7 @@ fn happens(desk: &mut Desk, message: u64, what: Happens) {
         Happens::Refused => says(desk, message, Says::Refuse),
         Happens::Erased => {
             let positions = vec![Span { first: message, last: message }];
-            let erasure = Box::new(Erasure { positions, subject: None, reason: None, undelivered: true });
+            let erasure = Box::new(Erasure { positions, undelivered: true, ..Erasure::default() });
             desk.ask(Input::Erase { erasure, who: Who::operator() })
         }
         Happens::Suspended => return suspends(desk),

@@ -73,6 +73,32 @@ fn a_suspended_agent_says_nothing_by_any_of_its_keys() {
 }
 
 #[test]
+fn a_suspended_agent_changes_nothing_that_others_are_shown_of_it() {
+    let mut desk = line();
+    let capabilities = || Some(serde_json::json!({"topics": ["send help"]}));
+    let aliases = || Some(BTreeMap::from([(Format::Vlp, "innocent".to_owned())]));
+    let shown = [
+        Registration { capabilities: capabilities(), ..Registration::default() },
+        Registration { aliases: aliases(), ..Registration::default() },
+        Registration { model: Some("innocent".to_owned()), ..Registration::default() },
+        Registration { purposes: Some(["innocent".to_owned()].into()), ..Registration::default() },
+        Registration { dialects: Some([Format::Cap].into()), ..Registration::default() },
+        Registration { rotate_token: true, model: Some("innocent".to_owned()), ..Registration::default() },
+    ];
+    let own = || Who::Agent(CHILD.to_owned());
+    accepted(&ordered(&mut desk, suspend(CHILD, "odd"), Who::operator()));
+    for wanted in &shown {
+        assert_eq!(desk.register(CHILD, wanted.clone(), own()), Err(Code::AgentSuspended), "{wanted:?}");
+    }
+    // What it needs to come back it may have, and operators change what they like.
+    let rotated = Registration { rotate_token: true, ..Registration::default() };
+    assert_eq!(desk.register(CHILD, rotated, own()), Ok(false));
+    assert_eq!(desk.register(CHILD, shown[2].clone(), Who::operator()), Ok(false));
+    accepted(&ordered(&mut desk, resume(CHILD, "seen"), Who::operator()));
+    assert_eq!(desk.register(CHILD, shown[0].clone(), own()), Ok(false));
+}
+
+#[test]
 fn a_suspended_agent_says_nothing_and_what_it_said_is_taken_back() {
     // VCP 6.3
     let mut desk = line();

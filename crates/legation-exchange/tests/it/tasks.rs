@@ -2,6 +2,7 @@
 
 mod across;
 mod delegation;
+mod family;
 mod house;
 mod judge;
 mod machine;

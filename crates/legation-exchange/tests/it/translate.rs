@@ -71,7 +71,8 @@ fn vlp(kind: &str, id: &str, to: &str, refers_to: Option<&str>, more: Value) -> 
 
 /// What waits for an agent, oldest first.
 fn inbox(desk: &Desk, agent: &str) -> Vec<Value> {
-    let bodies = desk.waiting(agent).into_iter().map(|position| &desk.record[usize::try_from(position).unwrap()]);
+    let waiting = desk.state.mailbox(agent).into_iter().flat_map(|mailbox| mailbox.after(None));
+    let bodies = waiting.map(|item| &desk.record[usize::try_from(item.message).unwrap()]);
     bodies.map(|entry| serde_json::from_slice(entry.body.as_ref().unwrap()).unwrap()).collect()
 }
 
@@ -486,6 +487,93 @@ fn a_manifest_binds_in_every_dialect() {
         let code = if let Verdict::Refused(rejection) = &verdict { Some(rejection.code()) } else { None };
         assert_eq!(code, want, "{allowed:?}");
     }
+}
+
+#[test]
+fn a_query_asks_only_whom_its_senders_manifest_lets_it_ask_whatever_it_becomes() {
+    for (allowed, want) in
+        [("ide", [None, Some(Code::DelegationDenied)]), ("analyst", [Some(Code::DelegationDenied), None])]
+    {
+        let mut desk = babel();
+        let manifest = json!({
+            "id": "observer", "system_prompt": "x", "allowed_agents": [allowed],
+            "delegate_rules": {allowed: {"when_to_delegate": "always"}}, "mcp_bindings": [],
+        });
+        let wanted = Registration { manifest: Some(manifest), ..Registration::default() };
+        assert_eq!(desk.register("observer", wanted, Who::operator()), Ok(false));
+        for (number, (to, want)) in ["ide", "analyst"].into_iter().zip(want).enumerate() {
+            let verdict = desk.send(&vlp("query", &format!("QRY-{number}"), to, None, json!({})), by("observer"));
+            let code = if let Verdict::Refused(rejection) = &verdict { Some(rejection.code()) } else { None };
+            assert_eq!(code, want, "{allowed} is allowed, {to} is asked");
+            assert_eq!(desk.waiting(to).len(), usize::from(want.is_none()), "{to}");
+        }
+    }
+}
+
+/// The observer asks somebody in the session S-1, whom a watcher is told of, who blocks it.
+fn halted(worker: &str, before: impl Fn(&mut Desk)) -> (Desk, String) {
+    let mut desk = babel();
+    assert_eq!(desk.register("watcher", speaking(&[Format::Vlp]), Who::operator()), Ok(true));
+    let within = || json!({"session_id": "S-1"});
+    sent(&mut desk, "observer", &vlp("query", "QRY-1", worker, None, within()));
+    let asked = name(&last(&desk, worker));
+    sent(&mut desk, "observer", &vlp("notice", "NTC-1", "watcher", None, within()));
+    before(&mut desk);
+    let stop = json!({"session_id": "S-1", "sender": "watcher", "safety": {"level": "block"}});
+    sent(&mut desk, "watcher", &vlp("notice", "NTC-2", "observer", None, stop));
+    (desk, asked)
+}
+
+fn go_on(desk: &mut Desk) {
+    let order = legation_exchange::rules::vlp::Order::Release { session: "S-1".to_owned(), why: "seen".to_owned() };
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vlp(order)), who: Who::operator() }));
+    desk.passes(Duration::ZERO);
+}
+
+#[test]
+fn a_block_takes_back_what_was_said_for_its_session_and_nothing_is_said_into_it() {
+    let accept = |asked: &str| acl("TASK_ACCEPT", 7, ("ide", EXCHANGE), Some(asked), &json!({"status": "accepted"}));
+    let done = |asked: &str| cap("message", asked, "legation", json!({"content": "Five.", "final": true}));
+    let talk = |asked: &str| cap("message", asked, "observer", json!({"content": "Soon."}));
+    let answers: [&dyn Fn(&str) -> String; 3] = [&accept, &done, &talk];
+    for (worker, answer) in ["ide", "analyst", "analyst"].into_iter().zip(answers) {
+        let (mut desk, asked) = halted(worker, |_| {});
+        let was_asked = |desk: &Desk| inbox(desk, worker).iter().any(|message| name(message) == asked);
+        assert!(!was_asked(&desk), "{worker} is not asked any more");
+        let before = desk.waiting("observer");
+        assert_eq!(refused(&desk.send(&answer(&asked), by(worker))), Code::Halted, "{worker}");
+        assert_eq!(desk.waiting("observer"), before);
+        go_on(&mut desk);
+        assert!(was_asked(&desk), "{worker} is asked when the session goes on");
+        sent(&mut desk, worker, &answer(&asked));
+        assert!(last(&desk, "observer")["session_id"] == "S-1");
+    }
+}
+
+#[test]
+fn a_block_takes_back_answers_that_were_said_into_its_session() {
+    let answers = |desk: &Desk| inbox(desk, "observer").iter().filter(|message| message["type"] == "response").count();
+    let (mut desk, _) = halted("analyst", |desk| {
+        let asked = name(&last(desk, "analyst"));
+        sent(desk, "analyst", &cap("message", &asked, "legation", json!({"content": "Five.", "final": true})));
+        assert_eq!(answers(desk), 1);
+    });
+    assert_eq!(answers(&desk), 0);
+    go_on(&mut desk);
+    assert_eq!(answers(&desk), 1);
+}
+
+#[test]
+fn nobody_answers_in_another_dialect_what_a_block_outside_sessions_stopped() {
+    let mut desk = babel();
+    sent(&mut desk, "observer", &vlp("query", "QRY-1", "analyst", None, json!({})));
+    let asked = name(&last(&desk, "analyst"));
+    assert_eq!(desk.register("watcher", speaking(&[Format::Vlp]), Who::operator()), Ok(true));
+    let stop = json!({"safety": {"level": "block"}, "refers_to": "QRY-1"});
+    sent(&mut desk, "observer", &vlp("notice", "NTC-1", "watcher", None, stop));
+    assert!(inbox(&desk, "analyst").iter().all(|message| name(message) != asked));
+    let done = cap("message", &asked, "legation", json!({"content": "Five.", "final": true}));
+    assert_eq!(refused(&desk.send(&done, by("analyst"))), Code::Halted);
 }
 
 #[test]

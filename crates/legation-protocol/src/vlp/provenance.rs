@@ -85,7 +85,7 @@ impl Provenance {
     pub(super) fn read(at: At<'_, '_>) -> Option<Provenance> {
         let at = At { spec: "VLP X", ..at };
         match at.node.kind() {
-            Kind::String => text(at).map(Provenance::Name),
+            Kind::String => called(at).map(Provenance::Name),
             Kind::Object => Reference::read(at).map(Provenance::Reference),
             other => at.fail_with(
                 Code::SchemaInvalid,
@@ -110,11 +110,19 @@ impl Reference {
 
     fn read(at: At<'_, '_>) -> Option<Reference> {
         let mut o = at.object()?;
-        let target = o.required("ref", text);
+        let target = o.required("ref", called);
         let kind = o.optional("kind", kind);
         let hash = o.optional("hash", text);
         let fetched_at = o.optional("fetched_at", |at| filled(at, Code::BadTimestamp, Timestamp::utc));
         Some(Reference { target: target?, kind, hash, fetched_at, extra: o.extra() })
+    }
+}
+
+/// What a source is called: white space names nothing.
+fn called(at: At<'_, '_>) -> Option<String> {
+    match at.node.text() {
+        Some(name) if !name.is_empty() && name.trim().is_empty() => at.fail(Code::SchemaInvalid, "must not be blank"),
+        Some(_) | None => text(at),
     }
 }
 

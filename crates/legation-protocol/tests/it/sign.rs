@@ -90,6 +90,7 @@ fn weak_and_broken_keys_are_refused() {
     check(with(0xec, 0xff, 0xff), BadKey::Weak); // the same with its sign bit set: case 11 of the table
     check(with(0xee, 0xff, 0x7f), BadKey::Weak); // the identity in a second spelling
     check(with(2, 0, 0), BadKey::Point);
+    check([0xff; 32], BadKey::Point); // a point, spelled with a y beyond the prime
     for text in ["", "ed25519:", "ed25519:AAAA", "ED25519:x", "x25519:AAAA"] {
         assert_eq!(PublicKey::parse(text), Err(BadKey::Form), "{text}");
     }

@@ -6,6 +6,8 @@ use legation_exchange::{Moment, Who};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Who people are to agents.
+pub(super) const USER: &str = "user";
 /// The most open escalations that are counted.
 const ALARMS: usize = 1000;
 
@@ -28,8 +30,14 @@ pub(crate) struct Counts {
     /// Entries that cannot be found yet.
     lag: u64,
     agents: usize,
+    /// Agents that may not go on.
+    stopped: usize,
     reviews: usize,
     escalations: usize,
+    /// Sessions that may not go on.
+    halted: usize,
+    /// What waits in the mailbox of people.
+    questions: usize,
 }
 
 /// From a message to its durable answer.
@@ -62,8 +70,11 @@ impl Counts {
             queued: exchange.queued(),
             lag: exchange.index_lag(),
             agents: exchange.roster(0).1,
+            stopped: exchange.agents_stopped(),
             reviews: exchange.reviews_waiting(),
             escalations: exchange.escalations(&Who::operator(), &open).len(),
+            halted: exchange.sessions_halted(),
+            questions: exchange.waiting_for(USER),
         };
         counts.add_verdicts(shared);
         counts

@@ -63,6 +63,15 @@ impl Sessions {
         own.map(|opened| Some(opened.greeting.clone())).ok_or_else(none)
     }
 
+    /// Whether the session a request names is still open, if it names one: one that nobody used for long has ended.
+    pub(super) async fn are_open(&self, headers: &HeaderMap) -> bool {
+        match Header::of(headers, &SESSION) {
+            Header::Absent => true,
+            Header::Once(id) => self.manager.sessions.read().await.contains_key(id),
+            Header::Unclear => false,
+        }
+    }
+
     /// Makes sure that one more may be opened.
     pub(super) async fn has_room(&self, owner: TokenHash) -> Result<(), Refusal> {
         if self.is_full(owner) {

@@ -17,12 +17,16 @@ use serde::de::DeserializeOwned;
 const METHOD: &str = "tools/call";
 /// Only its hosts have no session.
 const GENERATION: &str = "2026-07-28";
+/// Those whose hosts have one, which says who they are.
+const OLDER: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// A call that may go this way.
 #[derive(Debug)]
 pub(super) struct Straight {
     id: RequestId,
     message: Bytes,
+    /// Whether the host says of itself what hosts without a session must.
+    is_newer: bool,
 }
 
 impl Straight {
@@ -32,25 +36,36 @@ impl Straight {
         if !version.is_text("2.0") || !method.is_text(METHOD) {
             return None;
         }
-        let [meta, name, arguments] = exactly(params, ["_meta", "name", "arguments"])?;
+        let (is_newer, name, arguments) = match exactly(params, ["_meta", "name", "arguments"]) {
+            Some([meta, name, arguments]) if is_plain(meta) => (true, name, arguments),
+            Some(_) => return None,
+            None => exactly(params, ["name", "arguments"]).map(|[name, arguments]| (false, name, arguments))?,
+        };
         let [message] = exactly(arguments, ["message"])?;
-        let is_plain = name.is_text(Tool::Send.name()) && message.kind() == Kind::Object && is_plain(meta);
-        is_plain.then_some(())?;
-        Some(Straight { id: read(id)?, message: bytes.slice(message.span()) })
+        let is_send = name.is_text(Tool::Send.name()) && message.kind() == Kind::Object;
+        is_send.then_some(())?;
+        Some(Straight { id: read(id)?, message: bytes.slice(message.span()), is_newer })
     }
-}
 
-/// Whether the headers say what the body says.
-pub(super) fn announced(headers: &HeaderMap) -> bool {
-    let says =
-        |name: &'static str, text: &str| Header::of(headers, &HeaderName::from_static(name)) == Header::Once(text);
-    let takes_both = matches!(Header::of(headers, &ACCEPT), Header::Once(text)
-        if text.contains("application/json") && text.contains("text/event-stream"));
-    takes_both
-        && says("mcp-protocol-version", GENERATION)
-        && says("mcp-method", METHOD)
-        && says("mcp-name", Tool::Send.name())
-        && headers.keys().all(|name| !name.as_str().starts_with("mcp-param-"))
+    /// Whether the headers say what the body says, for a host with a session or without one.
+    pub(super) fn is_announced(&self, headers: &HeaderMap, has_session: bool) -> bool {
+        let said = |name: &'static str| Header::of(headers, &HeaderName::from_static(name));
+        let version = said("mcp-protocol-version");
+        let takes_both = matches!(Header::of(headers, &ACCEPT), Header::Once(text)
+            if text.contains("application/json") && text.contains("text/event-stream"));
+        takes_both
+            && self.is_newer != has_session
+            && headers.keys().all(|name| !name.as_str().starts_with("mcp-param-"))
+            && if self.is_newer {
+                version == Header::Once(GENERATION)
+                    && said("mcp-method") == Header::Once(METHOD)
+                    && said("mcp-name") == Header::Once(Tool::Send.name())
+            } else {
+                matches!(version, Header::Once(version) if OLDER.contains(&version))
+                    && said("mcp-method") == Header::Absent
+                    && said("mcp-name") == Header::Absent
+            }
+    }
 }
 
 /// The members of an object that has these and no others.
@@ -83,10 +98,14 @@ fn read<T: DeserializeOwned>(node: Node<'_>) -> Option<T> {
 
 impl Desk {
     pub(super) async fn send_straight(&self, parts: &Parts, straight: Straight) -> Response {
-        let Straight { id, message } = straight;
+        let Straight { id, message, is_newer } = straight;
         let said = self.ask(parts, Asked::post("/v1/messages", message.clone())).await;
         let result = letters::answered(said, || serde_json::from_slice(&message).unwrap_or_default());
-        let answer = ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), id);
+        let mut result = ServerResult::CallToolResult(result);
+        if !is_newer {
+            result.strip_result_type_for_legacy_peer();
+        }
+        let answer = ServerJsonRpcMessage::response(result, id);
         let json = HeaderValue::from_static("application/json");
         ([(CONTENT_TYPE, json)], serde_json::to_vec(&answer).unwrap_or_default()).into_response()
     }
@@ -94,7 +113,7 @@ impl Desk {
 
 #[cfg(test)]
 mod tests {
-    use super::{GENERATION, Straight, announced};
+    use super::{GENERATION, Straight};
     use axum::body::Bytes;
     use axum::http::{HeaderMap, HeaderName, HeaderValue};
     use legation_protocol::json::Doc;
@@ -119,6 +138,29 @@ mod tests {
     #[test]
     fn a_call_that_only_sends_goes_straight() {
         assert_eq!(straight(&call()).unwrap().message, r#"{"a":1}"#);
+    }
+
+    /// A call of the older generation, which says nothing of itself.
+    fn older() -> Value {
+        let params = json!({"name": "send_message", "arguments": {"message": {"a": 1}}});
+        json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params})
+    }
+
+    #[test]
+    fn a_call_in_a_session_goes_straight_if_it_says_nothing_of_itself() {
+        let both = ("accept", "application/json, text/event-stream");
+        let headers = |version: &'static str| {
+            let mut headers = HeaderMap::new();
+            for (name, text) in [both, ("mcp-protocol-version", version)] {
+                headers.append(HeaderName::from_static(name), HeaderValue::from_static(text));
+            }
+            headers
+        };
+        let straight = straight(&older()).unwrap();
+        assert!(straight.is_announced(&headers("2025-11-25"), true));
+        assert!(!straight.is_announced(&headers("2025-11-25"), false), "no session");
+        assert!(!straight.is_announced(&headers("2030-01-01"), true), "nobody knows that");
+        assert!(!super::tests::straight(&call()).unwrap().is_announced(&headers("2025-11-25"), true));
     }
 
     #[test]
@@ -164,7 +206,10 @@ mod tests {
             }
             headers
         };
+        let straight = straight(&call()).unwrap();
+        let announced = |headers: &HeaderMap| straight.is_announced(headers, false);
         assert!(announced(&headers(&plain)));
+        assert!(!straight.is_announced(&headers(&plain), true), "its hosts have no session");
         for left_out in 0..plain.len() {
             let mut fewer = plain.to_vec();
             fewer.remove(left_out);

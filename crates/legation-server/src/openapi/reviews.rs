@@ -47,7 +47,8 @@ fn evidence() -> Operation {
     Operation::new(Method::GET, "/v1/reviews/{id}/evidence", "getEvidence", "What a held message rests on")
         .about(
             "For operators, reviewers and auditors: the message, what it names and what names it, what was asked for in \
-            its task, and what was said of holding it; also once it is decided.",
+            its task, and what was said of holding it; also once it is decided. Who is not cleared for something \
+            private gets flags in its place, as in a review.",
         )
         .by(Proof::Token)
         .in_path("id", REVIEW)
@@ -62,7 +63,7 @@ fn decisions() -> Operation {
         "listDecisions",
         "List what was decided on messages that waited for a person",
     )
-    .about("For operators, reviewers and auditors.")
+    .about("For operators, reviewers and auditors; with flags in place of what is private, as in a review.")
     .by(Proof::Token)
     .query("before", number("Only messages before this position: `next` of the answer before"))
     .query("limit", within("How many at most", 1, 200, 50))

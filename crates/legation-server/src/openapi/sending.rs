@@ -87,7 +87,7 @@ fn search() -> Operation {
         .query("order", one_of("Which comes first; `newest` when left out", &["newest", "oldest"]))
         .query("limit", within("How many at most", 1, 1000, 50))
         .query("at_least", number("Wait until the search knows of the entry at this position"))
-        .query("include", one_of("The messages themselves too", &["message"]))
+        .query("include", one_of("The messages themselves too, or what each says in a few words", &["message", "gist"]))
         .answers(200, "What was found", "Found")
 }
 
@@ -102,6 +102,7 @@ fn socket() -> Operation {
         .query("agent", text("As whom: for people, `user` or `orchestrator`"))
         .query("after", number("Deliver what lies beyond this position; what is not acknowledged, when left out"))
         .query("deliver", one_of("Whether to deliver at all; `on` when left out", &["on", "off"]))
+        .query("receipts", one_of("Whether verdicts carry receipts; `on` when left out", &["on", "off"]))
         .switches("The socket is open")
         .answers(426, "This is no request for a WebSocket", "Refusal")
 }

@@ -1,5 +1,6 @@
-//! A connection of somebody who has proven nothing yet: little is read from it, so that strangers cannot have
-//! memory taken for what they never finish.
+//! A connection from which only so much is read: little from somebody who has proven nothing yet, so that strangers
+//! cannot have memory taken for what they never finish; and from anybody no more than the pieces of one message, since
+//! pieces may be empty and never come to an end.
 
 use std::io;
 use std::pin::Pin;
@@ -11,12 +12,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub(crate) struct Metered<S> {
     inner: S,
     left: Option<usize>,
+    /// Bytes since the last whole message.
+    since: usize,
 }
+
+/// More than the largest message has in pieces of a byte each, with what stands before each piece.
+const PIECES: usize = 2 << 20;
 
 impl<S> Metered<S> {
     /// Reads at most so many bytes; without a bound, all.
     pub(crate) fn new(inner: S, left: Option<usize>) -> Metered<S> {
-        Metered { inner, left }
+        Metered { inner, left, since: 0 }
+    }
+
+    /// A message is whole, and another begins.
+    pub(crate) fn is_whole(&mut self) {
+        self.since = 0;
     }
 
     /// From now on everything is read.
@@ -30,6 +41,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
         let read = buf.filled().len() - before;
+        self.since += read;
+        if self.since > PIECES {
+            return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
+        }
         if let Some(left) = &mut self.left {
             *left = left.checked_sub(read).ok_or(io::ErrorKind::FileTooLarge)?;
         }

@@ -1,7 +1,7 @@
 //! A socket's life once it is bound, in one task: frames in, answers out in the order of the questions, and
 //! the mailbox as it fills.
 
-use super::MESSAGE;
+use super::answers::Answers;
 use super::bind::Bound;
 use super::close::Close;
 use super::frames::{Asked, Done, Extended, Sent, Told};
@@ -9,15 +9,14 @@ use super::greeting::Greeting;
 use super::pulse::Pulse;
 use super::sockets::Seat;
 use super::wire::{Heard, Wire};
+use super::{MESSAGE, Switch};
 use crate::guest::Guest;
 use crate::handshake::{Agreement, Features, is_handshake};
 use crate::inbox::Item;
 use crate::messages::Taken;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
-use futures_util::StreamExt as _;
-use futures_util::future::{BoxFuture, FutureExt as _};
-use futures_util::stream::FuturesOrdered;
+use futures_util::future::FutureExt as _;
 use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission, Turned, Turns};
 use legation_exchange::Verdict;
 use legation_exchange::extensions::Extension;
@@ -57,12 +56,14 @@ pub(crate) struct Session {
     wire: Wire,
     bound: Bound,
     speech: Speech,
+    /// Whether answers carry receipts. Who sends much may do without: they are given whenever they are asked for.
+    receipts: Switch,
     seat: Seat,
     feed: Option<Feed>,
     greeting: Greeting,
     /// How the core features stand.
     features: watch::Receiver<Features>,
-    answers: FuturesOrdered<BoxFuture<'static, Answer>>,
+    answers: Answers<Answer>,
     pulse: Pulse,
     /// Who may go on no longer, or again, and how those stand that the client was told of.
     turns: Turns,
@@ -96,6 +97,7 @@ pub(crate) struct Parts {
     pub(crate) wire: Wire,
     pub(crate) bound: Bound,
     pub(crate) speech: Speech,
+    pub(super) receipts: Switch,
     pub(crate) seat: Seat,
     pub(crate) feed: Option<Feed>,
     pub(crate) greeting: Greeting,
@@ -103,9 +105,9 @@ pub(crate) struct Parts {
 
 impl Session {
     pub(crate) fn new(shared: Arc<Shared>, guest: Guest, parts: Parts) -> Self {
-        let Parts { wire, bound, speech, seat, feed, greeting } = parts;
+        let Parts { wire, bound, speech, receipts, seat, feed, greeting } = parts;
         let pulse = Pulse::new(shared.settings().limits.socket_ping, shared.settings().limits.socket_silence);
-        let answers = FuturesOrdered::new();
+        let answers = Answers::new();
         let (given, asked) = (VecDeque::new(), None);
         let (turns, standing) = (shared.exchange.turns(), BTreeMap::new());
         let features = shared.handshakes.features();
@@ -115,6 +117,7 @@ impl Session {
             wire,
             bound,
             speech,
+            receipts,
             seat,
             feed,
             greeting,
@@ -292,11 +295,11 @@ impl Session {
             let told = agreement.ask(&shared, who, operation, params.into()).await;
             Answer::Extended(name, told.map(|result| (extension, ask, result)))
         };
-        self.answers.push_back(answer.boxed());
+        self.answers.wait_for(answer.boxed());
     }
 
     fn refuse(&mut self, name: Option<String>, refusal: Refusal) {
-        self.answers.push_back(std::future::ready(Answer::Refused(name, refusal)).boxed());
+        self.answers.put(Answer::Refused(name, refusal));
     }
 
     /// What the socket rests on may have ended since it was last used.
@@ -316,13 +319,14 @@ impl Session {
         let only = (self.speech == Speech::Plain).then_some(Format::Vcp);
         let (source, trace) = (self.guest.source.into(), self.guest.trace.of_message());
         let submission = Submission { bytes, credential, only, source, idempotency_key: None, trace };
-        let answer = match self.shared.exchange.submit(submission).await {
+        match self.shared.exchange.submit(submission).await {
             Ok(pending) => {
-                async move { Answer::Settled(name, first, pending.settled().await.map_err(Refusal::from)) }.boxed()
+                let settled =
+                    async move { Answer::Settled(name, first, pending.settled().await.map_err(Refusal::from)) };
+                self.answers.wait_for(settled.boxed());
             }
-            Err(error) => std::future::ready(Answer::Refused(name, error.into())).boxed(),
-        };
-        self.answers.push_back(answer);
+            Err(error) => self.answers.put(Answer::Refused(name, error.into())),
+        }
     }
 
     /// An agent should begin by sharing its context (VCP 8.3), and shares none that is refused.
@@ -342,7 +346,7 @@ impl Session {
             let verdict = exchange.acknowledge(&agent, done.position, positions, who).await;
             Answer::Acknowledged(done, verdict)
         };
-        self.answers.push_back(asked.boxed());
+        self.answers.wait_for(asked.boxed());
     }
 
     fn tell(&mut self, answer: Answer) -> Result<(), Close> {
@@ -351,7 +355,10 @@ impl Session {
                 if let Some(is_context) = first {
                     self.note_first(is_context && settled.as_ref().is_ok_and(Settled::is_taken))?;
                 }
-                let taken = settled.and_then(|settled| Taken::of(settled.receipted()?));
+                let taken = settled.and_then(|settled| match self.receipts {
+                    Switch::On => Taken::of(settled.receipted()?),
+                    Switch::Off => Taken::of((settled.verdict(), None)),
+                });
                 taken
                     .map(|taken| Told::Verdict { r#ref: name.clone(), taken: Box::new(taken) })
                     .map_err(|refusal| (name, refusal))
@@ -412,7 +419,7 @@ impl Session {
         let positions = self.given.drain(..self.given.partition_point(|position| *position <= up_to)).collect();
         let (exchange, Bound { agent, who, .. }) = (self.shared.exchange.clone(), self.bound.clone());
         let asked = async move { Answer::Taken(exchange.acknowledge(&agent, None, positions, who).await) };
-        self.answers.push_back(asked.boxed());
+        self.answers.wait_for(asked.boxed());
         self.ask_for_pong()
     }
 

@@ -4,13 +4,13 @@ use super::close::Close;
 use crate::refusal::Refusal;
 use legation_protocol::Code;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug)]
 pub(crate) struct Sockets {
     /// The most of one agent.
-    most: usize,
+    most: AtomicUsize,
     agents: Mutex<BTreeMap<String, Presence>>,
     closed: Mutex<BTreeMap<&'static str, u64>>,
     read: AtomicU64,
@@ -37,7 +37,7 @@ pub(crate) struct Seat {
 impl Sockets {
     pub(crate) fn new(most: usize) -> Sockets {
         Sockets {
-            most,
+            most: AtomicUsize::new(most),
             agents: Mutex::default(),
             closed: Mutex::default(),
             read: AtomicU64::new(0),
@@ -46,12 +46,18 @@ impl Sockets {
         }
     }
 
+    /// Holds agents to another limit from now on. What is open stays.
+    pub(crate) fn take_over(&self, most: usize) {
+        self.most.store(most, Ordering::Relaxed);
+    }
+
     /// Takes a socket of an agent in, unless it has too many.
     pub(crate) fn seat(self: &Arc<Self>, agent: &str) -> Result<Seat, Refusal> {
+        let most = self.most.load(Ordering::Relaxed);
         let mut agents = self.agents();
         let presence = agents.entry(agent.to_owned()).or_default();
-        if presence.open >= self.most {
-            let message = format!("this agent has {} sockets open, and may have no more", self.most);
+        if presence.open >= most {
+            let message = format!("this agent has {} sockets open, and may have {most}", presence.open);
             return Err(Refusal::because(Code::RateLimited, message));
         }
         presence.open += 1;

@@ -21,7 +21,7 @@ use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
 /// Read at once: small, since ten thousand sockets have one each.
 const READ: usize = 4 << 10;
 /// Gathered before it is written.
-const WRITE: usize = 8 << 10;
+const WRITE: usize = 32 << 10;
 /// What a socket may owe its client at the very most, far beyond what is written before looking.
 const MOST: usize = 8 << 20;
 /// Read from somebody who has proven nothing yet: far more than the answer to a challenge has.
@@ -102,6 +102,7 @@ impl Wire {
         Pin::new(&mut self.socket).poll_next(cx).map(|read| {
             let message = read.ok_or(Close::Lost)?.map_err(|error| Close::of(&error))?;
             self.sockets.read();
+            self.socket.get_mut().is_whole();
             match message {
                 Message::Text(text) => Ok(Heard::Text(text)),
                 Message::Binary(_) | Message::Frame(_) => Ok(Heard::Binary),
@@ -127,6 +128,7 @@ impl Wire {
             }
             let mut connection = self.socket.into_inner();
             connection.open();
+            connection.is_whole();
             let mut rest = vec![0; READ];
             if connection.shutdown().await.is_ok() {
                 while connection.read(&mut rest).await.is_ok_and(|read| read > 0) {}

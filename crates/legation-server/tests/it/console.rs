@@ -24,6 +24,7 @@ fn a_file_is_kept_for_ever_and_asked_for_once() {
             (header("x-content-type-options"), header("vary")),
             ("nosniff".to_owned(), "accept-encoding".to_owned())
         );
+        assert_eq!(header("content-security-policy"), "default-src 'none'; connect-src 'self'");
         let again = house.ask("GET", &path).header("if-none-match", &header("etag")).get();
         assert_eq!((again.status, again.text.as_str()), (304, ""));
         let packed = house.ask("GET", &path).header("accept-encoding", "gzip, br").get();

@@ -55,6 +55,8 @@ fn what_is_erased_is_shown_to_nobody_and_still_verifies() {
         assert!(all.text.contains("wren") && all.text.contains("finch") && !all.text.contains("canary"), "{when}");
         let listed = house.ask("GET", "/v1/messages?include=message&limit=100").by(&house.operator).get();
         assert!(listed.text.contains("wren") && !listed.text.contains("canary"), "{when}");
+        let told = house.ask("GET", "/v1/messages?include=gist&limit=100").by(&house.operator).get();
+        assert!(told.text.contains("wren") && !told.text.contains("canary"), "{when}");
     };
     shown("at once");
     cleared(&house);

@@ -85,6 +85,12 @@ fn it_tells_what_happens_and_counts_it() {
     assert!(!told.iter().any(|one| one.to_string().contains("\"one\"")), "{told:?}");
     let counts = std::iter::repeat_with(|| events.next("counts").1).find(|counts| counts["refused"] == 1).unwrap();
     assert_eq!((&counts["accepted"], &counts["dialects"]["cap"]), (&1.into(), &2.into()));
+    // What people have to look at is counted with it.
+    assert_eq!((&counts["stopped"], &counts["questions"], &counts["halted"]), (&0.into(), &0.into(), &0.into()));
+    house.ask("POST", "/v1/agents/bob/suspend").by(&house.operator).json(r#"{"reason":"odd"}"#).ok();
+    house.send(&ann, &ann.cap("user", "may I?")).ok();
+    let seen = |counts: &Value| counts["stopped"] == 1 && counts["questions"] == 1;
+    assert!(std::iter::repeat_with(|| events.next("counts").1).take(20).any(|counts| seen(&counts)));
 }
 
 #[test]

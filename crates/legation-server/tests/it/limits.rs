@@ -46,6 +46,27 @@ fn signed_messages_without_a_token_are_not_counted_unless_they_fail() {
 }
 
 #[test]
+fn whoever_fails_silences_no_alarm_of_a_neighbour_and_no_health_check() {
+    let house = House::limited(failing(5));
+    let (parent, child) = (house.admit("parent"), house.admit("child"));
+    house.ask("PUT", "/v1/agents/child").by(&house.operator).json(r#"{"parent":"parent"}"#).ok();
+    for _ in 0..5 {
+        house.ask("GET", "/v1/agents").by("lgt_guess").get().refused(401, "unauthenticated");
+    }
+    house.ask("GET", "/v1/agents").by("lgt_guess").get().refused(429, "rate_limited");
+    for path in ["/healthz", "/readyz", "/metrics", "/.well-known/legation/keys", "/v1/audit/head"] {
+        assert_eq!(house.ask("GET", path).get().status, 200, "{path}");
+    }
+    let vcp = |message: String| house.ask("POST", "/.well-known/vcp/messages").json(message);
+    vcp(child.vcp("parent", "no alarm")).refused(429, "rate_limited");
+    vcp(child.unsigned_alarm("parent", "emergency", "not signed")).refused(429, "rate_limited");
+    let forged = parent.signed(&child.unsigned_alarm("parent", "emergency", "signed by another"));
+    vcp(forged).refused(401, "signature_invalid");
+    vcp(child.alarm("parent", "emergency", &fresh_id())).ok();
+    assert_eq!(house.ask("GET", "/v1/agents/child").by(&house.operator).get().ok()["state"], "suspended");
+}
+
+#[test]
 fn lines_that_fail_are_counted_one_by_one() {
     let house = House::limited(failing(5));
     let answer = house.ask("POST", "/v1/messages").lines("nonsense\n".repeat(1000));

@@ -96,6 +96,7 @@ fn messages(talk: &Talk<'_>, ann: &Party) -> String {
 
 fn look_up(talk: &Talk<'_>, id: &str) {
     assert!(!talk.get("/v1/messages", &[], "sender=ann&include=message")["messages"].as_array().unwrap().is_empty());
+    assert!(talk.get("/v1/messages", &[], "sender=ann&include=gist")["messages"][0]["gist"].is_string());
     assert!(!talk.get("/v1/messages", &[], "verdict=refused")["messages"].as_array().unwrap().is_empty());
     talk.get("/v1/messages", &[], "dialect=cap&order=oldest&limit=1&since=2020-01-01T00:00:00Z&text=outline");
     assert!(!talk.get("/v1/memory", &[], "text=water&order=best")["memories"].as_array().unwrap().is_empty());
@@ -150,7 +151,7 @@ fn sessions(talk: &Talk<'_>, ann: &Party) {
     talk.says(ann, JSON, &block);
     let truth = talk.get("/v1/messages/{key}/truth", &[("key", sent["id"].as_str().unwrap())], "");
     assert_eq!(truth["chain"][0]["level"], "block", "{truth}");
-    assert_eq!(talk.get("/v1/sessions", &[], "state=halted&limit=5")["sessions"][0]["id"], "S-1");
+    assert_eq!(talk.get("/v1/sessions", &[], "state=halted&limit=5")["sessions"][0]["halted_who"], "ann");
     talk.get("/v1/sessions/{id}", &[("id", "S-1")], "");
     talk.send("POST", "/v1/sessions/{id}/release", &[("id", "S-1")], &json!({"reason": "looked at it"}));
 }

@@ -39,6 +39,16 @@ fn entries(house: &House, query: &str) -> (Vec<Disclosed>, Option<u64>) {
 }
 
 #[test]
+fn a_start_signs_what_there_is() {
+    let house = House::open();
+    house.admit("ann");
+    let house = house.restart();
+    let head = house.ask("GET", "/v1/audit/head").get().ok();
+    let signed = SignedCheckpoint::parse(&head["checkpoint"].to_string()).unwrap();
+    assert_eq!(head["size"], signed.verify(&published(&house)).unwrap().size, "{head}");
+}
+
+#[test]
 fn a_receipt_leads_to_a_checkpoint_and_the_checkpoint_to_a_later_one() {
     let house = House::open();
     let (ann, _) = (house.admit("ann"), house.admit("bob"));

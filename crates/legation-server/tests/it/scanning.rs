@@ -31,6 +31,39 @@ fn held(house: &House, from: &Party, message: &str, at: &str, how: &str) -> Stri
     id
 }
 
+/// ATTACKS 57: what the exchange says in the words of others carries what was found in them.
+#[test]
+fn what_the_exchange_quotes_is_marked_as_what_it_quotes() {
+    let house = House::open();
+    let (top, parent, child, asker) =
+        (house.admit("top"), house.admit("parent"), house.admit("child"), house.admit("asker"));
+    for (id, above) in [("child", "parent"), ("parent", "top")] {
+        house.ask("PUT", path_of(id)).by(&house.operator).json(json!({"parent": above}).to_string()).ok();
+    }
+    let codes = |item: &Value| {
+        let findings = item["findings"].as_array().unwrap().iter();
+        findings.filter(|found| found["rule"] == "scan").map(|found| found["code"].clone()).collect::<Vec<_>>()
+    };
+    house.send(&child, &child.signed(&child.unsigned_alarm("parent", "emergency", ATTACK))).ok();
+    let [own, passed] = [&parent, &top].map(|party| waiting(&house, party)[0].clone());
+    assert!(passed["message"]["payload"]["reason"].as_str().unwrap().contains(ATTACK), "{passed}");
+    assert!(!codes(&own).is_empty() && codes(&own) == codes(&passed), "{passed}");
+    assert!(!passed["findings"].to_string().contains("Ignore"), "{passed}");
+    // What the directory answers for an agent.
+    let can = json!({"capabilities": {"topics": [ATTACK], "actions": []}}).to_string();
+    house.ask("PUT", path_of("parent")).by(&parent.token).json(can).ok();
+    let query = json!({
+        "mcp_version": "0.1.0", "message_id": fresh_id(), "performative": "QUERY_CAPABILITIES",
+        "sender": {"agent_id": "asker"}, "receiver": {"agent_id": "parent"}, "language": "application/json",
+        "ontology": "elizaos:ontology:agent/capabilities", "timestamp": time_from_now(0),
+        "payload": {"query_type": "summary"},
+    });
+    house.send(&asker, &query.to_string()).ok();
+    let told = house.inbox(&asker, "?wait=60")["messages"][0].clone();
+    assert_eq!(told["message"]["payload"]["answered_for"], "parent", "{told}");
+    assert_eq!(codes(&told), codes(&own), "{told}");
+}
+
 fn acl(from: &str, to: &str, says: &str) -> String {
     json!({
         "mcp_version": "0.1.0", "message_id": fresh_id(), "performative": "TASK_REQUEST",

@@ -102,6 +102,37 @@ fn a_verdict_narrows_the_search_and_any_finds_all_of_them() {
 }
 
 #[test]
+fn what_each_says_comes_in_a_few_words_to_those_who_may_read_it() {
+    let house = House::open();
+    let (ann, bob, eve) = (house.admit("ann"), house.admit("bob"), house.admit("eve"));
+    let one = sent(&house, &ann, &message("ann", "bob", "m-1", "T1", "The outline\\n is ready."));
+    let long = "word ".repeat(100);
+    let two = sent(&house, &ann, &message("ann", "bob", "m-2", "T1", &long));
+    let review = ann.vlp("bob").replace(r#""confidence""#, r#""safety":{"level":"review"},"confidence""#);
+    let held = sent(&house, &ann, &review);
+    house.send(&ann, &ann.cap("nobody", "lost"));
+    let gists = |token: &str| -> Vec<(u64, Option<String>)> {
+        let query = format!("verdict=any&include=gist&at_least={}", held + 1);
+        let told = find(&house, token, &query).ok();
+        let each = |one: &Value| {
+            assert_eq!(one.get("message"), None);
+            (one["position"].as_u64().unwrap(), one["gist"].as_str().map(str::to_owned))
+        };
+        told["messages"].as_array().unwrap().iter().map(each).collect()
+    };
+    let outline = (one, Some("The outline is ready.".to_owned()));
+    let told = gists(&house.operator);
+    assert_eq!((told[0].clone(), &told[3]), ((held + 1, None), &outline), "what is refused is not kept");
+    assert_eq!(told[2], (two, Some(format!("{}…", long.get(..160).unwrap()))));
+    assert_eq!(told[1].1.as_deref(), serde_json::from_str::<Value>(&review).unwrap()["content"].as_str());
+    // Its recipient sees nothing of what is held, and a stranger nothing at all.
+    let to_bob = gists(&bob.token);
+    assert_eq!((to_bob.len(), &to_bob[1]), (2, &outline));
+    assert!(gists(&eve.token).is_empty());
+    assert!(!find(&house, &house.operator, "verdict=any").text.contains(r#""gist""#));
+}
+
+#[test]
 fn a_long_list_is_read_page_by_page_in_both_directions() {
     let house = House::open();
     let (ann, _) = (house.admit("ann"), house.admit("bob"));

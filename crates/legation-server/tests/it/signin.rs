@@ -256,8 +256,8 @@ fn every_page_is_shielded() {
     let hostile = house.ask("GET", format!("/signin?code={}", encoded("\"><script>"))).get();
     assert!(hostile.text.contains("value=\"&quot;&gt;&lt;script&gt;\""), "{}", hostile.text);
     let door = "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
-    let console = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                   font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+    let console = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; \
+                   connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
     for (page, policy, referrer) in [
         (signed_in, console, "no-referrer"),
         (hostile, door, "same-origin"),

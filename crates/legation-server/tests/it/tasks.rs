@@ -102,6 +102,48 @@ impl Office {
 }
 
 #[test]
+fn an_instance_escapes_no_task_of_its_family() {
+    let mut office = Office::open();
+    let instance = "analyst-1-escape";
+    let made = office.house.ask("PUT", path_of(instance)).by(office.token("analyst-1"));
+    let made = made.json(json!({ "instance_of": "analyst-1" }).to_string()).ok();
+    office.tokens.insert(instance.to_owned(), made["token"].as_str().unwrap().to_owned());
+    office.hand("T1", "orchestrator", "pm-1");
+    office.send(&json!({
+        "type": "delegation_notice", "task_id": "T1.1", "sender_id": "pm-1", "recipient_id": "analyst-1",
+        "context_summary": "do it", "grants": { "tools": [] },
+    }));
+    let manifest: Value = serde_json::from_str(MANIFESTS[1]).unwrap();
+    let bound = &manifest["mcp_bindings"][0];
+    let result = json!({
+        "type": "tool_call_result", "server_id": bound["server_id"], "tool": bound["allowed_tools"][0], "result": "rows",
+    });
+    let shown = office.say("T1.1", instance, "pm-1", json!({ "attachments": [result] }));
+    shown.refused(403, "tool_not_bound");
+    let fresh = json!({
+        "type": "delegation_notice", "task_id": "fresh", "sender_id": instance, "recipient_id": "qa-1",
+        "context_summary": "do it",
+    });
+    let handed = office.house.ask("POST", "/v1/messages").by(office.token(instance)).json(fresh.to_string());
+    handed.refused(409, "task_lineage");
+    office.say("T1.1", "analyst-1", "pm-1", json!({ "final": true })).ok();
+    office.say("T1.1", instance, "pm-1", json!({})).ok();
+    let last = office.inbox("pm-1").pop().unwrap();
+    assert!(last["findings"].to_string().contains("unreviewed"), "{last}");
+}
+
+#[test]
+fn nobody_comes_in_under_the_name_of_an_overseer_that_is_not_there() {
+    let house = House::under(Policy { open_registration: true, ..Policy::default() });
+    let manifest: Value = serde_json::from_str(MANIFESTS[1]).unwrap();
+    let overseer = path_of(manifest["overseer"].as_str().unwrap());
+    let body = json!({ "manifest": manifest }).to_string();
+    house.ask("PUT", path_of("analyst-1")).by(&house.operator).json(body).ok();
+    house.ask("PUT", &overseer).json("{}").refused(403, "not_allowed");
+    house.ask("PUT", &overseer).by(&house.operator).json("{}").ok();
+}
+
+#[test]
 fn the_story_as_printed_completes_nothing() {
     let office = Office::open();
     for (index, message) in STORY.iter().enumerate() {

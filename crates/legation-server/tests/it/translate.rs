@@ -117,6 +117,38 @@ fn a_query_in_vlp_is_answered_in_acl() {
     assert_eq!(response["payload"]["result_details"]["count"], 5);
 }
 
+fn in_session(kind: &str, from: &str, to: &str, level: &str) -> String {
+    json!({
+        "id": format!("MSG-{}", fresh_id()), "protocol": "VLP/1.1", "type": kind, "timestamp": time_from_now(0),
+        "sender": from, "receiver": to, "content": "How many?", "confidence": 0.5, "session_id": "S-1",
+        "safety": {"level": level},
+    })
+    .to_string()
+}
+
+#[test]
+fn a_block_stops_work_that_was_asked_for_in_another_dialect() {
+    let house = House::open();
+    let [observer, watcher] = ["observer", "watcher"].map(|id| speaker(&house, id, "vlp"));
+    let jules = speaker(&house, "jules", "cap");
+    house.send(&observer, &in_session("query", "observer", "jules", "safe")).ok();
+    let task = waiting(&house, &jules).remove(0)["message"]["task_id"].clone();
+    house.send(&observer, &in_session("notice", "observer", "watcher", "safe")).ok();
+    house.send(&watcher, &in_session("notice", "watcher", "observer", "block")).ok();
+    let is_asked = || waiting(&house, &jules).iter().any(|item| item["message"]["type"] == "delegation_notice");
+    assert!(!is_asked());
+    let done = json!({
+        "type": "message", "task_id": task, "sender_id": "jules", "recipient_id": "legation", "content": "Five.",
+        "final": true, "message_id": fresh_id(),
+    });
+    house.send(&jules, &done.to_string()).refused(423, "halted");
+    house.ask("POST", "/v1/sessions/S-1/release").by(&house.operator).json(r#"{"reason":"seen"}"#).ok();
+    // What was held goes on by itself, right after.
+    while !is_asked() {}
+    house.send(&jules, &done.to_string()).ok();
+    assert!(waiting(&house, &observer).iter().any(|item| item["message"]["content"] == "Five."));
+}
+
 /// An ide that speaks ACL, a coder that speaks CAP, and a lead that speaks VLP and reviews the coder's work.
 fn studio(house: &House) -> [Party; 3] {
     let lead = speaker(house, "lead", "vlp");

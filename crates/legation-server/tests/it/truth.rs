@@ -1,5 +1,6 @@
 //! VLP's truth over HTTP: levels and gates, sessions and halts, and what counts of a claim.
 
+use crate::feed::Events;
 use crate::house::{Answer, House};
 use crate::words::{Party, time_from_now};
 use serde_json::{Value, json};
@@ -130,7 +131,8 @@ fn a_block_halts_its_session_through_a_restart_until_a_person_lets_it_go_on() {
     say(&house, "claim", &ann, "CLM-1", &within).ok();
     say(&house, "claim", &ann, "CLM-2", &within).refused(409, "sequence_repeated");
     say(&house, "claim", &cat, "CLM-2", &within).refused(403, "not_a_party");
-    let block = json!({"receiver": "bob", "session_id": "S-1", "safety": {"level": "block"}});
+    let why = "This was never approved.";
+    let block = json!({"receiver": "bob", "session_id": "S-1", "content": why, "safety": {"level": "block"}});
     let blocked = say(&house, "notice", &ann, "NTC-1", &block).ok();
     assert_eq!(blocked["status"], "accepted");
     let house = house.restart();
@@ -149,10 +151,23 @@ fn a_block_halts_its_session_through_a_restart_until_a_person_lets_it_go_on() {
     let listed = |by: &str| talk.house.ask("GET", "/v1/sessions?state=halted").by(by).get().ok();
     assert_eq!(listed(&cat.token)["sessions"], json!([]));
     assert_eq!(listed(&talk.house.operator)["sessions"][0]["id"], "S-1");
+    // Who may let it go on reads why it is halted; its parties have what they were sent.
+    let (rita, audra) = (talk.house.grant("rita", "reviewer"), talk.house.grant("audra", "auditor"));
+    for by in [&talk.house.operator, &rita, &audra] {
+        let told = &listed(by)["sessions"][0];
+        assert_eq!((&told["halted_who"], &told["halted_says"]), (&json!("ann"), &json!(why)), "{told}");
+    }
+    assert_eq!(listed(&talk.bob.token)["sessions"][0].get("halted_says"), None);
+    let mut events = Events::at(&talk.house, "/v1/feed/reviews", &rita);
+    assert_eq!(events.next("reviews").1["halted"], 1);
+    let counts = Events::at(&talk.house, "/v1/feed", &talk.house.operator).next("counts").1;
+    assert_eq!((&counts["halted"], &counts["stopped"]), (&json!(1), &json!(0)));
     let release = |by: &str| talk.house.ask("POST", "/v1/sessions/S-1/release").by(by).json(r#"{"reason":"looked"}"#);
     release(&talk.ann.token).refused(403, "not_allowed");
-    release(&talk.house.grant("audra", "auditor")).refused(403, "not_allowed");
-    release(&talk.house.grant("rita", "reviewer")).ok();
+    release(&audra).refused(403, "not_allowed");
+    release(&rita).ok();
+    let told = std::iter::repeat_with(|| events.next("reviews").1).find(|told| told["halted"] == 0).unwrap();
+    assert_eq!(told["changed"], true);
     release(&talk.house.operator).refused(409, "review_conflict");
     talk.say("claim", &talk.bob, "CLM-3", &json!({"receiver": "ann", "session_id": "S-1"})).ok();
     let house = talk.house.restart();

@@ -16,7 +16,10 @@ use std::time::Duration;
 /// `LGIX`, in the file's header, so that another's database is never taken for ours.
 const APPLICATION: i64 = 0x4c47_4958;
 /// The form of the tables and of the terms. Another form is made again.
-const FORM: i64 = 6;
+const FORM: i64 = 7;
+
+/// How many entries are taken in between two pauses: about a millisecond's work.
+const STRETCH: u64 = 32;
 
 /// `words` finds entries by terms and keeps no texts; order and number of words within one are not
 /// kept either, and what is deleted is deleted from the pages too. `reach` has how far each agent acknowledged everything, wherever that rose. `point` is
@@ -103,7 +106,13 @@ impl Base {
     }
 
     /// Takes in the next entries: at most so many, and of so many bytes and one entry more.
-    pub(crate) fn follow(&mut self, reader: &Reader, terms: &Terms, most: usize, bytes: usize) -> Result<u64, Error> {
+    pub(crate) fn follow(
+        &mut self,
+        reader: &Reader,
+        terms: &Terms,
+        (most, bytes): (usize, usize),
+        pause: &mut dyn FnMut(),
+    ) -> Result<u64, Error> {
         if self.indexed >= reader.next() {
             return Ok(self.indexed);
         }
@@ -117,6 +126,9 @@ impl Base {
             let size = frame.effect.len() + frame.body.len();
             let Some(rest) = left.checked_sub(size) else { break };
             left = rest;
+            if next.is_multiple_of(STRETCH) {
+                pause();
+            }
         }
         let root = reader.root(next)?.ok_or_else(|| Error::damaged("it is ahead of the record"))?;
         batch.prepare_cached("UPDATE point SET indexed = ?1, root = ?2")?.execute(params![number(next), root.0])?;
@@ -186,11 +198,12 @@ mod tests {
         let ring = Arc::new(Ring::fixed([1; 32]));
         let (mut log, _) = Log::open(&dir.path().join("record"), Arc::clone(&ring)).unwrap();
         let effect = br#"{"entry":"removed","agent":"ann","by":"operator"}"#.to_vec();
-        let frame = |position| Frame { position, at: 0, salt: [0; 16], effect: effect.clone(), body: Body::None };
+        let frame =
+            |position| Frame { position, at: 0, salt: [0; 16], effect: effect.clone(), was: None, body: Body::None };
         log.append(&(0..2000).map(frame).collect::<Vec<_>>()).unwrap();
         let terms = Terms::of(&ring.newest().unwrap());
         let mut base = Base::create(dir.path(), &terms).unwrap();
-        let follow = |base: &mut Base, most| base.follow(&log.reader(), &terms, most, usize::MAX);
+        let follow = |base: &mut Base, most| base.follow(&log.reader(), &terms, (most, usize::MAX), &mut || {});
         assert_eq!(follow(&mut base, 1).unwrap(), 1);
         let pages = |base: &Base, name: &str| -> i64 {
             base.connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()

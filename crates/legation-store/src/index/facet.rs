@@ -18,7 +18,7 @@ pub(crate) enum Facet<'a> {
     Recipient(&'a str),
     /// Sender or recipient.
     Party(&'a str),
-    /// The agent an entry that is no message speaks of.
+    /// The agent an entry that is no message speaks of, or whose it is that an extension keeps.
     About(&'a str),
     /// Who asked for it.
     By(&'a str),
@@ -33,7 +33,7 @@ pub(crate) enum Facet<'a> {
     /// A position that somebody tried to bring to its agent.
     Tried(u64),
     Word(&'a str),
-    /// The position of a message that this one names.
+    /// The position of a message that this one names, or of a proposal that it amends.
     Names(u64),
     /// A keyword of a VLP message.
     Keyword(&'a str),
@@ -188,6 +188,10 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
         Effect::Changed { by, changes } => {
             push(Facet::By(by));
             changes.iter().filter_map(Change::concerns).for_each(|message| push(Facet::Taken(message)));
+            for change in changes.iter().filter_map(Change::extension) {
+                push(Facet::About(change.subject.as_str()));
+                change.amends().into_iter().for_each(|proposal| push(Facet::Names(proposal)));
+            }
         }
         Effect::Rotated { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {

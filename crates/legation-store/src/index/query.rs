@@ -164,7 +164,7 @@ pub struct Query {
     pub recipient: Option<String>,
     /// All of these sent or got them.
     pub parties: Vec<String>,
-    /// The agent they speak of, where they are no messages.
+    /// The agent they speak of, where they are no messages; or, as a subject, whose it is that an extension keeps.
     pub about: Option<String>,
     /// Who asked for them, where they are no messages.
     pub by: Option<String>,
@@ -184,7 +184,7 @@ pub struct Query {
     pub taken: Option<u64>,
     /// The position they tried to bring to its agent.
     pub tried: Option<u64>,
-    /// The position of a message that they name.
+    /// The position of a message that they name, or of a proposal that they amend.
     pub names: Option<u64>,
     /// A text all of whose words are in the message, in any order. One without words is in none.
     pub text: Option<String>,

@@ -28,7 +28,7 @@ impl Options {
     /// point only: before it, the headers of the segments are read and nothing else, unless the tree on
     /// disk is not that of the known point.
     ///
-    /// A record of the former format is read as it is, and goes on in this one.
+    /// A record of a former format is read as it is, and goes on in this one.
     pub fn open(&self, dir: &Path, known: &Known) -> Result<(Log, Recovered), Error> {
         files::create_dir(dir)?;
         let lock = lock(dir)?;
@@ -190,12 +190,12 @@ fn lock(dir: &Path) -> Result<File, Error> {
     }
 }
 
-/// Whether the record is of the former format, or else of this one.
+/// Whether the record is of a former format, or else of this one.
 fn check_format(dir: &Path) -> Result<bool, Error> {
     let file = format_file(dir);
     match fs::read(&file) {
         Ok(found) if found == FORMAT.as_bytes() => Ok(false),
-        Ok(found) if found == FORMER.as_bytes() => Ok(true),
+        Ok(found) if FORMER.iter().any(|former| found == former.as_bytes()) => Ok(true),
         Ok(found) => Err(Error::Format { file, found: String::from_utf8_lossy(&found).trim_end().to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let log = log_dir(dir);

@@ -13,7 +13,7 @@ use legation_exchange::record::{Frame, Hash, chain, leaf_of};
 pub(super) struct Copied {
     /// The position after the last entry.
     pub(super) next: u64,
-    /// How many bodies stayed behind.
+    /// How many entries lost something.
     pub(super) gone: u64,
     /// Bytes of the new segment.
     pub(super) end: u64,
@@ -35,10 +35,7 @@ pub(super) fn copy(
         let offset = cursor.offset();
         let Some((head, mut frames)) = opened_batch(old, &mut cursor, ring)? else { return Ok(copied) };
         for frame in &mut frames {
-            if rewrite.takes(frame.position) && frame.body.here().is_some() {
-                take_body(frame);
-                copied.gone += 1;
-            }
+            copied.gone += u64::from(lose(frame, rewrite));
         }
         let places = encoded(&frames, new, key, &mut now, &mut buffer);
         if now != head.chain || head.first != copied.next {
@@ -52,9 +49,19 @@ pub(super) fn copy(
     }
 }
 
-fn take_body(frame: &mut Frame) {
-    let empty = Frame { position: 0, at: 0, salt: [0; 16], effect: Vec::new(), body: None.into() };
-    *frame = std::mem::replace(frame, empty).without_body();
+/// Takes out of a frame what is to go; whether anything was.
+fn lose(frame: &mut Frame, rewrite: &Rewrite) -> bool {
+    let effect = rewrite.redact.get(&frame.position).filter(|_| frame.was.is_none());
+    if effect.is_none() && (!rewrite.takes(frame.position) || frame.body.here().is_none()) {
+        return false;
+    }
+    let empty = Frame { position: 0, at: 0, salt: [0; 16], effect: Vec::new(), was: None, body: None.into() };
+    let whole = std::mem::replace(frame, empty);
+    *frame = match effect {
+        Some(effect) => whole.redacted(effect.clone()),
+        None => whole.without_body(),
+    };
+    true
 }
 
 /// Makes a batch of these frames in the buffer, and goes along the chain; gives position and place of each.

@@ -1,8 +1,9 @@
 //! The verifier's reading of one entry: its leaf, and with the keys also what it says. Derivation and
 //! decryption are written out here once more, so that a mistake of the writer is not made twice.
 
+use super::redacted::Told;
 use super::walk::{field, slice};
-use crate::format::{BODY_GONE, FRAME_HEAD, FRAME_HEAD_PLAIN, FRAME_LEAD, NO_BODY};
+use crate::format::{BODY_GONE, FRAME_HEAD, FRAME_HEAD_PLAIN, FRAME_LEAD, NO_BODY, REDACTED};
 use crate::ring::Ring;
 use aes::Aes128;
 use cbc::cipher::block_padding::Pkcs7;
@@ -18,23 +19,21 @@ pub(super) enum Layout {
     Sealed { key: u32 },
 }
 
-/// The leaf of an entry, from its bytes after length and checksum, and whether what it says was held to
-/// it; or what is wrong with it.
+/// The leaf of an entry, from its bytes after length and checksum, and what it told where what it says was held
+/// to it; or what is wrong with it.
 pub(super) fn leaf(
     bytes: &[u8],
     layout: Layout,
     segment: [u8; 16],
     ring: Option<&Ring>,
-) -> Result<(Hash, bool), String> {
+) -> Result<(Hash, Option<Told>), String> {
     let parts = "an entry's parts have not its length";
     match layout {
-        Layout::Plain => plain(bytes).map(|leaf| (leaf, true)).ok_or_else(|| parts.to_owned()),
+        Layout::Plain => plain(bytes).map(|leaf| (leaf, Some(Told::Nothing))).ok_or_else(|| parts.to_owned()),
         Layout::Sealed { key } => {
             let entry = Entry::read(bytes, key).ok_or(parts)?;
-            if let Some(ring) = ring {
-                entry.check(segment, ring)?;
-            }
-            Ok((leaf_of(entry.position, entry.at, entry.effect.said, entry.body_said()), ring.is_some()))
+            let told = ring.map(|ring| entry.check(segment, ring)).transpose()?;
+            Ok((leaf_of(entry.position, entry.at, entry.effect.said, entry.body_said()), told))
         }
     }
 }
@@ -73,6 +72,8 @@ struct Entry<'a> {
     salt: [u8; 16],
     key: u32,
     effect: Part<'a>,
+    /// Whether the effect took the place of another.
+    redacted: bool,
     body: Body<'a>,
 }
 
@@ -80,18 +81,21 @@ impl Entry<'_> {
     fn read(bytes: &[u8], segment_key: u32) -> Option<Entry<'_>> {
         let number = |at| u32::from_le_bytes(field(bytes, at));
         let (key, effect, body) = (number(32), number(36), number(40));
+        let (effect, redacted) = (effect & !REDACTED, effect & REDACTED != 0);
         let (effect_said, body_said) = (Hash(field(bytes, 44)), Hash(field(bytes, 76)));
         let parts = bytes.get(FRAME_HEAD - FRAME_LEAD..)?;
         let (effect, rest) = parts.split_at_checked(usize::try_from(effect).ok()?)?;
         let body = match body {
             NO_BODY if rest.is_empty() && body_said == Hash::ZERO => Body::None,
             BODY_GONE if rest.is_empty() => Body::Gone(body_said),
-            size if usize::try_from(size) == Ok(rest.len()) => Body::Here(Part { sealed: rest, said: body_said }),
+            size if usize::try_from(size) == Ok(rest.len()) && !redacted => {
+                Body::Here(Part { sealed: rest, said: body_said })
+            }
             _ => return None,
         };
         let (position, at) = (u64::from_le_bytes(field(bytes, 0)), u64::from_le_bytes(field(bytes, 8)));
         let effect = Part { sealed: effect, said: effect_said };
-        (key == segment_key).then(|| Entry { position, at, salt: field(bytes, 16), key, effect, body })
+        (key == segment_key).then(|| Entry { position, at, salt: field(bytes, 16), key, effect, redacted, body })
     }
 
     fn body_said(&self) -> Option<Hash> {
@@ -102,7 +106,7 @@ impl Entry<'_> {
     }
 
     /// Opens what is sealed, and holds it to what the leaf says.
-    fn check(&self, segment: [u8; 16], ring: &Ring) -> Result<(), String> {
+    fn check(&self, segment: [u8; 16], ring: &Ring) -> Result<Told, String> {
         let id = self.key;
         let keys = ring.list();
         let key = keys.iter().find(|key| key.id() == id);
@@ -116,21 +120,22 @@ impl Entry<'_> {
             opened(key.master().as_slice(), &info, sealed)
         };
         let own = match &self.body {
-            Body::None | Body::Here(_) => effect_salt(salt),
-            Body::Gone(_) => salt,
+            Body::None | Body::Here(_) if !self.redacted => effect_salt(salt),
+            Body::None | Body::Here(_) | Body::Gone(_) => salt,
         };
         let effect = open(b"legation effect 1\n", own, self.effect.sealed);
         let effect = effect.ok_or_else(|| format!("its effect does not open with key {id}: changed, or moved here"))?;
-        if effect_commitment(own, &effect) != self.effect.said {
+        if !self.redacted && effect_commitment(own, &effect) != self.effect.said {
             return Err("its effect is not the one its hash was made of".to_owned());
         }
-        let Body::Here(Part { sealed, said }) = &self.body else { return Ok(()) };
+        let told = Told::of(&effect, self.redacted);
+        let Body::Here(Part { sealed, said }) = &self.body else { return Ok(told) };
         let body = open(b"legation body 1\n", salt, sealed);
         let body = body.ok_or_else(|| format!("its body does not open with key {id}: changed, or moved here"))?;
         if body_commitment(salt, &body) != *said {
             return Err("its body is not the one its hash was made of".to_owned());
         }
-        Ok(())
+        Ok(told)
     }
 }
 

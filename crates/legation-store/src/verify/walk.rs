@@ -1,6 +1,7 @@
 //! The verifier's way through the segments: frame by frame, hashing everything.
 
 use super::entry::{Layout, leaf};
+use super::redacted::Redactions;
 use super::rest::{Rest, intact, rest};
 use super::source::Source;
 use super::{Fault, Unfinished};
@@ -67,6 +68,10 @@ pub(super) struct Walk {
     unopened: bool,
     begun: bool,
     buffer: Vec<u8>,
+    /// Effects that took the place of others.
+    pub(super) redactions: Redactions,
+    /// The batch that is being read: in which file, at which byte.
+    place: (PathBuf, u64),
 }
 
 /// What a batch says of itself.
@@ -92,6 +97,8 @@ impl Walk {
             unopened: false,
             begun: from == 0,
             buffer: Vec::new(),
+            redactions: Redactions::default(),
+            place: (PathBuf::new(), 0),
         };
         let State { chain, frontier, .. } = walk.state.clone();
         walk.state.seen = (watched == Some(0)).then(|| (frontier.root(), chain));
@@ -111,6 +118,7 @@ impl Walk {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Stop, Error> {
         let mut source = Source::open(path)?;
+        path.clone_into(&mut self.place.0);
         if let Err(what) = self.open(&mut source)? {
             return Ok(Stop::Fault(Fault { file: path.to_owned(), offset: 0, position: self.state.next, what }));
         }
@@ -119,6 +127,7 @@ impl Walk {
                 return Ok(Stop::Reached);
             }
             let offset = source.offset();
+            self.place.1 = offset;
             let bad = match self.batch(&mut source) {
                 Ok(true) => {
                     progress(self.state.next, source.offset());
@@ -251,8 +260,11 @@ impl Walk {
             return Err(Bad::Changed(position, format!("position {position} is next, but here is {found}")));
         }
         let checked = leaf(&self.buffer, self.layout, self.id, self.ring.as_deref());
-        let (hash, opened) = checked.map_err(|what| Bad::Changed(position, what))?;
-        self.unopened |= !opened;
+        let (hash, told) = checked.map_err(|what| Bad::Changed(position, what))?;
+        self.unopened |= told.is_none();
+        if let Some(told) = told {
+            self.redactions.take(position, told, &self.place.0, self.place.1);
+        }
         Ok(hash)
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn frame(position: u64, body: usize) -> Frame {
     let effect = format!("{{\"position\":{position}}}").into_bytes();
     let bytes = (0..body).map(|at| a ^ u8::try_from(at % 251).unwrap());
     let body = if body > 0 { Body::Here(bytes.collect()) } else { Body::None };
-    Frame { position, at: 1_790_000_000_000_000 + position, salt: [b; 16], effect, body }
+    Frame { position, at: 1_790_000_000_000_000 + position, salt: [b; 16], effect, was: None, body }
 }
 
 pub(crate) fn batch(first: u64, count: u64, body: usize) -> Vec<Frame> {

@@ -50,6 +50,7 @@ pub(crate) fn append(log: &mut Log, entries: Vec<(Effect, Option<String>)>) {
         at: 1000 + position / 2,
         salt: [7; 16],
         effect: serde_json::to_vec(&effect).unwrap(),
+        was: None,
         body: body.map(String::into_bytes).into(),
     };
     let frames: Vec<_> = (log.next()..).zip(entries).map(frame).collect();

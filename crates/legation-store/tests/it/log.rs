@@ -77,7 +77,7 @@ fn a_second_opener_is_refused_and_named_the_directory() {
 
 #[test]
 fn another_format_is_refused() {
-    for found in ["legation-record 3\n", "legation-record 2", ""] {
+    for found in ["legation-record 4\n", "legation-record 3", ""] {
         let dir = record(1, 1);
         fs::write(dir.path().join("format"), found).unwrap();
         assert!(matches!(open(dir.path()), Err(Error::Format { found: said, .. }) if said == found.trim_end()));
@@ -85,6 +85,16 @@ fn another_format_is_refused() {
     let dir = record(1, 1);
     fs::remove_file(dir.path().join("format")).unwrap();
     assert!(matches!(open(dir.path()), Err(Error::Format { .. })));
+}
+
+#[test]
+fn a_record_of_the_format_before_is_opened_and_goes_on_in_this_one() {
+    let dir = record(2, 1);
+    fs::write(dir.path().join("format"), "legation-record 2\n").unwrap();
+    let (mut log, _) = open(dir.path()).unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("format")).unwrap(), "legation-record 3\n");
+    log.append(&batch(6, 1, 1)).unwrap();
+    assert_eq!(all(&log), batch(0, 7, 1));
 }
 
 #[test]

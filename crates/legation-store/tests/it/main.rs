@@ -15,6 +15,7 @@ mod fuzz;
 mod index;
 mod log;
 mod proofs;
+mod redacted;
 mod rewrite;
 mod ring;
 mod sealed;

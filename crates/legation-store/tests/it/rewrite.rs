@@ -42,7 +42,8 @@ fn bodies_go_and_every_hash_stays() {
     let mut log = filled(dir.path(), &ring, 120);
     let (known, root) = (log.known(), log.frontier().root());
     log.seal_active().unwrap();
-    let rewrite = Rewrite { erase: [3, 50, 119].into(), drop_bodies_before: Some(20), keep: [7, 8].into() };
+    let rewrite =
+        Rewrite { erase: [3, 50, 119].into(), drop_bodies_before: Some(20), keep: [7, 8].into(), ..Rewrite::default() };
     let rewriter = log.rewriter();
     let mut gone = 0;
     for segment in rewriter.segments().into_iter().filter(|segment| !segment.active) {

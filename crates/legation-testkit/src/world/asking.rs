@@ -54,8 +54,9 @@ impl World {
             Ask::Pushed(pushed) => Input::Pushed(pushed.clone()),
             Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::operator() },
             Ask::Erase(positions) => {
-                let positions = spans(positions.iter().copied());
-                let erasure = Erasure { positions, subject: None, reason: None, undelivered: true };
+                let redacted = positions.iter().filter_map(|position| self.redaction(*position)).map(|one| one.says);
+                let (redacted, positions) = (redacted.collect(), spans(positions.iter().copied()));
+                let erasure = Erasure { positions, redacted, undelivered: true, ..Erasure::default() };
                 Input::Erase { erasure: Box::new(erasure), who: Who::operator() }
             }
             Ask::Clear(up_to) => Input::Clear { up_to: *up_to },

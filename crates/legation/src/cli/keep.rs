@@ -76,9 +76,10 @@ pub(crate) struct RestoreArgs {
 
 /// Erase what messages said, for good
 ///
-/// Names messages by id or position, or all of somebody's with --subject. Who sent what to whom and when
-/// stays on the record, and proofs and receipts hold; the text goes from the record, the index and the
-/// disk. What backups hold they still hold. Shows first what would go, and asks.
+/// Names messages by id or position, or all of somebody's with --subject, and with that alone also what
+/// extensions keep of them. Who sent what to whom and when stays on the record, and proofs hold; the text
+/// goes from the record, the index and the disk. What backups hold they still hold. Shows first what would
+/// go, and asks.
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(after_long_help = "\
@@ -92,7 +93,8 @@ pub(crate) struct EraseArgs {
     #[arg(value_name = "MESSAGE", required_unless_present_any = ["subject", "list"], conflicts_with_all = ["subject", "list"])]
     pub(crate) messages: Vec<String>,
 
-    /// All messages that this agent sent or that went to it
+    /// All messages that this agent sent or that went to it, and what extensions keep of it; also person:NAME and
+    /// identity:SUBJECT
     #[arg(long, value_name = "AGENT", conflicts_with = "list")]
     pub(crate) subject: Option<String>,
 

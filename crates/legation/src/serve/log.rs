@@ -46,10 +46,11 @@ impl fmt::Debug for Log {
 }
 
 /// As much as the environment says, or else the configuration. What agents say is only ever in it where
-/// the configuration asks for that; a library that writes whole messages of hosts is silent.
+/// the configuration asks for that; libraries that write whole messages are silent, or nearly so.
 fn filter(config: &Config) -> EnvFilter {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(config.log_level.as_str()));
     let transport = if config.log_transport { "trace" } else { "off" };
-    let directives = [format!("{TRANSPORT}={transport}"), "rmcp=off".to_owned()];
+    let quiet = ["rmcp=off", "tungstenite=info", "tokio_tungstenite=info"].map(str::to_owned);
+    let directives = [vec![format!("{TRANSPORT}={transport}")], quiet.into()].concat();
     directives.iter().filter_map(|directive| directive.parse().ok()).fold(filter, EnvFilter::add_directive)
 }

@@ -85,7 +85,8 @@ fn a_socket_is_compared_with_requests_and_with_nats_and_timed() {
     let (compared, timed) = rows.split_at(rows.len() - 2);
     compared.iter().for_each(check_compared);
     let against: Vec<_> = compared.iter().map(|row| row["against"]["name"].as_str().unwrap()).collect();
-    let nats = with_nats.then_some("JetStream, sync always");
+    // With receipts and without.
+    let nats = ["JetStream, sync always"; 2].into_iter().filter(|_| with_nats);
     assert_eq!(against, ["NDJSON, one request", "single requests"].into_iter().chain(nats).collect::<Vec<_>>());
     assert!(compared.iter().skip(2).all(|row| row["bound"]["asked"] == "≥ 10.00"), "{rows:?}");
     assert!(timed[0]["against"]["amount"]["seconds"].is_number() && timed[1]["bound"]["held"].is_boolean(), "{rows:?}");

@@ -20,6 +20,7 @@ mod disk;
 mod doctor;
 mod erase;
 mod exchange;
+mod forgotten;
 mod guide;
 mod keys;
 #[cfg(unix)]

@@ -67,7 +67,7 @@ fn a_record_of_the_former_format_goes_on_sealed_and_every_proof_of_it_holds() {
     assert_eq!(served.stop().0, 0);
     assert_eq!(tells(&served.data(), CANARY), None);
     assert!(!served.data().join("index/key").exists());
-    assert_eq!(fs::read_to_string(served.data().join("record/format")).unwrap(), "legation-record 2\n");
+    assert_eq!(fs::read_to_string(served.data().join("record/format")).unwrap(), "legation-record 3\n");
     let (code, report) = verified(&served, &[]);
     assert_eq!((code, &report["sound"], &report["contents"]), (0, &true.into(), &true.into()), "{report}");
     let head: Value = serde_json::from_str(&fs::read_to_string(served.folder().join("head.json")).unwrap()).unwrap();

@@ -4,7 +4,7 @@ mod draft;
 
 pub use draft::{Amend, Candidate, Propose, Wanted};
 
-use super::{Change, Deliberation, Drafted, Phase};
+use super::{Change, Deliberation, Drafted, Phase, Pick};
 use crate::extensions::relational::Standing;
 use crate::extensions::{Asker, bounds};
 use crate::state::State;
@@ -142,7 +142,8 @@ impl Desk<'_> {
         let to = advance.to;
         let next = one.phase.next().map_or("nothing follows".to_owned(), |next| format!("{next} follows"));
         in_phase(one, one.phase.next() == Some(to), &format!("phases go forward one by one, and {next}"))?;
-        Ok(Change::Advanced { deliberation, to })
+        let tally = (to == Phase::Active).then(|| one.tally());
+        Ok(Change::Advanced { deliberation, to, tally })
     }
 
     fn say(&self, say: &Say) -> Result<Change, Rejection> {
@@ -202,7 +203,7 @@ fn in_phase(one: &Deliberation, fits: bool, why: &str) -> Result<(), Rejection> 
     Err(Rejection::because(Code::DeliberationPhase, format!("it is in {}: {why}", one.phase)))
 }
 
-fn ballot(one: &Deliberation, ranking: &[Place]) -> Result<Vec<Vec<String>>, Rejection> {
+fn ballot(one: &Deliberation, ranking: &[Place]) -> Result<Vec<Vec<Pick>>, Rejection> {
     bounds::count(ranking.len(), 1, one.candidates.len(), "/ranking")?;
     let mut seen = BTreeSet::new();
     let mut ballot = Vec::new();
@@ -213,15 +214,17 @@ fn ballot(one: &Deliberation, ranking: &[Place]) -> Result<Vec<Vec<String>>, Rej
             Place::Tie(ids) => ids,
         };
         bounds::count(group.len(), 1, one.candidates.len(), &at)?;
+        let mut picks = Vec::new();
         for id in group {
-            if one.candidates.iter().all(|candidate| candidate.id != *id) {
+            let Some(place) = one.candidates.iter().position(|candidate| candidate.id == *id) else {
                 return Err(Rejection::because(Code::SchemaInvalid, format!("{id:?} is no candidate")).at(at));
-            }
+            };
             if !seen.insert(id) {
                 return Err(bounds::twice(id, &at));
             }
+            picks.push(Pick::Place(place));
         }
-        ballot.push(group.to_vec());
+        ballot.push(picks);
     }
     Ok(ballot)
 }

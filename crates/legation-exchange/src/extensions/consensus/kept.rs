@@ -1,6 +1,6 @@
 //! The deliberations there are, and how they change.
 
-use super::{Candidate, Deliberation, Phase, Statement};
+use super::{Candidate, Deliberation, Phase, Statement, Tally};
 use crate::extensions::Subject;
 use crate::extensions::relational::Standing;
 use crate::rules::At;
@@ -30,6 +30,9 @@ pub enum Change {
         deliberation: u64,
         /// Which phase.
         to: Phase,
+        /// What it came to, where it is decided by that. It stays so, whoever takes a ballot back for good.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tally: Option<Tally>,
     },
     /// A stakeholder said something.
     Said {
@@ -45,14 +48,25 @@ pub enum Change {
     Voted {
         /// In which.
         deliberation: u64,
-        /// Groups of ids, the best first.
-        ballot: Vec<Vec<String>>,
+        /// Groups of candidates, the best first.
+        ballot: Vec<Vec<Pick>>,
     },
     /// It is given up.
     Withdrawn {
         /// Which.
         deliberation: u64,
     },
+}
+
+/// A candidate on a ballot. It stands there by its place: what it is called are the words of whoever proposed
+/// it, and may be erased with them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Pick {
+    /// By its place among the candidates, counted from 0.
+    Place(usize),
+    /// By its id, as older entries have it.
+    Id(String),
 }
 
 /// What is proposed, as it is written.
@@ -71,6 +85,21 @@ pub struct Drafted {
     /// What was found in its texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scanned: Vec<Found>,
+}
+
+impl Drafted {
+    /// The same without a word of it: candidates are known by number, and who has a say stays.
+    #[must_use]
+    pub(in crate::extensions) fn redacted(&self) -> Drafted {
+        Drafted {
+            title: String::new(),
+            text: String::new(),
+            candidates: Candidate::numbered(self.candidates.len()),
+            stakeholders: self.stakeholders.clone(),
+            about: self.about.clone(),
+            scanned: Vec::new(),
+        }
+    }
 }
 
 /// Deliberations, by the entry that proposed each.
@@ -105,12 +134,13 @@ impl Kept {
     pub(in crate::extensions) fn apply(&mut self, at: At, by: &Subject, change: &Change) {
         match change {
             Change::Proposed(draft) => {
-                self.all.insert(at.position, Deliberation::new(by, draft, at.at));
+                self.all.insert(at.position, Deliberation::new(by, draft, at));
             }
-            Change::Amended { deliberation, draft } => self.change(*deliberation, |one| one.amend(draft)),
-            Change::Advanced { deliberation, to } => {
+            Change::Amended { deliberation, draft } => self.change(*deliberation, |one| one.amend(draft, at.position)),
+            Change::Advanced { deliberation, to, tally } => {
                 self.change(*deliberation, |one| {
                     one.phase = *to;
+                    one.tally.clone_from(tally);
                     one.began.insert(*to, at.at);
                 });
                 self.prune();
@@ -124,8 +154,9 @@ impl Kept {
                 });
             }),
             Change::Voted { deliberation, ballot } => self.change(*deliberation, |one| {
+                let places = one.places(ballot);
                 if let Some(stakeholder) = one.stakeholders.get_mut(by) {
-                    stakeholder.ballot = Some(ballot.clone());
+                    stakeholder.ballot = Some(places);
                 }
             }),
             Change::Withdrawn { deliberation } => drop(self.all.remove(deliberation)),
@@ -145,6 +176,12 @@ impl Kept {
         for number in decided.iter().take(decided.len().saturating_sub(DECIDED)) {
             self.all.remove(number);
         }
+    }
+
+    /// What some said and how they ranked is erased, and so is what was proposed in these entries. What was decided
+    /// stays decided.
+    pub(in crate::extensions) fn erase(&mut self, subjects: &BTreeSet<Subject>, is_erased: &impl Fn(u64) -> bool) {
+        self.all.values_mut().for_each(|deliberation| deliberation.erase(subjects, is_erased));
     }
 
     pub(in crate::extensions) fn forget(&mut self, subject: &Subject) {

@@ -1,10 +1,12 @@
 //! The Schulze method: whom a group prefers, from what each of them prefers.
 
+use serde::{Deserialize, Serialize};
+
 /// A ballot: groups of candidates, by number, the best first. Those left out come last, together.
 pub type Ballot = Vec<Vec<usize>>;
 
 /// A square of numbers, one for each pair of candidates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matrix {
     size: usize,
     cells: Vec<u32>,
@@ -47,7 +49,12 @@ pub struct Schulze {
 
 /// What these ballots prefer among so many candidates.
 pub fn schulze(candidates: usize, ballots: &[Ballot]) -> Schulze {
-    let preferred = preferences(candidates, ballots);
+    ranked(preferences(candidates, ballots))
+}
+
+/// What follows from how many prefer the one to the other.
+pub(super) fn ranked(preferred: Matrix) -> Schulze {
+    let candidates = preferred.size;
     let strongest = paths(candidates, &preferred);
     let beats = |one: usize, other: usize| strongest.at(one, other) > strongest.at(other, one);
     let wins: Vec<_> = (0..candidates).map(|one| (0..candidates).filter(|other| beats(one, *other)).count()).collect();
@@ -58,7 +65,8 @@ pub fn schulze(candidates: usize, ballots: &[Ballot]) -> Schulze {
     Schulze { preferred, strongest, wins, ranking }
 }
 
-fn preferences(candidates: usize, ballots: &[Ballot]) -> Matrix {
+/// How many of these ballots prefer the one to the other.
+pub(super) fn preferences(candidates: usize, ballots: &[Ballot]) -> Matrix {
     let mut preferred = Matrix::zero(candidates);
     for ballot in ballots {
         let mut places = vec![ballot.len(); candidates];

@@ -2,7 +2,7 @@
 //! the ballots come to is told when no more are taken, since what one changes in it is that ballot.
 
 use crate::extensions::Asker;
-use crate::extensions::consensus::{Deliberation, Kept, Outcome, Phase, Which, unknown};
+use crate::extensions::consensus::{Ballot, Deliberation, Kept, Outcome, Phase, Which, unknown};
 use crate::who::Who;
 use legation_protocol::Rejection;
 use serde_json::{Map, Value, json};
@@ -32,7 +32,10 @@ pub(super) fn shown(kept: &Kept, asker: &Asker, who: &Who, which: &Which) -> Res
         ("about".to_owned(), json!(one.about)),
         ("self_referential".to_owned(), json!(one.outcome().self_referential)),
         ("statements".to_owned(), said.collect()),
-        ("own_ballot".to_owned(), json!(one.stakeholder(&asker.subject).and_then(|own| own.ballot.as_ref()))),
+        (
+            "own_ballot".to_owned(),
+            json!(one.stakeholder(&asker.subject).and_then(|own| own.ballot.as_ref()).map(|ballot| named(one, ballot))),
+        ),
     ]);
     Ok(super::marked(Value::Object(told), &one.scanned))
 }
@@ -68,18 +71,22 @@ fn counts(number: u64, one: &Deliberation, outcome: &Outcome) -> Map<String, Val
 
 fn decided(one: &Deliberation, outcome: &Outcome) -> [(String, Value); 6] {
     let Outcome { schulze, winners, .. } = outcome;
-    let names: Vec<_> = one.candidates.iter().map(|candidate| candidate.id.as_str()).collect();
-    let ids = |places: &Vec<usize>| places.iter().filter_map(|place| names.get(*place)).collect::<Vec<_>>();
-    let wins: Map<_, _> = names.iter().zip(&schulze.wins).map(|(id, wins)| ((*id).to_owned(), json!(wins))).collect();
+    let wins = one.candidates.iter().zip(&schulze.wins).map(|(candidate, wins)| (candidate.id.clone(), json!(wins)));
     let winner = if let [one] = winners.as_slice() { Some(one) } else { None };
     [
         ("d".to_owned(), json!(schulze.preferred.rows())),
         ("p".to_owned(), json!(schulze.strongest.rows())),
-        ("wins".to_owned(), Value::Object(wins)),
-        ("ranking".to_owned(), json!(schulze.ranking.iter().map(ids).collect::<Vec<_>>())),
+        ("wins".to_owned(), Value::Object(wins.collect())),
+        ("ranking".to_owned(), json!(named(one, &schulze.ranking))),
         ("winner".to_owned(), json!(winner)),
         ("winners".to_owned(), json!(winners)),
     ]
+}
+
+/// Places, by the ids of the candidates.
+fn named<'d>(one: &'d Deliberation, places: &Ballot) -> Vec<Vec<&'d str>> {
+    let id = |place: &usize| one.candidates.get(*place).map(|candidate| candidate.id.as_str());
+    places.iter().map(|group| group.iter().filter_map(id).collect()).collect()
 }
 
 fn seen<'k>(kept: &'k Kept, asker: &Asker, who: &Who, which: &Which) -> Result<(u64, &'k Deliberation), Rejection> {

@@ -1,12 +1,13 @@
 //! What somebody carries, and what waits for them.
 
-use crate::extensions::torch::{Carried, Kept, LINEAGE, Summary, Torch};
+use crate::extensions::torch::{Carried, Kept, LINEAGE, Summary, Torch, is_heard};
 use crate::extensions::{Asker, Extension};
+use crate::state::State;
 use serde_json::{Value, json};
 
-pub(super) fn shown(kept: &Kept, asker: &Asker) -> Value {
-    let carried = kept.of(&asker.subject);
-    let offers = carried.into_iter().flat_map(|carried| &carried.offers);
+pub(super) fn shown(state: &State, asker: &Asker) -> Value {
+    let carried = state.rules.extensions.torch.of(&asker.subject);
+    let offers = carried.into_iter().flat_map(|carried| &carried.offers).filter(|(from, _)| is_heard(state, from));
     let offers: Vec<_> = offers.map(|(from, offer)| json!({"from": from, "torch": one(&offer.torch)})).collect();
     json!({
         "subject": asker.subject,
@@ -27,7 +28,7 @@ pub(super) fn lineage(kept: &Kept, asker: &Asker, limit: usize) -> Value {
 }
 
 fn summary(summary: &Summary) -> Value {
-    let Summary { date, gestalt_token, session_id } = summary;
+    let Summary { date, gestalt_token, session_id, position: _ } = summary;
     json!({"date": date.to_string(), "gestalt_token": gestalt_token, "session_id": session_id})
 }
 

@@ -23,6 +23,9 @@ pub enum Change {
         session_id: String,
         /// To whom.
         to: Subject,
+        /// Whether it is the session that was handed over last, once more. Older entries tell it by the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again: Option<bool>,
     },
     /// A torch was taken.
     Received {
@@ -42,6 +45,8 @@ pub struct Summary {
     pub gestalt_token: Option<String>,
     /// Which session.
     pub session_id: String,
+    /// The entry that handed it over.
+    pub position: u64,
 }
 
 /// A torch that waits to be taken.
@@ -51,6 +56,8 @@ pub struct Offer {
     pub torch: Torch,
     /// The last of the lineage it comes with; none where it is one's own.
     pub lineage: VecDeque<Summary>,
+    /// The entry that handed it over.
+    pub position: u64,
 }
 
 /// What somebody carries.
@@ -64,6 +71,9 @@ pub struct Carried {
     pub offers: BTreeMap<Subject, Offer>,
     /// What was taken last.
     pub received: Option<Torch>,
+    /// The entry that handed it over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_from: Option<u64>,
     /// For whom a torch of theirs waits.
     #[serde(default)]
     pub given: BTreeSet<Subject>,
@@ -76,8 +86,8 @@ impl Carried {
     }
 
     /// A session is in a lineage once, however often it is handed over.
-    fn add(&mut self, summary: Summary) {
-        if self.ended_with(&summary.session_id) {
+    fn add(&mut self, summary: Summary, again: Option<bool>) {
+        if again.unwrap_or_else(|| self.ended_with(&summary.session_id)) {
             self.lineage.pop_back();
         }
         self.lineage.push_back(summary);
@@ -119,29 +129,48 @@ impl Kept {
 
     pub(in crate::extensions) fn apply(&mut self, at: At, subject: &Subject, change: &Change) {
         match change {
-            Change::HandedOff { torch, session_id, to } => {
+            Change::HandedOff { torch, session_id, to, again } => {
                 let own = self.carried.entry(subject.clone()).or_default();
                 own.depth = torch.session_count;
                 let (gestalt_token, session_id) = (torch.gestalt_token.clone(), session_id.clone());
-                own.add(Summary { date: at.at, gestalt_token, session_id });
+                own.add(Summary { date: at.at, gestalt_token, session_id, position: at.position }, *again);
                 own.given.insert(to.clone());
                 let skipped = own.lineage.len().saturating_sub(GOES_ALONG);
                 let lineage = own.lineage.iter().skip(skipped).filter(|_| to != subject).cloned().collect();
-                let offer = Offer { torch: Torch { handed_at: at.at, ..torch.clone() }, lineage };
+                let torch = Torch { handed_at: at.at, ..torch.clone() };
+                let offer = Offer { torch, lineage, position: at.position };
                 self.carried.entry(to.clone()).or_default().offers.insert(subject.clone(), offer);
             }
             Change::Received { from, .. } => {
                 let own = self.carried.entry(subject.clone()).or_default();
-                let Some(Offer { torch, lineage }) = own.offers.remove(from) else { return };
+                let Some(Offer { torch, lineage, position }) = own.offers.remove(from) else { return };
                 if from == subject {
                     own.depth = own.depth.max(torch.session_count);
                 } else {
                     (own.lineage, own.depth) = (lineage, torch.session_count);
                 }
-                own.received = Some(torch);
+                (own.received, own.received_from) = (Some(torch), Some(position));
                 if let Some(giver) = self.carried.get_mut(from) {
                     giver.given.remove(subject);
                 }
+            }
+        }
+    }
+
+    /// What was handed over in these entries is erased, wherever it went: a torch that was taken keeps how many
+    /// sessions there were, and lineages lose theirs.
+    pub(in crate::extensions) fn erase(&mut self, is_erased: &impl Fn(u64) -> bool) {
+        let erase = |lineage: &mut VecDeque<Summary>| lineage.retain(|summary| !is_erased(summary.position));
+        for carried in self.carried.values_mut() {
+            erase(&mut carried.lineage);
+            for offer in carried.offers.values_mut() {
+                erase(&mut offer.lineage);
+                if is_erased(offer.position) {
+                    offer.torch = offer.torch.redacted();
+                }
+            }
+            if carried.received_from.is_some_and(is_erased) {
+                carried.received = carried.received.as_ref().map(Torch::redacted);
             }
         }
     }

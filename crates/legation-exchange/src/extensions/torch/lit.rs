@@ -69,6 +69,25 @@ impl Torch {
     }
 }
 
+impl Torch {
+    /// The same without what it tells of anybody: how many sessions there were stays, since whoever takes it goes
+    /// on from there.
+    #[must_use]
+    pub(in crate::extensions) fn redacted(&self) -> Torch {
+        Torch {
+            quality_description: String::new(),
+            handed_at: self.handed_at,
+            trajectory: None,
+            primes: Vec::new(),
+            gift: None,
+            session_count: self.session_count,
+            gestalt_token: None,
+            degraded: self.degraded,
+            scanned: Vec::new(),
+        }
+    }
+}
+
 /// What was found in the norms that go along.
 fn found(relation: &Relation) -> Vec<Found> {
     let primes = relation.active_norms().take(PRIMES).enumerate();

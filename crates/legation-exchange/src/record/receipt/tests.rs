@@ -15,7 +15,14 @@ fn frame(position: u64) -> Frame {
     let digest = Digest::of_bytes(&position.to_le_bytes());
     let effect = format!(r#"{{"entry":"accepted","dialect":"cap","id":"m-\u00e9-{position}","digest":"{digest}"}}"#);
     let salt = Hash::of(&[&position.to_le_bytes()]).0[..16].try_into().unwrap();
-    Frame { position, at: 1_790_000_000_000_000, salt, effect: effect.into_bytes(), body: Body::Here(vec![7; 20]) }
+    Frame {
+        position,
+        at: 1_790_000_000_000_000,
+        salt,
+        effect: effect.into_bytes(),
+        was: None,
+        body: Body::Here(vec![7; 20]),
+    }
 }
 
 fn seal(first: u64, count: u64) -> Seal {

@@ -6,7 +6,7 @@ use super::talk::{Change, Due, Loss, Moved, Talk, What};
 use super::words;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rules::Ruling;
+use crate::rules::{Ruling, scan};
 use crate::state::State;
 
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
@@ -57,6 +57,8 @@ impl Late<'_> {
             let id = &self.talk.opening.id;
             if let Some(answer) = asked.answer_for(capabilities) {
                 ruling.reply(requester, id, words::for_agent(agent, answer));
+                let own = agent.scanned.iter().filter(|found| found.at.starts_with("/capabilities"));
+                ruling.mark_last(scan::quoted(own));
             } else {
                 let text = "the agent told the directory of no such action".to_owned();
                 ruling.reply(requester, id, words::failure("unknown_action", text));

@@ -16,7 +16,7 @@ use legation_protocol::cap::ErrorCode;
 /// back, in a task, somebody who stands above it there passes nothing on.
 pub(crate) fn asks(case: &Case<'_>, id: String, assignee: &str, ruling: &mut Ruling) -> Result<(), Rejection> {
     let held = holds(case);
-    let parent = held.filter(|_| no_cycle(&case.state.rules.cap, held, assignee).is_ok());
+    let parent = held.filter(|_| no_cycle(case.state, held, assignee).is_ok());
     let grant = if parent == held { Grant::default() } else { Grant::nothing() };
     within_limits(case, parent)?;
     let opened = Opened {
@@ -32,9 +32,9 @@ pub(crate) fn asks(case: &Case<'_>, id: String, assignee: &str, ruling: &mut Rul
     Ok(())
 }
 
-/// The newest task that the sender works on.
+/// The newest task that the sender works on; one of its family's, if it has none.
 fn holds(case: &Case<'_>) -> Option<u64> {
-    case.speaker.agent().and_then(|agent| case.state.rules.cap.held(&agent.id).next_back())
+    case.state.rules.cap.bound_by(&case.state.registry, case.speaker.agent()?).next_back()
 }
 
 /// Whether the sender may ask somebody to do something, in any dialect: its manifest says whom (Delegation).

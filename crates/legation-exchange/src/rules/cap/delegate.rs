@@ -33,8 +33,8 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         return Err(Rejection::because(Code::DelegationDenied, message).at("/recipient_id").by(SPEC));
     };
     let me = case.speaker.id();
-    if to == me {
-        return Err(cycle("nobody hands a task to itself"));
+    if case.state.registry.are_one(to, me) {
+        return Err(cycle("nobody hands a task to itself, or to another instance of the same agent"));
     }
     let above = above_of(kept, me, message);
     let parent = above.as_ref().ok().copied().flatten();
@@ -45,7 +45,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     let parent = above?;
     stays_in_lineage(case, parent)?;
     parent.map_or(Ok(()), |parent| is_open(kept, parent))?;
-    no_cycle(kept, parent, to)?;
+    no_cycle(case.state, parent, to)?;
     tools::look(case, message, parent, Some(case.state.next), ruling)?;
     let opener = parent.and_then(|parent| kept.task(parent)).map_or(me, |above| &above.opener);
     let known = kept.keyed(opener, &message.task_id).filter(|(_, task)| task.is_open());
@@ -120,16 +120,25 @@ fn rule_for(state: &State, rights: &Rights, to: &str) -> Option<String> {
     names.find_map(|name| rights.allowed.get(name)).cloned()
 }
 
-/// Whoever holds a task hands on parts of it: a fresh id would leave its grants behind.
+/// Whoever holds a task hands on parts of it: a fresh id would leave its grants behind. Whoever holds none is bound
+/// by those of its family, and waits for one of its own.
 fn stays_in_lineage(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {
     let (kept, me) = (&case.state.rules.cap, case.speaker.id());
-    let Some(held) = kept.held(me).next().filter(|_| case.speaker.agent().is_some()) else { return Ok(()) };
+    let Some(agent) = case.speaker.agent() else { return Ok(()) };
+    let Some(held) = kept.bound_by(&case.state.registry, agent).next() else { return Ok(()) };
     let extends = parent.is_some_and(|parent| kept.line(parent).any(|(_, task)| task.is_open() && task.assignee == me));
     if extends {
         return Ok(());
     }
-    let held = kept.task(held).map_or("", |task| &task.id);
-    let message = format!("the sender holds {held}: what it delegates is a part of that, such as {held}.1");
+    let Some(held) = kept.task(held) else { return Ok(()) };
+    let (holder, id) = (&held.assignee, &held.id);
+    let message = if holder == me {
+        format!("the sender holds {id}: what it delegates is a part of that, such as {id}.1")
+    } else {
+        format!(
+            "{holder:?} holds {id}, and is one with the sender: it delegates parts of that, and nobody else anything"
+        )
+    };
     Err(Rejection::because(Code::TaskLineage, message).at("/task_id").by(SPEC))
 }
 
@@ -143,11 +152,13 @@ fn is_open(kept: &Kept, number: u64) -> Result<(), Rejection> {
     }
 }
 
-pub(super) fn no_cycle(kept: &Kept, parent: Option<u64>, to: &str) -> Result<(), Rejection> {
-    let mut line = parent.into_iter().flat_map(|parent| kept.line(parent));
-    match line.find(|(_, task)| task.assignee == to || task.delegator == to) {
+/// A task comes back to nobody above it, nor to their instances.
+pub(super) fn no_cycle(state: &State, parent: Option<u64>, to: &str) -> Result<(), Rejection> {
+    let mut line = parent.into_iter().flat_map(|parent| state.rules.cap.line(parent));
+    let is_it = |party: &str| state.registry.are_one(party, to);
+    match line.find(|(_, task)| is_it(&task.assignee) || is_it(&task.delegator)) {
         None => Ok(()),
-        Some((_, task)) => Err(cycle(format!("{to:?} has handed on, or works on, {} above", task.id))),
+        Some((_, task)) => Err(cycle(format!("{to:?}, or one with it, has handed on, or works on, {} above", task.id))),
     }
 }
 

@@ -17,7 +17,7 @@ use legation_protocol::cap::{Body, ErrorCode, Message};
 pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
     let place = Place::of_talk(case, &message.task_id);
     let number = place.task().map(|(number, _)| number);
-    tools::look(case, message, number, number, ruling)?;
+    tools::look_in_talk(case, message, number, ruling)?;
     let (Some((task, known)), Body::ErrorResponse { error_code, .. }) = (place.task(), &message.body) else {
         return Ok(());
     };

@@ -185,8 +185,8 @@ fn reassign(
     let to = named(state, to);
     let to = to.ok_or_else(|| Rejection::because(Code::UnknownRecipient, "there is no such agent").at("/to"))?;
     let rule = may_hand_to(state, &task.delegator, task.parent, to).map_err(|rejection| rejection.at("/to"))?;
-    no_cycle(&state.rules.cap, task.parent, to).map_err(|rejection| rejection.at("/to"))?;
-    if to == task.assignee || to == task.delegator {
+    no_cycle(state, task.parent, to).map_err(|rejection| rejection.at("/to"))?;
+    if to == task.assignee || state.registry.are_one(to, &task.delegator) {
         let text = format!("{to:?} has {} already, or handed it over", task.id);
         return Err(Rejection::because(Code::DelegationCycle, text).at("/to"));
     }

@@ -1,8 +1,10 @@
 //! Quality control (Oversight): the result of an overseen agent waits for its overseer, who gets the work, asks
 //! about it and decides on it by its digest. Talk flows meanwhile, marked.
 
+mod unreviewed;
 mod verdict;
 
+pub(crate) use unreviewed::mark_unreviewed;
 pub(in crate::rules) use verdict::decide_in_vlp;
 
 use super::Oversight;
@@ -18,6 +20,9 @@ use legation_protocol::{Code, Rejection};
 
 const SPEC: &str = "CAP Oversight";
 
+/// Why work waits.
+const WAITS: &str = "oversight";
+
 /// How many messages of one task wait for a word.
 const WAITING: usize = 16;
 
@@ -31,13 +36,13 @@ pub(super) fn talk(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     }
     let place = Place::of_talk(case, &message.task_id);
     let task = place.task();
-    tools::look(case, message, task.map(|(number, _)| number), task.map(|(number, _)| number), ruling)?;
+    tools::look_in_talk(case, message, task.map(|(number, _)| number), ruling)?;
     note(case, task, ruling);
     if let Some(decision) = message.decision {
         return verdict::decide(case, message, decision, &place, ruling);
     }
     verdict::implied(case, message, ruling);
-    flow(case, message, task, ruling)
+    flow(case, message, ruling)
 }
 
 /// What a party says in a task is remembered there; and whether the user is asked, or answers.
@@ -137,7 +142,7 @@ pub(super) fn wait(
         Some(overseer) => (format!("waits for {:?} to approve it", overseer.id), Lifter::Overseer(overseer.id.clone())),
         None => ("its overseer is not here: waits for a person".to_owned(), Lifter::Person),
     };
-    ruling.reasons.push(Reason { code: "oversight".to_owned(), says, lifts });
+    ruling.reasons.push(Reason { code: WAITS.to_owned(), says, lifts });
     ruling.change(
         Change::Waits {
             task: number,
@@ -153,20 +158,17 @@ pub(super) fn wait(
     Ok(())
 }
 
-/// What an overseen agent tells its delegator beside its result.
-fn flow(case: &Case<'_>, message: &Message, task: Option<(u64, &Task)>, ruling: &mut Ruling) -> Result<(), Rejection> {
-    let Some((number, task)) = task.filter(|(_, task)| task.is_open() && task.assignee == case.speaker.id()) else {
-        return Ok(());
-    };
-    if !case.goes_to(&task.delegator) || !is_overseen(case, task) {
-        return Ok(());
-    }
+/// What an overseen agent tells its delegator beside its result flows, but strictly not what it attaches.
+fn flow(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
     let has_more = message.attachments.as_ref().is_some_and(|attachments| !attachments.is_empty());
-    if case.policy.oversight == Oversight::Strict && has_more {
-        return wait(case, &Work::of(message), number, task, ruling);
+    if case.policy.oversight != Oversight::Strict || !has_more {
+        return Ok(());
     }
-    ruling.find("cap.oversight", "unreviewed", "the sender's work in this task is not approved");
-    Ok(())
+    // Of several, the one it names.
+    match unreviewed::owed(case, &[]).min_by_key(|(_, task)| task.id != *message.task_id) {
+        Some((number, task)) => wait(case, &Work::of(message), number, task, ruling),
+        None => Ok(()),
+    }
 }
 
 /// A question, from the overseer to the agent it oversees.
@@ -187,7 +189,7 @@ pub(super) fn inquiry(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -
         return Err(Rejection::because(Code::NotOverseer, text).at("/sender_id").by(SPEC));
     }
     let task = place.task();
-    tools::look(case, message, task.map(|(number, _)| number), task.map(|(number, _)| number), ruling)?;
+    tools::look_in_talk(case, message, task.map(|(number, _)| number), ruling)?;
     note(case, task, ruling);
     Ok(())
 }

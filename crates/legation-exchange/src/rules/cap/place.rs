@@ -6,6 +6,7 @@ use crate::agent::Agent;
 use crate::registry::Registry;
 use crate::rules::{Case, Speaker};
 use legation_protocol::{Code, Rejection};
+use std::collections::BTreeMap;
 
 /// Where a message belongs, as its sender sees it.
 pub(super) enum Place<'k> {
@@ -89,6 +90,15 @@ fn only<'k>(found: impl Iterator<Item = (u64, &'k Task)>, to: &str) -> Result<Op
         }
         newest => Ok(newest),
     }
+}
+
+/// The task with this id that the sender, or whoever it is one with, handed over or works on.
+pub(super) fn family_task(case: &Case<'_>, id: &str) -> Option<u64> {
+    let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
+    let to = case.to.first().map_or("", String::as_str);
+    let seats: BTreeMap<_, _> =
+        registry.relatives(case.speaker.agent()?).flat_map(|one| kept.seats(&one.id, id)).collect();
+    only(seats.into_iter(), to).ok().flatten().map(|(number, _)| number)
 }
 
 /// Whether the sender reviews the work in a task, or is a person.

@@ -99,6 +99,15 @@ impl Kept {
         self.held.get(who).into_iter().flatten().copied()
     }
 
+    /// Open tasks by which an agent is bound: its own, or else those of whoever it is one with.
+    pub(super) fn bound_by(&self, registry: &Registry, agent: &Agent) -> impl DoubleEndedIterator<Item = u64> {
+        let own = self.held.get(&agent.id);
+        let others = own.is_none().then(|| registry.relatives(agent)).into_iter().flatten();
+        let all: BTreeSet<_> =
+            own.into_iter().chain(others.filter_map(|one| self.held.get(&one.id))).flatten().collect();
+        all.into_iter().copied()
+    }
+
     /// Open tasks somebody handed over.
     pub(super) fn handed(&self, who: &str) -> impl Iterator<Item = u64> {
         self.handed.get(who).into_iter().flatten().copied()
@@ -139,6 +148,13 @@ impl Kept {
             (Some(base), Some(own)) => Some(Cow::Owned(base.meet(own))),
             (one, None) | (None, one) => one.map(Cow::Borrowed),
         }
+    }
+
+    /// Whether a manifest, or a task that runs under an older one, has an overseer of this name.
+    pub(crate) fn awaits_overseer(&self, name: &str) -> bool {
+        let has = |rights: &Rights| rights.overseer.as_deref() == Some(name);
+        let narrowed = |number: &u64| self.tasks.get(number)?.narrowed.as_deref();
+        self.rights.any(has) || self.deadlines.iter().filter_map(|(_, number)| narrowed(number)).any(has)
     }
 
     /// What the assignee of a task may do in it by its manifests, before any grant.

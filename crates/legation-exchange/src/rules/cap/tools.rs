@@ -3,6 +3,7 @@
 
 use super::Narrowing;
 use super::change::Change;
+use super::place::family_task;
 use super::rights::Rights;
 use super::task::Task;
 use super::tasks::Kept;
@@ -42,6 +43,19 @@ pub(super) fn look(
     Ok(())
 }
 
+/// The same for what is said in a task: whoever of a family says it, it is judged by the task that the family has.
+pub(super) fn look_in_talk(
+    case: &Case<'_>,
+    message: &Message,
+    task: Option<u64>,
+    ruling: &mut Ruling,
+) -> Result<(), Rejection> {
+    if message.attachments.is_none() {
+        return Ok(());
+    }
+    look(case, message, family_task(case, &message.task_id).or(task), task, ruling)
+}
+
 fn mark(ruling: &mut Ruling, code: &str, says: &str) {
     if !ruling.findings.iter().any(|found| found.code == code) {
         ruling.find("cap.tools", code, says);
@@ -66,7 +80,7 @@ fn was_shown(case: &Case<'_>, within: Option<u64>, digest: &str) -> bool {
 
 fn may_show(case: &Case<'_>, within: Option<u64>, result: &ToolCallResult) -> Result<(), Rejection> {
     let Some(agent) = case.speaker.agent() else { return Ok(()) };
-    let acting = acting(&case.state.rules.cap, agent, within);
+    let acting = acting(case, agent, within);
     let (server, tool) = (result.server_id.as_str(), result.tool.as_str());
     let bound = acting.iter().any(|place| allows(case, agent, *place, &|rights| rights.bind(server, tool), Some(tool)));
     if !bound {
@@ -98,20 +112,22 @@ fn scopes(result: &ToolCallResult) -> Vec<String> {
 const LOOKED_THROUGH: usize = 64;
 
 /// In which task somebody acts; none is by its own rights alone. Naming a task of others gives nothing: whoever
-/// holds tasks acts in one of those.
-fn acting(kept: &Kept, agent: &Agent, within: Option<u64>) -> Vec<Option<u64>> {
+/// holds tasks acts in one of those, and whoever holds none in one of its family's.
+fn acting(case: &Case<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<u64>> {
+    let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
     for (number, task) in within.into_iter().flat_map(|number| kept.line(number)) {
-        if task.assignee == agent.id {
+        if registry.are_one(&task.assignee, &agent.id) {
             return vec![Some(number)];
         }
-        if task.delegator == agent.id && task.parent.is_none() {
+        let is_own = registry.are_one(&task.delegator, &agent.id);
+        if is_own && task.parent.is_none() {
             return vec![None];
         }
-        if task.delegator != agent.id {
+        if !is_own {
             break;
         }
     }
-    let held: Vec<_> = kept.held(&agent.id).take(LOOKED_THROUGH).map(Some).collect();
+    let held: Vec<_> = kept.bound_by(registry, agent).take(LOOKED_THROUGH).map(Some).collect();
     if held.is_empty() { vec![None] } else { held }
 }
 
@@ -123,7 +139,8 @@ fn allows(
     tool: Option<&str>,
 ) -> bool {
     let kept = &case.state.rules.cap;
-    let Some(number) = place else { return kept.rights(agent).is_some_and(|rights| has(&rights)) };
+    let own = kept.rights(agent).is_some_and(|rights| has(&rights));
+    let Some(number) = place.filter(|_| own) else { return own };
     let bound = |task: &Task| kept.rights_in(&case.state.registry, task).is_some_and(|rights| has(&rights));
     let granted = tool.is_none_or(|tool| kept.grants(number).all(|grant| grant.allows_tool(tool)));
     granted

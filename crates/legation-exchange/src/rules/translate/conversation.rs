@@ -1,10 +1,10 @@
 //! Between whom something is to be translated, and what was said between them before.
 
-use super::links::{Link, Stage, Step};
+use super::links::{Link, Stage, Step, Translation};
 use super::said::{Act, Said};
 use crate::agent::Agent;
-use crate::rules::Case;
 use crate::rules::voice::name_in;
+use crate::rules::{Case, vlp};
 use crate::who::PRINCIPALS;
 use legation_protocol::{Code, Format, Message, Recipients, Rejection};
 use std::collections::BTreeMap;
@@ -129,6 +129,17 @@ impl<'c> Conversation<'c> {
         // Where the spec leaves the choice, an answer names what it was asked to.
         let wanted = about.reply_with.as_deref().filter(|_| matches!(act, Act::Result | Act::Failure));
         (wanted.or(Some(&about.id)), about.thread.as_deref())
+    }
+
+    /// Nobody goes on from what is halted, in any dialect.
+    pub(super) fn may_go_on(&self, case: &Case<'_>) -> Result<(), Rejection> {
+        let goes_on = |link: &Link| {
+            let Translation { original, dialect, thread, said_in, said_thread, .. } = &link.translation;
+            let within = [(dialect, thread), (said_in, said_thread)].into_iter();
+            let sessions = within.filter(|(dialect, _)| **dialect == Format::Vlp).filter_map(|(_, id)| id.as_deref());
+            vlp::may_go_on(case.state, [*original, link.position], sessions).map_err(|refusal| refusal.at(place(case)))
+        };
+        self.ask.into_iter().chain(self.last).try_for_each(goes_on)
     }
 
     /// An answer comes once, from whom it was asked of.

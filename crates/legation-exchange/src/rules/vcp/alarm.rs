@@ -2,6 +2,7 @@
 //! must be told (messaging 1.2, section 6).
 
 use crate::moment::Moment;
+use crate::rules::Finding;
 use legation_protocol::vcp::Severity;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,9 @@ pub struct Alarm {
     /// The halted session that the exchange raised it for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// What was found in its text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<Finding>,
     /// Who closed it, and when.
     pub closed: Option<(String, Moment)>,
 }
@@ -101,6 +105,9 @@ pub enum Change {
         /// Where the exchange raises it, because of what its sender did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ours: Option<Ours>,
+        /// What was found in its text, for whoever it is quoted to.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        found: Vec<Finding>,
     },
     /// The next above is told, since nobody answered or dealt with it; nobody means the operator.
     Told {

@@ -129,7 +129,9 @@ impl Alarms {
     }
 
     fn raise(&mut self, at: At, change: &Change) -> Option<Stopping> {
-        let Change::Raised { id, from, severity, told, wants_ack, due, stops, ours, .. } = change else { return None };
+        let Change::Raised { id, from, severity, told, wants_ack, due, stops, ours, found, .. } = change else {
+            return None;
+        };
         let (id, from, stops) = (id.clone(), from.clone(), stops.clone());
         let said_by = ours.as_ref().map_or(&from, |ours| &ours.by).clone();
         if !severity.is_grave() {
@@ -148,6 +150,7 @@ impl Alarms {
             due: None,
             stops,
             session: ours.as_ref().map(|ours| ours.session.clone()),
+            found: found.clone(),
             closed: None,
         };
         self.open.insert(at.position, alarm);

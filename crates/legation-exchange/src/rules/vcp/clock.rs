@@ -43,8 +43,9 @@ pub(super) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[
         Some(said) => (said.reason, Some(said.context)),
         None => (lost(), context()),
     };
+    let found = if quoted.is_some() { alarm.found.as_slice() } else { &[] };
     if let Some(context) = context {
-        let quoted = Quoted { id, severity: alarm.severity, reason: &reason, context: &context };
+        let quoted = Quoted { id, severity: alarm.severity, reason: &reason, context: &context, found };
         ruling.heard.push(quoted.said_to(policy, up, from, position));
     }
     Some(ruling)

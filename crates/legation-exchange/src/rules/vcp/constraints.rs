@@ -11,6 +11,9 @@ pub use laid::Laid;
 pub use lay::{Laying, Lifting, Wish};
 pub use shown::{Shown, Sum};
 
+pub(crate) use content::Words;
+pub(in crate::rules) use enforce::hold_to_floor;
+pub(crate) use enforce::may_tell;
 pub(super) use enforce::{enforce, is_free};
 pub(super) use lay::{look, order};
 

@@ -22,6 +22,15 @@ pub struct Sharing {
     pub transition: Transition,
 }
 
+impl Sharing {
+    /// That there was one, and how much it changed.
+    #[must_use]
+    pub(crate) fn redacted(&self) -> Sharing {
+        let (context, constitution_ref) = (String::new(), String::new());
+        Sharing { context, constitution_ref, ..self.clone() }
+    }
+}
+
 /// The situation an agent is in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Current {
@@ -49,6 +58,11 @@ impl Contexts {
     pub(super) fn share(&mut self, at: At, sharing: &Sharing) {
         let current = Current { shared: sharing.clone(), position: at.position, at: at.at };
         self.by.insert(sharing.agent.clone(), current);
+    }
+
+    /// Those that these entries told are erased: what the agent shares next counts as its first.
+    pub(crate) fn erase(&mut self, is_erased: &impl Fn(u64) -> bool) {
+        self.by.retain(|_, current| !is_erased(current.position));
     }
 
     pub(super) fn forget(&mut self, agent: &str) {

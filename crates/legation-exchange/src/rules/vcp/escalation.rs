@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::voice::name_in;
-use crate::rules::{Case, Heard, Ruling};
+use crate::rules::{Case, Finding, Heard, Ruling, scan};
 use legation_protocol::id::{AgentId, Uuid7};
 use legation_protocol::vcp::{Context, Envelope, Escalation, Propagated, Role, Severity};
 use legation_protocol::{Code, Format, Message, Rejection};
@@ -42,10 +42,11 @@ pub(super) fn look(
 
 /// An alarm goes to the parent; the operator stands above those that have none.
 fn goes_up(case: &Case<'_>, agent: &Agent) -> Result<(), Rejection> {
-    let outside = above(&case.state.registry, agent).map(|other| &other.id);
+    let registry = &case.state.registry;
+    let (parent, outside) = (registry.parent(agent), above(registry, agent).map(|other| &other.id));
     let is_right = match case.to.first() {
-        Some(to) => agent.parent.as_ref() == Some(to) || outside == Some(to),
-        None => outside.is_none() && agent.parent.is_none(),
+        Some(to) => parent == Some(to) || outside == Some(to),
+        None => outside.is_none() && parent.is_none(),
     };
     if is_right {
         return Ok(());
@@ -95,12 +96,13 @@ fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation,
         ruling.find("escalation", "uncounted", text);
         return;
     }
-    let mut told = vec![case.to.first().cloned()];
+    let (mut told, found) = (vec![case.to.first().cloned()], scan::quoted(case.scanned));
     if severity == Severity::Emergency {
         let others = line(&state.registry, agent).filter(|up| case.to.first() != Some(&up.id));
         for up in others {
             told.push(Some(up.id.clone()));
-            let quoted = Quoted { id: envelope.message_id, severity, reason: &said.reason, context: &said.context };
+            let (id, reason, context) = (envelope.message_id, said.reason.as_str(), &said.context);
+            let quoted = Quoted { id, severity, reason, context, found: &found };
             ruling.heard.push(quoted.said_to(policy, up, agent, state.next));
         }
     }
@@ -109,7 +111,7 @@ fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation,
     let last = is_last_mild(case, agent, severity);
     let (id, from, due) = (case.id.to_owned(), agent.id.clone(), deadline(case, said));
     let wants_ack = said.requires_ack;
-    ruling.change(Change::Raised { id, from, severity, told, wants_ack, due, stops, last, ours: None }.into());
+    ruling.change(Change::Raised { id, from, severity, told, wants_ack, due, stops, last, ours: None, found }.into());
     let before = state.rules.vcp.standing.of(agent);
     let why = format!("{} raised the {severity} escalation {}.", agent.id, case.id);
     Turn { state, policy, family: family(agent), before, after: after.max(before), why }.follow(ruling);
@@ -131,6 +133,8 @@ pub(super) struct Quoted<'q> {
     pub(super) severity: Severity,
     pub(super) reason: &'q str,
     pub(super) context: &'q Context,
+    /// What was found in it.
+    pub(super) found: &'q [Finding],
 }
 
 impl Quoted<'_> {
@@ -146,6 +150,6 @@ impl Quoted<'_> {
             Some(Message::Vcp(Box::new(envelope)))
         };
         let said = Change::Said { alarm, to: up.id.clone(), by: policy.exchange_id(), id: String::new() };
-        Heard { to: up.id.clone(), words: Box::new(words), changes: vec![said.into()], findings: Vec::new() }
+        Heard { to: up.id.clone(), words: Box::new(words), changes: vec![said.into()], findings: self.found.to_vec() }
     }
 }

@@ -54,7 +54,7 @@ fn named(case: &Case<'_>, id: Uuid7) -> Result<u64, Rejection> {
 
 /// Instances do not let each other go on.
 fn stands_above(state: &State, agent: &Agent, child: &Agent) -> bool {
-    let is_parent = child.parent.as_ref() == Some(&agent.id);
+    let is_parent = state.registry.parent(child) == Some(&*agent.id);
     let is_above = above(&state.registry, child).is_some_and(|up| up.id == agent.id);
     family(agent) != family(child) && (is_parent || is_above)
 }

@@ -128,6 +128,11 @@ impl Standings {
         self.stopped.get(family)
     }
 
+    /// How many may not go on; an agent and its instances are one.
+    pub fn stopped_len(&self) -> usize {
+        self.stopped.values().filter(|stop| stop.without(&[]) != Standing::Running).count()
+    }
+
     pub(super) fn apply(&mut self, at: At, change: &Change) {
         match change {
             Change::Suspended { agent, by, why } => {

@@ -10,6 +10,7 @@ use crate::agent::Agent;
 use crate::decide::Earlier;
 use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
+use crate::rules::translate::Translation;
 use crate::rules::vcp::{AlarmChange, Ours, family};
 use crate::rules::voice::{Notice, name_in};
 use crate::rules::{Case, Ruling};
@@ -38,6 +39,27 @@ pub(super) fn may_go_on_from(case: &Case<'_>, named: &[Named<'_>]) -> Result<(),
     Ok(())
 }
 
+/// Nobody goes on from a message, what the exchange said for it, or the sessions of both where they are halted, in
+/// whatever dialect.
+pub(crate) fn may_go_on<'s>(
+    state: &State,
+    [original, said]: [u64; 2],
+    within: impl IntoIterator<Item = &'s str>,
+) -> Result<(), Rejection> {
+    let sessions = &state.rules.vlp.sessions;
+    // Another may have the name of one that was forgotten since.
+    let is_its = |session: &Session| session.first <= original && session.halted.is_some();
+    let is_halted = |id: &&str| sessions.get(id).is_some_and(is_its);
+    let stopped = [original, said].into_iter().find_map(|message| sessions.stopped_with(message));
+    match stopped.or_else(|| within.into_iter().find(is_halted)) {
+        Some(session) => {
+            let text = format!("what this goes on from is halted, with the session {session:?}");
+            Err(Rejection::because(Code::Halted, text).by("VLP VI.4"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Halts what a block stops.
 pub(super) fn look(
     case: &Case<'_>,
@@ -60,7 +82,7 @@ pub(super) fn look(
     // Those of an earlier block outside sessions have no part in this one.
     let before = before.filter(|_| !outside);
     let concerned = concerned(case, before, &chain);
-    let frozen = undelivered(case.state, before, &messages, &concerned);
+    let frozen = undelivered(case.state, before.map(|before| (&*session, before)), &messages, &concerned);
     let told = if outside { case.to.iter().cloned().collect() } else { BTreeSet::new() };
     ruling.change(Change::Halted(Halting { session: session.clone(), messages, who, outside, told }).into());
     if !frozen.is_empty() {
@@ -124,20 +146,35 @@ fn has_part(case: &Case<'_>, one: &Earlier) -> bool {
 fn concerned(case: &Case<'_>, session: Option<&Session>, chain: &[&Earlier]) -> BTreeSet<String> {
     let parties = session.map(|session| others(case.state, session, case.speaker)).unwrap_or_default();
     let named = chain.iter().flat_map(|one| one.accepted.to.iter().chain([&one.accepted.sender])).cloned();
+    let links = &case.state.rules.translations;
+    let said = chain.iter().flat_map(|one| links.said_for(one.position)).filter_map(|said| links.get(said));
+    let hearers = said.map(|link| link.translation.to.clone());
     let me = case.speaker.id().to_owned();
-    parties.into_iter().chain(named).chain([me]).collect()
+    parties.into_iter().chain(named).chain(hearers).chain([me]).collect()
 }
 
-/// What of it has not reached its recipients.
-fn undelivered(state: &State, session: Option<&Session>, chain: &[u64], concerned: &BTreeSet<String>) -> Vec<u64> {
-    let is_halted = |message: &u64| {
-        chain.binary_search(message).is_ok() || session.is_some_and(|session| session.said.contains(message))
+/// What of it has not reached its recipients, with what the exchange said for it, or into it, in another dialect.
+fn undelivered(
+    state: &State,
+    within: Option<(&str, &Session)>,
+    chain: &[u64],
+    concerned: &BTreeSet<String>,
+) -> Vec<u64> {
+    let is_one = |message: u64| {
+        chain.binary_search(&message).is_ok() || within.is_some_and(|(_, session)| session.said.contains(&message))
     };
+    let is_into = |said: &Translation| {
+        let is_its =
+            |(id, session): (&str, &Session)| session.first <= said.original && said.said_thread.as_deref() == Some(id);
+        said.said_in == Format::Vlp && within.is_some_and(is_its)
+    };
+    let is_said = |said: &Translation| !said.is_alarm && (is_one(said.original) || is_into(said));
+    let translation = |message: u64| state.rules.translations.get(message).map(|link| &link.translation);
+    let is_halted = |message: &u64| is_one(*message) || translation(*message).is_some_and(is_said);
     let mailboxes = concerned.iter().filter_map(|id| state.mailbox(id));
-    let waiting = mailboxes.flat_map(|mailbox| mailbox.after(None)).map(|item| item.message).filter(is_halted);
-    let said = session.into_iter().flat_map(|session| session.said.iter().copied());
-    let held = said.chain(chain.iter().copied()).filter(|message| state.rules.holds.get(*message).is_some());
-    waiting.chain(held).collect::<BTreeSet<_>>().into_iter().collect()
+    let waiting = mailboxes.flat_map(|mailbox| mailbox.after(None)).map(|item| item.message);
+    let held = state.rules.holds.iter().map(|(message, _)| message);
+    waiting.chain(held).filter(is_halted).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn tell(state: &State, policy: &Policy, id: &str, code: &str, text: &str, session: &str, ruling: &mut Ruling) {
@@ -149,7 +186,7 @@ fn tell(state: &State, policy: &Policy, id: &str, code: &str, text: &str, sessio
 /// A critical escalation to whoever stands above the sender, that nobody is stopped by. A halt has one.
 fn tell_parent(case: &Case<'_>, text: &str, session: &str, ruling: &mut Ruling) {
     let Some(sender) = case.speaker.agent() else { return };
-    let above = sender.parent.as_deref().and_then(|id| case.state.registry.agent(id));
+    let above = case.state.registry.parent(sender).and_then(|id| case.state.registry.agent(id));
     let Some(parent) = above else { return };
     let name = name_in(parent, Format::Vcp).to_owned();
     let mut raised_before = case.state.rules.vcp.alarms.of(&sender.id);
@@ -180,6 +217,7 @@ fn raised(case: &Case<'_>, sender: &Agent, parent: &Agent, session: &str) -> Ala
         stops: None,
         last: false,
         ours: Some(Ours { by: case.policy.exchange_id(), session: session.to_owned() }),
+        found: Vec::new(),
     }
 }
 

@@ -164,6 +164,17 @@ impl Sessions {
         own.filter_map(|id| Some((id.as_str(), self.all.get(id)?.halted.as_ref()?)))
     }
 
+    /// Those that must not go on, by id.
+    pub fn halted(&self) -> impl Iterator<Item = (&str, &Session)> {
+        let ids: BTreeSet<&String> = self.halted.values().flatten().collect();
+        ids.into_iter().filter_map(|id| Some((id.as_str(), self.all.get(id)?)))
+    }
+
+    /// How many must not go on.
+    pub fn halted_len(&self) -> usize {
+        self.halted.values().map(BTreeSet::len).sum()
+    }
+
     /// The halted session that a message outside it is stopped with.
     pub(super) fn stopped_with(&self, message: u64) -> Option<&str> {
         self.stopped.get(&message).map(String::as_str)

@@ -5,6 +5,7 @@ use super::{all, asking, read};
 use crate::desk::{Desk, agent, token};
 use legation_exchange::extensions::{Act, Asker, Extension, Look, Subject, look, relational, torch};
 use legation_exchange::rules::identity::Order as Identity;
+use legation_exchange::rules::vcp::Order;
 use legation_exchange::{Directive, Input, Who};
 use legation_protocol::Code;
 use serde_json::{Value, json};
@@ -192,4 +193,21 @@ fn a_session_that_is_handed_over_again_is_the_same_session() {
     let told = carried(&desk, &alpha);
     assert_eq!((&told["session_count"], &told["lineage_depth"]), (&json!(1), &json!(1)));
     assert_eq!(carried(&desk, &bravo)["offers"][0]["torch"]["session_count"], 1);
+}
+
+#[test]
+fn a_torch_waits_unseen_while_its_giver_is_suspended() {
+    let (mut desk, alpha, bravo) = desk();
+    desk.act(&alpha, hand_off(json!({"session_id": "s1", "to": "bravo", "gift": "last words"}))).unwrap();
+    let (agent, why) = (|| "alpha".to_owned(), || "odd".to_owned());
+    let ordered = |desk: &mut Desk, order| {
+        let order = Box::new(Directive::Vcp(order));
+        crate::desk::accepted(&desk.ask(Input::Order { order, who: Who::operator() }));
+    };
+    ordered(&mut desk, Order::Suspend { agent: agent(), why: why() });
+    assert_eq!(carried(&desk, &bravo)["offers"], json!([]));
+    assert_eq!(desk.act(&bravo, receive(json!({"from": "alpha"}))), Err(Code::NotFound));
+    ordered(&mut desk, Order::Resume { agent: agent(), why: why() });
+    assert_eq!(carried(&desk, &bravo)["offers"][0]["torch"]["gift"], "last words");
+    desk.act(&bravo, receive(json!({"from": "alpha"}))).unwrap();
 }

@@ -1,7 +1,7 @@
 //! What binds an agent binds it in every dialect (CAP Delegation, Oversight; VCP 4.3).
 
-use super::house::{folds_again, hand, hand_with, held, inbox, manifest, result, say, state, task, with};
-use crate::desk::{Desk, accepted, agent, by, refused};
+use super::house::{findings, folds_again, hand, hand_with, held, inbox, manifest, result, say, state, task, with};
+use crate::desk::{Desk, accepted, agent, by, claim, refused};
 use legation_exchange::rules::vcp::{self, constraints::Wish};
 use legation_exchange::{Directive, Input, Registration, Who};
 use legation_protocol::vcp::{Constraint, CreedUri, Mode, Rule};
@@ -65,6 +65,84 @@ fn a_result_in_another_dialect_waits_for_the_overseer() {
 }
 
 #[test]
+fn what_an_overseen_agent_tells_its_delegator_is_marked_in_every_dialect() {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("pm-1", &["worker"], None, &[])).unwrap();
+    with(&mut desk, manifest("worker", &[], Some("qa-1"), &[])).unwrap();
+    with(&mut desk, manifest("qa-1", &[], None, &[])).unwrap();
+    desk.agent("other");
+    let copy = |base: &str| Registration { instance_of: Some(base.to_owned()), ..Registration::default() };
+    desk.register("worker-a", copy("worker"), Who::operator()).unwrap();
+    desk.register("pm-1-a", copy("pm-1"), Who::operator()).unwrap();
+    accepted(&hand(&mut desk, "T1", "pm-1", "worker"));
+    held(&result(&mut desk, "T1", "worker", "pm-1"));
+    for (n, from, to, want) in [
+        (1, "worker", "pm-1", true),
+        (2, "worker", "pm-1-a", true),
+        (3, "worker-a", "pm-1", true),
+        (4, "worker", "other", false),
+        (5, "other", "pm-1", false),
+    ] {
+        let vlp = claim(from, to, &format!("claim-{n}"), "It is 12.");
+        let payload = json!({"reference": "the figures"});
+        let acl = acl("QUERY_REF", n, (from, to), None, &payload);
+        let said = [
+            say(&mut desk, "T1", from, to, json!({})),
+            say(&mut desk, "another", from, to, json!({})),
+            desk.send(&vlp, by(from)),
+            desk.send(&acl, by(from)),
+        ];
+        for verdict in said {
+            let findings = findings(&desk, accepted(&verdict));
+            assert_eq!(findings.contains(&"unreviewed".to_owned()), want, "{from} to {to}: {findings:?}");
+        }
+    }
+    let in_session = |from: &str, to: &str, n: u32| {
+        let said = claim(from, to, &format!("said-{n}"), "It is 12.");
+        said.replace(r#""receiver":"","#, "").replace(r#""confidence""#, r#""session_id":"S1","confidence""#)
+    };
+    accepted(&desk.send(&in_session("pm-1", "worker", 1), by("pm-1")));
+    let said = accepted(&desk.send(&in_session("worker", "", 2), by("worker")));
+    assert!(desk.waiting("pm-1").contains(&said) && findings(&desk, said).contains(&"unreviewed".to_owned()));
+    accepted(&say(&mut desk, "T1", "qa-1", "pm-1", json!({"decision": "approve"})));
+    let after = accepted(&say(&mut desk, "T1", "worker", "pm-1", json!({})));
+    assert!(findings(&desk, after).is_empty(), "it is approved");
+    folds_again(&desk);
+}
+
+#[test]
+fn what_the_exchange_says_for_an_overseen_agent_is_marked_too() {
+    let mut desk = overseen();
+    let marked = |desk: &Desk, who: &str| {
+        let last = desk.state.mailbox(who).unwrap().after(None).last().unwrap();
+        findings(desk, last.message).contains(&"unreviewed".to_owned())
+    };
+    let asked = inbox(&desk, "worker").pop().unwrap()["message_id"].as_str().unwrap().to_owned();
+    let accept = acl("TASK_ACCEPT", 1, ("worker", EXCHANGE), Some(&asked), &json!({"status": "accepted"}));
+    accepted(&desk.send(&accept, by("worker")));
+    assert!(marked(&desk, "pm-1"));
+    // And where the one who asks speaks another dialect.
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("worker", &[], Some("qa-1"), &[])).unwrap();
+    with(&mut desk, manifest("qa-1", &[], None, &[])).unwrap();
+    desk.agent("ide");
+    speaks(&mut desk, "worker", Format::Cap);
+    speaks(&mut desk, "ide", Format::Vlp);
+    let query = claim("ide", "worker", "query-1", "How many?").replace(r#""claim""#, r#""query""#);
+    let id = format!("legation-{}", accepted(&desk.send(&query, by("ide"))));
+    for to in ["legation", "ide"] {
+        let said = accepted(&say(&mut desk, &id, "worker", to, json!({})));
+        assert!(findings(&desk, said).contains(&"unreviewed".to_owned()), "to {to}");
+        assert!(marked(&desk, "ide"), "to {to}");
+    }
+    held(&result(&mut desk, &id, "worker", "legation"));
+    accepted(&say(&mut desk, &id, "qa-1", "legation", json!({"decision": "approve"})));
+    desk.passes(std::time::Duration::ZERO);
+    assert!(!marked(&desk, "ide"), "what was approved bears no mark");
+    folds_again(&desk);
+}
+
+#[test]
 fn nobody_that_an_agent_made_reviews_its_work() {
     let mut desk = Desk::new();
     with(&mut desk, manifest("pm-1", &["worker"], None, &[])).unwrap();
@@ -77,6 +155,34 @@ fn nobody_that_an_agent_made_reviews_its_work() {
     let word = say(&mut desk, "T1", "qa-1", "pm-1", json!({"decision": "approve"}));
     assert_eq!(refused(&word), Code::OversightConflict);
     state(&desk, "T1", "in_review");
+}
+
+#[test]
+fn the_name_of_an_overseer_that_is_not_there_is_an_operators_to_give() {
+    let mut desk = Desk::new();
+    desk.policy.open_registration = true;
+    with(&mut desk, manifest("pm-1", &["worker"], None, &[])).unwrap();
+    with(&mut desk, manifest("worker", &[], Some("ghost"), &[])).unwrap();
+    desk.agent("mallory");
+    let aliased =
+        || Registration { aliases: Some([(Format::Cap, "ghost".to_owned())].into()), ..Registration::default() };
+    let below = || Registration { parent: Some("worker".to_owned()), ..Registration::default() };
+    let copy = || Registration { instance_of: Some("worker".to_owned()), ..Registration::default() };
+    for (id, wanted, who) in [
+        ("ghost", Registration::default(), Who::Nobody),
+        ("stranger", aliased(), Who::Nobody),
+        ("mallory", aliased(), agent("mallory")),
+        ("ghost", below(), agent("worker")),
+        ("ghost", copy(), agent("worker")),
+    ] {
+        assert_eq!(desk.register(id, wanted, who), Err(Code::NotAllowed), "{id}");
+    }
+    assert_eq!(desk.register("stranger", Registration::default(), Who::Nobody), Ok(true));
+    accepted(&hand(&mut desk, "T1", "pm-1", "worker"));
+    held(&result(&mut desk, "T1", "worker", "pm-1"));
+    desk.agent("ghost");
+    held(&say(&mut desk, "T1", "worker", "pm-1", json!({"final": true, "content": "changed"})));
+    assert_eq!(inbox(&desk, "ghost").len(), 1, "whom an operator registers reviews what comes from then on");
 }
 
 #[test]
@@ -114,6 +220,17 @@ fn a_task_asked_for_in_another_dialect_is_part_of_what_its_asker_works_on() {
     assert_eq!(refused(&say(&mut desk, &id, "worker", "legation", tool("rm"))), Code::ToolNotBound);
     accepted(&say(&mut desk, &id, "worker", "legation", tool("ls")));
     state(&desk, &id, "done");
+    folds_again(&desk);
+}
+
+#[test]
+fn what_an_instance_asks_for_in_another_dialect_is_part_of_its_familys_task() {
+    let mut desk = granted();
+    let copy = Registration { instance_of: Some("pm-1".to_owned()), ..Registration::default() };
+    desk.register("pm-1-a", copy, agent("pm-1")).unwrap();
+    let position = accepted(&desk.send(&request(1, "pm-1-a", "worker"), by("pm-1-a")));
+    let root = desk.state.rules().cap.named("R").next().unwrap().0;
+    assert_eq!(task(&desk, &format!("legation-{position}")).parent, Some(root));
     folds_again(&desk);
 }
 

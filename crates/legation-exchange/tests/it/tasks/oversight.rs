@@ -170,6 +170,13 @@ fn strictly_everything_with_attachments_waits() {
     accepted(&decide(&mut desk, "T1.1", "qa-1", "pm-1", "approve", None));
     state(&desk, "T1.1", "open");
     assert!(inbox(&desk, "pm-1").iter().any(|message| message["attachments"] != Value::Null));
+    // Another id, or another instance, is no way round.
+    let wanted = Registration { instance_of: Some("analyst-1".to_owned()), ..Registration::default() };
+    desk.register("analyst-1-a", wanted, Who::operator()).unwrap();
+    for (id, from) in [("another", "analyst-1"), ("T1.1", "analyst-1-a"), ("another", "analyst-1-a")] {
+        let more = json!({ "attachments": [{ "type": "text_snippet", "text": format!("{id}, {from}") }] });
+        held(&say(&mut desk, id, from, "pm-1", more));
+    }
 }
 
 #[test]
@@ -234,6 +241,22 @@ fn overseers_do_not_stand_in_a_circle() {
     with(&mut desk, manifest("b", &[], Some("c"), &[])).unwrap();
     assert_eq!(with(&mut desk, manifest("c", &[], Some("a"), &[])), Err(Code::OverseerSelf));
     with(&mut desk, manifest("c", &[], Some("d"), &[])).unwrap();
+}
+
+#[test]
+fn nobody_is_overseen_by_its_own_instance_nor_in_a_circle_through_one() {
+    let copy = |base: &str| Registration { instance_of: Some(base.to_owned()), ..Registration::default() };
+    let mut desk = Desk::new();
+    for (id, of) in [("a", None), ("a-1", Some("a")), ("a-2", Some("a")), ("b", None), ("b-1", Some("b"))] {
+        desk.register(id, of.map_or_else(Registration::default, copy), Who::operator()).unwrap();
+    }
+    for (id, overseer) in [("a", "a-1"), ("a-1", "a"), ("a-1", "a-2")] {
+        assert_eq!(with(&mut desk, manifest(id, &[], Some(overseer), &[])), Err(Code::OverseerSelf), "{id}");
+    }
+    with(&mut desk, manifest("a", &[], Some("b-1"), &[])).unwrap();
+    assert_eq!(with(&mut desk, manifest("b", &[], Some("a-1"), &[])), Err(Code::OverseerSelf));
+    with(&mut desk, manifest("c", &[], Some("c-1"), &[])).unwrap();
+    assert_eq!(desk.register("c-1", copy("c"), Who::operator()), Err(Code::OverseerSelf), "it comes later");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::Shape;
 use crate::openapi::schema::{
-    Member, as_a, form, list, may, micros, must, number, object, of, one_of, or_null, text, with,
+    Member, as_a, flag, form, list, may, micros, must, number, object, of, one_of, or_null, text, with,
 };
 use serde_json::{Value, json};
 
@@ -108,7 +108,14 @@ fn entry() -> Value {
             must("at", micros("When it was decided")),
             must("leaf", of("Hash")),
             may("effect_salt", salt()),
-            may("effect_hash", as_a("Hash", "What the leaf says of the effect, where not all of it is shown.")),
+            may(
+                "effect_hash",
+                as_a("Hash", "What the leaf says of the effect, where that is not shown, or not all of it."),
+            ),
+            may(
+                "redacted",
+                flag("Whether what its effect said is erased; an entry `erased` has the hash of what is shown."),
+            ),
             must("body_hash", or_null(as_a("Hash", "What the leaf says of the body, where there is one."))),
             must("effect", with(effect, "additionalProperties", json!(true))),
             may("body", text("The message as received, where it was asked for.")),

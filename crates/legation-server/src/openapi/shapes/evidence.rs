@@ -11,9 +11,13 @@ pub(super) fn shapes() -> Vec<Shape> {
     ];
     vec![
         ("Evidence", evidence()),
+        (
+            "EvidenceLink",
+            super::truth::link("A message of a chain, as whoever asks is shown it.", super::messages::bytes_told()),
+        ),
         ("Decision", decision()),
         ("Decisions", object("What was decided.", decisions)),
-        ("HeldMessage", object("A message, with its bytes.", message())),
+        ("HeldMessage", object("A message, as whoever asks is shown it.", message())),
         (
             "FeedReviews",
             object(
@@ -21,6 +25,8 @@ pub(super) fn shapes() -> Vec<Shape> {
                 [
                     must("at", time("When it was counted.")),
                     must("waiting", number("How much.")),
+                    must("halted", number("Sessions that are halted until a person lets them go on.")),
+                    must("questions", number("What waits in the mailbox of `user`.")),
                     must("changed", flag("Whether it is another than what was told before.")),
                 ],
             ),
@@ -29,7 +35,7 @@ pub(super) fn shapes() -> Vec<Shape> {
 }
 
 fn message() -> impl Iterator<Item = Member> {
-    super::messages::facts().into_iter().chain([super::messages::bytes()])
+    super::messages::facts().into_iter().chain([super::messages::bytes_told()])
 }
 
 fn evidence() -> Value {
@@ -47,7 +53,7 @@ fn evidence() -> Value {
         "What a held message rests on.",
         [
             must("waits", flag("Whether it still waits for a person.")),
-            must("chain", list("The message, what it names and what names it, in order.", &of("TruthLink"))),
+            must("chain", list("The message, what it names and what names it, in order.", &of("EvidenceLink"))),
             must("more", flag("Whether there is more than was followed.")),
             must("authoritative", number("The one of them that counts, by its position.")),
             must("asked", or_null(of("HeldMessage"))),

@@ -78,8 +78,11 @@ fn counts() -> Value {
             must("queued", number("Inputs that are not decided yet.")),
             must("lag", number("Entries that cannot be found yet.")),
             must("agents", number("Agents.")),
+            must("stopped", number("Agents that are paused or suspended, each with its instances.")),
             must("reviews", number("What waits for a person.")),
             must("escalations", number("Escalations that are open, up to 1,000.")),
+            must("halted", number("Sessions that are halted until a person lets them go on.")),
+            must("questions", number("What waits in the mailbox of `user`.")),
         ],
     )
 }

@@ -16,9 +16,10 @@ pub(super) fn shapes() -> Vec<Shape> {
 
 fn wanted() -> Value {
     let subject = closed(
-        "Somebody, and which of their messages are meant; both kinds where neither is said.",
+        "Somebody, and which of their messages are meant; both kinds where neither is said. Where nothing narrows it, \
+         also what extensions keep of them.",
         [
-            must("agent", text("Who, by canonical id.")),
+            must("agent", text("Who: an agent by id, or `person:NAME` or `identity:SUBJECT`.")),
             may("sent", flag("What they sent.")),
             may("received", flag("What went to them.")),
             may("before", time("Only what was taken before this time.")),
@@ -48,6 +49,7 @@ fn erased() -> Value {
         [
             must("status", one_of("What was done.", &["erased", "dry_run", "nothing_to_erase"])),
             must("messages", number("How many messages.")),
+            must("kept", number("How many entries of extensions.")),
             must("undelivered", number("How many of them have not reached everybody.")),
             must("already", number("How many were erased before.")),
             must("first", place("The first of them.")),
@@ -59,7 +61,7 @@ fn erased() -> Value {
 
 fn erasures() -> Value {
     let span = object(
-        "Messages that were erased by one entry.",
+        "Messages and entries of extensions that were erased by one entry.",
         [
             must("first", number("The first position.")),
             must("last", number("The last position.")),
@@ -78,7 +80,7 @@ fn erasures() -> Value {
     object(
         "How far erasing is.",
         [
-            must("erased", number("How many messages were ever erased.")),
+            must("erased", number("How many messages and entries of extensions were ever erased.")),
             must("pending", number("How many of them may still be on the disk.")),
             must("clearing", clearing),
             may("list", list("All of them.", &span)),

@@ -4,7 +4,9 @@ use super::Shape;
 use super::parties::custody;
 use crate::openapi::dialects::MESSAGES;
 use crate::openapi::refusals::refusal_members;
-use crate::openapi::schema::{Member, as_a, list, may, must, number, object, of, one_of, or_null, text, texts, time};
+use crate::openapi::schema::{
+    Member, any_of, as_a, list, may, must, number, object, of, one_of, or_null, text, texts, time,
+};
 use serde_json::{Value, json};
 
 pub(super) fn shapes() -> Vec<Shape> {
@@ -21,7 +23,13 @@ pub(super) fn shapes() -> Vec<Shape> {
             "LineVerdict",
             json!({"description": "What became of a line.", "anyOf": [of("LineTaken"), of("LineRefused")]}),
         ),
-        ("MessageFacts", object("What is known of a message.", facts().into_iter().chain([bytes(), gone()]))),
+        (
+            "MessageFacts",
+            object(
+                "What is known of a message.",
+                facts().into_iter().chain([gist(), bytes(), may("receipt", of("Receipt")), gone()]),
+            ),
+        ),
         ("RefusalFacts", object("What is known of a message that was refused.", refusal_facts())),
         ("Found", found()),
         (
@@ -64,8 +72,18 @@ pub(super) fn facts() -> [Member; 12] {
     ]
 }
 
+fn gist() -> Member {
+    may("gist", text("What it says, in a few words, where that was asked for and is still here."))
+}
+
 pub(super) fn bytes() -> Member {
     may("message", as_a("Message", "The message as it was sent, where it was asked for and is still here."))
+}
+
+/// As people are shown it who decide, and may not be cleared for all of it.
+pub(super) fn bytes_told() -> Member {
+    let flags = object("The same, with flags in place of what whoever asks is not cleared for.", []);
+    may("message", any_of(&as_a("Message", "The message as it was sent, where it is still here."), &flags))
 }
 
 pub(super) fn gone() -> Member {

@@ -15,7 +15,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         ("SessionRelease", closed("Why it may go on.", [may("reason", text("It stays on the record."))])),
         ("Metrics", metrics()),
         ("Truth", truth()),
-        ("TruthLink", link()),
+        ("TruthLink", link("A message of a chain.", super::messages::bytes())),
     ]
 }
 
@@ -40,6 +40,11 @@ fn session() -> Value {
             may("closed_by", number("The entry that closed it.")),
             may("halted_by", number("The message that blocked it.")),
             may("halted_at", time("Since when it is halted.")),
+            may("halted_who", text("Who blocked it.")),
+            may(
+                "halted_says",
+                text("What the message that blocked it says, for those who decide and those who look on."),
+            ),
         ],
     )
 }
@@ -57,14 +62,14 @@ fn metrics() -> Value {
     )
 }
 
-fn link() -> Value {
+pub(super) fn link(about: &str, bytes: Member) -> Value {
     let roles = ["original", "ground", "correction", "dispute", "evidence", "mention"];
-    let part = super::messages::facts().into_iter().chain([super::messages::bytes()]).chain(judged([
+    let part = super::messages::facts().into_iter().chain([bytes]).chain(judged([
         must("role", one_of("What it is to the original.", &roles)),
         must("in_force", flag("Whether it went on: it was never held, or was released.")),
         must("names", list("The messages it names.", &number("A position."))),
     ]));
-    object("A message of a chain.", part)
+    object(about, part)
 }
 
 fn truth() -> Value {

@@ -28,19 +28,21 @@ fn two_hosts_talk_through_the_exchange() {
 
 #[test]
 fn a_send_is_answered_alike_whichever_way_it_takes() {
-    let house = House::open();
-    let (ann, _bob) = (house.admit("ann"), house.admit("bob"));
-    let host = Client::open(&house, &ann.token, BOTH[1]);
-    let message: Value = serde_json::from_str(&ann.cap("bob", "The outline is ready.")).unwrap();
-    host.done("send_message", json!({"message": message}));
-    let unknown: Value = serde_json::from_str(&ann.cap("nobody", "Hear me.")).unwrap();
-    let alarm = json!({"to": "bob", "severity": "critical", "reason": "smoke", "context": "⏰🌅"});
-    let unsigned = host.refused("escalate", alarm, "signature_required")["prepared"].clone();
-    for message in [message, unknown, unsigned, json!({}), json!({"x": [null, 1.5e3]})] {
-        let send = json!({"name": "send_message", "arguments": {"message": message}});
-        let mut weighed = send.clone();
-        weighed["_meta"] = json!({"example.com/more": 1});
-        assert_eq!(host.hear("tools/call", send), host.hear("tools/call", weighed), "{message}");
+    for generation in BOTH {
+        let house = House::open();
+        let (ann, _bob) = (house.admit("ann"), house.admit("bob"));
+        let host = Client::open(&house, &ann.token, generation);
+        let message: Value = serde_json::from_str(&ann.cap("bob", "The outline is ready.")).unwrap();
+        host.done("send_message", json!({"message": message}));
+        let unknown: Value = serde_json::from_str(&ann.cap("nobody", "Hear me.")).unwrap();
+        let alarm = json!({"to": "bob", "severity": "critical", "reason": "smoke", "context": "⏰🌅"});
+        let unsigned = host.refused("escalate", alarm, "signature_required")["prepared"].clone();
+        for message in [message, unknown, unsigned, json!({}), json!({"x": [null, 1.5e3]})] {
+            let send = json!({"name": "send_message", "arguments": {"message": message}});
+            let mut weighed = send.clone();
+            weighed["_meta"] = json!({"example.com/more": 1});
+            assert_eq!(host.hear("tools/call", send), host.hear("tools/call", weighed), "{message}");
+        }
     }
 }
 

@@ -68,6 +68,12 @@ fn a_header_that_announces_64_mebibytes_is_enough() {
 }
 
 #[test]
+fn empty_fragments_without_end() {
+    let pieces = frame(0, b"").repeat((2 << 20) / frame(0, b"").len() + 2);
+    check(&[frame(TEXT, b"{"), pieces].concat(), 1009, "too_large");
+}
+
+#[test]
 fn fragments_without_end() {
     let piece = frame(0, &[b'x'; 4096]);
     let many = [frame(TEXT, b"{\"a\":\""), piece.repeat(80)].concat();

@@ -27,6 +27,27 @@ fn every_dialect_is_answered_as_over_http() {
 }
 
 #[test]
+fn a_socket_may_do_without_receipts_and_its_agent_ask_for_them_later() {
+    let house = House::open();
+    let (ann, bob, eve) = (house.admit("ann"), house.admit("bob"), house.admit("eve"));
+    let mut socket = Socket::framed(&house, &ann.token, "?receipts=off");
+    let message = ann.vcp("bob", "hello");
+    socket.say(&message);
+    let verdict = socket.json();
+    assert_eq!((&verdict["status"], verdict.get("receipt")), (&json!("accepted"), None), "{verdict}");
+    let receipt = house.send(&ann, &message).ok()["receipt"].clone();
+    assert_eq!(receipt["position"], verdict["position"]);
+    let path = format!("/v1/messages/{}", verdict["position"]);
+    for party in [&ann, &bob] {
+        assert_eq!(house.ask("GET", &path).by(&party.token).get().ok()["receipt"], receipt, "{}", party.id);
+    }
+    assert_eq!(house.ask("GET", &path).by(&house.operator).get().ok().get("receipt"), None);
+    house.ask("GET", &path).by(&eve.token).get().refused(404, "not_found");
+    let bad = house.ask("GET", "/vcp/ws?receipts=maybe").by(&ann.token).get();
+    bad.refused(422, "schema_invalid");
+}
+
+#[test]
 fn what_is_recorded_is_cut_out_of_the_frame_as_it_stands() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));

@@ -60,6 +60,13 @@ pub struct Candidate {
     pub label: String,
 }
 
+impl Candidate {
+    /// So many that are known by number alone.
+    pub(in crate::extensions) fn numbered(count: usize) -> Vec<Candidate> {
+        (1..=count).map(|number| Candidate { id: number.to_string(), label: String::new() }).collect()
+    }
+}
+
 /// By its id alone, or with a label.
 #[derive(Deserialize)]
 #[serde(untagged)]

@@ -5,7 +5,8 @@
 //! the specs do not define counts with its name.
 
 use crate::registry::look;
-use legation_protocol::{Format, Received};
+use legation_protocol::vlp::Level;
+use legation_protocol::{Format, Message, Received};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -15,26 +16,63 @@ const BYTES: u64 = 4;
 /// How long a name may be and say nothing.
 const NAME: usize = 256;
 
-/// A message's content, looked into only when a constraint asks.
+/// What somebody tells others otherwise than by a message.
+pub(crate) struct Words<'w> {
+    /// Whom, by canonical id.
+    pub(crate) to: Vec<String>,
+    /// All that they can read of it.
+    pub(crate) texts: Vec<&'w str>,
+    /// Of what it speaks.
+    pub(crate) topics: Vec<&'w str>,
+}
+
+/// A message's content, looked into only when a constraint asks; or what is told otherwise.
 pub(super) struct Content<'c> {
-    received: &'c Received,
+    source: Source<'c>,
     members: OnceCell<Map<String, Value>>,
     topics: OnceCell<BTreeSet<String>>,
 }
 
+enum Source<'c> {
+    Message(&'c Received),
+    Words(&'c Words<'c>),
+}
+
 impl<'c> Content<'c> {
     pub(super) fn of(received: &'c Received) -> Content<'c> {
-        Content { received, members: OnceCell::new(), topics: OnceCell::new() }
+        Content { source: Source::Message(received), members: OnceCell::new(), topics: OnceCell::new() }
+    }
+
+    pub(super) fn told(words: &'c Words<'c>) -> Content<'c> {
+        Content { source: Source::Words(words), members: OnceCell::new(), topics: OnceCell::new() }
+    }
+
+    /// Whether it is a `block`: the brake is heard at any length, as alarms are.
+    fn is_brake(&self) -> bool {
+        match self.source {
+            Source::Message(received) => {
+                matches!(received.message(), Message::Vlp(message) if message.judged().declared == Level::Block)
+            }
+            Source::Words(_) => false,
+        }
     }
 
     /// About how many tokens there are, if they are more than this.
     pub(super) fn more_than(&self, limit: u64) -> Option<u64> {
-        let at_most = (self.received.signed_bytes().len() as u64).div_ceil(BYTES);
-        if at_most <= limit {
+        if self.is_brake() {
             return None;
         }
-        let dialect = self.received.message().dialect();
-        let bytes: usize = self.members().iter().map(|(name, value)| weight(dialect, name, value)).sum();
+        let bytes: usize = match self.source {
+            Source::Message(received) => {
+                let at_most = (received.signed_bytes().len() as u64).div_ceil(BYTES);
+                if at_most <= limit {
+                    return None;
+                }
+                let dialect = received.message().dialect();
+                self.members().iter().map(|(name, value)| weight(dialect, name, value)).sum()
+            }
+            Source::Words(words) => words.texts.iter().map(|text| text.len()).sum(),
+        };
         Some((bytes as u64).div_ceil(BYTES)).filter(|tokens| *tokens > limit)
     }
 
@@ -44,6 +82,9 @@ impl<'c> Content<'c> {
     }
 
     fn declared(&self) -> Vec<String> {
+        if let Source::Words(words) = self.source {
+            return words.topics.iter().map(|topic| (*topic).to_owned()).collect();
+        }
         let members = self.members();
         let task = members.get("payload").and_then(|payload| payload.get("task_type"));
         let named = ["topic", "topics", "keywords", "ontology"].into_iter().filter_map(|name| members.get(name));
@@ -51,7 +92,10 @@ impl<'c> Content<'c> {
     }
 
     fn members(&self) -> &Map<String, Value> {
-        self.members.get_or_init(|| serde_json::from_slice(self.received.signed_bytes()).unwrap_or_default())
+        self.members.get_or_init(|| match self.source {
+            Source::Message(received) => serde_json::from_slice(received.signed_bytes()).unwrap_or_default(),
+            Source::Words(_) => Map::new(),
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Holding messages of every dialect against the constraints their sender is under. Escalations, their
 //! acknowledgements and resumes are never stopped.
 
-use super::content::{Content, plain};
+use super::content::{Content, Words, plain};
 use super::laid::{Laid, Standing};
 use super::lineage;
 use crate::agent::Agent;
@@ -27,23 +27,43 @@ pub(in crate::rules::vcp) fn enforce(case: &Case<'_>, ruling: &mut Ruling) -> Re
     let hearer = if to.is_empty() { translate::hearer(case) } else { None };
     let hearer = hearer.map(str::to_owned);
     let to = hearer.as_ref().map_or(to, std::slice::from_ref);
-    let mut floor: Option<(Level, &Agent, &Laid)> = None;
-    for above in lineage(&case.state.registry, sender) {
+    keeps_to(case.state, sender, &content, to)?;
+    match message {
+        Message::Vlp(_) => hold_to_floor(case, ruling),
+        Message::Vcp(_) | Message::Acl(_) | Message::Cap(_) => Ok(()),
+    }
+}
+
+/// Refuses what an agent tells others otherwise than by a message, if it breaks a constraint.
+pub(crate) fn may_tell(state: &State, agent: &str, words: &Words<'_>) -> Result<(), Rejection> {
+    let agent = state.registry.agent(agent).filter(|_| !words.to.is_empty());
+    agent.map_or(Ok(()), |agent| keeps_to(state, agent, &Content::told(words), &words.to))
+}
+
+/// Refuses what breaks a constraint that an agent is under.
+fn keeps_to(state: &State, agent: &Agent, content: &Content<'_>, to: &[String]) -> Result<(), Rejection> {
+    let kept = &state.rules.vcp.constraints;
+    for above in lineage(&state.registry, agent) {
         let Some(laid) = kept.on(&above.id) else { continue };
-        check(case.state, &content, to, laid).map_or(Ok(()), |broken| Err(broken.rejection(above, sender)))?;
-        if let Some(level) = laid.bound.floor.filter(|level| floor.is_none_or(|(own, ..)| own < *level)) {
-            floor = Some((level, above, laid));
-        }
+        check(state, content, to, laid).map_or(Ok(()), |broken| Err(broken.rejection(above, agent)))?;
     }
-    match (message, floor) {
-        (Message::Vlp(message), Some((level, above, laid))) => {
-            let own = ruling.level.max(Some(message.judged().level()));
-            let rule = find(laid, |rule| *rule == Rule::SafetyFloor(Floor::Level(level)));
-            let broken = Broken { what: format!("safety_floor {level}"), rule };
-            raise(ruling, own, level, &broken.says(above, sender))
-        }
-        (Message::Vcp(_) | Message::Acl(_) | Message::Cap(_) | Message::Vlp(_), _) => Ok(()),
-    }
+    Ok(())
+}
+
+/// Raises what its sender says in VLP, or has said in VLP, to the least level it may have.
+pub(in crate::rules) fn hold_to_floor(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let Some(sender) = case.speaker.agent() else { return Ok(()) };
+    let kept = &case.state.rules.vcp.constraints;
+    let floors = lineage(&case.state.registry, sender).filter_map(|above| {
+        let laid = kept.on(&above.id)?;
+        Some((laid.bound.floor?, above, laid))
+    });
+    // The first of the highest: the nearest.
+    let highest = floors.reduce(|highest, floor| if highest.0 < floor.0 { floor } else { highest });
+    let Some((level, above, laid)) = highest else { return Ok(()) };
+    let rule = find(laid, |rule| *rule == Rule::SafetyFloor(Floor::Level(level)));
+    let broken = Broken { what: format!("safety_floor {level}"), rule };
+    raise(ruling, ruling.level, level, &broken.says(above, sender))
 }
 
 pub(in crate::rules::vcp) fn is_free(message: &Message) -> bool {

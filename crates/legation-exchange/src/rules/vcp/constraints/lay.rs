@@ -89,7 +89,7 @@ pub(in crate::rules::vcp) fn look(
 ) -> Result<(), Rejection> {
     let parent = case.speaker.id();
     let child = case.to.first().and_then(|id| case.state.registry.agent(id));
-    let Some(child) = child.filter(|child| child.parent.as_deref() == Some(parent)) else {
+    let Some(child) = child.filter(|child| case.state.registry.parent(child) == Some(parent)) else {
         let message = "constraints go from a parent to its child, and the recipient is no child of the sender";
         return Err(Rejection::because(Code::WrongDirection, message).at("/recipient").by("VCP 4.3"));
     };
