@@ -99,6 +99,8 @@ test("everything is reached by the keyboard, and colours can be chosen", async (
   await page.getByLabel("Colours").selectOption("dark");
   assert.notEqual(await ground(), light);
   await page.reload();
+  await page.locator("nav a[aria-current]").waitFor();
+  await page.locator("main h1").waitFor();
   assert.notEqual(await ground(), light);
   assert.deepEqual(await axe(page), []);
 });

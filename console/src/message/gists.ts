@@ -7,9 +7,10 @@ import { useAsk } from "../api/use";
 
 type Gists = ReadonlyMap<number, string>;
 
-/** How long before it is asked for, how long between two times, and how fast may be read. */
+/** How long before it is asked for, how long between two times, how often for the same, and how fast may be read. */
 const SOON = 300;
 const APART = 1500;
+const TRIES = 10;
 const A_SECOND = 12;
 const MOST = 400;
 
@@ -36,6 +37,9 @@ export function useGistsOf(thread: string, positions: readonly number[]): Gists 
   return useMemo(() => gistsOf(asked.data ?? []), [asked.data]);
 }
 
+const unknown = (messages: readonly Happening[], known: Gists): number[] =>
+  messages.filter(({ verdict, position }) => verdict !== "refused" && !known.has(position)).map(({ position }) => position);
+
 /** What the last messages say. `isStill`: they do not change, however fast they came. */
 export function useGists(messages: readonly Happening[], isStill: boolean): Gists {
   const [known, set] = useState<Gists>(new Map());
@@ -43,26 +47,36 @@ export function useGists(messages: readonly Happening[], isStill: boolean): Gist
   latest.current = { messages, isStill, known };
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const last = useRef(-APART);
+  const tries = useRef(0);
+  const gone = useRef(false);
   useEffect(() => {
+    tries.current = 0;
     const ask = async (): Promise<void> => {
       last.current = performance.now();
       const { messages: shown, isStill: still, known: old } = latest.current;
-      const wanted = shown.filter(({ verdict, position }) => verdict !== "refused" && !old.has(position)).map(({ position }) => position);
-      const isTime = still || isCalm(shown);
-      if (wanted.length > 0 && isTime) {
+      const wanted = unknown(shown, old);
+      let left = wanted;
+      if (wanted.length > 0 && (still || isCalm(shown))) {
+        tries.current++;
         const found = await get("/v1/messages", { query: { verdict: "any", include: "gist", limit: MOST, ...inRange(wanted) } }).catch(() => undefined);
         const told = gistsOf(found?.messages ?? []);
         // What is not shown any more is forgotten.
-        if (found) set(new Map(latest.current.messages.flatMap(({ position }) => {
+        const next = new Map(latest.current.messages.flatMap(({ position }) => {
           const gist = told.get(position) ?? old.get(position);
           return gist === undefined ? [] : [[position, gist] as const];
-        })));
+        }));
+        left = unknown(latest.current.messages, next);
+        if (gone.current) return;
+        if (found) set(next);
       }
-      // Once it is calm what came last is still there.
-      timer.current = isTime ? undefined : setTimeout(() => void ask(), APART);
+      // Until it is calm; and what came meanwhile, or is not found yet, is asked for again.
+      timer.current = left.length > 0 && tries.current < TRIES ? setTimeout(() => void ask(), APART) : undefined;
     };
     timer.current ??= setTimeout(() => void ask(), Math.max(SOON, APART - (performance.now() - last.current)));
   }, [messages, isStill]);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => () => {
+    gone.current = true;
+    clearTimeout(timer.current);
+  }, []);
   return known;
 }

@@ -1,7 +1,7 @@
 // What people do: asking before something is done, saying that it was, copying.
 import { signal } from "@preact/signals";
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../api/client";
 import { asProblem } from "../api/use";
 import { ErrorState } from "./frame";
@@ -49,22 +49,30 @@ export function Confirm({ title, verb, danger, act, close, ask, children }: Conf
   const [said, say] = useState("");
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Problem>();
-  useEffect(() => dialog.current?.showModal(), []);
+  const gone = useRef(false);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+  // Closed rather than taken away, so that the focus goes back to where it was; and at once, not when the browser gets
+  // to say so, since until then whoever asks again would ask nothing.
+  const shut = (): void => {
+    if (gone.current) return;
+    gone.current = true;
+    dialog.current?.close();
+    close();
+  };
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     setError(undefined);
     try {
       await act(said);
-      // Closed rather than taken away, so that the focus goes back to where it was.
-      dialog.current?.close();
+      shut();
     } catch (problem) {
       setError(asProblem(problem));
       setBusy(false);
     }
   };
   return (
-    <dialog ref={dialog} class="confirm" onClose={close} aria-labelledby="confirm-title">
+    <dialog ref={dialog} class="confirm" onCancel={(event) => { event.preventDefault(); shut(); }} onClose={shut} aria-labelledby="confirm-title">
       <form onSubmit={submit}>
         <h2 id="confirm-title">{title}</h2>
         {children}
@@ -77,7 +85,7 @@ export function Confirm({ title, verb, danger, act, close, ask, children }: Conf
         )}
         {error && <ErrorState error={error} />}
         <div class="actions">
-          <button type="button" onClick={() => dialog.current?.close()}>Cancel</button>
+          <button type="button" onClick={shut}>Cancel</button>
           <button type="submit" class={danger ? "primary danger" : "primary"} disabled={busy}>{verb}</button>
         </div>
       </form>
