@@ -11,8 +11,6 @@ use legation_store::index::{Error, Finder, Index, Origin};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use thread_priority::unix::set_thread_priority_and_policy;
-use thread_priority::{NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, thread_native_id};
 use tokio::sync::{Notify, Semaphore, watch};
 
 /// How long until what failed is tried again.
@@ -22,8 +20,9 @@ const TELL: Duration = Duration::from_secs(5);
 const FAR: u64 = 50_000;
 /// How many questions are looked up at once.
 const ASKED: usize = 8;
-/// How far the thread steps back from the processor.
-const IDLE: ThreadSchedulePolicy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
+/// How far a thread steps back from the processor: the niceness of whoever is in no hurry at all.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 19;
 
 /// How far the index is, and what finds entries in it.
 #[derive(Clone, Default)]
@@ -187,28 +186,32 @@ impl Follower {
     }
 }
 
-/// Leaves the processor to whoever wants it: on Linux the thread runs only where a core would be idle, and
-/// stops at once for another. Elsewhere the thread does without.
+/// Leaves the processor to whoever wants it: on Linux the thread has what others leave, and next to nothing beyond.
+/// It is not kept from running: what it holds others may wait for, and those who search wait for the index. Elsewhere the
+/// thread does without.
 pub(crate) fn step_back() {
+    // A thread has a niceness of its own here.
     #[cfg(target_os = "linux")]
-    if let Err(error) = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, IDLE) {
-        tracing::debug!(?error, "the index runs at the priority of everything else");
+    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE) {
+        tracing::debug!(?error, "a thread runs at the priority of everything else");
     }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::{IDLE, step_back};
-    use thread_priority::unix::thread_schedule_policy;
+    use super::{NICE, step_back};
+    use rustix::process::getpriority_process;
+    use rustix::thread::gettid;
 
     #[test]
     fn only_the_thread_itself_steps_back() {
-        let before = thread_schedule_policy().unwrap();
-        let inside = std::thread::spawn(|| {
+        let own = || getpriority_process(Some(gettid())).unwrap();
+        let before = own();
+        let inside = std::thread::spawn(move || {
             step_back();
-            thread_schedule_policy().unwrap()
+            own()
         });
-        assert_eq!(inside.join().unwrap(), IDLE);
-        assert_eq!(thread_schedule_policy().unwrap(), before);
+        assert_eq!(inside.join().unwrap(), NICE);
+        assert_eq!(own(), before);
     }
 }

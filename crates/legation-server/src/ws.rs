@@ -1,6 +1,7 @@
 //! `GET /vcp/ws`: the WebSocket binding (messaging 1.2, section 8.3). The door decides who comes in, as far
 //! as that is known by then; a session does the rest.
 
+mod answer;
 mod answers;
 mod bind;
 mod close;

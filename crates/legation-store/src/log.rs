@@ -157,6 +157,6 @@ impl Drop for Log {
     /// Nodes that wait are written while the directory is still locked. Without them they would be
     /// made again.
     fn drop(&mut self) {
-        self.shared().tree.flush();
+        let _ = self.shared().tree.flush();
     }
 }

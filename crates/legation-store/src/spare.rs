@@ -11,6 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// What is written and synced at once, and the rest after it: whoever commits on the same disk waits for no more.
+const PORTION: usize = 1 << 20;
+const REST: Duration = Duration::from_millis(2);
 
 /// A file of zeros without a name of its own yet.
 #[derive(Debug)]
@@ -25,8 +30,16 @@ pub(crate) struct Zeros {
 pub(crate) struct Spare {
     path: PathBuf,
     disk: Arc<dyn Disk>,
-    stop: Arc<AtomicBool>,
+    told: Arc<Told>,
     state: State,
+}
+
+/// What whoever makes one is told meanwhile.
+#[derive(Debug, Default)]
+struct Told {
+    /// It is waited for.
+    hurry: AtomicBool,
+    stop: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -42,7 +55,7 @@ impl Spare {
         let path = log_dir(dir).join("spare.tmp");
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),
-            _ => Ok(Spare { path, disk, stop: Arc::default(), state: State::None }),
+            _ => Ok(Spare { path, disk, told: Arc::default(), state: State::None }),
         }
     }
 
@@ -54,10 +67,11 @@ impl Spare {
     /// Begins to make one, if there is none.
     pub(crate) fn start(&mut self, size: u64) {
         if self.is_none() {
-            let (path, disk, stop) = (self.path.clone(), Arc::clone(&self.disk), Arc::clone(&self.stop));
+            let (path, disk, told) = (self.path.clone(), Arc::clone(&self.disk), Arc::clone(&self.told));
+            told.hurry.store(false, Ordering::Relaxed);
             let made = thread::Builder::new().name("record-spare".to_owned());
             // Without a thread it is made when it is needed.
-            if let Ok(handle) = made.spawn(move || zeros(path, size, disk.as_ref(), &stop)) {
+            if let Ok(handle) = made.spawn(move || zeros(path, size, disk.as_ref(), &told)) {
                 self.state = State::Making(handle);
             }
         }
@@ -65,6 +79,7 @@ impl Spare {
 
     /// Makes sure that one of at least this size is there; a new one has the other size.
     pub(crate) fn ensure(&mut self, at_least: u64, size: u64) -> Result<(), Error> {
+        self.told.hurry.store(true, Ordering::Relaxed);
         self.state = match std::mem::replace(&mut self.state, State::None) {
             State::Making(handle) => match handle.join() {
                 Ok(Ok(zeros)) => State::Ready(zeros),
@@ -75,7 +90,7 @@ impl Spare {
         };
         if !matches!(&self.state, State::Ready(zeros) if zeros.size >= at_least) {
             self.state = State::None;
-            let made = zeros(self.path.clone(), size.max(at_least), self.disk.as_ref(), &self.stop);
+            let made = zeros(self.path.clone(), size.max(at_least), self.disk.as_ref(), &self.told);
             self.state = State::Ready(made.map_err(Error::room("make", &self.path))?);
         }
         Ok(())
@@ -94,7 +109,8 @@ impl Spare {
 impl Drop for Spare {
     /// Nothing may write to the directory once its lock is gone.
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.told.hurry.store(true, Ordering::Relaxed);
+        self.told.stop.store(true, Ordering::Relaxed);
         if let State::Making(handle) = std::mem::replace(&mut self.state, State::None) {
             let _ = handle.join();
         }
@@ -102,9 +118,9 @@ impl Drop for Spare {
     }
 }
 
-fn zeros(path: PathBuf, size: u64, disk: &dyn Disk, stop: &AtomicBool) -> io::Result<Zeros> {
+fn zeros(path: PathBuf, size: u64, disk: &dyn Disk, told: &Told) -> io::Result<Zeros> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-    let filled = check_room(&path, size, disk).and_then(|()| fill(&file, size, disk, stop));
+    let filled = check_room(&path, size, disk).and_then(|()| fill(&file, size, disk, told));
     if let Err(error) = filled {
         drop(file);
         // The room it took is wanted back at once.
@@ -121,22 +137,21 @@ fn check_room(path: &Path, size: u64, disk: &dyn Disk) -> io::Result<()> {
     if room.is_ok_and(|room| room < size) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
 }
 
-fn fill(file: &File, size: u64, disk: &dyn Disk, stop: &AtomicBool) -> io::Result<()> {
-    const BLOCK: usize = 1 << 20;
-    let block = vec![0; BLOCK.min(usize::try_from(size).unwrap_or(BLOCK))];
+fn fill(file: &File, size: u64, disk: &dyn Disk, told: &Told) -> io::Result<()> {
+    let block = vec![0; PORTION.min(usize::try_from(size).unwrap_or(PORTION))];
     let mut at = 0;
     while at < size {
-        if stop.load(Ordering::Relaxed) {
+        if told.stop.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        let left = usize::try_from(size - at).unwrap_or(BLOCK);
+        let left = usize::try_from(size - at).unwrap_or(PORTION);
         let part = block.get(..left.min(block.len())).unwrap_or_default();
         disk.write_at(file, part, at)?;
+        disk.sync(file)?;
         at += part.len() as u64;
-        // In portions, so that commits on the same disk never queue behind all of it.
-        if at.is_multiple_of(4 << 20) {
-            disk.sync(file)?;
+        if !told.hurry.load(Ordering::Relaxed) {
+            thread::sleep(REST);
         }
     }
-    disk.sync(file)
+    Ok(())
 }

@@ -68,8 +68,7 @@ impl Tree {
     /// All nodes of the log are in it. Where there was no room for all of them it keeps to its passing
     /// name, and the next start makes it again.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        self.flush();
-        let whole = self.is_written();
+        let whole = self.flush();
         match self.unfinished.take_if(|_| whole) {
             Some(unfinished) => {
                 // Later starts look at the edge of what an older snapshot knows, and rely on the rest.
@@ -110,27 +109,26 @@ impl Tree {
         }
     }
 
-    /// Writes what waits. What cannot be written goes on waiting.
-    pub(crate) fn flush(&self) {
-        self.write(&mut self.state.write().unwrap_or_else(PoisonError::into_inner));
+    /// Writes what waits, and says whether there was room for all of it. What cannot be written goes on waiting.
+    pub(crate) fn flush(&self) -> bool {
+        self.write(&mut self.state.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether nothing waits.
-    fn is_written(&self) -> bool {
-        self.state.read().unwrap_or_else(PoisonError::into_inner).waiting.is_empty()
-    }
-
-    fn write(&self, state: &mut State) {
-        if !state.waiting.is_empty() && self.disk.write_at(&self.file, &state.waiting, state.written).is_ok() {
+    fn write(&self, state: &mut State) -> bool {
+        if state.waiting.is_empty() {
+            return true;
+        }
+        let is_written = self.disk.write_at(&self.file, &state.waiting, state.written).is_ok();
+        if is_written {
             state.written += state.waiting.len() as u64;
             state.waiting.clear();
         }
+        is_written
     }
 
     /// Makes the nodes durable; an error if there was no room for all of them.
     pub(crate) fn sync(&self) -> Result<(), Error> {
-        self.flush();
-        if !self.is_written() {
+        if !self.flush() {
             return Err(Error::room("write", &self.path)(io::ErrorKind::StorageFull.into()));
         }
         self.disk.sync(&self.file).map_err(Error::io("sync", &self.path))
@@ -161,5 +159,32 @@ impl Nodes for Tree {
             self.file.read_exact_at(&mut node.0, offset).map_err(|_| missing())?;
         }
         Ok(node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tree;
+    use crate::disk::Direct;
+    use legation_exchange::record::Hash;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn what_comes_while_nodes_are_made_durable_is_not_taken_for_a_lack_of_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = Tree::anew(dir.path(), Arc::new(Direct)).unwrap();
+        let done = AtomicBool::new(false);
+        let outcome = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    tree.push(&[Hash::ZERO]);
+                }
+            });
+            let outcome = (0..200).try_for_each(|_| tree.sync());
+            done.store(true, Ordering::Relaxed);
+            outcome
+        });
+        outcome.unwrap();
     }
 }

@@ -1,13 +1,35 @@
 //! Answers under way, in the order of what was asked. Only the first is waited for: a commit that answers many things
-//! wakes the socket once, and what it answers goes out together.
+//! wakes the socket once, and what it answers goes out together. Many are put into words beside the socket, which reads on
+//! meanwhile.
 
 use futures_util::future::BoxFuture;
 use std::collections::VecDeque;
-use std::future::poll_fn;
-use std::task::{Context, Poll, Waker};
+use std::future::{Future as _, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker, ready};
+use tokio::task::JoinHandle;
 
-pub(super) struct Answers<T> {
+/// So many that take long are put into words elsewhere: for fewer it is not worth the way.
+const MANY: usize = 16;
+
+/// Something that can be put into words.
+pub(super) trait Speak: Send + 'static {
+    type Words: Send + 'static;
+
+    fn words(self) -> Self::Words;
+
+    /// Whether that takes long.
+    fn takes_long(&self) -> bool;
+}
+
+pub(super) struct Answers<T: Speak> {
     underway: VecDeque<Underway<T>>,
+    /// Those that are put into words elsewhere, and how many they are.
+    elsewhere: VecDeque<(usize, JoinHandle<VecDeque<T::Words>>)>,
+    /// Those that are in words.
+    words: VecDeque<T::Words>,
+    /// How many there are in all.
+    count: usize,
 }
 
 enum Underway<T> {
@@ -15,54 +37,103 @@ enum Underway<T> {
     Waits(BoxFuture<'static, T>),
 }
 
-impl<T> Answers<T> {
-    pub(super) fn new() -> Answers<T> {
-        Answers { underway: VecDeque::new() }
+/// Words that will not come: what should have found them broke.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lost;
+
+impl<T: Speak> Answers<T> {
+    pub(super) fn new() -> Self {
+        Answers { underway: VecDeque::new(), elsewhere: VecDeque::new(), words: VecDeque::new(), count: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.underway.len()
+        self.count
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.underway.is_empty()
+        self.count == 0
     }
 
     /// Adds one that is there already.
     pub(super) fn put(&mut self, answer: T) {
-        self.underway.push_back(Underway::There(answer));
+        self.add(Underway::There(answer));
     }
 
     /// Adds one that is to come. It sets out now, before whatever is asked later.
     pub(super) fn wait_for(&mut self, mut answer: BoxFuture<'static, T>) {
-        let underway = match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        self.add(match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(answer) => Underway::There(answer),
             Poll::Pending => Underway::Waits(answer),
-        };
-        self.underway.push_back(underway);
+        });
+    }
+
+    fn add(&mut self, answer: Underway<T>) {
+        self.underway.push_back(answer);
+        self.count += 1;
     }
 
     /// The next, once it is there; none where none is under way. Nothing is lost when this is dropped while it waits.
-    pub(super) async fn next(&mut self) -> Option<T> {
+    pub(super) async fn next(&mut self) -> Option<Result<T::Words, Lost>> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        if let Some(Underway::Waits(first)) = self.underway.front_mut() {
-            let Poll::Ready(answer) = first.as_mut().poll(cx) else { return Poll::Pending };
-            self.underway.pop_front();
-            return Poll::Ready(Some(answer));
+    /// The next, if it is in words already.
+    pub(super) fn at_hand(&mut self) -> Option<T::Words> {
+        self.words.pop_front().inspect(|_| self.count -= 1)
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T::Words, Lost>>> {
+        if let Some(words) = self.at_hand() {
+            return Poll::Ready(Some(Ok(words)));
         }
-        match self.underway.pop_front() {
-            Some(Underway::There(answer)) => Poll::Ready(Some(answer)),
-            Some(Underway::Waits(_)) | None => Poll::Ready(None),
+        let there = self.all_there(cx);
+        if self.elsewhere.is_empty() && there.iter().filter(|answer| answer.takes_long()).count() < MANY {
+            self.words.extend(there.into_iter().map(T::words));
+        } else if !there.is_empty() {
+            let count = there.len();
+            let words = tokio::task::spawn_blocking(|| there.into_iter().map(T::words).collect());
+            self.elsewhere.push_back((count, words));
         }
+        if let Some((count, words)) = self.elsewhere.front_mut() {
+            let (count, words) = (*count, ready!(Pin::new(words).poll(cx)));
+            self.elsewhere.pop_front();
+            match words {
+                Ok(words) => self.words = words,
+                Err(_) => {
+                    self.count -= count;
+                    return Poll::Ready(Some(Err(Lost)));
+                }
+            }
+        }
+        match self.at_hand() {
+            Some(words) => Poll::Ready(Some(Ok(words))),
+            None if self.is_empty() => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+
+    /// All that are there before the first that is not.
+    fn all_there(&mut self, cx: &mut Context<'_>) -> Vec<T> {
+        let mut there = Vec::new();
+        while let Some(first) = self.underway.pop_front() {
+            match first {
+                Underway::There(answer) => there.push(answer),
+                Underway::Waits(mut answer) => match answer.as_mut().poll(cx) {
+                    Poll::Ready(answer) => there.push(answer),
+                    Poll::Pending => {
+                        self.underway.push_front(Underway::Waits(answer));
+                        break;
+                    }
+                },
+            }
+        }
+        there
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Answers;
+    use super::{Answers, Lost, MANY, Speak};
     use futures_util::FutureExt as _;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,6 +149,25 @@ mod tests {
         }
     }
 
+    struct Number(usize);
+
+    impl Speak for Number {
+        type Words = String;
+
+        fn words(self) -> String {
+            assert_ne!(self.0, 13, "nobody says this");
+            self.0.to_string()
+        }
+
+        fn takes_long(&self) -> bool {
+            self.0 >= 10
+        }
+    }
+
+    fn said(numbers: std::ops::Range<usize>) -> Vec<String> {
+        numbers.map(|number| number.to_string()).collect()
+    }
+
     #[test]
     fn answers_come_in_the_order_of_the_questions_and_wake_once() {
         let counted = Arc::new(Counted::default());
@@ -87,32 +177,51 @@ mod tests {
         for _ in 0..3 {
             let (sender, answer) = oneshot::channel();
             senders.push(sender);
-            answers.wait_for(async move { answer.await.unwrap() }.boxed());
+            answers.wait_for(async move { Number(answer.await.unwrap()) }.boxed());
         }
-        answers.put(3);
+        answers.put(Number(3));
         assert_eq!((answers.len(), answers.poll_next(&mut cx)), (4, Poll::Pending));
         for (number, sender) in senders.into_iter().enumerate().rev() {
             sender.send(number).unwrap();
         }
         assert_eq!(counted.0.load(Ordering::SeqCst), 1);
-        let told: Vec<_> = std::iter::from_fn(|| match answers.poll_next(&mut cx) {
-            Poll::Ready(answer) => answer,
-            Poll::Pending => panic!("all are there"),
-        })
-        .collect();
-        assert_eq!(told, [0, 1, 2, 3]);
-        assert!(answers.is_empty());
+        assert_eq!(answers.poll_next(&mut cx), Poll::Ready(Some(Ok("0".to_owned()))));
+        assert_eq!(std::iter::from_fn(|| answers.at_hand()).collect::<Vec<_>>(), said(1..4));
+        assert_eq!((answers.is_empty(), answers.poll_next(&mut cx)), (true, Poll::Ready(None)));
+    }
+
+    #[tokio::test]
+    async fn many_are_put_into_words_elsewhere_and_nothing_overtakes_them() {
+        let (mut answers, mut heard) = (Answers::new(), Vec::new());
+        let all = 20..20 + MANY + 2;
+        all.clone().take(MANY).for_each(|number| answers.put(Number(number)));
+        // They set out when they are asked for, and what comes then waits for them.
+        let first = answers.next().now_or_never().flatten();
+        all.clone().skip(MANY).for_each(|number| answers.put(Number(number)));
+        assert!(answers.len() >= MANY + 1);
+        heard.extend(first.map(Result::unwrap));
+        while let Some(words) = answers.next().await {
+            heard.push(words.unwrap());
+        }
+        assert_eq!((heard, answers.len()), (said(all), 0));
+    }
+
+    #[tokio::test]
+    async fn words_that_break_are_told_of() {
+        let mut answers = Answers::new();
+        (10..10 + MANY).for_each(|number| answers.put(Number(number)));
+        assert_eq!((answers.next().await, answers.len()), (Some(Err(Lost)), 0));
     }
 
     #[test]
     fn what_is_asked_sets_out_before_its_answer_is_waited_for() {
         let (asked, seen) = std::sync::mpsc::channel();
-        let mut answers = Answers::new();
+        let mut answers = Answers::<Number>::new();
         for number in 0..2 {
             let asked = asked.clone();
             let answer = async move {
                 asked.send(number).unwrap();
-                std::future::pending::<()>().await;
+                std::future::pending().await
             };
             answers.wait_for(answer.boxed());
         }

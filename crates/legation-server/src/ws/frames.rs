@@ -9,6 +9,7 @@ use legation_exchange::extensions::Extension;
 use legation_protocol::json::{Doc, Limits, Node};
 use legation_protocol::sign::Signature;
 use legation_protocol::{Code, Findings, Format, Rejection};
+use memchr::memmem;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -76,6 +77,9 @@ struct Resumed {
 impl Asked {
     /// Reads a frame. What is no frame of ours is a message, and the corridor says what is wrong with it.
     pub(crate) fn read(text: &str) -> Result<Asked, (Option<String>, Refusal)> {
+        if !may_be_ours(text.as_bytes()) {
+            return Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None }));
+        }
         let doc = Doc::parse_within(text.as_bytes(), LIMITS);
         let root = doc.as_ref().map(Doc::root).ok();
         let kind = root.and_then(|root| root.get("type")).and_then(Node::text);
@@ -88,6 +92,13 @@ impl Asked {
             _ => Ok(Asked::Send(Sent { name: None, bytes: text.as_bytes().into(), signature: None })),
         }
     }
+}
+
+/// Whether the name of a frame stands somewhere in this, or may, behind an escape. Most messages have neither, and need not
+/// be read twice.
+fn may_be_ours(text: &[u8]) -> bool {
+    let names = [r#""send""#, r#""ack""#, r#""extension""#, r#""resume""#];
+    memchr::memchr(b'\\', text).is_some() || names.iter().any(|name| memmem::find(text, name.as_bytes()).is_some())
 }
 
 impl Extended {
@@ -192,4 +203,28 @@ pub(crate) enum Told<'t> {
         code: &'static str,
         message: &'static str,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Asked;
+
+    #[track_caller]
+    fn check(frame: &str, is_ours: bool) {
+        let asked = Asked::read(frame);
+        let is_whole = matches!(&asked, Ok(Asked::Send(sent)) if *sent.bytes == *frame.as_bytes());
+        assert_eq!(!is_whole, is_ours, "{frame}: {asked:?}");
+    }
+
+    #[test]
+    fn a_frame_is_known_however_its_name_is_written_and_everything_else_is_a_message() {
+        check(r#"{"type":"resume"}"#, true);
+        check(r#"{"message":{},"type":"send"}"#, true);
+        check(r#"{"type":"\u0061ck","position":1}"#, true);
+        check(r#"{"\u0074ype":"resume"}"#, true);
+        check(r#"{"type":"claim","content":"send it"}"#, false);
+        check(r#"{"type":"claim","topic":"send"}"#, false);
+        check(r#"{"type":"claim","content":"say \"send\""}"#, false);
+        check(r#"{"type":"resume""#, false);
+    }
 }

@@ -1,8 +1,9 @@
 //! A connection from which only so much is read: little from somebody who has proven nothing yet, so that strangers
 //! cannot have memory taken for what they never finish; and from anybody no more than the pieces of one message, since
-//! pieces may be empty and never come to an end.
+//! pieces may be empty and never come to an end. Whoever sends much is read far at a time.
 
 use std::io;
+use std::ops::Range;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -14,7 +15,13 @@ pub(crate) struct Metered<S> {
     left: Option<usize>,
     /// Bytes since the last whole message.
     since: usize,
+    /// Room for what is read before it is asked for, while much comes, and where in it such bytes lie.
+    ahead: Box<[u8]>,
+    rest: Range<usize>,
 }
+
+/// Read at once from somebody who sends more than is asked for.
+const AHEAD: usize = 32 << 10;
 
 /// More than the largest message has in pieces of a byte each, with what stands before each piece.
 const PIECES: usize = 2 << 20;
@@ -22,7 +29,7 @@ const PIECES: usize = 2 << 20;
 impl<S> Metered<S> {
     /// Reads at most so many bytes; without a bound, all.
     pub(crate) fn new(inner: S, left: Option<usize>) -> Metered<S> {
-        Metered { inner, left, since: 0 }
+        Metered { inner, left, since: 0, ahead: Box::default(), rest: 0..0 }
     }
 
     /// A message is whole, and another begins.
@@ -36,10 +43,37 @@ impl<S> Metered<S> {
     }
 }
 
+impl<S: AsyncRead + Unpin> Metered<S> {
+    /// Fills what is to be filled, from what was read ahead where there is any.
+    fn fill(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.ahead.is_empty() {
+            ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
+            if buf.remaining() == 0 && self.left.is_none() {
+                self.ahead = vec![0; AHEAD].into();
+            }
+            return Poll::Ready(Ok(()));
+        }
+        if self.rest.is_empty() {
+            let mut room = ReadBuf::new(&mut self.ahead);
+            let read = Pin::new(&mut self.inner).poll_read(cx, &mut room);
+            self.rest = 0..room.filled().len();
+            if self.rest.is_empty() {
+                // It is calm again.
+                self.ahead = Box::default();
+                return read;
+            }
+        }
+        let some = self.rest.start..self.rest.end.min(self.rest.start + buf.remaining());
+        self.rest.start = some.end;
+        buf.put_slice(self.ahead.get(some).unwrap_or_default());
+        Poll::Ready(Ok(()))
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
-        ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
+        ready!(self.fill(cx, buf))?;
         let read = buf.filled().len() - before;
         self.since += read;
         if self.since > PIECES {
@@ -75,5 +109,48 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
 
     fn is_write_vectored(&self) -> bool {
         self.inner.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AHEAD, Metered};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    #[tokio::test]
+    async fn what_is_read_ahead_comes_whole_and_in_order_and_its_room_goes_when_it_is_calm() {
+        let (mut from, to) = duplex(3 * AHEAD);
+        let mut metered = Metered::new(to, None);
+        let said: Vec<u8> = (0..2 * AHEAD + 100).map(|at| u8::try_from(at % 251).unwrap()).collect();
+        from.write_all(&said).await.unwrap();
+        let (mut heard, mut part, mut most) = (Vec::<u8>::new(), [0; 1000], 0);
+        while heard.len() < said.len() {
+            let read = metered.read(&mut part).await.unwrap();
+            heard.extend(&part[..read]);
+            most = most.max(metered.ahead.len());
+            metered.is_whole();
+        }
+        assert!(heard == said && most == AHEAD);
+        // Nothing more is there, and then one byte.
+        tokio::select! {
+            biased;
+            _ = metered.read(&mut part) => panic!("nothing was said"),
+            () = std::future::ready(()) => assert!(metered.ahead.is_empty()),
+        }
+        from.write_all(b"x").await.unwrap();
+        assert_eq!((metered.read(&mut part).await.unwrap(), part[0], metered.ahead.len()), (1, b'x', 0));
+    }
+
+    #[tokio::test]
+    async fn of_a_stranger_nothing_is_read_ahead() {
+        let (mut from, to) = duplex(4096);
+        let mut metered = Metered::new(to, Some(2000));
+        from.write_all(&[7; 3000]).await.unwrap();
+        let mut part = [0; 1000];
+        for left in [1000, 0] {
+            metered.read_exact(&mut part).await.unwrap();
+            assert_eq!((metered.left, metered.ahead.len()), (Some(left), 0));
+        }
+        assert!(metered.read(&mut part).await.is_err());
     }
 }

@@ -1,7 +1,8 @@
 //! A socket's life once it is bound, in one task: frames in, answers out in the order of the questions, and
 //! the mailbox as it fills.
 
-use super::answers::Answers;
+use super::answer::{Answer, Said, Sending, Words};
+use super::answers::{Answers, Lost};
 use super::bind::Bound;
 use super::close::Close;
 use super::frames::{Asked, Done, Extended, Sent, Told};
@@ -13,18 +14,15 @@ use super::{MESSAGE, Switch};
 use crate::guest::Guest;
 use crate::handshake::{Agreement, Features, is_handshake};
 use crate::inbox::Item;
-use crate::messages::Taken;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use futures_util::future::FutureExt as _;
-use legation_engine::{Credential, Delivery, End, Error, Feed, Settled, Submission, Turned, Turns};
-use legation_exchange::Verdict;
+use legation_engine::{Credential, Delivery, End, Feed, Submission, Turned, Turns};
 use legation_exchange::extensions::Extension;
 use legation_exchange::rules::vcp::Standing;
 use legation_protocol::{Code, Format};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -73,16 +71,6 @@ pub(crate) struct Session {
     /// What a plain client was given and has not taken yet, and the position its next pong is for.
     given: VecDeque<u64>,
     asked: Option<u64>,
-}
-
-/// What became of something asked.
-enum Answer {
-    /// The first of a socket says whether it looks like a context.
-    Settled(Option<String>, Option<bool>, Result<Settled, Refusal>),
-    Acknowledged(Done, Result<Verdict, Error>),
-    Taken(Result<Verdict, Error>),
-    Extended(Option<String>, Result<(String, String, Value), Refusal>),
-    Refused(Option<String>, Refusal),
 }
 
 #[derive(Deserialize)]
@@ -176,7 +164,7 @@ impl Session {
                 () = &mut stopped => Err(Close::Stopping),
                 () = unfit(&mut self.features, greeted.as_deref()) => Err(Close::Unfit),
                 turned = self.turns.next(), if self.speech == Speech::Framed => self.turned(turned.as_deref()),
-                Some(answer) = self.answers.next(), if telling => self.tell(answer),
+                Some(words) = self.answers.next(), if telling => self.tell(words),
                 page = next_of(&mut self.feed), if delivering => page.map_err(Close::from).and_then(|page| self.deliver(&page)),
                 heard = self.wire.next(reading) => match heard {
                     Ok(heard) => self.hear(heard).await,
@@ -212,8 +200,8 @@ impl Session {
     /// What was asked is answered before goodbye.
     async fn answer_rest(&mut self, close: Close) -> Close {
         let rest = async {
-            while let Some(answer) = self.answers.next().await {
-                self.tell(answer)?;
+            while let Some(words) = self.answers.next().await {
+                self.tell(words)?;
                 while self.wire.backlog() >= BACKLOG {
                     self.wire.next(false).await?;
                 }
@@ -316,13 +304,17 @@ impl Session {
             None => Credential::Bearer(who.clone()),
         };
         let first = (!std::mem::replace(&mut self.began, true)).then(|| is_context(&bytes));
-        let only = (self.speech == Speech::Plain).then_some(Format::Vcp);
+        // A plain client is told nothing of what is taken, and sends no hello any more.
+        let (only, receipts) = match self.speech {
+            Speech::Plain => (Some(Format::Vcp), Switch::Off),
+            Speech::Framed => (None, self.receipts),
+        };
         let (source, trace) = (self.guest.source.into(), self.guest.trace.of_message());
         let submission = Submission { bytes, credential, only, source, idempotency_key: None, trace };
         match self.shared.exchange.submit(submission).await {
             Ok(pending) => {
-                let settled =
-                    async move { Answer::Settled(name, first, pending.settled().await.map_err(Refusal::from)) };
+                let sending = Sending { name, first, receipts };
+                let settled = async move { Answer::Settled(sending, pending.settled().await.map_err(Refusal::from)) };
                 self.answers.wait_for(settled.boxed());
             }
             Err(error) => self.answers.put(Answer::Refused(name, error.into())),
@@ -349,37 +341,29 @@ impl Session {
         self.answers.wait_for(asked.boxed());
     }
 
-    fn tell(&mut self, answer: Answer) -> Result<(), Close> {
-        let told = match answer {
-            Answer::Settled(name, first, settled) => {
-                if let Some(is_context) = first {
-                    self.note_first(is_context && settled.as_ref().is_ok_and(Settled::is_taken))?;
-                }
-                let taken = settled.and_then(|settled| match self.receipts {
-                    Switch::On => Taken::of(settled.receipted()?),
-                    Switch::Off => Taken::of((settled.verdict(), None)),
-                });
-                taken
-                    .map(|taken| Told::Verdict { r#ref: name.clone(), taken: Box::new(taken) })
-                    .map_err(|refusal| (name, refusal))
-            }
-            Answer::Acknowledged(done, verdict) => match entry_of(verdict) {
-                Ok(entry) => Ok(Told::Acked { done, entry }),
-                Err(refusal) => Err((None, refusal)),
-            },
-            Answer::Taken(verdict) => return entry_of(verdict).map(drop).map_err(|why| Close::Policy(why.code())),
-            Answer::Extended(name, Ok((extension, ask, result))) => {
-                Ok(Told::Answer { r#ref: name, extension, ask, result })
-            }
-            Answer::Extended(name, Err(refusal)) | Answer::Refused(name, refusal) => Err((name, refusal)),
-        };
-        match (told, self.speech) {
-            (Ok(told), Speech::Framed) => self.wire.put_json(&told),
-            (Ok(_), Speech::Plain) => Ok(()),
-            (Err((name, refusal)), Speech::Framed) => {
+    /// Tells an answer, and those that are at hand behind it.
+    fn tell(&mut self, words: Result<Words, Lost>) -> Result<(), Close> {
+        self.say(words.map_err(|Lost| Close::Ours)?)?;
+        while self.wire.backlog() < BACKLOG
+            && let Some(words) = self.answers.at_hand()
+        {
+            self.say(words)?;
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, Words { first, said }: Words) -> Result<(), Close> {
+        if let Some(shared_context) = first {
+            self.note_first(shared_context)?;
+        }
+        match (said, self.speech) {
+            (Said::Over(close), _) => Err(close),
+            (Said::Nothing, _) | (Said::Frame(_), Speech::Plain) => Ok(()),
+            (Said::Frame(text), Speech::Framed) => self.wire.put(Message::text(text)),
+            (Said::Refusal(name, refusal), Speech::Framed) => {
                 self.wire.put_json(&Told::Refusal { r#ref: name, body: refusal.body() })
             }
-            (Err((_, refusal)), Speech::Plain) => Err(Close::Policy(refusal.code())),
+            (Said::Refusal(_, refusal), Speech::Plain) => Err(Close::Policy(refusal.code())),
         }
     }
 
@@ -449,14 +433,4 @@ async fn next_of(feed: &mut Option<Feed>) -> Result<Vec<Delivery>, End> {
 fn is_context(bytes: &[u8]) -> bool {
     let first = serde_json::from_slice::<First<'_>>(bytes);
     first.is_ok_and(|first| first.vcp_message.is_some() && first.r#type.is_some_and(|kind| kind == "context_share"))
-}
-
-/// Where in the record an acknowledgement lies.
-fn entry_of(verdict: Result<Verdict, Error>) -> Result<u64, Refusal> {
-    match verdict? {
-        Verdict::Accepted { position, .. } | Verdict::Held { position, .. } | Verdict::Duplicate { position, .. } => {
-            Ok(position)
-        }
-        Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
-    }
 }
