@@ -185,9 +185,15 @@ fn pair(case: &Case<'_>, talk: &Conversation<'_>, act: Act, message: &Message) -
         step: act.step(),
         reply_with,
         ontology,
+        below: becomes_no_task(original, act, message).then(|| super::cap::passes_on(case)).flatten(),
         waits: false,
         is_alarm: matches!(act, Act::Alarm(severity) if severity.is_grave()),
     }
+}
+
+/// Whether work is asked for that neither side keeps as a task or a conversation.
+fn becomes_no_task(original: &Message, act: Act, said: &Message) -> bool {
+    original.dialect() == Format::Vlp && act == Act::Ask && said.dialect() != Format::Cap
 }
 
 /// What a translated message says of its original.

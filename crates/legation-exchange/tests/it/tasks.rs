@@ -1,6 +1,7 @@
 //! Tasks: who hands them to whom, with which rights, and what becomes of them.
 
 mod across;
+mod asked;
 mod delegation;
 mod family;
 mod house;

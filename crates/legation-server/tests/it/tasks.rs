@@ -101,6 +101,45 @@ impl Office {
     }
 }
 
+/// A message of the agent language, sent by whom it names.
+fn acl(office: &Office, performative: &str, (from, to): (&str, &str), about: Option<&str>, payload: &Value) -> Value {
+    let id = uuid::Uuid::now_v7().to_string();
+    let message = json!({
+        "mcp_version": "0.1.0", "message_id": id, "performative": performative, "sender": {"agent_id": from},
+        "receiver": {"agent_id": to}, "in_reply_to": about, "language": "application/json",
+        "ontology": "elizaos:ontology:code/general/refactor_request", "timestamp": "2026-02-15T10:30:00Z",
+        "payload": payload,
+    });
+    office.house.ask("POST", "/v1/messages").by(office.token(from)).json(message.to_string()).ok()
+}
+
+#[test]
+fn grants_go_with_a_request_in_acl() {
+    let office = Office::open();
+    for id in ["pm-1", "analyst-1"] {
+        let both = json!({"dialects": ["acl", "cap"]}).to_string();
+        office.house.ask("PUT", path_of(id)).by(&office.house.operator).json(both).ok();
+    }
+    office.send(&json!({
+        "type": "delegation_notice", "task_id": "T1", "sender_id": "orchestrator", "recipient_id": "pm-1",
+        "context_summary": "look, and change nothing", "grants": {"tools": ["query_data"]},
+    }));
+    let work = json!({"task_type": "process", "task_description": "Process it.", "task_parameters": {}});
+    let asked = acl(&office, "TASK_REQUEST", ("pm-1", "analyst-1"), None, &work);
+    let office = office.restart();
+    let show = |tool: &str| {
+        let result = json!({"type": "tool_call_result", "server_id": "DataServer", "tool": tool, "result": {}});
+        office.say("mine", "analyst-1", "qa-1", json!({ "attachments": [result] }))
+    };
+    show("query_data").ok();
+    show("process_data").refused(403, "tool_not_bound");
+    office.hand("check", "analyst-1", "qa-1");
+    assert_eq!(office.task("analyst-1", "check")["parent"], "T1");
+    let about = asked["message_id"].as_str();
+    acl(&office, "TASK_REJECT", ("analyst-1", "pm-1"), about, &json!({"status": "rejected"}));
+    show("process_data").ok();
+}
+
 #[test]
 fn an_instance_escapes_no_task_of_its_family() {
     let mut office = Office::open();

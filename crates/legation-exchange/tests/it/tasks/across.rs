@@ -8,14 +8,14 @@ use legation_protocol::vcp::{Constraint, CreedUri, Mode, Rule};
 use legation_protocol::{Code, Format};
 use serde_json::{Value, json};
 
-const EXCHANGE: &str = "agent://local/exchange";
+pub(super) const EXCHANGE: &str = "agent://local/exchange";
 
-fn speaks(desk: &mut Desk, id: &str, dialect: Format) {
+pub(super) fn speaks(desk: &mut Desk, id: &str, dialect: Format) {
     let wanted = Registration { dialects: Some([dialect].into()), ..Registration::default() };
     desk.register(id, wanted, Who::operator()).unwrap();
 }
 
-fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option<&str>, payload: &Value) -> String {
+pub(super) fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option<&str>, payload: &Value) -> String {
     json!({
         "mcp_version": "0.1.0", "message_id": format!("5b1f0c9e-3a77-4c1d-9a46-{n:012}"), "performative": performative,
         "sender": {"agent_id": from}, "receiver": {"agent_id": to}, "in_reply_to": in_reply_to,
@@ -25,7 +25,7 @@ fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option
     .to_string()
 }
 
-fn request(n: u32, from: &str, to: &str) -> String {
+pub(super) fn request(n: u32, from: &str, to: &str) -> String {
     let payload = json!({"task_type": "count", "task_description": "Count.", "task_parameters": {}});
     acl("TASK_REQUEST", n, (from, to), None, &payload)
 }
