@@ -6,7 +6,7 @@ use crate::desk::{Desk, accepted, agent, by, cap, claim, key, person, refused, s
 use legation_exchange::rules::hold::{Review, Says};
 use legation_exchange::rules::vcp::constraints::Wish;
 use legation_exchange::rules::vcp::{self};
-use legation_exchange::{Directive, Effect, Entry, Input, Proof, Registration, Role, State, Verdict, Who};
+use legation_exchange::{Directive, Effect, Entry, Input, Proof, Registration, Role, Said, State, Verdict, Who};
 use legation_protocol::vcp::{Constraint, Mode};
 use legation_protocol::{Code, Format};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const TIME: &str = "2026-02-15T10:30:00Z";
 
 pub(crate) fn below(parent: Option<&str>, seed: u8) -> Registration {
     let keys = Some(vec![(&key(seed).public()).into()]);
-    Registration { parent: parent.map(str::to_owned), keys, ..Registration::default() }
+    Registration { parent: parent.map(str::to_owned).into(), keys, ..Registration::default() }
 }
 
 /// A grandparent, a parent, a child, and a peer of the grandparent's.
@@ -394,7 +394,7 @@ fn who_is_gone_takes_its_constraints_along_and_moving_changes_what_binds() {
     accepted(&lay(&mut desk, GRAND, PARENT, 1, "merge", "token_limit", &json!(100)));
     accepted(&lay(&mut desk, PARENT, CHILD, 2, "merge", "token_limit", &json!(200)));
     assert_eq!(bound(&desk, CHILD).token_limit, Some(100));
-    let moved = Registration { parent: Some(PEER.to_owned()), ..Registration::default() };
+    let moved = Registration { parent: Said::To(PEER.to_owned()), ..Registration::default() };
     desk.register(CHILD, moved, Who::operator()).unwrap();
     assert_eq!(bound(&desk, CHILD).token_limit, Some(200));
     desk.ask(Input::Remove { id: CHILD.to_owned(), who: Who::operator() });

@@ -3,7 +3,7 @@
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};
 use legation_exchange::rules::acl::Stage;
 use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
-use legation_exchange::{Directive, Effect, Input, Proof, Registration, Role, State, Verdict, Who};
+use legation_exchange::{Directive, Effect, Input, Proof, Registration, Role, Said, State, Verdict, Who};
 use legation_protocol::{Code, Format, Received};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -334,7 +334,7 @@ fn raised(severity: &str, to: &str, dialect: Format) -> (Value, Desk) {
     desk.agent("top");
     assert_eq!(desk.register(to, speaking(&[dialect]), Who::operator()), Ok(true));
     desk.signing_agent("child", 7);
-    let parent = Registration { parent: Some(to.to_owned()), ..Registration::default() };
+    let parent = Registration { parent: Said::To(to.to_owned()), ..Registration::default() };
     assert_eq!(desk.register("child", parent, Who::operator()), Ok(false));
     accepted(&desk.send(&alarm(severity, to), Proof::Signature(key(7).public())));
     (inbox(&desk, to).remove(0), desk)
@@ -371,7 +371,11 @@ fn rules_from_above_always_arrive() {
         let mut desk = Desk::new();
         desk.signing_agent("boss", 7);
         assert_eq!(
-            desk.register(to, Registration { parent: Some("boss".into()), ..speaking(&[dialect]) }, Who::operator()),
+            desk.register(
+                to,
+                Registration { parent: Said::To("boss".into()), ..speaking(&[dialect]) },
+                Who::operator()
+            ),
             Ok(true)
         );
         accepted(&desk.send(&rules(to), Proof::Signature(key(7).public())));

@@ -3,7 +3,7 @@
 use crate::desk::{Desk, accepted, person, refused};
 use crate::vlp::{held, three};
 use legation_exchange::rules::vlp::{Order, Strictness};
-use legation_exchange::{Alert, Directive, Input, Kind, Registration, Role, Verdict, Who};
+use legation_exchange::{Alert, Directive, Input, Kind, Registration, Role, Said, Verdict, Who};
 use legation_protocol::Code;
 use legation_protocol::vlp::{Gate, Level};
 use proptest::prelude::*;
@@ -257,7 +257,7 @@ fn a_block_outside_sessions_stops_what_it_names() {
 fn a_block_is_escalated_to_the_senders_parent() {
     let mut desk = Desk::new();
     desk.agent("agent://h/root");
-    let below = || Registration { parent: Some("agent://h/root".to_owned()), ..Registration::default() };
+    let below = || Registration { parent: Said::To("agent://h/root".to_owned()), ..Registration::default() };
     desk.register("ann", below(), Who::operator()).unwrap();
     desk.agent("bob");
     let block = json!({"safety": {"level": "block"}, "receiver": "bob", "session_id": "S-1"});

@@ -132,9 +132,8 @@ fn asked_below(bonds: &[Bond]) -> Option<u64> {
 /// by those of its family, and waits for one of its own.
 fn stays_in_lineage(case: &Case<'_>, bonds: &[Bond], parent: Option<u64>) -> Result<(), Rejection> {
     let (kept, me) = (&case.state.rules.cap, case.speaker.id());
-    let extends = |number: u64, task: &Task| {
-        (task.is_open() && task.assignee == me) || bonds.contains(&Bond::Below(number))
-    };
+    let extends =
+        |number: u64, task: &Task| (task.is_open() && task.assignee == me) || bonds.contains(&Bond::Below(number));
     let mut line = parent.into_iter().flat_map(|parent| kept.line(parent));
     if bonds.is_empty() || line.any(|(number, task)| extends(number, task)) {
         return Ok(());

@@ -3,7 +3,7 @@
 use super::across::{EXCHANGE, acl, request, speaks};
 use super::house::{folds_again, hand, hand_with, inbox, manifest, result, say, state, task, with};
 use crate::desk::{Desk, accepted, agent, by, claim, refused};
-use legation_exchange::{Registration, Verdict, Who};
+use legation_exchange::{Registration, Said, Verdict, Who};
 use legation_protocol::{Code, Format};
 use serde_json::{Value, json};
 
@@ -187,7 +187,8 @@ fn all_of_a_group_are_bound_until_one_takes_it_on_and_who_declines_is_free() {
     let can: Value = json!({"actions": ["count"], "topics": ["count"]});
     let groups = Some(["crew".to_owned()].into());
     for id in ["ann", "bob", "eve"] {
-        let wanted = Registration { groups: groups.clone(), capabilities: Some(can.clone()), ..Registration::default() };
+        let wanted =
+            Registration { groups: groups.clone(), capabilities: Said::To(can.clone()), ..Registration::default() };
         desk.register(id, wanted, Who::operator()).unwrap();
     }
     with(&mut desk, manifest("eve", &[], None, &TOOLS)).unwrap();

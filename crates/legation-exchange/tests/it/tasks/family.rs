@@ -119,6 +119,6 @@ fn a_family_opens_as_many_tasks_by_itself_as_one_agent() {
     accepted(&say(&mut desk, "own-0", "worker", "an", json!({ "final": true })));
     accepted(&hand(&mut desk, "more", "an-b", "worker"));
     assert_eq!(refused(&hand(&mut desk, "again", "an", "worker")), Code::DelegationLimit);
-    accepted(&hand(&mut desk, "T1.1", "pm", "worker"));
+    accepted(&hand(&mut desk, "T1.1", "pm", "an"));
     folds_again(&desk);
 }
