@@ -274,6 +274,44 @@ fn a_blocked_topic_is_refused_however_it_is_spelled() {
 }
 
 #[test]
+fn a_blocked_topic_is_refused_in_every_dialect_wherever_it_is_declared() {
+    // VCP has no members but those its spec defines, and none of them declares: an escalation may tell what was blocked.
+    let alarm = json!({"severity": "warning", "reason": "x", "context": "📍🏢", "requires_ack": false});
+    let vcp = envelope(CHILD, PARENT, "escalation", 9, TIME, &alarm);
+    let acl = query(CHILD, PEER, "elizaos:general_query", "x");
+    let capable = json!({"query_type": "specific", "query_parameters": {"capabilities": ["python"]}});
+    for (message, at, value, wanted) in [
+        (&vcp, "/payload/blocked_action", json!("respond:topic=python"), true),
+        (&acl, "/payload/topics", json!(["python"]), false),
+        (&acl, "/payload/note", json!("python"), true),
+        (&cap(CHILD, PEER, "m1"), "/topic", json!("python"), false),
+        (
+            &cap(CHILD, PEER, "m1"),
+            "/attachments",
+            json!([{"type": "text_snippet", "text": "x", "keywords": ["python"]}]),
+            false,
+        ),
+        (&cap(CHILD, PEER, "m1"), "/attachments", json!([{"type": "text_snippet", "text": "python"}]), true),
+        (&claim(CHILD, PEER, "MSG001", "x"), "/payload", json!({"topics": ["python"]}), false),
+        (&claim(CHILD, PEER, "MSG001", "x"), "/payload", json!({"text": "python"}), true),
+        (&acl.replace("QUERY_REF", "QUERY_CAPABILITIES"), "/payload", capable, false),
+    ] {
+        let mut desk = family();
+        accepted(&lay(&mut desk, PARENT, CHILD, 1, "merge", "topic_block", &json!(["python"])));
+        let mut message: Value = serde_json::from_str(message).unwrap();
+        let (place, name) = at.rsplit_once('/').unwrap();
+        message.pointer_mut(place).unwrap()[name] = value;
+        let proof = if message["vcp_message"].is_null() { by(CHILD) } else { signed() };
+        match desk.send(&message.to_string(), proof) {
+            Verdict::Refused(rejection) => {
+                assert_eq!((rejection.code(), wanted), (Code::ConstraintViolated, false), "{message}");
+            }
+            _ => assert!(wanted, "{message}"),
+        }
+    }
+}
+
+#[test]
 fn an_audience_is_named_by_id_alias_or_group() {
     let mut desk = family();
     let grouped = Registration { groups: Some(["night".to_owned()].into()), ..Registration::default() };
