@@ -16,7 +16,7 @@ mod vlp;
 pub use links::{Link, Links, Stage, Step, Translation};
 pub use table::{Row, TABLE};
 
-pub(crate) use broken::{Why, answer_refused, work_failed};
+pub(crate) use broken::{Why, answer_refused, halted, work_failed};
 
 use super::hold::{Lifter, Reason};
 use super::ruling::Heard;
@@ -117,7 +117,7 @@ struct Spoken {
 
 impl Spoken {
     fn heard(self, to: &str, findings: Vec<Finding>) -> Heard {
-        Heard { to: to.to_owned(), words: self.words, changes: opens(self.translation), findings }
+        Heard { changes: opens(self.translation), findings, ..Heard::new(to, self.words) }
     }
 }
 

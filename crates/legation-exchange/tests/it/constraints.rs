@@ -284,19 +284,23 @@ fn a_blocked_topic_is_refused_in_every_dialect_wherever_it_is_declared() {
         (&vcp, "/payload/blocked_action", json!("respond:topic=python"), true),
         (&acl, "/payload/topics", json!(["python"]), false),
         (&acl, "/payload/note", json!("python"), true),
-        (&cap(CHILD, PEER, "m1"), "/topic", json!("python"), false),
+        (&cap("child", "peer", "m1"), "/topic", json!("python"), false),
         (
-            &cap(CHILD, PEER, "m1"),
+            &cap("child", "peer", "m1"),
             "/attachments",
             json!([{"type": "text_snippet", "text": "x", "keywords": ["python"]}]),
             false,
         ),
-        (&cap(CHILD, PEER, "m1"), "/attachments", json!([{"type": "text_snippet", "text": "python"}]), true),
+        (&cap("child", "peer", "m1"), "/attachments", json!([{"type": "text_snippet", "text": "python"}]), true),
         (&claim(CHILD, PEER, "MSG001", "x"), "/payload", json!({"topics": ["python"]}), false),
         (&claim(CHILD, PEER, "MSG001", "x"), "/payload", json!({"text": "python"}), true),
         (&acl.replace("QUERY_REF", "QUERY_CAPABILITIES"), "/payload", capable, false),
     ] {
         let mut desk = family();
+        for (id, alias) in [(CHILD, "child"), (PEER, "peer")] {
+            let aliases = Some([(Format::Cap, alias.to_owned())].into());
+            desk.register(id, Registration { aliases, ..Registration::default() }, Who::operator()).unwrap();
+        }
         accepted(&lay(&mut desk, PARENT, CHILD, 1, "merge", "topic_block", &json!(["python"])));
         let mut message: Value = serde_json::from_str(message).unwrap();
         let (place, name) = at.rsplit_once('/').unwrap();

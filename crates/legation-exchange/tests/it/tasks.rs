@@ -4,7 +4,7 @@ mod across;
 mod asked;
 mod delegation;
 mod family;
-mod house;
+pub(crate) mod house;
 mod judge;
 mod machine;
 mod oversight;

@@ -3,7 +3,8 @@
 
 use crate::by_name::ByName;
 use crate::moment::Moment;
-use crate::rules::At;
+use crate::rules::{At, vlp};
+use crate::state::State;
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,6 +108,14 @@ impl Link {
     /// Whether it asks a question, and not for work.
     pub fn is_question(&self) -> bool {
         self.translation.step == Step::Questions
+    }
+
+    /// The halted session it belongs to: nothing goes on from it, in whatever dialect.
+    pub(super) fn halted_with<'s>(&'s self, state: &'s State) -> Option<&'s str> {
+        let Translation { original, dialect, thread, said_in, said_thread, .. } = &self.translation;
+        let within = [(dialect, thread), (said_in, said_thread)].into_iter();
+        let sessions = within.filter(|(dialect, _)| **dialect == Format::Vlp).filter_map(|(_, id)| id.as_deref());
+        vlp::halted_with(state, [*original, self.position], sessions)
     }
 
     /// What both sides call it: whoever knows the name, the name, and who else is part of it.
