@@ -1,6 +1,7 @@
 //! Tasks over sockets: the spec's own story message by message, and what becomes of tasks that go wrong.
 
 use crate::house::{House, path_of};
+use crate::words::fresh_id;
 use legation_exchange::Policy;
 use legation_exchange::rules::cap::Oversight;
 use serde_json::{Value, json};
@@ -103,7 +104,7 @@ impl Office {
 
 /// A message of the agent language, sent by whom it names.
 fn acl(office: &Office, performative: &str, (from, to): (&str, &str), about: Option<&str>, payload: &Value) -> Value {
-    let id = uuid::Uuid::now_v7().to_string();
+    let id = fresh_id();
     let message = json!({
         "mcp_version": "0.1.0", "message_id": id, "performative": performative, "sender": {"agent_id": from},
         "receiver": {"agent_id": to}, "in_reply_to": about, "language": "application/json",
