@@ -136,6 +136,15 @@ fn grants_go_with_a_request_in_acl() {
     show("process_data").refused(403, "tool_not_bound");
     office.hand("check", "analyst-1", "qa-1");
     assert_eq!(office.task("analyst-1", "check")["parent"], "T1");
+    let lineage = |position: &Value, who: &str| {
+        let told = office.house.ask("GET", format!("/v1/messages/{position}/explain")).by(office.token(who)).get().ok();
+        let step = told["steps"].as_array().unwrap().iter().find(|step| step["step"] == "lineage").cloned();
+        step.map(|step| step["says"].as_str().unwrap().to_owned())
+    };
+    let check = office.task("analyst-1", "check")["position"].clone();
+    assert!(lineage(&check, "qa-1").unwrap().contains(r#"task "check", below "T1""#));
+    assert!(lineage(&asked["position"], "pm-1").unwrap().contains(r#"grants of the task "T1""#));
+    assert_eq!(lineage(&asked["position"], "analyst-1"), None, "the task is not its business");
     let about = asked["message_id"].as_str();
     acl(&office, "TASK_REJECT", ("analyst-1", "pm-1"), about, &json!({"status": "rejected"}));
     show("process_data").ok();
