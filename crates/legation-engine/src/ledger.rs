@@ -287,7 +287,7 @@ pub(crate) fn weight(input: &Input) -> usize {
         Input::Message(verified) => verified.received.bytes().len() * 2 + verified.scanned.len() * 8192,
         Input::Misunderstood(_) => 4096,
         Input::Register { registration, .. } => {
-            json(registration.capabilities.new()) + json(registration.manifest.as_ref())
+            json(registration.capabilities.value()) + json(registration.manifest.as_ref())
         }
         Input::Acknowledge { positions, .. } => positions.len() * 24,
         Input::Pushed(pushed) => pushed.len() * 32,

@@ -126,7 +126,7 @@ impl Exchange {
             found.map(|found| Found { at: format!("{member}{}", found.at), ..found }).collect::<Vec<_>>()
         };
         registration.scanned = found("/manifest", registration.manifest.as_ref());
-        registration.scanned.extend(found("/capabilities", registration.capabilities.new()));
+        registration.scanned.extend(found("/capabilities", registration.capabilities.value()));
         self.stats.scanned(&registration.scanned);
     }
 }

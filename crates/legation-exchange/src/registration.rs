@@ -123,14 +123,14 @@ impl Registration {
             named(at, list.iter().flatten())?;
         }
         for (at, text) in [("/model", &self.model), ("/environment", &self.environment)] {
-            named(at, text.new().into_iter())?;
+            named(at, text.value().into_iter())?;
         }
         if self.keys.is_some() && self.custody == Some(Custody::Exchange) {
             let message = "an agent brings keys of its own, or has the exchange keep one: not both at once";
             return Err(Rejection::because(Code::SchemaInvalid, message).at("/custody"));
         }
         self.check_dialects()?;
-        self.capabilities.new().map_or(Ok(()), check_capabilities)?;
+        self.capabilities.value().map_or(Ok(()), check_capabilities)?;
         self.manifest.as_ref().map_or(Ok(()), |manifest| check_manifest(manifest, id, self.aliases.as_ref()))
     }
 

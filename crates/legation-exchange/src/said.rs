@@ -38,7 +38,7 @@ impl<T> Said<T> {
     }
 
     /// What it is from now on, if that is said.
-    pub fn new(&self) -> Option<&T> {
+    pub fn value(&self) -> Option<&T> {
         match self {
             Said::To(new) => Some(new),
             Said::Unsaid | Said::Ended => None,

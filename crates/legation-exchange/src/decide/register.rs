@@ -58,9 +58,9 @@ impl Desk<'_> {
 
     fn may_register(&self, id: &str, old: Option<&Agent>, wanted: &Registration, who: &Who) -> Result<(), Rejection> {
         let own = |by: &str| {
-            wanted.parent.new().is_some_and(|parent| parent == by) || wanted.instance_of.as_deref() == Some(by)
+            wanted.parent.value().is_some_and(|parent| parent == by) || wanted.instance_of.as_deref() == Some(by)
         };
-        let alone = wanted.parent.new().is_none() && wanted.instance_of.is_none();
+        let alone = wanted.parent.value().is_none() && wanted.instance_of.is_none();
         match (who, old) {
             _ if who.is_operator() => Ok(()),
             (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
@@ -117,7 +117,7 @@ impl Desk<'_> {
         if wanted.instance_of.as_deref().is_some_and(|base| base != by) {
             return refuse("an agent makes instances of itself alone", "/instance_of");
         }
-        if wanted.parent.is_said() && wanted.parent.new().is_none_or(|parent| parent != by) {
+        if wanted.parent.is_said() && wanted.parent.value().is_none_or(|parent| parent != by) {
             return refuse("an agent's instance stands below it, or where an operator puts it", "/parent");
         }
         if wanted.manifest.is_some() && !self.policy.open_registration {

@@ -431,7 +431,7 @@ fn the_directory_answers_for_an_agent_that_does_not() {
     for (question, want) in [
         (
             json!({"query_type": "summary"}),
-            json!({"topics": ["Python", "debugging"], "actions": capable().capabilities.new().unwrap()["actions"]}),
+            json!({"topics": ["Python", "debugging"], "actions": capable().capabilities.value().unwrap()["actions"]}),
         ),
         (specific(&["python", "rust"], "all"), json!({"match_result": false, "matched_capabilities": ["python"]})),
         (specific(&["python", "rust"], "any"), json!({"match_result": true, "matched_capabilities": ["python"]})),

@@ -140,6 +140,22 @@ fn names_addresses_and_what_lies_there_count_neither_way() {
 }
 
 #[test]
+fn a_session_is_a_source_for_those_who_have_a_part_in_it() {
+    let mut desk = three();
+    accepted(&desk.say("claim", "ann", "MSG-0", &json!({"receiver": "bob", "session_id": "S-1"})));
+    for (number, (sender, session, verified)) in
+        [("ann", "S-1", 1), ("bob", "S-1", 1), ("cat", "S-1", 0), ("ann", "S-2", 0)].into_iter().enumerate()
+    {
+        let to = if sender == "ann" { "bob" } else { "ann" };
+        let claim = json!({"receiver": to, "provenance": [session]});
+        let position = accepted(&desk.say("claim", sender, &format!("CLM-{number}"), &claim));
+        let depth = desk.beside(position).metrics.unwrap().depth();
+        let plain = accepted(&desk.say("claim", sender, &format!("PLN-{number}"), &json!({"receiver": to})));
+        assert_eq!(depth - desk.beside(plain).metrics.unwrap().depth(), verified, "{sender} names {session}");
+    }
+}
+
+#[test]
 fn a_hash_that_is_none_is_marked_and_not_compared() {
     let mut desk = begun();
     for (number, source) in (1..).zip([

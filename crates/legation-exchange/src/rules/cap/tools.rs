@@ -142,12 +142,12 @@ fn allows(
     let number = bond.task();
     // Nothing is known any more of what a forgotten task grants.
     let Some(task) = kept.task(number) else { return false };
-    let bound = |task: &Task| kept.rights_in(&case.state.registry, task).is_some_and(|rights| has(&rights));
+    let binds = |task: &Task| kept.rights_in(&case.state.registry, task).is_some_and(|rights| has(&rights));
     let granted = tool.is_none_or(|tool| kept.grants(number).all(|grant| grant.allows_tool(tool)));
     granted
         && match case.policy.narrowing {
-            Narrowing::Grants => !bond.is_held() || bound(task),
-            Narrowing::Strict => kept.line(number).all(|(_, task)| bound(task)) && opener_has(case, number, has),
+            Narrowing::Grants => !bond.is_held() || binds(task),
+            Narrowing::Strict => kept.line(number).all(|(_, task)| binds(task)) && opener_has(case, number, has),
         }
 }
 
