@@ -81,7 +81,7 @@ mod tests {
         check(&WHOLE.replace("{}}", "{"), eddy);
         check(&WHOLE.replace("{}}", "NaN}"), eddy);
         check(&WHOLE.replace(r#","payload":{}}"#, ""), eddy);
-        check(&format!(r#"{{"message":{},"signature":"x"#, WHOLE), eddy);
+        check(&format!(r#"{{"message":{WHOLE},"signature":"x"#), eddy);
         check(&format!(r#"{{"message":{}"#, WHOLE.replace("{}}", "{},}")), eddy);
         // Who it is from may come after.
         check(&WHOLE.replace(r#""sender":{"agent_id":"Eddy"},"#, "").replace("{}}", "{}, x"), Some((None, "CANCEL")));
@@ -100,7 +100,7 @@ mod tests {
             WHOLE.replace(r#"{"mcp_version""#, r#"{/* */"mcp_version""#),
             WHOLE.replace('"', "'"),
             format!("\u{feff}{WHOLE}"),
-            format!("[{}", WHOLE),
+            format!("[{WHOLE}"),
             String::new(),
         ] {
             check(&text, None);
