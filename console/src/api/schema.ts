@@ -3585,10 +3585,10 @@ export interface components {
             /** @description Its token, when it is new. */
             readonly token?: string;
         };
-        /** @description What to register or change. What is left out stays as it is. */
+        /** @description What to register or change. What is left out stays as it is; null takes it away where null may stand. */
         readonly Registration: {
             readonly aliases?: components["schemas"]["Aliases"];
-            readonly capabilities?: components["schemas"]["Capabilities"];
+            readonly capabilities?: components["schemas"]["Capabilities"] | null;
             /**
              * @description With `exchange` a key that the exchange makes and keeps is in use from now on in place of all others; with `own` no such key is any more.
              * @enum {string}
@@ -3597,7 +3597,7 @@ export interface components {
             /** @description The dialects it speaks. */
             readonly dialects?: readonly components["schemas"]["Dialect"][];
             /** @description Where it runs. */
-            readonly environment?: string;
+            readonly environment?: string | null;
             /** @description Groups it belongs to. */
             readonly groups?: readonly string[];
             /** @description The agent it is a running copy of. */
@@ -3608,13 +3608,13 @@ export interface components {
             readonly languages?: readonly string[];
             readonly manifest?: components["schemas"]["CapManifest"];
             /** @description The model it runs on. */
-            readonly model?: string;
+            readonly model?: string | null;
             /** @description Whether to change nothing where there is such an agent already. */
             readonly only_new?: boolean;
             /** @description Ontologies it understands, as prefixes of their terms. */
             readonly ontologies?: readonly string[];
-            /** @description The agent above it. */
-            readonly parent?: string;
+            /** @description The agent above it. Only an operator changes it, or takes it away. */
+            readonly parent?: string | null;
             /** @description What it is for. */
             readonly purposes?: readonly string[];
             readonly push?: components["schemas"]["Push"] | null;

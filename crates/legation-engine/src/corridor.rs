@@ -94,7 +94,10 @@ impl Exchange {
                 Err((rejection, bytes)) => {
                     let digest = Digest::of_bytes(&bytes);
                     return match self.puzzling(&credential, only, &bytes) {
-                        Some(glimpse) => self.misunderstand(glimpse, digest, rejection, since).await,
+                        Some((agent, id)) => {
+                            let misunderstood = Misunderstood { agent, id, digest: digest.to_string(), rejection };
+                            self.enqueue_since(Input::Misunderstood(Box::new(misunderstood)), since).await
+                        }
                         None => Ok(self.refuse(None, &who, source, &digest, rejection)),
                     };
                 }
@@ -133,20 +136,34 @@ impl Exchange {
         })
     }
 
-    /// What can be made out of an agent's message that cannot be read. Nothing if it is not its own, or says
-    /// itself that something was not understood: that is never answered so.
-    fn puzzling(&self, credential: &Credential, only: Option<Format>, bytes: &[u8]) -> Option<Glimpse> {
+    /// Whose message cannot be read, and what it calls itself. Nothing if it is not that agent's own, or says itself
+    /// that something was not understood: that is never answered so.
+    fn puzzling(&self, credential: &Credential, only: Option<Format>, bytes: &[u8]) -> Option<(String, String)> {
         taken_here(Format::Acl, only).ok()?;
-        let glimpse = Glimpse::of(bytes)?;
-        let sender = self.state().registry().resolve(&glimpse.sender).map(|agent| agent.id.clone())?;
+        let Glimpse { id, sender: named, performative } = Glimpse::of(bytes)?;
+        let sender = match &named {
+            Some(named) => self.state().registry().resolve(named).map(|agent| agent.id.clone()),
+            None => self.speaks_acl(credential),
+        }?;
         let is_own = match credential {
             Credential::Bearer(Who::Agent(id)) | Credential::Detached(_, Who::Agent(id)) => *id == sender,
             Credential::Detached(signature, Who::Person { .. } | Who::Nobody) => self.signed(&sender, bytes, signature),
             Credential::Bearer(Who::Person { .. } | Who::Nobody) | Credential::InProcess => false,
         };
-        let is_answer = glimpse.performative.as_deref() == Some(Performative::NotUnderstood.as_str());
+        let is_answer = performative.as_deref() == Some(Performative::NotUnderstood.as_str());
         let in_pace = || self.pace.take(&sender, tokio::time::Instant::now()).is_ok();
-        (is_own && !is_answer && in_pace()).then(|| Glimpse { sender: sender.clone(), ..glimpse })
+        (is_own && !is_answer && in_pace()).then_some((sender.clone(), id))
+    }
+
+    /// Who is connected, where that is an agent that speaks ACL. Bytes that end before they say whose they are, are
+    /// nobody else's.
+    fn speaks_acl(&self, credential: &Credential) -> Option<String> {
+        let (Credential::Bearer(Who::Agent(id)) | Credential::Detached(_, Who::Agent(id))) = credential else {
+            return None;
+        };
+        let state = self.state();
+        let dialects = &state.registry().agent(id)?.dialects;
+        (dialects.is_empty() || dialects.contains(&Format::Acl)).then(|| id.clone())
     }
 
     /// Whether an agent has signed bytes that are no message, by a key in use. What is no JSON cannot be signed.
@@ -156,19 +173,6 @@ impl Exchange {
         let state = self.state();
         let mut keys = state.registry().agent(agent).into_iter().flat_map(|agent| agent.live_keys(state.now()));
         keys.any(|key| key.verifies(&signed, signature))
-    }
-
-    /// Refuses a message, and tells its sender in words of its own language.
-    async fn misunderstand(
-        &self,
-        glimpse: Glimpse,
-        digest: Digest,
-        rejection: Rejection,
-        since: std::time::Instant,
-    ) -> Result<Pending, Error> {
-        let Glimpse { id, sender: agent, .. } = glimpse;
-        let misunderstood = Misunderstood { agent, id, digest: digest.to_string(), rejection };
-        self.enqueue_since(Input::Misunderstood(Box::new(misunderstood)), since).await
     }
 
     /// Refuses what does not reach the decider.

@@ -87,7 +87,7 @@ impl Exchange {
         let (waits, notice) = {
             let state = self.state();
             let waits = state.rules().holds.get(id).is_some_and(Hold::is_review);
-            (waits, task_of(&state, id, &accepted).map(|task| task.notice).filter(|notice| *notice != id))
+            (waits, task_of(&state, id, &accepted).map(|(_, task)| task.notice).filter(|notice| *notice != id))
         };
         self.index_follows().await;
         let (exchange, sees_all) = (self.clone(), who.sees_all());
@@ -203,8 +203,8 @@ impl Word {
 }
 
 /// The task that a message belongs to.
-fn task_of<'s>(state: &'s State, id: u64, accepted: &Accepted) -> Option<&'s Task> {
+pub(crate) fn task_of<'s>(state: &'s State, id: u64, accepted: &Accepted) -> Option<(u64, &'s Task)> {
     let thread = accepted.thread.as_deref().filter(|_| accepted.dialect == Format::Cap)?;
-    let mut named = state.rules().cap.named(thread).map(|(_, task)| task);
-    named.find(|task| task.messages.contains(&id) || task.reviews.contains_key(&id))
+    let mut named = state.rules().cap.named(thread);
+    named.find(|(_, task)| task.messages.contains(&id) || task.reviews.contains_key(&id))
 }

@@ -1,5 +1,6 @@
 //! What the exchange did with a message, and why, in order.
 
+mod around;
 mod refused;
 mod ruled;
 
@@ -34,6 +35,8 @@ impl Exchange {
         steps.extend(constrained.map(step));
         let clearance = self.clearance(&message.sender, who);
         steps.extend(ruled::judged(entry, message, clearance));
+        steps.extend(self.lineage(entry, message, who));
+        steps.extend(self.included(entry)?);
         let told = |agent: &String| match &scope {
             Scope::All => true,
             Scope::Of { name, .. } => *name == message.sender || name == agent,
@@ -55,9 +58,10 @@ impl Exchange {
             waiting.extend(step);
             has_left
         });
-        let exchange = self.clone();
+        let (exchange, own) = (self.clone(), (entry.clone(), message.clone()));
         let gone = move |finder: &Finder| {
             let mut steps = exchange.words_on(finder, position)?;
+            steps.extend(exchange.borne_out(finder, &scope, &own.0, &own.1)?);
             for (routed, agent) in &ways {
                 steps.extend(exchange.left(finder, agent, *routed)?);
             }

@@ -282,11 +282,13 @@ pub(crate) fn fold_onto(
 
 /// About as many bytes as an input adds to the record, and rather more than less.
 pub(crate) fn weight(input: &Input) -> usize {
-    let json = |value: &Option<serde_json::Value>| value.as_ref().map_or(0, |value| value.to_string().len());
+    let json = |value: Option<&serde_json::Value>| value.map_or(0, |value| value.to_string().len());
     4096 + match input {
         Input::Message(verified) => verified.received.bytes().len() * 2 + verified.scanned.len() * 8192,
         Input::Misunderstood(_) => 4096,
-        Input::Register { registration, .. } => json(&registration.capabilities) + json(&registration.manifest),
+        Input::Register { registration, .. } => {
+            json(registration.capabilities.value()) + json(registration.manifest.as_ref())
+        }
         Input::Acknowledge { positions, .. } => positions.len() * 24,
         Input::Pushed(pushed) => pushed.len() * 32,
         Input::Resend { positions, .. } => positions.len() * 512,

@@ -120,13 +120,13 @@ impl Exchange {
     /// Enters what is found in the texts an agent is registered with.
     pub(crate) fn scan_registration(&self, registration: &mut Registration) {
         let Some(scanner) = self.scanning.scanner() else { return };
-        let found = |member: &str, value: &Option<Value>| {
-            let text = value.as_ref().map(Value::to_string).unwrap_or_default();
+        let found = |member: &str, value: Option<&Value>| {
+            let text = value.map(Value::to_string).unwrap_or_default();
             let found = scanner.body(text.as_bytes()).into_iter();
             found.map(|found| Found { at: format!("{member}{}", found.at), ..found }).collect::<Vec<_>>()
         };
-        registration.scanned = found("/manifest", &registration.manifest);
-        registration.scanned.extend(found("/capabilities", &registration.capabilities));
+        registration.scanned = found("/manifest", registration.manifest.as_ref());
+        registration.scanned.extend(found("/capabilities", registration.capabilities.value()));
         self.stats.scanned(&registration.scanned);
     }
 }

@@ -1,6 +1,7 @@
 //! Where an agent's messages are brought to, and what came of bringing them.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use crate::said::Said;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Where an agent's messages are brought to.
@@ -12,33 +13,7 @@ pub struct Push {
 }
 
 /// What a registration says of where messages are brought to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Pushing {
-    /// Nothing: it stays as it is.
-    #[default]
-    Unsaid,
-    /// Nowhere any more.
-    Ended,
-    /// There.
-    To(Push),
-}
-
-impl<'de> Deserialize<'de> for Pushing {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Pushing, D::Error> {
-        Option::<Push>::deserialize(deserializer).map(|said| said.map_or(Pushing::Ended, Pushing::To))
-    }
-}
-
-impl Pushing {
-    /// What it makes of where they were brought to before.
-    pub(crate) fn onto(self, before: Option<Push>) -> Option<Push> {
-        match self {
-            Pushing::Unsaid => before,
-            Pushing::Ended => None,
-            Pushing::To(push) => Some(push),
-        }
-    }
-}
+pub type Pushing = Said<Push>;
 
 /// How messages were brought to an agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

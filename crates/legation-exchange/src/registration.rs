@@ -3,6 +3,7 @@
 use crate::agent::{Agent, forget_oldest};
 use crate::key::{Custody, Key, KeyEvent, KeyState, NewKey};
 use crate::push::Pushing;
+use crate::said::{Said, given};
 use legation_protocol::id::AgentId;
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Content, Format, Rejection, check};
@@ -11,41 +12,52 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What somebody wants to register or change. What is left out stays as it is.
+/// What somebody wants to register or change. What is left out stays as it is; `null` takes away what can be taken away,
+/// and is refused elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Registration {
     /// Dialects.
+    #[serde(deserialize_with = "given")]
     pub dialects: Option<BTreeSet<Format>>,
     /// Keys that are in use from now on; all others are retired.
+    #[serde(deserialize_with = "given")]
     pub keys: Option<Vec<NewKey>>,
     /// Who keeps its key: with `exchange` a key that the exchange makes and keeps is in use from now on, with `own`
     /// no such key is any more.
+    #[serde(deserialize_with = "given")]
     pub custody: Option<Custody>,
     /// The public half of the key that the exchange made for it; nobody outside says that.
     #[serde(skip)]
     pub kept: Option<PublicKey>,
     /// Names by dialect.
+    #[serde(deserialize_with = "given")]
     pub aliases: Option<BTreeMap<Format, String>>,
-    /// The agent above.
-    pub parent: Option<String>,
+    /// The agent above; `null` takes it away.
+    pub parent: Said<String>,
     /// The agent this is a running copy of.
+    #[serde(deserialize_with = "given")]
     pub instance_of: Option<String>,
     /// Groups.
+    #[serde(deserialize_with = "given")]
     pub groups: Option<BTreeSet<String>>,
-    /// Capabilities, `{"topics": […], "actions": […]}`.
-    pub capabilities: Option<Value>,
+    /// Capabilities, `{"topics": […], "actions": […]}`; `null` takes them away.
+    pub capabilities: Said<Value>,
     /// Ontologies, by prefix.
+    #[serde(deserialize_with = "given")]
     pub ontologies: Option<BTreeSet<String>>,
     /// Languages.
+    #[serde(deserialize_with = "given")]
     pub languages: Option<BTreeSet<String>>,
-    /// The model.
-    pub model: Option<String>,
+    /// The model; `null` takes it away.
+    pub model: Said<String>,
     /// Purposes.
+    #[serde(deserialize_with = "given")]
     pub purposes: Option<BTreeSet<String>>,
-    /// The environment.
-    pub environment: Option<String>,
+    /// The environment; `null` takes it away.
+    pub environment: Said<String>,
     /// A CAP manifest.
+    #[serde(deserialize_with = "given")]
     pub manifest: Option<Value>,
     /// Where its messages are brought to; `null` ends that.
     pub push: Pushing,
@@ -75,20 +87,20 @@ impl Registration {
         }
         agent.dialects = self.dialects.unwrap_or(agent.dialects);
         agent.aliases = self.aliases.unwrap_or(agent.aliases);
-        agent.parent = self.parent.or(agent.parent);
+        agent.parent = self.parent.onto(agent.parent);
         agent.instance_of = self.instance_of.or(agent.instance_of);
         agent.groups = self.groups.unwrap_or(agent.groups);
         agent.ontologies = self.ontologies.unwrap_or(agent.ontologies);
         agent.languages = self.languages.unwrap_or(agent.languages);
-        agent.model = self.model.or(agent.model);
+        agent.model = self.model.onto(agent.model);
         agent.purposes = self.purposes.unwrap_or(agent.purposes);
-        agent.environment = self.environment.or(agent.environment);
-        let anew = [("/manifest", self.manifest.is_some()), ("/capabilities", self.capabilities.is_some())];
+        agent.environment = self.environment.onto(agent.environment);
+        let anew = [("/manifest", self.manifest.is_some()), ("/capabilities", self.capabilities.is_said())];
         for (member, _) in anew.iter().filter(|(_, anew)| *anew) {
             agent.scanned.retain(|found| !found.at.starts_with(member));
         }
         agent.scanned.extend(self.scanned);
-        agent.capabilities = self.capabilities.or(agent.capabilities);
+        agent.capabilities = self.capabilities.onto(agent.capabilities);
         agent.manifest = self.manifest.or(agent.manifest);
         agent.push = self.push.onto(agent.push);
         Ok(agent)
@@ -111,14 +123,14 @@ impl Registration {
             named(at, list.iter().flatten())?;
         }
         for (at, text) in [("/model", &self.model), ("/environment", &self.environment)] {
-            named(at, text.iter())?;
+            named(at, text.value().into_iter())?;
         }
         if self.keys.is_some() && self.custody == Some(Custody::Exchange) {
             let message = "an agent brings keys of its own, or has the exchange keep one: not both at once";
             return Err(Rejection::because(Code::SchemaInvalid, message).at("/custody"));
         }
         self.check_dialects()?;
-        self.capabilities.as_ref().map_or(Ok(()), check_capabilities)?;
+        self.capabilities.value().map_or(Ok(()), check_capabilities)?;
         self.manifest.as_ref().map_or(Ok(()), |manifest| check_manifest(manifest, id, self.aliases.as_ref()))
     }
 

@@ -65,7 +65,7 @@ pub(crate) fn registration(name: &'static str, registry: &Registry, dumb: bool, 
     let registration = Registration {
         aliases: Some(BTreeMap::from([(Format::Vcp, uri(name))])),
         keys: Some(vec![NewKey::from(&key(name))]),
-        parent: above.or(first).map(|above| (*above).to_owned()),
+        parent: above.or(first).map(|above| (*above).to_owned()).into(),
         dialects: Some(if dumb { BTreeSet::from([Format::Vcp, Format::Vlp]) } else { BTreeSet::new() }),
         manifest: place.map(|place| manifest(place, rng)),
         ..Registration::default()

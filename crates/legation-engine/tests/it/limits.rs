@@ -1,7 +1,7 @@
 //! What is larger than the record takes: refused by itself, and nothing else with it.
 
 use legation_engine::Ledger;
-use legation_exchange::{Input, Moment, Policy, Registration, State, Tally, TokenHash, Verdict, Who};
+use legation_exchange::{Input, Moment, Policy, Registration, Said, State, Tally, TokenHash, Verdict, Who};
 use legation_protocol::Code;
 use legation_store::{Disk, EFFECT_MAX, Known, Log, Options, Ring, verify};
 use std::fs::File;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 /// A registration that makes an effect of about this size.
 fn register(number: u8, bytes: usize) -> Input {
-    let capabilities = Some(serde_json::json!({"topics": [".".repeat(bytes)]}));
+    let capabilities = Said::To(serde_json::json!({"topics": [".".repeat(bytes)]}));
     let registration = Registration { capabilities, ..Registration::default() };
     let (id, token) = (format!("agent-{number}"), TokenHash([number; 32]));
     Input::Register { id, registration: Box::new(registration), who: Who::operator(), token }

@@ -57,8 +57,10 @@ impl Desk<'_> {
     }
 
     fn may_register(&self, id: &str, old: Option<&Agent>, wanted: &Registration, who: &Who) -> Result<(), Rejection> {
-        let own = |by: &str| wanted.parent.as_deref() == Some(by) || wanted.instance_of.as_deref() == Some(by);
-        let alone = wanted.parent.is_none() && wanted.instance_of.is_none();
+        let own = |by: &str| {
+            wanted.parent.value().is_some_and(|parent| parent == by) || wanted.instance_of.as_deref() == Some(by)
+        };
+        let alone = wanted.parent.value().is_none() && wanted.instance_of.is_none();
         match (who, old) {
             _ if who.is_operator() => Ok(()),
             (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
@@ -115,7 +117,7 @@ impl Desk<'_> {
         if wanted.instance_of.as_deref().is_some_and(|base| base != by) {
             return refuse("an agent makes instances of itself alone", "/instance_of");
         }
-        if wanted.parent.as_deref().is_some_and(|parent| parent != by) {
+        if wanted.parent.is_said() && wanted.parent.value().is_none_or(|parent| parent != by) {
             return refuse("an agent's instance stands below it, or where an operator puts it", "/parent");
         }
         if wanted.manifest.is_some() && !self.policy.open_registration {
@@ -156,7 +158,7 @@ fn may_change_itself(old: &Agent, wanted: &Registration) -> Result<(), Rejection
     // A token alone does not bring a key in where there has been one.
     let entrusts = wanted.custody == Some(Custody::Exchange) && !old.keys.is_empty();
     let others = [
-        ("/parent", wanted.parent.is_some()),
+        ("/parent", wanted.parent.is_said()),
         ("/instance_of", wanted.instance_of.is_some()),
         ("/groups", wanted.groups.is_some()),
         ("/keys", wanted.keys.is_some()),

@@ -2,6 +2,7 @@
 //! happens when nothing comes. Plain talk is free (Messaging); a handoff, a result and a decision are not.
 
 mod across;
+mod bonds;
 mod change;
 mod delegate;
 mod failure;
@@ -22,7 +23,7 @@ pub use rights::{Binding, Grant, Rights};
 pub use task::{Failure, Review, Stage, Task};
 pub use tasks::Kept;
 
-pub(crate) use across::{Answer, answers, asks, breaks_off, may_ask, waits};
+pub(crate) use across::{Answer, answers, asks, breaks_off, may_ask, passes_on, waits};
 pub(crate) use failure::due;
 pub(crate) use judge::heed;
 pub(crate) use order::order;

@@ -2,7 +2,7 @@
 
 use super::Change;
 use super::cap::Judged;
-use super::hold::Reason;
+use super::hold::{Lifter, Reason};
 use crate::moment::Moment;
 use legation_protocol::vcp::Origin;
 use legation_protocol::vlp::{Level, Metrics};
@@ -55,6 +55,15 @@ pub(crate) struct Heard {
     pub(crate) changes: Vec<Change>,
     /// What stands beside it.
     pub(crate) findings: Vec<Finding>,
+    /// Why it waits.
+    pub(crate) held: Vec<Reason>,
+}
+
+impl Heard {
+    /// These words, to whom.
+    pub(crate) fn new(to: impl Into<String>, words: Words) -> Heard {
+        Heard { to: to.into(), words, changes: Vec::new(), findings: Vec::new(), held: Vec::new() }
+    }
 }
 
 /// The words, given who says them and when. Names in them are the recipient's dialect's.
@@ -74,7 +83,16 @@ impl Ruling {
 
     /// Something the exchange says because of it.
     pub(crate) fn say(&mut self, to: impl Into<String>, words: impl FnOnce(Origin) -> Option<Message> + 'static) {
-        self.heard.push(Heard { to: to.into(), words: Box::new(words), changes: Vec::new(), findings: Vec::new() });
+        self.heard.push(Heard::new(to, Box::new(words)));
+    }
+
+    /// What the exchange says because of it, from this on, waits until somebody lets the session go on.
+    pub(crate) fn wait_from(&mut self, first: usize, session: &str) {
+        for heard in self.heard.iter_mut().skip(first) {
+            let says = format!("the session {session:?} is halted, and this belongs to it");
+            let lifts = Lifter::Session(session.to_owned());
+            heard.held.push(Reason { code: "halted".to_owned(), says, lifts });
+        }
     }
 
     /// Puts findings beside what the exchange was last made to say.

@@ -16,7 +16,7 @@ mod vlp;
 pub use links::{Link, Links, Stage, Step, Translation};
 pub use table::{Row, TABLE};
 
-pub(crate) use broken::{Why, answer_refused, work_failed};
+pub(crate) use broken::{Why, answer_refused, halted, work_failed};
 
 use super::hold::{Lifter, Reason};
 use super::ruling::Heard;
@@ -117,7 +117,7 @@ struct Spoken {
 
 impl Spoken {
     fn heard(self, to: &str, findings: Vec<Finding>) -> Heard {
-        Heard { to: to.to_owned(), words: self.words, changes: opens(self.translation), findings }
+        Heard { changes: opens(self.translation), findings, ..Heard::new(to, self.words) }
     }
 }
 
@@ -185,9 +185,15 @@ fn pair(case: &Case<'_>, talk: &Conversation<'_>, act: Act, message: &Message) -
         step: act.step(),
         reply_with,
         ontology,
+        below: becomes_no_task(original, act, message).then(|| super::cap::passes_on(case)).flatten(),
         waits: false,
         is_alarm: matches!(act, Act::Alarm(severity) if severity.is_grave()),
     }
+}
+
+/// Whether work is asked for that neither side keeps as a task or a conversation.
+fn becomes_no_task(original: &Message, act: Act, said: &Message) -> bool {
+    original.dialect() == Format::Vlp && act == Act::Ask && said.dialect() != Format::Cap
 }
 
 /// What a translated message says of its original.

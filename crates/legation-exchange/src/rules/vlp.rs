@@ -18,7 +18,7 @@ pub use session::{Halt, MOST_PARTIES, Party, Session, Sessions};
 pub use truth::Strictness;
 pub use window::Window;
 
-pub(crate) use halt::may_go_on;
+pub(crate) use halt::halted_with;
 pub(crate) use reference::named_by;
 
 use super::{At, Case, Ruling};

@@ -78,7 +78,7 @@ pub(crate) fn name_in(agent: &Agent, dialect: Format) -> &str {
 /// The entry in which the exchange says something. Nothing if the words make no message.
 pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: Heard) -> Option<Entry> {
     let (position, now) = entry;
-    let Heard { to, words, mut changes, findings } = heard;
+    let Heard { to, words, mut changes, findings, held } = heard;
     let origin = origin(policy, now, position)?;
     let id = origin.message_id.to_string();
     for change in &mut changes {
@@ -106,6 +106,7 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
         is_alarm: true,
         ruled: Box::default(),
     };
+    accepted.ruled.held = held;
     translate::dress(&mut accepted, &changes);
     (accepted.ruled.changes, accepted.ruled.because) = (changes, Some(because));
     accepted.ruled.findings = findings;

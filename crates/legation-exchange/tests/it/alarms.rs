@@ -3,7 +3,7 @@
 use crate::desk::{Desk, accepted, key, refused};
 use crate::line::{CHILD, EXCHANGE, MIDDLE, OTHER, PARENT, TOP, id, line, saying};
 use legation_exchange::rules::vcp::{Order, Stage, Standing};
-use legation_exchange::{Directive, Effect, Entry, Input, Kind, Registration, Verdict, Who};
+use legation_exchange::{Directive, Effect, Entry, Input, Kind, Registration, Said, Verdict, Who};
 use legation_protocol::sign::SecretKey;
 use legation_protocol::vcp::Payload;
 use legation_protocol::{Code, Received};
@@ -45,7 +45,7 @@ fn an_alarm_of_an_instance_goes_to_the_parent_of_its_base() {
     const COPY: &str = "agent://test/child-a";
     let copy = |parent: Option<&str>| Registration {
         instance_of: Some(CHILD.to_owned()),
-        parent: parent.map(str::to_owned),
+        parent: parent.map(str::to_owned).into(),
         ..Registration::default()
     };
     for (severity, standing) in [("critical", Standing::Paused), ("emergency", Standing::Suspended)] {
@@ -76,7 +76,7 @@ fn nobody_stands_above_itself_through_its_instance() {
     let mut desk = line();
     let copy = Registration { instance_of: Some(CHILD.to_owned()), ..Registration::default() };
     desk.register("agent://test/child-a", copy, Who::operator()).unwrap();
-    let below = |parent: &str| Registration { parent: Some(parent.to_owned()), ..Registration::default() };
+    let below = |parent: &str| Registration { parent: Said::To(parent.to_owned()), ..Registration::default() };
     desk.register("agent://test/leaf", below("agent://test/child-a"), Who::operator()).unwrap();
     assert_eq!(desk.register(CHILD, below("agent://test/leaf"), Who::operator()), Err(Code::BadParent));
     assert_eq!(desk.register(PARENT, below("agent://test/leaf"), Who::operator()), Err(Code::BadParent));

@@ -141,7 +141,8 @@ fn another_constitution_clashes_where_both_apply() {
         for id in [A, B] {
             let model = model.map(str::to_owned);
             let environment = model.as_ref().map(|_| "production".to_owned());
-            let about = Registration { model, environment, ..Registration::default() };
+            let about =
+                Registration { model: model.into(), environment: environment.into(), ..Registration::default() };
             desk.register(id, about, Who::operator()).unwrap();
         }
         announce(&mut desk, (A, B), 1, "one", 1, &ours);

@@ -6,7 +6,7 @@ use crate::desk::{Desk, accepted, agent, by, cap, claim, key, person, refused, s
 use legation_exchange::rules::hold::{Review, Says};
 use legation_exchange::rules::vcp::constraints::Wish;
 use legation_exchange::rules::vcp::{self};
-use legation_exchange::{Directive, Effect, Entry, Input, Proof, Registration, Role, State, Verdict, Who};
+use legation_exchange::{Directive, Effect, Entry, Input, Proof, Registration, Role, Said, State, Verdict, Who};
 use legation_protocol::vcp::{Constraint, Mode};
 use legation_protocol::{Code, Format};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const TIME: &str = "2026-02-15T10:30:00Z";
 
 pub(crate) fn below(parent: Option<&str>, seed: u8) -> Registration {
     let keys = Some(vec![(&key(seed).public()).into()]);
-    Registration { parent: parent.map(str::to_owned), keys, ..Registration::default() }
+    Registration { parent: parent.map(str::to_owned).into(), keys, ..Registration::default() }
 }
 
 /// A grandparent, a parent, a child, and a peer of the grandparent's.
@@ -274,6 +274,48 @@ fn a_blocked_topic_is_refused_however_it_is_spelled() {
 }
 
 #[test]
+fn a_blocked_topic_is_refused_in_every_dialect_wherever_it_is_declared() {
+    // VCP has no members but those its spec defines, and none of them declares: an escalation may tell what was blocked.
+    let alarm = json!({"severity": "warning", "reason": "x", "context": "📍🏢", "requires_ack": false});
+    let vcp = envelope(CHILD, PARENT, "escalation", 9, TIME, &alarm);
+    let acl = query(CHILD, PEER, "elizaos:general_query", "x");
+    let capable = json!({"query_type": "specific", "query_parameters": {"capabilities": ["python"]}});
+    for (message, at, value, wanted) in [
+        (&vcp, "/payload/blocked_action", json!("respond:topic=python"), true),
+        (&acl, "/payload/topics", json!(["python"]), false),
+        (&acl, "/payload/note", json!("python"), true),
+        (&cap("child", "peer", "m1"), "/topic", json!("python"), false),
+        (
+            &cap("child", "peer", "m1"),
+            "/attachments",
+            json!([{"type": "text_snippet", "text": "x", "keywords": ["python"]}]),
+            false,
+        ),
+        (&cap("child", "peer", "m1"), "/attachments", json!([{"type": "text_snippet", "text": "python"}]), true),
+        (&claim(CHILD, PEER, "MSG001", "x"), "/payload", json!({"topics": ["python"]}), false),
+        (&claim(CHILD, PEER, "MSG001", "x"), "/payload", json!({"text": "python"}), true),
+        (&acl.replace("QUERY_REF", "QUERY_CAPABILITIES"), "/payload", capable, false),
+    ] {
+        let mut desk = family();
+        for (id, alias) in [(CHILD, "child"), (PEER, "peer")] {
+            let aliases = Some([(Format::Cap, alias.to_owned())].into());
+            desk.register(id, Registration { aliases, ..Registration::default() }, Who::operator()).unwrap();
+        }
+        accepted(&lay(&mut desk, PARENT, CHILD, 1, "merge", "topic_block", &json!(["python"])));
+        let mut message: Value = serde_json::from_str(message).unwrap();
+        let (place, name) = at.rsplit_once('/').unwrap();
+        message.pointer_mut(place).unwrap()[name] = value;
+        let proof = if message["vcp_message"].is_null() { by(CHILD) } else { signed() };
+        match desk.send(&message.to_string(), proof) {
+            Verdict::Refused(rejection) => {
+                assert_eq!((rejection.code(), wanted), (Code::ConstraintViolated, false), "{message}");
+            }
+            _ => assert!(wanted, "{message}"),
+        }
+    }
+}
+
+#[test]
 fn an_audience_is_named_by_id_alias_or_group() {
     let mut desk = family();
     let grouped = Registration { groups: Some(["night".to_owned()].into()), ..Registration::default() };
@@ -394,7 +436,7 @@ fn who_is_gone_takes_its_constraints_along_and_moving_changes_what_binds() {
     accepted(&lay(&mut desk, GRAND, PARENT, 1, "merge", "token_limit", &json!(100)));
     accepted(&lay(&mut desk, PARENT, CHILD, 2, "merge", "token_limit", &json!(200)));
     assert_eq!(bound(&desk, CHILD).token_limit, Some(100));
-    let moved = Registration { parent: Some(PEER.to_owned()), ..Registration::default() };
+    let moved = Registration { parent: Said::To(PEER.to_owned()), ..Registration::default() };
     desk.register(CHILD, moved, Who::operator()).unwrap();
     assert_eq!(bound(&desk, CHILD).token_limit, Some(200));
     desk.ask(Input::Remove { id: CHILD.to_owned(), who: Who::operator() });

@@ -5,7 +5,7 @@ use crate::line::{CHILD, EXCHANGE, MIDDLE, OTHER, PARENT, TOP, line, saying};
 use crate::vlp::three;
 use legation_exchange::rules::vcp::{Order as AlarmOrder, Stage, Standing};
 use legation_exchange::rules::vlp::Order;
-use legation_exchange::{Directive, Input, Kind, Registration, Verdict, Who};
+use legation_exchange::{Directive, Input, Kind, Registration, Said, Verdict, Who};
 use legation_protocol::Code;
 use legation_protocol::vcp::Payload;
 use serde_json::{Value, json};
@@ -149,7 +149,7 @@ fn a_block_climbs_past_a_parent_that_has_no_name_in_vcp() {
     let mut desk = Desk::new();
     desk.agent("agent://h/root");
     for (id, parent) in [("mid", "agent://h/root"), ("ann", "mid")] {
-        let below = Registration { parent: Some(parent.to_owned()), ..Registration::default() };
+        let below = Registration { parent: Said::To(parent.to_owned()), ..Registration::default() };
         desk.register(id, below, Who::operator()).unwrap();
     }
     desk.agent("bob");

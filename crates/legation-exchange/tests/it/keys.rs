@@ -2,7 +2,8 @@
 
 use crate::desk::{Desk, accepted, agent, key, person, share};
 use legation_exchange::{
-    Input, KeyChange, KeyEvent, KeyState, Moment, NewKey, Proof, Registration, Role, State, Verdict, Who, key_statement,
+    Input, KeyChange, KeyEvent, KeyState, Moment, NewKey, Proof, Registration, Role, Said, State, Verdict, Who,
+    key_statement,
 };
 use legation_protocol::Code;
 use legation_protocol::sign::{PublicKey, Signature};
@@ -17,7 +18,7 @@ fn desk() -> Desk {
     let mut desk = Desk::new();
     desk.agent("boss");
     let keys = Some(vec![(&key(1).public()).into()]);
-    let wanted = Registration { keys, parent: Some("boss".to_owned()), ..Registration::default() };
+    let wanted = Registration { keys, parent: Said::To("boss".to_owned()), ..Registration::default() };
     desk.register(ANN, wanted, Who::operator()).unwrap();
     desk.agent("eve");
     desk
@@ -205,7 +206,7 @@ fn a_message_verified_before_its_key_was_revoked_is_refused_after() {
 fn a_key_given_to_one_below_does_not_count_for_ever() {
     let mut desk = desk();
     let child = Registration {
-        parent: Some("boss".to_owned()),
+        parent: Said::To("boss".to_owned()),
         keys: Some(vec![new_key(5), NewKey { not_after: Some(Moment::from_micros(u64::MAX)), ..new_key(6) }]),
         ..Registration::default()
     };

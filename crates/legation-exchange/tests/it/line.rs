@@ -21,7 +21,7 @@ pub(crate) fn line() -> Desk {
     for (id, parent) in
         [(TOP, None), (MIDDLE, Some(TOP)), (PARENT, Some(MIDDLE)), (CHILD, Some(PARENT)), (OTHER, Some(PARENT))]
     {
-        let registration = Registration { parent: parent.map(str::to_owned), ..Registration::default() };
+        let registration = Registration { parent: parent.map(str::to_owned).into(), ..Registration::default() };
         assert_eq!(desk.register(id, registration, Who::operator()), Ok(true), "{id}");
     }
     desk

@@ -1,7 +1,7 @@
 //! Which messages are taken, and whom they reach.
 
 use crate::desk::{Desk, accepted, by, claim, key, refused, share};
-use legation_exchange::{Input, Proof, Registration, Verdict, Who};
+use legation_exchange::{Input, Proof, Registration, Said, Verdict, Who};
 use legation_protocol::Code;
 use std::time::Duration;
 
@@ -152,7 +152,7 @@ fn a_broadcast_reaches_every_peer_once_and_nobody_else() {
     let mut desk = Desk::new();
     desk.signing_agent("agent://h/root", 9);
     let below = |groups: &[&str]| Registration {
-        parent: Some("agent://h/root".to_owned()),
+        parent: Said::To("agent://h/root".to_owned()),
         groups: Some(groups.iter().map(ToString::to_string).collect()),
         keys: Some(vec![(&key(1).public()).into()]),
         ..Registration::default()

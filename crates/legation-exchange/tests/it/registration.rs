@@ -1,7 +1,7 @@
 //! Who may be registered, by whom, under which names.
 
 use crate::desk::{Desk, agent, key, person, token};
-use legation_exchange::{Input, NewKey, Registration, Role, Verdict, Who};
+use legation_exchange::{Input, NewKey, Registration, Role, Said, Verdict, Who};
 use legation_protocol::{Code, Format};
 
 fn aliased(name: &str) -> Registration {
@@ -9,7 +9,7 @@ fn aliased(name: &str) -> Registration {
 }
 
 fn below(parent: &str) -> Registration {
-    Registration { parent: Some(parent.to_owned()), ..Registration::default() }
+    Registration { parent: Said::To(parent.to_owned()), ..Registration::default() }
 }
 
 #[test]
@@ -200,4 +200,64 @@ fn nobody_gives_themselves_more_than_they_have() {
             "{reserved}"
         );
     }
+}
+
+#[test]
+fn null_takes_away_what_can_be_taken_away_and_is_refused_elsewhere() {
+    let read = |text: &str| serde_json::from_str::<Registration>(text);
+    let all = r#"{"parent":null,"capabilities":null,"model":null,"environment":null,"push":null}"#;
+    let nulls = read(all).unwrap();
+    let mut desk = Desk::new();
+    desk.agent("boss");
+    let full = r#"{"parent":"boss","capabilities":{"topics":["x"]},"model":"m","environment":"e","push":{"url":"https://a.example/"}}"#;
+    desk.register("ann", read(full).unwrap(), Who::operator()).unwrap();
+    let has = |desk: &Desk| {
+        let ann = desk.state.registry().agent("ann").unwrap().clone();
+        [
+            ann.parent.is_some(),
+            ann.capabilities.is_some(),
+            ann.model.is_some(),
+            ann.environment.is_some(),
+            ann.push.is_some(),
+        ]
+    };
+    desk.register("ann", read("{}").unwrap(), Who::operator()).unwrap();
+    assert_eq!(has(&desk), [true; 5], "what is left out stays");
+    desk.register("ann", nulls, Who::operator()).unwrap();
+    assert_eq!(has(&desk), [false; 5]);
+    for member in [
+        "dialects",
+        "keys",
+        "custody",
+        "aliases",
+        "instance_of",
+        "groups",
+        "ontologies",
+        "languages",
+        "purposes",
+        "manifest",
+    ] {
+        let error = read(&format!(r#"{{"{member}":null}}"#)).unwrap_err().to_string();
+        assert!(error.starts_with("null takes nothing away here"), "{member}: {error}");
+    }
+    for member in ["rotate_token", "only_new"] {
+        read(&format!(r#"{{"{member}":null}}"#)).unwrap_err();
+    }
+}
+
+#[test]
+fn no_agent_frees_itself_from_its_parent() {
+    let mut desk = Desk::new();
+    desk.agent("boss");
+    desk.register("ann", below("boss"), Who::operator()).unwrap();
+    let free = || Registration { parent: Said::Ended, ..Registration::default() };
+    for who in [agent("ann"), agent("boss"), person("eve", Role::Reviewer)] {
+        assert_eq!(desk.register("ann", free(), who), Err(Code::NotAllowed));
+    }
+    let copy = Registration { instance_of: Some("ann".to_owned()), ..free() };
+    assert_eq!(desk.register("ann-a", copy, agent("ann")), Err(Code::NotAllowed), "nor an instance of itself");
+    assert_eq!(desk.register("ann", free(), Who::operator()), Ok(false));
+    assert_eq!(desk.state.registry().agent("ann").unwrap().parent, None);
+    desk.policy.open_registration = true;
+    assert_eq!(desk.register("new", free(), Who::Nobody), Ok(true));
 }

@@ -3,7 +3,7 @@
 use crate::desk::{Desk, accepted, cap, claim, key, refused, share};
 use crate::line::{CHILD, MIDDLE, OTHER, PARENT, TOP, id, line, saying};
 use legation_exchange::rules::vcp::{Order, Standing, pause_table};
-use legation_exchange::{Directive, Input, Party, Proof, Registration, Verdict, Who};
+use legation_exchange::{Directive, Input, Party, Proof, Registration, Said, Verdict, Who};
 use legation_protocol::{Code, Format};
 use std::collections::BTreeMap;
 
@@ -78,12 +78,12 @@ fn a_suspended_agent_changes_nothing_that_others_are_shown_of_it() {
     let capabilities = || Some(serde_json::json!({"topics": ["send help"]}));
     let aliases = || Some(BTreeMap::from([(Format::Vlp, "innocent".to_owned())]));
     let shown = [
-        Registration { capabilities: capabilities(), ..Registration::default() },
+        Registration { capabilities: capabilities().into(), ..Registration::default() },
         Registration { aliases: aliases(), ..Registration::default() },
-        Registration { model: Some("innocent".to_owned()), ..Registration::default() },
+        Registration { model: Said::To("innocent".to_owned()), ..Registration::default() },
         Registration { purposes: Some(["innocent".to_owned()].into()), ..Registration::default() },
         Registration { dialects: Some([Format::Cap].into()), ..Registration::default() },
-        Registration { rotate_token: true, model: Some("innocent".to_owned()), ..Registration::default() },
+        Registration { rotate_token: true, model: Said::To("innocent".to_owned()), ..Registration::default() },
     ];
     let own = || Who::Agent(CHILD.to_owned());
     accepted(&ordered(&mut desk, suspend(CHILD, "odd"), Who::operator()));
@@ -110,7 +110,7 @@ fn a_suspended_agent_says_nothing_and_what_it_said_is_taken_back() {
     assert_eq!(refused(&saying(CHILD, PARENT, 4).alarms(&mut desk, "critical")), Code::AgentSuspended);
     let spawned = Input::Register {
         id: "agent://test/grandchild".to_owned(),
-        registration: Box::new(Registration { parent: Some(CHILD.to_owned()), ..Registration::default() }),
+        registration: Box::new(Registration { parent: Said::To(CHILD.to_owned()), ..Registration::default() }),
         who: Who::Agent(CHILD.to_owned()),
         token: crate::desk::token("x"),
     };
@@ -136,7 +136,7 @@ fn instances_stand_and_fall_together() {
     for name in ["agent://test/child-a", "agent://test/child-b"] {
         let registration = Registration {
             instance_of: Some(CHILD.to_owned()),
-            parent: Some(PARENT.to_owned()),
+            parent: Said::To(PARENT.to_owned()),
             ..Registration::default()
         };
         assert_eq!(desk.register(name, registration, Who::operator()), Ok(true));
@@ -224,10 +224,10 @@ fn a_paused_agent_finishes_and_begins_nothing() {
     assert_eq!(table.len(), 4 + 10 + 4 + 7, "every kind of every dialect has its row");
     let mut desk = line();
     for (id, parent) in [("worker", None), ("boss", None)] {
-        let registration = Registration { parent, ..Registration::default() };
+        let registration = Registration { parent: parent.into(), ..Registration::default() };
         assert_eq!(desk.register(id, registration, Who::operator()), Ok(true));
     }
-    let parent = Registration { parent: Some("boss".to_owned()), ..Registration::default() };
+    let parent = Registration { parent: Said::To("boss".to_owned()), ..Registration::default() };
     assert_eq!(desk.register("worker", parent, Who::operator()), Ok(false));
     accepted(&saying("worker", "boss", 1).alarms(&mut desk, "critical"));
     let task = r#"{"task_type":"x","task_description":"x","task_parameters":{}}"#;

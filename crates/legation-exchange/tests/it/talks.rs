@@ -3,7 +3,7 @@
 use crate::desk::{Desk, accepted, agent, by, refused};
 use legation_exchange::rules::acl::{Stage, Talk};
 use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
-use legation_exchange::{Directive, Effect, Entry, Input, Misunderstood, Registration, State, Verdict, Who};
+use legation_exchange::{Directive, Effect, Entry, Input, Misunderstood, Registration, Said, State, Verdict, Who};
 use legation_protocol::{Code, Received};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -420,7 +420,7 @@ fn capable() -> Registration {
         "topics": ["Python", "debugging"],
         "actions": ["refactor", {"name": "debug_code", "description": "Finds bugs.", "parameters": {"code": "text"}}],
     });
-    Registration { capabilities: Some(capabilities), ..Registration::default() }
+    Registration { capabilities: Said::To(capabilities), ..Registration::default() }
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn the_directory_answers_for_an_agent_that_does_not() {
     for (question, want) in [
         (
             json!({"query_type": "summary"}),
-            json!({"topics": ["Python", "debugging"], "actions": capable().capabilities.unwrap()["actions"]}),
+            json!({"topics": ["Python", "debugging"], "actions": capable().capabilities.value().unwrap()["actions"]}),
         ),
         (specific(&["python", "rust"], "all"), json!({"match_result": false, "matched_capabilities": ["python"]})),
         (specific(&["python", "rust"], "any"), json!({"match_result": true, "matched_capabilities": ["python"]})),
@@ -539,7 +539,7 @@ fn coders(story: &mut Story) {
             "Cy" => json!({"topics": ["law"]}),
             _ => json!({"actions": ["debug_code"]}),
         };
-        let wanted = Registration { groups, capabilities: Some(capabilities), ..Registration::default() };
+        let wanted = Registration { groups, capabilities: Said::To(capabilities), ..Registration::default() };
         assert_eq!(story.desk.register(name, wanted, Who::operator()), Ok(true));
     }
 }

@@ -1,9 +1,10 @@
 //! Tasks: who hands them to whom, with which rights, and what becomes of them.
 
 mod across;
+mod asked;
 mod delegation;
 mod family;
-mod house;
+pub(crate) mod house;
 mod judge;
 mod machine;
 mod oversight;

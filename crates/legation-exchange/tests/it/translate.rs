@@ -1,9 +1,10 @@
 //! Speaking across dialects: each row of the table both ways, and what has no counterpart.
 
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};
+use crate::tasks::house::folds_again;
 use legation_exchange::rules::acl::Stage;
 use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
-use legation_exchange::{Directive, Effect, Input, Proof, Registration, Role, State, Verdict, Who};
+use legation_exchange::{Directive, Effect, Input, Proof, Registration, Role, Said, State, Verdict, Who};
 use legation_protocol::{Code, Format, Received};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -334,7 +335,7 @@ fn raised(severity: &str, to: &str, dialect: Format) -> (Value, Desk) {
     desk.agent("top");
     assert_eq!(desk.register(to, speaking(&[dialect]), Who::operator()), Ok(true));
     desk.signing_agent("child", 7);
-    let parent = Registration { parent: Some(to.to_owned()), ..Registration::default() };
+    let parent = Registration { parent: Said::To(to.to_owned()), ..Registration::default() };
     assert_eq!(desk.register("child", parent, Who::operator()), Ok(false));
     accepted(&desk.send(&alarm(severity, to), Proof::Signature(key(7).public())));
     (inbox(&desk, to).remove(0), desk)
@@ -371,7 +372,11 @@ fn rules_from_above_always_arrive() {
         let mut desk = Desk::new();
         desk.signing_agent("boss", 7);
         assert_eq!(
-            desk.register(to, Registration { parent: Some("boss".into()), ..speaking(&[dialect]) }, Who::operator()),
+            desk.register(
+                to,
+                Registration { parent: Said::To("boss".into()), ..speaking(&[dialect]) },
+                Who::operator()
+            ),
             Ok(true)
         );
         accepted(&desk.send(&rules(to), Proof::Signature(key(7).public())));
@@ -548,6 +553,45 @@ fn a_block_takes_back_what_was_said_for_its_session_and_nothing_is_said_into_it(
         sent(&mut desk, worker, &answer(&asked));
         assert!(last(&desk, "observer")["session_id"] == "S-1");
     }
+}
+
+#[test]
+fn what_runs_late_in_a_halted_session_is_told_when_it_goes_on() {
+    let told = |desk: &Desk| inbox(desk, "observer").iter().filter(|told| told["topic"] == "task_failed").count();
+    let (mut desk, asked) = halted("analyst", |_| {});
+    desk.policy.time_to_live = Duration::from_hours(1000);
+    desk.passes(desk.policy.task_deadline);
+    let task = desk.state.rules().cap.named(&asked).next().unwrap().1;
+    assert_eq!((task.state(), told(&desk)), ("expired", 0), "nothing of the session goes on");
+    desk.passes(Duration::from_hours(24));
+    assert_eq!(told(&desk), 0);
+    folds_again(&desk);
+    go_on(&mut desk);
+    assert_eq!(told(&desk), 1);
+    assert_eq!(last(&desk, "observer")["session_id"], "S-1");
+    let done = cap("message", &asked, "legation", json!({"content": "Five.", "final": true}));
+    assert_eq!(refused(&desk.send(&done, by("analyst"))), Code::TaskState);
+    folds_again(&desk);
+}
+
+#[test]
+fn whoever_asked_in_another_dialect_is_told_when_what_was_blocked_goes_on() {
+    let told = |desk: &Desk| acts(&inbox(desk, "ide")).iter().filter(|act| **act == "FAILURE").count();
+    let mut desk = babel();
+    sent(&mut desk, "ide", &request(1, "observer"));
+    let query = name(&last(&desk, "observer"));
+    assert_eq!(desk.register("watcher", speaking(&[Format::Vlp]), Who::operator()), Ok(true));
+    let stop = json!({"safety": {"level": "block"}, "refers_to": query});
+    let block = sent(&mut desk, "observer", &vlp("notice", "NTC-1", "watcher", None, stop));
+    desk.policy.time_to_live = Duration::from_hours(10_000);
+    let before = told(&desk);
+    desk.passes(desk.policy.talks.idle);
+    assert_eq!(told(&desk), before, "given up, and not told");
+    let session = format!("message {block}");
+    let order = legation_exchange::rules::vlp::Order::Release { session, why: "seen".to_owned() };
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vlp(order)), who: Who::operator() }));
+    desk.passes(Duration::ZERO);
+    assert_eq!(told(&desk), before + 1);
 }
 
 #[test]

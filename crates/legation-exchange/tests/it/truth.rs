@@ -3,7 +3,7 @@
 use crate::desk::{Desk, accepted, person, refused};
 use crate::vlp::{held, three};
 use legation_exchange::rules::vlp::{Order, Strictness};
-use legation_exchange::{Alert, Directive, Input, Kind, Registration, Role, Verdict, Who};
+use legation_exchange::{Alert, Directive, Input, Kind, Registration, Role, Said, Verdict, Who};
 use legation_protocol::Code;
 use legation_protocol::vlp::{Gate, Level};
 use proptest::prelude::*;
@@ -140,6 +140,22 @@ fn names_addresses_and_what_lies_there_count_neither_way() {
 }
 
 #[test]
+fn a_session_is_a_source_for_those_who_have_a_part_in_it() {
+    let mut desk = three();
+    accepted(&desk.say("claim", "ann", "MSG-0", &json!({"receiver": "bob", "session_id": "S-1"})));
+    for (number, (sender, session, verified)) in
+        [("ann", "S-1", 1), ("bob", "S-1", 1), ("cat", "S-1", 0), ("ann", "S-2", 0)].into_iter().enumerate()
+    {
+        let to = if sender == "ann" { "bob" } else { "ann" };
+        let claim = json!({"receiver": to, "provenance": [session]});
+        let position = accepted(&desk.say("claim", sender, &format!("CLM-{number}"), &claim));
+        let depth = desk.beside(position).metrics.unwrap().depth();
+        let plain = accepted(&desk.say("claim", sender, &format!("PLN-{number}"), &json!({"receiver": to})));
+        assert_eq!(depth - desk.beside(plain).metrics.unwrap().depth(), verified, "{sender} names {session}");
+    }
+}
+
+#[test]
 fn a_hash_that_is_none_is_marked_and_not_compared() {
     let mut desk = begun();
     for (number, source) in (1..).zip([
@@ -257,7 +273,7 @@ fn a_block_outside_sessions_stops_what_it_names() {
 fn a_block_is_escalated_to_the_senders_parent() {
     let mut desk = Desk::new();
     desk.agent("agent://h/root");
-    let below = || Registration { parent: Some("agent://h/root".to_owned()), ..Registration::default() };
+    let below = || Registration { parent: Said::To("agent://h/root".to_owned()), ..Registration::default() };
     desk.register("ann", below(), Who::operator()).unwrap();
     desk.agent("bob");
     let block = json!({"safety": {"level": "block"}, "receiver": "bob", "session_id": "S-1"});

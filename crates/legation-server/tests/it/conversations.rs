@@ -145,6 +145,10 @@ fn what_cannot_be_read_is_refused_and_told_in_the_senders_mailbox() {
         (whole.replace("TASK_REQUEST", "CANCEL"), 422, "unknown_performative", "unknown_performative"),
         (whole.replacen('{', r#"{"language":"en","#, 1), 400, "duplicate_key", "parsing_error"),
         (whole.replace("task_type", "type_of_task"), 422, "schema_invalid", "invalid_payload_structure"),
+        (format!("{},}}", &whole[..whole.len() - 1]), 400, "bad_json", "parsing_error"),
+        (whole.replace(r#","sender""#, ", // from\n\"sender\""), 400, "bad_json", "parsing_error"),
+        (whole[..whole.len() - 1].to_owned(), 400, "bad_json", "parsing_error"),
+        (whole[..whole.find("receiver").unwrap()].to_owned(), 400, "bad_json", "parsing_error"),
     ] {
         house.send(&eddy, &sent).refused(status, code);
         // It is there when the refusal is.
@@ -153,7 +157,14 @@ fn what_cannot_be_read_is_refused_and_told_in_the_senders_mailbox() {
         assert_eq!(told["payload"]["reason_code"], reason);
         hears(&house, &eddy);
     }
-    // Nobody is told what another sent, nothing answers a NOT_UNDERSTOOD, and what has no id has no answer.
+    // Nobody is told what another sent, nothing answers a NOT_UNDERSTOOD or what may be one, and what has no id has no
+    // answer.
+    let cut = |at: &str| whole[..whole.find(at).unwrap()].to_owned();
+    for sent in [cut("performative"), cut("message_id"), cut("receiver").replace("TASK_REQUEST", "NOT_UNDERSTOOD")] {
+        house.send(&eddy, &sent).refused(400, "bad_json");
+    }
+    let anothers = whole.replace("Eddy", "Jules");
+    house.send(&eddy, &anothers[..anothers.len() - 1]).refused(400, "bad_json");
     let puzzled = whole.replace("TASK_REQUEST", "NOT_UNDERSTOOD");
     house.send(&eddy, &puzzled).refused(422, "schema_invalid");
     assert_eq!(house.send(&jules, &whole.replace("TASK_REQUEST", "CANCEL")).status, 422);

@@ -4,6 +4,7 @@ use crate::house::{House, path_of};
 use crate::words::Party;
 use legation_exchange::Policy;
 use legation_exchange::record::Disclosed;
+use serde_json::Value;
 
 /// Entries as they are shown, to the byte.
 #[derive(serde::Deserialize)]
@@ -106,6 +107,26 @@ fn a_registration_is_strict_json_of_known_members() {
     put(r#"{"rights":"all"}"#).refused(422, "schema_invalid");
     put(r#"{"keys":"ed25519:AAAA"}"#).refused(422, "schema_invalid");
     put(r#"{"dialects":["klingon"]}"#).refused(422, "schema_invalid");
+}
+
+#[test]
+fn null_takes_away_what_can_be_taken_away() {
+    let house = House::under(Policy::default());
+    house.ask("PUT", "/v1/agents/boss").by(&house.operator).json("{}").ok();
+    let made = r#"{"parent":"boss","model":"m","capabilities":{"topics":["x"]}}"#;
+    let made = house.ask("PUT", "/v1/agents/ann").by(&house.operator).json(made).ok();
+    let put = |by: &str, body: &str| house.ask("PUT", "/v1/agents/ann").by(by).json(body);
+    let own = made["token"].as_str().unwrap();
+    let refused = put(own, r#"{"parent":null}"#).refused(403, "not_allowed");
+    assert_eq!(refused["at"], "/parent");
+    let left = put(own, r#"{"model":null,"capabilities":null}"#).ok();
+    assert_eq!((&left["agent"]["model"], &left["agent"]["parent"]), (&Value::Null, &"boss".into()));
+    let freed = put(&house.operator, r#"{"parent":null}"#).ok();
+    assert_eq!(freed["agent"]["parent"], Value::Null);
+    for member in ["groups", "manifest", "instance_of", "keys"] {
+        let refused = put(&house.operator, &format!(r#"{{"{member}":null}}"#)).refused(422, "schema_invalid");
+        assert!(refused["message"].as_str().unwrap().contains("null takes nothing away here"), "{refused}");
+    }
 }
 
 #[test]

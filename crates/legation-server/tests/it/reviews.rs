@@ -110,7 +110,7 @@ fn one_decision_counts_and_for_exactly_what_was_shown() {
     assert_eq!(house.ask("GET", format!("/v1/messages/{id}")).by(&bob.token).get().status, 200);
     let told = house.ask("GET", format!("/v1/messages/{id}/explain")).by(&ann.token).get().ok();
     let steps: Vec<_> = told["steps"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap()).collect();
-    assert_eq!(steps[5..], ["judged", "found", "held", "lifted", "released", "waiting"], "{told}");
+    assert_eq!(steps[5..], ["judged", "found", "held", "included", "lifted", "released", "waiting"], "{told}");
 }
 
 #[test]

@@ -242,7 +242,7 @@ fn an_explanation_tells_what_happened_in_order() {
         let told = house.ask("GET", format!("/v1/messages/{at}/explain")).by(token).get().ok();
         told["steps"].as_array().unwrap().iter().map(|step| step["step"].as_str().unwrap().to_owned()).collect()
     };
-    let taken = ["received", "proven", "new", "routed", "recorded", "judged"];
+    let taken = ["received", "proven", "new", "routed", "recorded", "judged", "included"];
     assert_eq!(steps(&ann.token), [&taken[..], &["waiting"]].concat());
     let body = format!(r#"{{"position":{at}}}"#);
     house.ask("POST", "/v1/agents/bob/ack").by(&bob.token).json(body).ok();
@@ -276,5 +276,5 @@ fn who_takes_over_a_name_does_not_read_its_past() {
     house.ask("GET", "/v1/messages/m-1").by(bob).get().refused(404, "not_found");
     assert_eq!(positions(find(&house, &ann.token, "text=bob")), [new, old]);
     let told = house.ask("GET", "/v1/messages/m-1/explain").by(&ann.token).get().ok();
-    assert_eq!(told["steps"][6]["step"], "removed");
+    assert_eq!(told["steps"][7]["step"], "removed");
 }

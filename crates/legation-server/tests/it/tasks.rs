@@ -1,6 +1,7 @@
 //! Tasks over sockets: the spec's own story message by message, and what becomes of tasks that go wrong.
 
 use crate::house::{House, path_of};
+use crate::words::fresh_id;
 use legation_exchange::Policy;
 use legation_exchange::rules::cap::Oversight;
 use serde_json::{Value, json};
@@ -99,6 +100,54 @@ impl Office {
     fn order(&self, who: &str, path: &str) -> crate::house::Answer {
         self.house.ask("POST", path).by(self.token(who)).send(b"")
     }
+}
+
+/// A message of the agent language, sent by whom it names.
+fn acl(office: &Office, performative: &str, (from, to): (&str, &str), about: Option<&str>, payload: &Value) -> Value {
+    let id = fresh_id();
+    let message = json!({
+        "mcp_version": "0.1.0", "message_id": id, "performative": performative, "sender": {"agent_id": from},
+        "receiver": {"agent_id": to}, "in_reply_to": about, "language": "application/json",
+        "ontology": "elizaos:ontology:code/general/refactor_request", "timestamp": "2026-02-15T10:30:00Z",
+        "payload": payload,
+    });
+    office.house.ask("POST", "/v1/messages").by(office.token(from)).json(message.to_string()).ok()
+}
+
+#[test]
+fn grants_go_with_a_request_in_acl() {
+    let office = Office::open();
+    for id in ["pm-1", "analyst-1"] {
+        let both = json!({"dialects": ["acl", "cap"]}).to_string();
+        office.house.ask("PUT", path_of(id)).by(&office.house.operator).json(both).ok();
+    }
+    office.send(&json!({
+        "type": "delegation_notice", "task_id": "T1", "sender_id": "orchestrator", "recipient_id": "pm-1",
+        "context_summary": "look, and change nothing", "grants": {"tools": ["query_data"]},
+    }));
+    let work = json!({"task_type": "process", "task_description": "Process it.", "task_parameters": {}});
+    let asked = acl(&office, "TASK_REQUEST", ("pm-1", "analyst-1"), None, &work);
+    let office = office.restart();
+    let show = |tool: &str| {
+        let result = json!({"type": "tool_call_result", "server_id": "DataServer", "tool": tool, "result": {}});
+        office.say("mine", "analyst-1", "qa-1", json!({ "attachments": [result] }))
+    };
+    show("query_data").ok();
+    show("process_data").refused(403, "tool_not_bound");
+    office.hand("check", "analyst-1", "qa-1");
+    assert_eq!(office.task("analyst-1", "check")["parent"], "T1");
+    let lineage = |position: &Value, who: &str| {
+        let told = office.house.ask("GET", format!("/v1/messages/{position}/explain")).by(office.token(who)).get().ok();
+        let step = told["steps"].as_array().unwrap().iter().find(|step| step["step"] == "lineage").cloned();
+        step.map(|step| step["says"].as_str().unwrap().to_owned())
+    };
+    let check = office.task("analyst-1", "check")["position"].clone();
+    assert!(lineage(&check, "qa-1").unwrap().contains(r#"task "check", below "T1""#));
+    assert!(lineage(&asked["position"], "pm-1").unwrap().contains(r#"grants of the task "T1""#));
+    assert_eq!(lineage(&asked["position"], "analyst-1"), None, "the task is not its business");
+    let about = asked["message_id"].as_str();
+    acl(&office, "TASK_REJECT", ("analyst-1", "pm-1"), about, &json!({"status": "rejected"}));
+    show("process_data").ok();
 }
 
 #[test]

@@ -121,6 +121,35 @@ fn a_chain_of_evidence_tells_what_counts() {
 }
 
 #[test]
+fn an_explanation_tells_what_a_claim_rests_on_what_was_said_of_it_since_and_that_the_record_has_it() {
+    let talk = Talk::new();
+    let to = |to: &str, refers: &str| json!({"receiver": to, "refers_to": refers, "provenance": ["log"]});
+    talk.house.admit("cat");
+    talk.say("query", &talk.ann, "QRY-1", &json!({"receiver": "bob"})).ok();
+    let claim = talk.say("claim", &talk.ann, "CLM-1", &to("bob", "QRY-1")).ok();
+    talk.say("evidence", &talk.ann, "EVD-1", &to("bob", "CLM-1")).ok();
+    talk.say("correction", &talk.bob, "COR-1", &to("ann", "CLM-1")).ok();
+    talk.say("correction", &talk.ann, "COR-2", &to("cat", "CLM-1")).ok();
+    let told = |by: &str| talk.house.ask("GET", "/v1/messages/CLM-1/explain").by(by).get().ok();
+    let says = |told: &Value, step: &str| {
+        let steps = told["steps"].as_array().unwrap().iter().filter(|one| one["step"] == step);
+        steps.map(|one| one["says"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let own = told(&talk.ann.token);
+    for (step, id) in [("rests_on", "QRY-1"), ("evidence", "EVD-1"), ("disputed", "COR-1"), ("corrected", "COR-2")] {
+        assert!(matches!(&says(&own, step)[..], [one] if one.contains(id)), "{step}: {own}");
+    }
+    assert!(says(&told(&talk.bob.token), "corrected").is_empty(), "bob was not told");
+    let [included] = &says(&own, "included")[..] else { panic!("{own}") };
+    let door = included.split_whitespace().find(|word| word.starts_with("/v1/audit/proof")).unwrap();
+    assert!(door.contains(&format!("position={}&", claim["position"])));
+    let proof = talk.house.ask("GET", door).by(&talk.ann.token).get().ok();
+    for hash in ["leaf", "root"] {
+        assert!(included.contains(proof[hash].as_str().unwrap()), "{included} {proof}");
+    }
+}
+
+#[test]
 fn a_block_halts_its_session_through_a_restart_until_a_person_lets_it_go_on() {
     let Talk { house, ann, bob } = Talk::new();
     let cat = house.admit("cat");

@@ -6,7 +6,7 @@ use super::talk::{Change, Due, Loss, Moved, Talk, What};
 use super::words;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rules::{Ruling, scan};
+use crate::rules::{Ruling, scan, translate};
 use crate::state::State;
 
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
@@ -19,6 +19,9 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
         What::Idle => late.give_up("abandoned", "nothing was heard of it for too long", &mut ruling),
         What::Lost(Loss::RequesterRemoved) => late.go(Step::GiveUp, Some(Loss::RequesterRemoved.as_str()), &mut ruling),
         What::Lost(loss) => late.give_up(loss.as_str(), loss.says(), &mut ruling),
+    }
+    if let Some(session) = translate::halted(state, position) {
+        ruling.wait_from(0, session);
     }
     Some(ruling)
 }

@@ -23,6 +23,9 @@ pub struct Kept {
     /// Those each agent has a part in.
     #[serde(skip)]
     parties: ByName<BTreeSet<u64>>,
+    /// Those that are open and whose grants bind whoever was asked, by whom that is.
+    #[serde(skip)]
+    below: ByName<BTreeSet<u64>>,
     /// Those that are open, by who asked.
     #[serde(skip)]
     open: ByName<BTreeSet<u64>>,
@@ -78,6 +81,12 @@ impl Kept {
     pub(super) fn awaiting(&self, requester: &str, reply_with: &str) -> impl Iterator<Item = (u64, &Talk)> {
         let positions = self.replies.get(requester).and_then(|replies| replies.get(reply_with)).into_iter().flatten();
         positions.filter_map(|position| Some((*position, self.talks.get(position)?)))
+    }
+
+    /// Open requests to an agent by somebody who works on a task, and that task.
+    pub(crate) fn asked_below(&self, agent: &str) -> impl DoubleEndedIterator<Item = (u64, u64)> {
+        let positions = self.below.get(agent).into_iter().flatten();
+        positions.filter_map(move |position| Some((*position, self.talks.get(position)?.binds(agent)?)))
     }
 
     /// Those beyond a position, oldest first: an agent's, or all.
@@ -167,6 +176,9 @@ impl Kept {
         note(talk, at.position);
         if !moved.to.is_open() {
             drop_from(&mut self.open, &talk.opening.requester, moved.talk);
+            for asked in &talk.opening.offered {
+                drop_from(&mut self.below, asked, moved.talk);
+            }
         }
         if let Some(before) = before {
             self.closed.remove(&(before, moved.talk));
@@ -247,6 +259,9 @@ impl Kept {
         if talk.stage.is_open() {
             self.open.or_default(requester).insert(position);
         }
+        for asked in talk.opening.offered.iter().filter(|_| talk.stage.is_open() && talk.opening.below.is_some()) {
+            self.below.or_default(asked).insert(position);
+        }
         self.due.extend(talk.due.map(|due| (due.at, position)));
         self.closed.extend(talk.until.map(|until| (until, position)));
         self.talks.insert(position, talk);
@@ -278,6 +293,7 @@ impl Kept {
         }
         for party in offered.iter().chain([requester]) {
             drop_from(&mut self.parties, party, position);
+            drop_from(&mut self.below, party, position);
         }
         drop_from(&mut self.open, requester, position);
         talk.due.map(|due| self.due.remove(&(due.at, position)));

@@ -6,6 +6,7 @@ use super::machine::{Act, Stage, Step};
 use super::talk::{Change, Due, Loss, Moved, Opening, What};
 use super::words;
 use crate::agent::Agent;
+use crate::rules::cap::passes_on;
 use crate::rules::{Case, Ruling};
 use legation_protocol::acl::{Content, Message, TaskRequest};
 use legation_protocol::{Code, Rejection};
@@ -58,6 +59,7 @@ pub(super) fn open(case: &Case<'_>, message: &Message, act: Act, ruling: &mut Ru
         group: group.map(str::to_owned),
         reply_with: message.reply_with.clone(),
         priority,
+        below: (act == Act::Task).then(|| passes_on(case)).flatten(),
         asked,
         due,
     };

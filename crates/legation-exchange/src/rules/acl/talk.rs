@@ -63,6 +63,9 @@ pub struct Opening {
     /// How urgent it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<Priority>,
+    /// The task whose grants go with a request for work: one of whoever asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<u64>,
     /// What about capabilities, for the directory to answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
@@ -198,11 +201,21 @@ pub struct Moved {
 impl Talk {
     /// Those who may still take it on or answer.
     pub fn awaited(&self) -> impl Iterator<Item = &str> {
-        let awaited = self.opening.offered.iter().filter(|agent| match &self.assignee {
-            Some(assignee) => *agent == assignee,
-            None => !self.declined.contains(*agent),
-        });
-        awaited.map(String::as_str)
+        self.opening.offered.iter().map(String::as_str).filter(|agent| self.awaits(agent))
+    }
+
+    /// Whether an agent may still take it on or answer.
+    fn awaits(&self, agent: &str) -> bool {
+        self.opening.offered.contains(agent)
+            && match &self.assignee {
+                Some(assignee) => assignee == agent,
+                None => !self.declined.contains(agent),
+            }
+    }
+
+    /// The task whose grants bind an agent because of it.
+    pub(super) fn binds(&self, agent: &str) -> Option<u64> {
+        self.opening.below.filter(|_| self.stage.is_open() && self.awaits(agent))
     }
 
     /// Whether an agent has, or had, a part in it.

@@ -1,5 +1,6 @@
 //! Tasks in which the exchange speaks for somebody of another dialect.
 
+use super::bonds::bonds;
 use super::change::{Change, Opened};
 use super::delegate::{latest, may_hand_to, no_cycle, within_limits};
 use super::oversight::{self, Work};
@@ -15,8 +16,9 @@ use legation_protocol::cap::ErrorCode;
 /// answers as in any other. It is a part of what the asker works on, so that no grant is left behind. Whoever asks
 /// back, in a task, somebody who stands above it there passes nothing on.
 pub(crate) fn asks(case: &Case<'_>, id: String, assignee: &str, ruling: &mut Ruling) -> Result<(), Rejection> {
-    let held = holds(case);
-    let parent = held.filter(|_| no_cycle(case.state, held, assignee).is_ok());
+    let held = passes_on(case);
+    let is_open = |number: &u64| case.state.rules.cap.task(*number).is_some_and(Task::is_open);
+    let parent = held.filter(is_open).filter(|_| no_cycle(case.state, held, assignee).is_ok());
     let grant = if parent == held { Grant::default() } else { Grant::nothing() };
     within_limits(case, parent)?;
     let opened = Opened {
@@ -32,16 +34,16 @@ pub(crate) fn asks(case: &Case<'_>, id: String, assignee: &str, ruling: &mut Rul
     Ok(())
 }
 
-/// The newest task that the sender works on; one of its family's, if it has none.
-fn holds(case: &Case<'_>) -> Option<u64> {
-    case.state.rules.cap.bound_by(&case.state.registry, case.speaker.agent()?).next_back()
+/// The task whose grants go with what the sender asks for: the newest that binds it.
+pub(crate) fn passes_on(case: &Case<'_>) -> Option<u64> {
+    bonds(case.state, case.speaker.agent()?).first().map(|bond| bond.task())
 }
 
 /// Whether the sender may ask somebody to do something, in any dialect: its manifest says whom (Delegation).
 /// Whoever has none is bound by none.
 pub(crate) fn may_ask(case: &Case<'_>, to: &str) -> Result<Option<String>, Rejection> {
     match case.speaker.agent().filter(|agent| case.state.rules.cap.rights(agent).is_some()) {
-        Some(agent) => may_hand_to(case.state, &agent.id, holds(case), to),
+        Some(agent) => may_hand_to(case.state, &agent.id, passes_on(case), to),
         None => Ok(None),
     }
 }

@@ -1,6 +1,7 @@
 //! Handing tasks over (Delegation): to whom the actor's own manifest allows, below what the actor holds, and
 //! never in circles, too deep or too wide.
 
+use super::bonds::{Bond, bonds};
 use super::change::{Change, Opened};
 use super::judge;
 use super::place::foreign;
@@ -21,7 +22,7 @@ const SPEC: &str = "CAP Delegation";
 
 /// How deep tasks stand.
 const DEPTH: usize = 8;
-/// How many open parts a task has, and how many tasks an agent opens by itself.
+/// How many open parts a task has, and how many tasks an agent and its instances open by themselves.
 const FAN_OUT: usize = 64;
 /// How many tasks a tree has, with those that ended.
 const TREE: usize = 1024;
@@ -42,8 +43,9 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     if let Some(rule) = &rule {
         ruling.find("cap.delegation", "delegate_rule", rule.clone());
     }
-    let parent = above?;
-    stays_in_lineage(case, parent)?;
+    let bonds = case.speaker.agent().map(|agent| bonds(case.state, agent)).unwrap_or_default();
+    let parent = above?.or_else(|| asked_below(&bonds));
+    stays_in_lineage(case, &bonds, parent)?;
     parent.map_or(Ok(()), |parent| is_open(kept, parent))?;
     no_cycle(case.state, parent, to)?;
     tools::look(case, message, parent, Some(case.state.next), ruling)?;
@@ -120,24 +122,33 @@ fn rule_for(state: &State, rights: &Rights, to: &str) -> Option<String> {
     names.find_map(|name| rights.allowed.get(name)).cloned()
 }
 
+/// What somebody hands on who holds no task, but was asked by somebody who does, is a part of that one's.
+fn asked_below(bonds: &[Bond]) -> Option<u64> {
+    let newest = bonds.first().map(|bond| bond.task());
+    newest.filter(|_| !bonds.iter().any(|bond| bond.is_held()))
+}
+
 /// Whoever holds a task hands on parts of it: a fresh id would leave its grants behind. Whoever holds none is bound
 /// by those of its family, and waits for one of its own.
-fn stays_in_lineage(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {
+fn stays_in_lineage(case: &Case<'_>, bonds: &[Bond], parent: Option<u64>) -> Result<(), Rejection> {
     let (kept, me) = (&case.state.rules.cap, case.speaker.id());
-    let Some(agent) = case.speaker.agent() else { return Ok(()) };
-    let Some(held) = kept.bound_by(&case.state.registry, agent).next() else { return Ok(()) };
-    let extends = parent.is_some_and(|parent| kept.line(parent).any(|(_, task)| task.is_open() && task.assignee == me));
-    if extends {
+    let extends =
+        |number: u64, task: &Task| (task.is_open() && task.assignee == me) || bonds.contains(&Bond::Below(number));
+    let mut line = parent.into_iter().flat_map(|parent| kept.line(parent));
+    if bonds.is_empty() || line.any(|(number, task)| extends(number, task)) {
         return Ok(());
     }
-    let Some(held) = kept.task(held) else { return Ok(()) };
-    let (holder, id) = (&held.assignee, &held.id);
-    let message = if holder == me {
-        format!("the sender holds {id}: what it delegates is a part of that, such as {id}.1")
-    } else {
-        format!(
+    let held = bonds.iter().rev().find(|bond| bond.is_held()).and_then(|bond| kept.task(bond.task()));
+    let message = match held.map(|held| (&held.assignee, &held.id)) {
+        Some((holder, id)) if holder == me => {
+            format!("the sender holds {id}: what it delegates is a part of that, such as {id}.1")
+        }
+        Some((holder, id)) => format!(
             "{holder:?} holds {id}, and is one with the sender: it delegates parts of that, and nobody else anything"
-        )
+        ),
+        None => "the sender was asked by somebody who holds a task, and delegates parts of that alone until it has \
+                 answered: under ids that are no part of another"
+            .to_owned(),
     };
     Err(Rejection::because(Code::TaskLineage, message).at("/task_id").by(SPEC))
 }
@@ -185,11 +196,15 @@ pub(super) fn within_limits(case: &Case<'_>, parent: Option<u64>) -> Result<(), 
             limit(format!("the tree of {} has {TREE} tasks already", above.id))
         }
         Some(_) => Ok(()),
-        None if case.speaker.agent().is_none() => Ok(()),
         None => {
-            let roots = kept.handed(case.speaker.id()).filter_map(|number| kept.task(number));
+            let family = case.speaker.agent().into_iter().flat_map(|agent| case.state.registry.relatives(agent));
+            let roots = family.flat_map(|one| kept.handed(&one.id)).filter_map(|number| kept.task(number));
             let open = roots.filter(|task| task.parent.is_none()).take(FAN_OUT).count();
-            if open < FAN_OUT { Ok(()) } else { limit(format!("{FAN_OUT} tasks of the sender are open already")) }
+            if open < FAN_OUT {
+                Ok(())
+            } else {
+                limit(format!("{FAN_OUT} tasks of the sender, or of whoever it is one with, are open already"))
+            }
         }
     }
 }

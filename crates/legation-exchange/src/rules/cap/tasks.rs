@@ -99,15 +99,6 @@ impl Kept {
         self.held.get(who).into_iter().flatten().copied()
     }
 
-    /// Open tasks by which an agent is bound: its own, or else those of whoever it is one with.
-    pub(super) fn bound_by(&self, registry: &Registry, agent: &Agent) -> impl DoubleEndedIterator<Item = u64> {
-        let own = self.held.get(&agent.id);
-        let others = own.is_none().then(|| registry.relatives(agent)).into_iter().flatten();
-        let all: BTreeSet<_> =
-            own.into_iter().chain(others.filter_map(|one| self.held.get(&one.id))).flatten().collect();
-        all.into_iter().copied()
-    }
-
     /// Open tasks somebody handed over.
     pub(super) fn handed(&self, who: &str) -> impl Iterator<Item = u64> {
         self.handed.get(who).into_iter().flatten().copied()

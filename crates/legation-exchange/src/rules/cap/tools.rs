@@ -2,6 +2,7 @@
 //! grant above leaves it, or be a colleague's passed on unchanged. Nothing here proves that a tool was called.
 
 use super::Narrowing;
+use super::bonds::{Bond, bonds};
 use super::change::Change;
 use super::place::family_task;
 use super::rights::Rights;
@@ -88,7 +89,7 @@ fn may_show(case: &Case<'_>, within: Option<u64>, result: &ToolCallResult) -> Re
         return Err(Rejection::because(Code::ToolNotBound, message));
     }
     for scope in scopes(result) {
-        let has = |place: &Option<u64>| {
+        let has = |place: &Option<Bond>| {
             let reach = |rights: &Rights| rights.reach(server, &scope);
             allows(case, agent, *place, &reach, None) && granted_scope(case, *place, &scope)
         };
@@ -108,16 +109,13 @@ fn scopes(result: &ToolCallResult) -> Vec<String> {
     one.into_iter().chain(list.iter().filter_map(|scope| scope.as_str().map(str::to_owned))).collect()
 }
 
-/// The most tasks that are looked through for a right.
-const LOOKED_THROUGH: usize = 64;
-
-/// In which task somebody acts; none is by its own rights alone. Naming a task of others gives nothing: whoever
-/// holds tasks acts in one of those, and whoever holds none in one of its family's.
-fn acting(case: &Case<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<u64>> {
+/// In which task somebody acts, or below which; none is by its own rights alone. Naming a task of others gives nothing:
+/// whoever is bound acts in what binds it, or its family.
+fn acting(case: &Case<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<Bond>> {
     let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
     for (number, task) in within.into_iter().flat_map(|number| kept.line(number)) {
         if registry.are_one(&task.assignee, &agent.id) {
-            return vec![Some(number)];
+            return vec![Some(Bond::Holds(number))];
         }
         let is_own = registry.are_one(&task.delegator, &agent.id);
         if is_own && task.parent.is_none() {
@@ -127,26 +125,29 @@ fn acting(case: &Case<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<u64
             break;
         }
     }
-    let held: Vec<_> = kept.bound_by(registry, agent).take(LOOKED_THROUGH).map(Some).collect();
-    if held.is_empty() { vec![None] } else { held }
+    let bonds: Vec<_> = bonds(case.state, agent).into_iter().map(Some).collect();
+    if bonds.is_empty() { vec![None] } else { bonds }
 }
 
 fn allows(
     case: &Case<'_>,
     agent: &Agent,
-    place: Option<u64>,
+    place: Option<Bond>,
     has: &dyn Fn(&Rights) -> bool,
     tool: Option<&str>,
 ) -> bool {
     let kept = &case.state.rules.cap;
     let own = kept.rights(agent).is_some_and(|rights| has(&rights));
-    let Some(number) = place.filter(|_| own) else { return own };
-    let bound = |task: &Task| kept.rights_in(&case.state.registry, task).is_some_and(|rights| has(&rights));
+    let Some(bond) = place.filter(|_| own) else { return own };
+    let number = bond.task();
+    // Nothing is known any more of what a forgotten task grants.
+    let Some(task) = kept.task(number) else { return false };
+    let binds = |task: &Task| kept.rights_in(&case.state.registry, task).is_some_and(|rights| has(&rights));
     let granted = tool.is_none_or(|tool| kept.grants(number).all(|grant| grant.allows_tool(tool)));
     granted
         && match case.policy.narrowing {
-            Narrowing::Grants => kept.task(number).is_some_and(bound),
-            Narrowing::Strict => kept.line(number).all(|(_, task)| bound(task)) && opener_has(case, number, has),
+            Narrowing::Grants => !bond.is_held() || binds(task),
+            Narrowing::Strict => kept.line(number).all(|(_, task)| binds(task)) && opener_has(case, number, has),
         }
 }
 
@@ -157,8 +158,8 @@ fn opener_has(case: &Case<'_>, number: u64, has: &dyn Fn(&Rights) -> bool) -> bo
     opener.is_none_or(|opener| kept.rights(opener).is_some_and(|rights| has(&rights)))
 }
 
-fn granted_scope(case: &Case<'_>, place: Option<u64>, scope: &str) -> bool {
-    place.is_none_or(|number| case.state.rules.cap.grants(number).all(|grant| grant.allows_scope(scope)))
+fn granted_scope(case: &Case<'_>, place: Option<Bond>, scope: &str) -> bool {
+    place.is_none_or(|bond| case.state.rules.cap.grants(bond.task()).all(|grant| grant.allows_scope(scope)))
 }
 
 impl Kept {

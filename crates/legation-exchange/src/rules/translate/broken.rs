@@ -52,7 +52,7 @@ pub(crate) fn answer_refused(
 }
 
 fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, ruling: &mut Ruling) {
-    let original = ask.translation.original;
+    let (original, first) = (ask.translation.original, ruling.heard.len());
     match ask.translation.dialect {
         Format::Acl => acl::breaks_off(state, policy, now, original, why.code, why.text, ruling),
         Format::Cap => cap::breaks_off(state, original, why.text, ruling),
@@ -60,6 +60,16 @@ fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, r
         Format::Vcp | Format::Hello | Format::Manifest => {}
     }
     ruling.change(Change::BrokenOff { ask: ask.position });
+    // Nothing of a halted session goes on, bad news neither: they wait with the rest of it.
+    if let Some(session) = ask.halted_with(state) {
+        ruling.wait_from(first, session);
+    }
+}
+
+/// The halted session that what the exchange said for this message belongs to.
+pub(crate) fn halted(state: &State, original: u64) -> Option<&str> {
+    let links = &state.rules.translations;
+    links.said_for(original).filter_map(|said| links.get(said)).find_map(|link| link.halted_with(state))
 }
 
 fn in_vlp(state: &State, ask: &Link, why: Why<'_>, ruling: &mut Ruling) {

@@ -1,10 +1,10 @@
 //! Between whom something is to be translated, and what was said between them before.
 
-use super::links::{Link, Stage, Step, Translation};
+use super::links::{Link, Stage, Step};
 use super::said::{Act, Said};
 use crate::agent::Agent;
+use crate::rules::Case;
 use crate::rules::voice::name_in;
-use crate::rules::{Case, vlp};
 use crate::who::PRINCIPALS;
 use legation_protocol::{Code, Format, Message, Recipients, Rejection};
 use std::collections::BTreeMap;
@@ -133,13 +133,13 @@ impl<'c> Conversation<'c> {
 
     /// Nobody goes on from what is halted, in any dialect.
     pub(super) fn may_go_on(&self, case: &Case<'_>) -> Result<(), Rejection> {
-        let goes_on = |link: &Link| {
-            let Translation { original, dialect, thread, said_in, said_thread, .. } = &link.translation;
-            let within = [(dialect, thread), (said_in, said_thread)].into_iter();
-            let sessions = within.filter(|(dialect, _)| **dialect == Format::Vlp).filter_map(|(_, id)| id.as_deref());
-            vlp::may_go_on(case.state, [*original, link.position], sessions).map_err(|refusal| refusal.at(place(case)))
-        };
-        self.ask.into_iter().chain(self.last).try_for_each(goes_on)
+        match self.ask.into_iter().chain(self.last).find_map(|link| link.halted_with(case.state)) {
+            Some(session) => {
+                let text = format!("what this goes on from is halted, with the session {session:?}");
+                Err(Rejection::because(Code::Halted, text).at(place(case)).by("VLP VI.4"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// An answer comes once, from whom it was asked of.

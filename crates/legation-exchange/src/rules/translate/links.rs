@@ -1,8 +1,10 @@
 //! Which message the exchange said for which, so that answers find their way back. Kept for a week by the record's
 //! time, and the newest hundred thousand at most.
 
+use crate::by_name::ByName;
 use crate::moment::Moment;
-use crate::rules::At;
+use crate::rules::{At, vlp};
+use crate::state::State;
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +49,9 @@ pub struct Translation {
     /// The original's field of knowledge (ACL 5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ontology: Option<String>,
+    /// The task whose grants go with it, where it asks for work that becomes no task: one of whoever asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<u64>,
     /// Whether it waits until the original goes on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
@@ -105,6 +110,14 @@ impl Link {
         self.translation.step == Step::Questions
     }
 
+    /// The halted session it belongs to: nothing goes on from it, in whatever dialect.
+    pub(super) fn halted_with<'s>(&'s self, state: &'s State) -> Option<&'s str> {
+        let Translation { original, dialect, thread, said_in, said_thread, .. } = &self.translation;
+        let within = [(dialect, thread), (said_in, said_thread)].into_iter();
+        let sessions = within.filter(|(dialect, _)| **dialect == Format::Vlp).filter_map(|(_, id)| id.as_deref());
+        vlp::halted_with(state, [*original, self.position], sessions)
+    }
+
     /// What both sides call it: whoever knows the name, the name, and who else is part of it.
     fn names(&self) -> Vec<((String, String), String)> {
         let Translation { from, to, id, dialect, thread, said, said_in, said_thread, .. } = &self.translation;
@@ -126,6 +139,8 @@ pub struct Links {
     said_for: BTreeMap<u64, BTreeSet<u64>>,
     /// The last by who knows it, by which name, and with whom.
     named: BTreeMap<(String, String), BTreeMap<String, u64>>,
+    /// Those whose grants bind whoever was asked and has not answered, by whom that is.
+    below: ByName<BTreeSet<u64>>,
 }
 
 impl Links {
@@ -155,16 +170,20 @@ impl Links {
         self.said_for.get(&original).into_iter().flatten().copied()
     }
 
+    /// What an agent was asked for somebody who works on a task, and has not answered, with that task.
+    pub(crate) fn asked_below(&self, agent: &str) -> impl DoubleEndedIterator<Item = (u64, u64)> {
+        let positions = self.below.get(agent).into_iter().flatten();
+        positions.filter_map(|position| Some((*position, self.all.get(position)?.translation.below?)))
+    }
+
     pub(crate) fn apply(&mut self, at: At, translation: &Translation) {
         let stage = match translation.step {
             Step::Accepts => Some(Stage::Accepted),
             Step::Ends => Some(Stage::Ended),
             Step::Asks | Step::Questions | Step::Says => None,
         };
-        let mut before = Stage::default();
-        if let Some((stage, ask)) = stage.zip(translation.ask.and_then(|ask| self.all.get_mut(&ask))) {
-            before = std::mem::replace(&mut ask.stage, stage);
-        }
+        let moved = stage.zip(translation.ask).and_then(|(stage, ask)| self.stand(ask, stage));
+        let before = moved.unwrap_or_default();
         let translation = translation.clone();
         self.put(Link { position: at.position, at: at.at, translation, stage: Stage::default(), before });
         let is_old = |link: &Link| link.at.plus(KNOWN) < at.at;
@@ -175,19 +194,28 @@ impl Links {
 
     /// A message that was held does not go on: what it would have answered stands as before.
     pub(crate) fn refused(&mut self, original: u64) {
-        let first = self.said_for(original).next().and_then(|said| self.all.get(&said));
-        let answers = first.filter(|link| matches!(link.translation.step, Step::Accepts | Step::Ends));
-        let Some((ask, before)) = answers.and_then(|link| Some((link.translation.ask?, link.before))) else { return };
-        if let Some(ask) = self.all.get_mut(&ask) {
-            ask.stage = before;
-        }
+        let Some(first) = self.said_for(original).next().and_then(|said| self.all.get(&said)) else { return };
+        let (position, before) = (first.position, first.before);
+        match (first.translation.step, first.translation.ask) {
+            (Step::Accepts | Step::Ends, Some(ask)) => self.stand(ask, before),
+            (Step::Asks | Step::Questions, _) => self.stand(position, Stage::Ended),
+            (Step::Accepts | Step::Ends | Step::Says, _) => None,
+        };
     }
 
     /// Nothing comes of what was asked.
     pub(crate) fn broke_off(&mut self, ask: u64) {
-        if let Some(ask) = self.all.get_mut(&ask) {
-            ask.stage = Stage::Ended;
+        self.stand(ask, Stage::Ended);
+    }
+
+    /// What was asked stands like this now, and stood like that before.
+    fn stand(&mut self, ask: u64, stage: Stage) -> Option<Stage> {
+        let asked = self.all.get_mut(&ask)?;
+        let before = std::mem::replace(&mut asked.stage, stage);
+        if let Some(asked) = self.all.get(&ask) {
+            bind(&mut self.below, asked);
         }
+        Some(before)
     }
 
     fn put(&mut self, link: Link) {
@@ -195,11 +223,13 @@ impl Links {
             self.named.entry(name).or_default().insert(other, link.position);
         }
         self.said_for.entry(link.translation.original).or_default().insert(link.position);
+        bind(&mut self.below, &link);
         self.all.insert(link.position, link);
     }
 
     fn forget_first(&mut self) {
         let Some((position, link)) = self.all.pop_first() else { return };
+        unbind(&mut self.below, &link);
         for (name, other) in link.names() {
             let Some(known) = self.named.get_mut(&name) else { continue };
             if known.get(&other) == Some(&position) {
@@ -215,6 +245,23 @@ impl Links {
                 self.said_for.remove(&link.translation.original);
             }
         }
+    }
+}
+
+/// Whoever was asked is bound until it has answered.
+fn bind(below: &mut ByName<BTreeSet<u64>>, link: &Link) {
+    if link.stage == Stage::Ended {
+        unbind(below, link);
+    } else if link.translation.below.is_some() {
+        below.or_default(&link.translation.to).insert(link.position);
+    }
+}
+
+fn unbind(below: &mut ByName<BTreeSet<u64>>, link: &Link) {
+    let Some(asked) = below.get_mut(&link.translation.to) else { return };
+    asked.remove(&link.position);
+    if asked.is_empty() {
+        below.remove(&link.translation.to);
     }
 }
 

@@ -6,6 +6,7 @@ mod enforce;
 mod laid;
 mod lay;
 mod shown;
+mod topics;
 
 pub use laid::Laid;
 pub use lay::{Laying, Lifting, Wish};

@@ -150,6 +150,7 @@ impl Quoted<'_> {
             Some(Message::Vcp(Box::new(envelope)))
         };
         let said = Change::Said { alarm, to: up.id.clone(), by: policy.exchange_id(), id: String::new() };
-        Heard { to: up.id.clone(), words: Box::new(words), changes: vec![said.into()], findings: self.found.to_vec() }
+        let (changes, findings) = (vec![said.into()], self.found.to_vec());
+        Heard { changes, findings, ..Heard::new(&*up.id, Box::new(words)) }
     }
 }

@@ -39,25 +39,18 @@ pub(super) fn may_go_on_from(case: &Case<'_>, named: &[Named<'_>]) -> Result<(),
     Ok(())
 }
 
-/// Nobody goes on from a message, what the exchange said for it, or the sessions of both where they are halted, in
-/// whatever dialect.
-pub(crate) fn may_go_on<'s>(
-    state: &State,
+/// The halted session that a message, what the exchange said for it, or the sessions of both belong to.
+pub(crate) fn halted_with<'s>(
+    state: &'s State,
     [original, said]: [u64; 2],
     within: impl IntoIterator<Item = &'s str>,
-) -> Result<(), Rejection> {
+) -> Option<&'s str> {
     let sessions = &state.rules.vlp.sessions;
     // Another may have the name of one that was forgotten since.
     let is_its = |session: &Session| session.first <= original && session.halted.is_some();
     let is_halted = |id: &&str| sessions.get(id).is_some_and(is_its);
     let stopped = [original, said].into_iter().find_map(|message| sessions.stopped_with(message));
-    match stopped.or_else(|| within.into_iter().find(is_halted)) {
-        Some(session) => {
-            let text = format!("what this goes on from is halted, with the session {session:?}");
-            Err(Rejection::because(Code::Halted, text).by("VLP VI.4"))
-        }
-        None => Ok(()),
-    }
+    stopped.or_else(|| within.into_iter().find(is_halted))
 }
 
 /// Halts what a block stops.

@@ -1,8 +1,9 @@
 //! What a message says it comes from (VLP X), as far as that can be checked here: messages, digests of what is
-//! in the record, sessions. Names and addresses that nobody fetches count neither way, and neither does the
+//! in the record, sessions one has a part in. Names and addresses that nobody fetches count neither way, and neither does the
 //! hash of what lies at such an address.
 
 use super::reference::{MOST, resolve};
+use super::speaking::is_party;
 use super::weighed::{MALFORMED, UNVERIFIED, Weighed};
 use super::window::Key;
 use crate::rules::Case;
@@ -81,9 +82,15 @@ fn named(case: &Case<'_>, message: &Message, target: &str, hash: Option<&str>) -
         (Ok(Some(found)), Some(Some(digest))) if found.accepted.digest != digest => Found::Refuted,
         (Ok(Some(found)), _) => stands(case, found.position),
         (Ok(None) | Err(_), Some(Some(digest))) if let Some(found) = recorded(case, &digest) => found,
-        (Ok(None) | Err(_), _) if case.state.rules.vlp.sessions.get(target).is_some() => Found::Verified,
+        (Ok(None) | Err(_), _) if has_part_in(case, target) => Found::Verified,
         (Ok(None) | Err(_), _) => Found::Neither,
     }
+}
+
+/// Whether this is a session the sender has a part in. Those of others count neither way, so that nobody learns of them.
+fn has_part_in(case: &Case<'_>, session: &str) -> bool {
+    let session = case.state.rules.vlp.sessions.get(session);
+    session.is_some_and(|session| is_party(case.state, session, case.speaker.id()))
 }
 
 /// What comes of a digest that messages in the record have.

@@ -162,7 +162,8 @@ fn take(desk: &mut Desk, model: &mut Model, number: u64, step: &Step) {
         }
         Step::Move { up } => {
             let parent = Some(if *up { GRAND } else { PARENT }.to_owned());
-            desk.register(CHILD, Registration { parent, ..Registration::default() }, Who::operator()).unwrap();
+            desk.register(CHILD, Registration { parent: parent.into(), ..Registration::default() }, Who::operator())
+                .unwrap();
             model.up = *up;
         }
     }

@@ -3,19 +3,25 @@
 use super::house::{findings, folds_again, hand, hand_with, held, inbox, manifest, result, say, state, task, with};
 use crate::desk::{Desk, accepted, agent, by, claim, refused};
 use legation_exchange::rules::vcp::{self, constraints::Wish};
-use legation_exchange::{Directive, Input, Registration, Who};
+use legation_exchange::{Directive, Input, Registration, Said, Who};
 use legation_protocol::vcp::{Constraint, CreedUri, Mode, Rule};
 use legation_protocol::{Code, Format};
 use serde_json::{Value, json};
 
-const EXCHANGE: &str = "agent://local/exchange";
+pub(super) const EXCHANGE: &str = "agent://local/exchange";
 
-fn speaks(desk: &mut Desk, id: &str, dialect: Format) {
+pub(super) fn speaks(desk: &mut Desk, id: &str, dialect: Format) {
     let wanted = Registration { dialects: Some([dialect].into()), ..Registration::default() };
     desk.register(id, wanted, Who::operator()).unwrap();
 }
 
-fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option<&str>, payload: &Value) -> String {
+pub(super) fn acl(
+    performative: &str,
+    n: u32,
+    (from, to): (&str, &str),
+    in_reply_to: Option<&str>,
+    payload: &Value,
+) -> String {
     json!({
         "mcp_version": "0.1.0", "message_id": format!("5b1f0c9e-3a77-4c1d-9a46-{n:012}"), "performative": performative,
         "sender": {"agent_id": from}, "receiver": {"agent_id": to}, "in_reply_to": in_reply_to,
@@ -25,7 +31,7 @@ fn acl(performative: &str, n: u32, (from, to): (&str, &str), in_reply_to: Option
     .to_string()
 }
 
-fn request(n: u32, from: &str, to: &str) -> String {
+pub(super) fn request(n: u32, from: &str, to: &str) -> String {
     let payload = json!({"task_type": "count", "task_description": "Count.", "task_parameters": {}});
     acl("TASK_REQUEST", n, (from, to), None, &payload)
 }
@@ -147,7 +153,7 @@ fn nobody_that_an_agent_made_reviews_its_work() {
     let mut desk = Desk::new();
     with(&mut desk, manifest("pm-1", &["worker"], None, &[])).unwrap();
     with(&mut desk, manifest("worker", &[], Some("qa-1"), &[])).unwrap();
-    let below = |parent: &str| Registration { parent: Some(parent.to_owned()), ..Registration::default() };
+    let below = |parent: &str| Registration { parent: Said::To(parent.to_owned()), ..Registration::default() };
     desk.register("qa-1", below("worker"), Who::operator()).unwrap();
     accepted(&hand(&mut desk, "T1", "pm-1", "worker"));
     held(&result(&mut desk, "T1", "worker", "pm-1"));
@@ -166,7 +172,7 @@ fn the_name_of_an_overseer_that_is_not_there_is_an_operators_to_give() {
     desk.agent("mallory");
     let aliased =
         || Registration { aliases: Some([(Format::Cap, "ghost".to_owned())].into()), ..Registration::default() };
-    let below = || Registration { parent: Some("worker".to_owned()), ..Registration::default() };
+    let below = || Registration { parent: Said::To("worker".to_owned()), ..Registration::default() };
     let copy = || Registration { instance_of: Some("worker".to_owned()), ..Registration::default() };
     for (id, wanted, who) in [
         ("ghost", Registration::default(), Who::Nobody),
@@ -190,7 +196,7 @@ fn a_name_that_others_rely_on_is_an_operators_to_give() {
     let mut desk = Desk::new();
     with(&mut desk, manifest("pm-1", &["later"], None, &[])).unwrap();
     with(&mut desk, manifest("worker", &["mine"], Some("qa-1"), &[])).unwrap();
-    let below = || Registration { parent: Some("worker".to_owned()), ..Registration::default() };
+    let below = || Registration { parent: Said::To("worker".to_owned()), ..Registration::default() };
     assert_eq!(desk.register("later", below(), agent("worker")), Err(Code::NotAllowed));
     assert_eq!(desk.register("mine", below(), agent("worker")), Ok(true), "its own manifest names it");
 }

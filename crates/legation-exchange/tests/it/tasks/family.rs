@@ -105,3 +105,20 @@ fn a_task_goes_round_no_circle_through_instances() {
         assert_eq!(refused(&hand(&mut desk, "own", from, to)), Code::DelegationCycle, "{from} to {to}");
     }
 }
+
+#[test]
+fn a_family_opens_as_many_tasks_by_itself_as_one_agent() {
+    let mut desk = families();
+    let openers = ["an", "an-a", "an-b"].into_iter().cycle();
+    for (n, opener) in (0..64).zip(openers) {
+        accepted(&hand(&mut desk, &format!("own-{n}"), opener, "worker"));
+    }
+    for opener in ["an", "an-a", "an-b"] {
+        assert_eq!(refused(&hand(&mut desk, "more", opener, "worker")), Code::DelegationLimit, "{opener}");
+    }
+    accepted(&say(&mut desk, "own-0", "worker", "an", json!({ "final": true })));
+    accepted(&hand(&mut desk, "more", "an-b", "worker"));
+    assert_eq!(refused(&hand(&mut desk, "again", "an", "worker")), Code::DelegationLimit);
+    accepted(&hand(&mut desk, "T1.1", "pm", "an"));
+    folds_again(&desk);
+}

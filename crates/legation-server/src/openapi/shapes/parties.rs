@@ -111,7 +111,7 @@ fn stopped() -> Value {
 
 fn registration() -> Value {
     closed(
-        "What to register or change. What is left out stays as it is.",
+        "What to register or change. What is left out stays as it is; null takes it away where null may stand.",
         [
             may("dialects", list("The dialects it speaks.", &of("Dialect"))),
             may("keys", list("Keys that are in use from now on; all others are retired.", &of("NewKey"))),
@@ -122,15 +122,15 @@ fn registration() -> Value {
                 ),
             ),
             may("aliases", of("Aliases")),
-            may("parent", text("The agent above it.")),
+            may("parent", or_null(text("The agent above it. Only an operator changes it, or takes it away."))),
             may("instance_of", text("The agent it is a running copy of.")),
             may("groups", texts("Groups it belongs to.")),
-            may("capabilities", of("Capabilities")),
+            may("capabilities", or_null(of("Capabilities"))),
             may("ontologies", texts("Ontologies it understands, as prefixes of their terms.")),
             may("languages", texts("Content languages it understands.")),
-            may("model", text("The model it runs on.")),
+            may("model", or_null(text("The model it runs on."))),
             may("purposes", texts("What it is for.")),
-            may("environment", text("Where it runs.")),
+            may("environment", or_null(text("Where it runs."))),
             may("manifest", of("CapManifest")),
             may("push", or_null(of("Push"))),
             may("rotate_token", flag("Whether to make a new token. The old one counts until the new one is used.")),

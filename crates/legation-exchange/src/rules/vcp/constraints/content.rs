@@ -4,7 +4,7 @@
 //! everything counts that is not of the envelope, so that nothing is said in a member that nobody counts. What
 //! the specs do not define counts with its name.
 
-use crate::registry::look;
+use super::topics;
 use legation_protocol::vlp::Level;
 use legation_protocol::{Format, Message, Received};
 use serde_json::{Map, Value};
@@ -78,17 +78,14 @@ impl<'c> Content<'c> {
 
     /// What the message declares to speak of, without case and punctuation.
     pub(super) fn topics(&self) -> &BTreeSet<String> {
-        self.topics.get_or_init(|| self.declared().iter().flat_map(|topic| parts(topic)).collect())
+        self.topics.get_or_init(|| self.declared().iter().flat_map(|topic| topics::parts(topic)).collect())
     }
 
     fn declared(&self) -> Vec<String> {
         if let Source::Words(words) = self.source {
             return words.topics.iter().map(|topic| (*topic).to_owned()).collect();
         }
-        let members = self.members();
-        let task = members.get("payload").and_then(|payload| payload.get("task_type"));
-        let named = ["topic", "topics", "keywords", "ontology"].into_iter().filter_map(|name| members.get(name));
-        named.chain(task).flat_map(texts).collect()
+        topics::declared(self.members())
     }
 
     fn members(&self) -> &Map<String, Value> {
@@ -97,27 +94,6 @@ impl<'c> Content<'c> {
             Source::Words(_) => Map::new(),
         })
     }
-}
-
-/// A text, or the texts of a list.
-fn texts(value: &Value) -> Vec<String> {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
-    match value {
-        Value::Array(list) => list.iter().filter_map(text).collect(),
-        other => text(other).into_iter().collect(),
-    }
-}
-
-/// A topic, and each part of its path.
-fn parts(topic: &str) -> Vec<String> {
-    std::iter::once(topic).chain(topic.split(['/', ':'])).map(plain).filter(|part| !part.is_empty()).collect()
-}
-
-/// A topic as it is compared: case, signs between words and letters that look alike make no difference.
-pub(super) fn plain(topic: &str) -> String {
-    let words = topic.split(|c: char| c.is_whitespace() || matches!(c, '_' | '-')).filter(|word| !word.is_empty());
-    // Small letters first: a capital looks like another letter than its own small one.
-    look(&words.collect::<Vec<_>>().join(" ").to_lowercase())
 }
 
 /// How many bytes of content a member holds.

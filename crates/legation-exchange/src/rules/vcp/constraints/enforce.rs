@@ -1,9 +1,10 @@
 //! Holding messages of every dialect against the constraints their sender is under. Escalations, their
 //! acknowledgements and resumes are never stopped.
 
-use super::content::{Content, Words, plain};
+use super::content::{Content, Words};
 use super::laid::{Laid, Standing};
 use super::lineage;
+use super::topics::plain;
 use crate::agent::Agent;
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::{Case, Ruling, translate};

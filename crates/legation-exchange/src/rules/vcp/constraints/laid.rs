@@ -1,7 +1,7 @@
 //! What is laid on one agent, with what it takes to hold messages against it quickly.
 
 use super::super::{At, Place};
-use super::content::plain;
+use super::topics::plain;
 use crate::moment::Moment;
 use legation_protocol::id::AgentId;
 use legation_protocol::vcp::{Change, Constraint, Floor, Order, Rule, Rules, Setter};
