@@ -19,6 +19,7 @@ mod custody;
 mod dead_letters;
 mod decider;
 mod draft;
+mod echoes;
 mod epoch;
 mod erase;
 mod escalations;

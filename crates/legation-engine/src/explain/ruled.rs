@@ -150,17 +150,16 @@ impl Exchange {
 fn word(change: &hold::Change) -> Option<(&'static str, String)> {
     match change {
         hold::Change::Lifted { by, why, .. } => {
-            let why = why
-                .as_deref()
-                .filter(|why| !why.is_empty())
-                .map(|why| format!(": {}", why.trim_end_matches('.')))
-                .unwrap_or_default();
+            let why = because(why.as_deref().unwrap_or_default());
             Some(("lifted", format!("{by} lifted a reason{why}.")))
         }
-        hold::Change::Refused { by, why, .. } => {
-            Some(("refused", format!("{by} refused it: {}.", why.trim_end_matches('.'))))
-        }
+        hold::Change::Refused { by, why, .. } => Some(("refused", format!("{by} refused it{}.", because(why)))),
         hold::Change::Claimed { by, until, .. } => Some(("claimed", format!("{by} looked at it until {until}."))),
         hold::Change::Frozen { .. } | hold::Change::Thawed { .. } => None,
     }
+}
+
+/// What somebody gave as their reason, if that is here.
+fn because(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(": {}", why.trim_end_matches('.')) }
 }
