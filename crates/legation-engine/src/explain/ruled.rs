@@ -37,12 +37,16 @@ pub(super) fn judged(entry: &Entry, message: &Accepted, clearance: Clearance) ->
     let of = ruled.changes.iter().filter_map(Change::translation);
     steps.extend(of.map(|translation| step("translated", says_for(translation))));
     steps.extend(ruled.judged.as_ref().map(|judged| step("asked_judge", word_of(judged))));
-    let found = ruled.findings.iter().map(|Finding { rule, code, says, .. }| format!("{rule} found {code}: {says}"));
+    // What was erased is a code without words.
+    let found = ruled.findings.iter().map(|Finding { rule, code, says, .. }| match says.as_str() {
+        "" => format!("{rule} found {code}."),
+        says => format!("{rule} found {code}: {says}"),
+    });
     steps.extend(found.map(|says| step("found", says)));
-    let held = ruled
-        .held
-        .iter()
-        .map(|reason| format!("It was held ({}): {} {}", reason.code, reason.told(clearance), lifts(&reason.lifts)));
+    let held = ruled.held.iter().map(|reason| match &*reason.told(clearance) {
+        "" => format!("It was held ({}). {}", reason.code, lifts(&reason.lifts)),
+        says => format!("It was held ({}): {says} {}", reason.code, lifts(&reason.lifts)),
+    });
     steps.extend(held.map(|says| step("held", says)));
     steps
 }

@@ -77,13 +77,7 @@ fn of_hold(change: &hold::Change) -> hold::Change {
 
 fn of_vcp(change: &vcp::Change) -> vcp::Change {
     match change {
-        vcp::Change::Alarm(alarm) => {
-            let mut alarm = alarm.clone();
-            if let AlarmChange::Raised { found, .. } = &mut alarm {
-                found.clear();
-            }
-            vcp::Change::Alarm(alarm)
-        }
+        vcp::Change::Alarm(alarm) => vcp::Change::Alarm(of_alarm(alarm)),
         vcp::Change::ConstraintsLaid(laying) => vcp::Change::ConstraintsLaid(laying.redacted()),
         vcp::Change::ConstitutionAnnounced(announcing) => vcp::Change::ConstitutionAnnounced(announcing.redacted()),
         vcp::Change::ContextShared(sharing) => vcp::Change::ContextShared(sharing.redacted()),
@@ -94,12 +88,43 @@ fn of_vcp(change: &vcp::Change) -> vcp::Change {
     }
 }
 
-fn of_cap(change: &cap::Change) -> cap::Change {
+fn of_alarm(change: &AlarmChange) -> AlarmChange {
     let mut change = change.clone();
-    if let cap::Change::Reassigned { judged: Some(judged), .. } = &mut change {
-        *judged = judged.redacted();
+    match &mut change {
+        AlarmChange::Raised { found, .. } => found.clear(),
+        AlarmChange::Told { .. }
+        | AlarmChange::Said { .. }
+        | AlarmChange::Passed { .. }
+        | AlarmChange::Acked { .. }
+        | AlarmChange::Handled { .. }
+        | AlarmChange::Closed { .. } => {}
     }
     change
+}
+
+fn of_cap(change: &cap::Change) -> cap::Change {
+    use cap::Change::{
+        Closed, Erred, Escalated, Expired, Finished, Opened, Reassigned, Repeated, Retried, Said, Shown, Stranded,
+        Waits,
+    };
+    match change.clone() {
+        Reassigned { task, to, deadline, judged } => {
+            Reassigned { task, to, deadline, judged: judged.as_ref().map(Judged::redacted) }
+        }
+        // Tasks, parties, rights, digests and codes.
+        same @ (Opened(_)
+        | Repeated { .. }
+        | Said { .. }
+        | Shown { .. }
+        | Waits { .. }
+        | Stranded { .. }
+        | Finished { .. }
+        | Erred { .. }
+        | Expired { .. }
+        | Closed { .. }
+        | Retried { .. }
+        | Escalated { .. }) => same,
+    }
 }
 
 fn of_acl(change: &acl::Change) -> acl::Change {
