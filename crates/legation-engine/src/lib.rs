@@ -40,6 +40,7 @@ mod ledger;
 mod limiter;
 mod lookup;
 mod mailbox;
+pub mod members;
 mod memory;
 mod open;
 mod push;
