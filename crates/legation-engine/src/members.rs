@@ -71,8 +71,9 @@ pub fn told(said: &str) -> String {
     if let Some((_, expected)) = said.strip_prefix("invalid value: ").and_then(|rest| rest.rsplit_once(", expected ")) {
         return format!("this is beyond what is taken here: it must be {}", noun(expected));
     }
+    // A list is as good as an object to the parser, if it has as many.
     if let Some((_, expected)) = said.strip_prefix("invalid length ").and_then(|rest| rest.split_once(", expected ")) {
-        return format!("this has not the length it must have: it must be {}", noun(expected));
+        return format!("this must be {}", noun(expected));
     }
     if said.starts_with("data did not match any variant") {
         return "this has none of the forms it may have".to_owned();

@@ -176,7 +176,7 @@ fn those_who_wait_are_answered_when_the_server_stops() {
 fn what_is_wrong_with_a_body_is_said_with_its_place_and_in_our_words() {
     let house = House::open();
     let ann = house.admit("ann");
-    let check = |method: &str, path: &str, body: &str, at: &str, says: &str| {
+    let check = |method: &'static str, path: &str, body: &str, at: &str, says: &str| {
         let told = house.ask(method, path).by(&house.operator).json(body).refused(422, "schema_invalid");
         assert_eq!((told["at"].as_str(), told["message"].as_str()), (Some(at), Some(says)), "{path} {body}");
     };

@@ -189,7 +189,7 @@ fn what_goes_with_a_message_is_found_without_an_index_too() {
     said(&mut house, &everybody);
     let exported = ok(house.served.run(&["audit", "export", "--bodies"], ""));
     let entries = exported.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let own = entries.filter(|entry| entry.to_string().contains(r#"\"entry\":\"accepted\""#));
+    let own = entries.filter(|entry| entry["effect"]["entry"] == "accepted" && entry["effect"]["sender"] == "ann");
     let own: Vec<_> = own.map(|entry| entry["position"].clone()).collect();
     assert!(own.len() > 6, "{own:?}");
     let wanted = json!({"positions": own, "dry_run": true});

@@ -132,7 +132,7 @@ pub(crate) fn upgrade(served: &Served, token: &str, query: &str) -> (String, Tcp
     let address = served.url.strip_prefix("http://").unwrap();
     let mut socket = TcpStream::connect(address).unwrap();
     let head = format!(
-        "GET /vcp/ws{query} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        "GET /vcp/ws{query} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: legation.v1\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer {token}\r\n\r\n"
     );
     socket.write_all(head.as_bytes()).unwrap();
