@@ -92,9 +92,14 @@ fn asked_wrongly(said: &str) -> String {
         }
         Some((name, "number too large to fit in target type")) => format!("the parameter `{name}` is too large"),
         Some((name, "provided string was not `true` or `false`")) => format!("the parameter `{name}` is true or false"),
+        Some((_, why)) if why.starts_with("unknown field") || why.starts_with("missing field") => named_wrongly(why),
         Some((name, why)) => format!("the parameter `{name}`: {}", members::told(why)),
-        None => members::told(said).replace("member", "parameter"),
+        None => named_wrongly(said),
     }
+}
+
+fn named_wrongly(said: &str) -> String {
+    members::told(said).replacen("member", "parameter", 1)
 }
 
 #[derive(Serialize)]

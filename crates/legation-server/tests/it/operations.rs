@@ -91,7 +91,7 @@ fn a_new_key_is_asked_for_with_nothing_else() {
     let house = House::open();
     let rotate = || house.ask("POST", "/v1/storage/rotate").by(&house.operator);
     rotate().json(r#"{"key":7}"#).refused(422, "schema_invalid");
-    rotate().json("[]").refused(422, "not_an_object");
+    rotate().json("[]").refused(400, "not_an_object");
     rotate().json("{").refused(400, "bad_json");
     let before = house.ask("GET", "/v1/storage").by(&house.operator).get().ok();
     assert_eq!(rotate().json("{}").status, 202);
