@@ -155,7 +155,9 @@ impl Kept {
         self.vcp.alarms.redact(is_redacted);
         self.vcp.contexts.erase(is_redacted);
         self.vcp.constitutions.erase(is_redacted);
-        unbinds.iter().for_each(|unbound| self.vcp.constraints.unbind(unbound));
+        for unbound in unbinds {
+            self.vcp.constraints.unbind(unbound);
+        }
         self.acl.redact(is_redacted);
         self.vlp.window.redact(is_redacted);
         self.translations.redact(is_redacted);

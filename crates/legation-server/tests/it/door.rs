@@ -195,7 +195,7 @@ fn what_is_wrong_with_a_body_is_said_with_its_place_and_in_our_words() {
         ("limit=99999999999999999999999", "the parameter `limit` is too large"),
         ("odd=1", "there is no parameter `odd` here"),
     ] {
-        let told = house.ask("GET", &format!("/v1/agents/ann/inbox?{query}")).by(&ann.token).get();
+        let told = house.ask("GET", format!("/v1/agents/ann/inbox?{query}")).by(&ann.token).get();
         let told = told.refused(422, "schema_invalid")["message"].as_str().unwrap().to_owned();
         assert!(told.starts_with(says), "{told}");
     }
