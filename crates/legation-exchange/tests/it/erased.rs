@@ -75,7 +75,9 @@ impl Run {
         for child in CHILDREN {
             desk.register(child, below(Some(TOP), 1), Who::operator()).unwrap();
         }
-        PLAIN.into_iter().for_each(|id| desk.agent(id));
+        for id in PLAIN {
+            desk.agent(id);
+        }
         Run { desk, gone: BTreeMap::new(), words: BTreeMap::new(), asked: Vec::new(), said: 1 }
     }
 
@@ -151,9 +153,9 @@ impl Run {
                 });
                 self.send(&text, by(PLAIN[who]));
             }
-            Step::Ask(who, work) => {
-                self.asked.push((who, format!("5b1f0c9e-3a77-4c1d-9a46-{:012}", self.said), work));
-                if work {
+            Step::Ask(who, is_task) => {
+                self.asked.push((who, format!("5b1f0c9e-3a77-4c1d-9a46-{:012}", self.said), is_task));
+                if is_task {
                     let payload = json!({"task_type": "t", "task_description": word, "task_parameters": {}});
                     return self.talk("TASK_REQUEST", who, &payload, None);
                 }
@@ -161,8 +163,8 @@ impl Run {
                 self.talk("QUERY_CAPABILITIES", who, &payload, None);
             }
             Step::Answer(which, first) => {
-                let Some((who, id, work)) = self.asked.get(which).cloned() else { return };
-                if work && first {
+                let Some((who, id, is_task)) = self.asked.get(which).cloned() else { return };
+                if is_task && first {
                     self.talk("TASK_ACCEPT", 1 - who, &json!({"status": "accepted"}), Some(&id));
                 }
                 let payload = json!({"status": "failure", "error_code": self.word(), "error_text": "It broke."});
@@ -225,7 +227,9 @@ impl Run {
         let erasure = Erasure { positions, redacted, unbinds, undelivered: true, ..Erasure::default() };
         self.desk.ask(Input::Erase { erasure: Box::new(erasure), who: Who::operator() });
         let words: Vec<_> = all.iter().filter_map(|position| self.words.get(position).cloned()).collect();
-        words.iter().for_each(|word| self.says_nothing_of(word));
+        for word in words {
+            self.says_nothing_of(&word);
+        }
     }
 
     /// The record as it lies on the disk where these positions are cleared.
