@@ -1,6 +1,6 @@
 //! The console's chores: building what the program embeds, and trying it in a browser.
 
-use super::{Done, run, run_in, tools};
+use super::{Done, debian, run, run_in, tools};
 use std::env;
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ fn npm(args: &[&str], variables: &[(&str, &str)]) -> Done {
 
 /// Exactly what the lock file names.
 fn install() -> Done {
-    tools::need_program("npm", "npm")?;
+    debian::need_program("npm", "npm")?;
     npm(&["ci", "--no-fund", "--no-audit", "--loglevel=error"], &[])
         .map_err(|why| format!("the console's packages could not be installed ({why})"))
 }
@@ -29,7 +29,7 @@ pub(crate) fn build() -> Done {
 pub(crate) fn test(rest: &[&str]) -> Done {
     install()?;
     npm(&["run", "check", "--silent"], &[])?;
-    tools::need_program(CHROMIUM, "chromium")?;
+    debian::need_program(CHROMIUM, "chromium")?;
     run("cargo", &["build", "--locked", "-p", "legation"])?;
     let program = program()?;
     let variables = [("LEGATION_BIN", &*program.to_string_lossy()), ("CHROMIUM", CHROMIUM)];

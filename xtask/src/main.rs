@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr, reason = "a tool for a terminal")]
 
 mod console;
+mod debian;
 mod tools;
 
 use std::env;
@@ -70,8 +71,8 @@ fn main() -> ExitCode {
 }
 
 fn test(rest: &[&str]) -> Done {
-    tools::need_program("curl", "curl")?;
-    tools::need_program("python3", "python3")?;
+    debian::need_program("curl", "curl")?;
+    debian::need_program("python3", "python3-venv")?;
     want_nats();
     tools::need_mcp_clients()?;
     run("cargo", &[&["test", "--workspace", "--locked"], rest].concat())?;

@@ -1,5 +1,6 @@
 //! What the chores need beside the toolchain, and where things lie.
 
+use super::debian::need_program;
 use super::{Done, run};
 use std::env;
 use std::fs;
@@ -19,16 +20,6 @@ pub(crate) fn need(tool: &str) -> Done {
     }
     run("cargo", &["install", "--locked", tool])
         .map_err(|why| format!("{tool} is missing and could not be installed ({why})"))
-}
-
-/// Installs a program the tests run beside ours unless it is there.
-pub(crate) fn need_program(program: &str, package: &str) -> Done {
-    let there = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if there.is_ok_and(|status| status.success()) {
-        return Ok(());
-    }
-    run("apt-get", &["install", "-y", package])
-        .map_err(|why| format!("{program} is missing and {package} could not be installed ({why})"))
 }
 
 /// Installs a NATS server into the build directory unless it is there. Debian's is too old to sync

@@ -2537,6 +2537,8 @@ export interface components {
         readonly Erased: {
             /** @description How many were erased before. */
             readonly already: number;
+            /** @description How many entries in which the exchange said something because of them, or people said why they went on or not. */
+            readonly echoes: number;
             /** @description The entries that say so. */
             readonly entries: readonly number[];
             /** @description The first of them. */
@@ -2563,6 +2565,8 @@ export interface components {
             } | null;
             /** @description How many messages. */
             readonly messages: number;
+            /** @description How many refusals. */
+            readonly refusals: number;
             /**
              * @description What was done.
              * @enum {string}
@@ -2611,7 +2615,7 @@ export interface components {
                 /** @description How many there are to do. */
                 readonly of: number;
             };
-            /** @description How many messages and entries of extensions were ever erased. */
+            /** @description How many messages and other entries were ever erased. */
             readonly erased: number;
             /** @description All of them. */
             readonly list?: readonly {

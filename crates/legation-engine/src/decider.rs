@@ -33,8 +33,8 @@ pub(crate) struct Answer {
 const BATCH: usize = 1024;
 /// The most bytes they may come to, about; far below what the record takes as one batch.
 const BATCH_BYTES: usize = 32 << 20;
-/// The room a message may need, which is looked for again while there was none.
-const ROOM: u64 = 1 << 20;
+/// The room that ordinary messages need, without which the record is full.
+const ROOM: u64 = 64 << 10;
 /// How long is waited for more when the last batch had several inputs: less than a sync takes.
 const GATHER: Duration = Duration::from_micros(150);
 /// How often time passing is looked at when nothing else happens.
@@ -165,14 +165,11 @@ impl Decider {
         }
     }
 
-    /// Whether there is no room in the record, as far as it was asked for any. Where there was none it is
-    /// looked for again, so that room made by others is noticed before anybody asks.
+    /// Whether the record has no room for ordinary messages. It is looked for once something found none, which may have been
+    /// too large alone; and again while there was none, so that room made by others is noticed before anybody asks.
     fn is_full(&mut self, verdicts: &[Verdict]) -> Result<bool, legation_store::Error> {
         let no_room = |verdict: &Verdict| matches!(verdict, Verdict::Refused(why) if why.code() == Code::StorageFull);
-        if verdicts.iter().any(no_room) {
-            return Ok(true);
-        }
-        if self.stats.is_full() && verdicts.is_empty() {
+        if self.stats.is_full() || verdicts.iter().any(no_room) {
             self.ledger.has_room(ROOM).map(|room| !room)
         } else {
             Ok(false)

@@ -53,7 +53,7 @@ fn erase_again(ledger: &mut Ledger, erased: &[Gone]) -> Result<(), Error> {
         let effect: Option<Effect> = frame.and_then(|frame| serde_json::from_slice(&frame.effect).ok());
         let Some(effect) = effect else { continue };
         redactions.extend(Redaction::of(position, &effect).map(|redaction| (position, redaction)));
-        if matches!(effect, Effect::Accepted(_)) || effect.kept_of().is_some() {
+        if matches!(effect, Effect::Accepted(_)) || redactions.contains_key(&position) {
             going.push(position);
         }
     }
@@ -62,7 +62,9 @@ fn erase_again(ledger: &mut Ledger, erased: &[Gone]) -> Result<(), Error> {
         let own = || some.iter().filter_map(|position| redactions.get(position));
         let (redacted, forgets) =
             (own().map(|one| one.says).collect(), own().filter_map(|one| one.forgets.clone()).collect());
-        let erasure = Box::new(Erasure { positions, redacted, forgets, subject: None, reason, undelivered: true });
+        let unbinds = own().flat_map(|one| one.unbinds.clone()).collect();
+        let erasure =
+            Box::new(Erasure { positions, redacted, forgets, unbinds, subject: None, reason, undelivered: true });
         let batch = ledger.batch(vec![Input::Erase { erasure, who: Who::operator() }], now()).map_err(Error::Record)?;
         if batch.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Refused(_))) {
             return Err(Error::NoRoom);

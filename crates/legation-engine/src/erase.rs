@@ -1,11 +1,11 @@
-//! Erasing messages, and what extensions keep of somebody: which entries go, and those that say so. From the moment
-//! one of these is committed nobody is shown what they said; the thread that clears takes it off the disk.
+//! Erasing messages, refusals, and what extensions keep of somebody: which entries go, and those that say so. From the
+//! moment one of these is committed nobody is shown what they said; the thread that clears takes it off the disk.
 
 use crate::clearing::Clearing;
 use crate::exchange::{Error, Exchange};
 use legation_exchange::rules::Change;
 use legation_exchange::{
-    Accepted, ERASED_AT_ONCE, Effect, Entry, Erasure, Input, Moment, Redacted, Redaction, State, Verdict, Who,
+    ERASED_AT_ONCE, Effect, Entry, Erasure, Input, Moment, Redacted, Redaction, State, Unbound, Verdict, Who,
     extensions, spans,
 };
 use legation_protocol::{Code, Rejection};
@@ -42,6 +42,10 @@ pub struct Subject {
 pub struct Toll {
     /// Messages that are there to be erased.
     pub messages: u64,
+    /// Refusals that are there to be erased.
+    pub refusals: u64,
+    /// What the exchange said because of them, and why people let them go on or not.
+    pub echoes: u64,
     /// Entries of extensions that are there to be erased.
     pub kept: u64,
     /// The first of them, and when it was taken.
@@ -52,9 +56,12 @@ pub struct Toll {
     pub undelivered: u64,
     /// How many were erased before.
     pub already: u64,
+    /// What was named, whether or not it went before.
+    named: BTreeSet<u64>,
     positions: Vec<u64>,
     redacted: BTreeMap<u64, Redacted>,
     forgets: BTreeSet<extensions::Subject>,
+    unbinds: BTreeSet<Unbound>,
 }
 
 /// An erase that was asked for.
@@ -67,21 +74,32 @@ pub struct Wish {
 }
 
 /// How many positions are looked up at once.
-const PAGE: usize = 1000;
+pub(crate) const PAGE: usize = 1000;
 
 impl Exchange {
     /// What an erase would take. Everything before the last entry there is now is looked at.
     pub async fn toll(&self, doomed: &Doomed) -> Result<Result<Toll, Rejection>, Error> {
         let exchange = self.clone();
+        let indexed = match self.head().size.checked_sub(1) {
+            Some(last) => self.indexed_past(last).await,
+            None => Ok(()),
+        };
         match doomed.clone() {
             Doomed::Positions(positions) => {
-                let counted = tokio::task::spawn_blocking(move || exchange.named_one_by_one(positions));
+                // What is named is found without an index, and what goes with it too, if not as fast.
+                let (positions, again, reading) = (positions.clone(), positions, self.clone());
+                let counted = match indexed {
+                    Ok(()) => self.asked(move |finder| exchange.named_one_by_one(Some(finder), positions)).await,
+                    Err(why) => Err(why),
+                };
+                if !matches!(counted, Err(Error::Behind { .. } | Error::Index(_))) {
+                    return counted;
+                }
+                let counted = tokio::task::spawn_blocking(move || reading.named_one_by_one(None, again));
                 counted.await.map_err(|_| Error::Closed)?
             }
             Doomed::Subject(subject) => {
-                if let Some(last) = self.head().size.checked_sub(1) {
-                    self.indexed_past(last).await?;
-                }
+                indexed?;
                 self.asked(move |finder| exchange.all_of(finder, subject).map(Ok)).await
             }
         }
@@ -100,8 +118,8 @@ impl Exchange {
             let Wish { reason, undelivered } = wish.clone();
             let positions = spans(some.iter().copied());
             let redacted = some.iter().filter_map(|position| toll.redacted.get(position)).copied().collect();
-            let (forgets, subject) = (toll.forgets.clone(), subject.map(str::to_owned));
-            let erasure = Erasure { positions, redacted, forgets, subject, reason, undelivered };
+            let (forgets, unbinds, subject) = (toll.forgets.clone(), toll.unbinds.clone(), subject.map(str::to_owned));
+            let erasure = Erasure { positions, redacted, forgets, unbinds, subject, reason, undelivered };
             let verdict = self.ask(Input::Erase { erasure: Box::new(erasure), who: who.clone() }).await?;
             let refused = matches!(verdict, Verdict::Refused(_));
             verdicts.push(verdict);
@@ -112,7 +130,7 @@ impl Exchange {
         Ok(verdicts)
     }
 
-    /// How many messages and entries of extensions were erased, and how many of them may still be on the disk.
+    /// How many messages and other entries were erased, and how many of them may still be on the disk.
     pub fn erased(&self) -> (u64, u64) {
         let state = self.state();
         let pending = state.erasures().pending().iter().map(|span| span.last - span.first + 1).sum();
@@ -124,16 +142,19 @@ impl Exchange {
         *self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where messages lie that a subject sent or got, as the index knows them; and those that missed a
-    /// full mailbox, which it does not.
+    /// Where messages lie that a subject sent or got, and refusals of what they asked, as the index knows them; and those
+    /// that missed a full mailbox, which it does not.
     fn positions_of(&self, finder: &Finder, subject: &Subject) -> Result<Vec<u64>, Error> {
         let mut found = BTreeSet::new();
         for (wanted, sender) in [(subject.sent, true), (subject.received, false)] {
             let name = Some(subject.agent.clone());
             let (sender, recipient) = if sender { (name, None) } else { (None, name) };
             if wanted {
-                pages(finder, subject, sender, recipient, &mut found)?;
+                pages(finder, subject, What::Accepted, sender, recipient, &mut found)?;
             }
+        }
+        if subject.sent {
+            pages(finder, subject, What::Refused, Some(subject.agent.clone()), None, &mut found)?;
         }
         if subject.received {
             let state = self.state();
@@ -143,17 +164,19 @@ impl Exchange {
         Ok(found.into_iter().collect())
     }
 
-    /// Holds positions to the record: what is named one by one must be a message.
-    fn named_one_by_one(&self, positions: Vec<u64>) -> Result<Result<Toll, Rejection>, Error> {
+    /// Holds positions to the record: what is named one by one must be a message, or the refusal of one.
+    fn named_one_by_one(&self, finder: Option<&Finder>, positions: Vec<u64>) -> Result<Result<Toll, Rejection>, Error> {
         let (mut toll, waiting) = (Toll::default(), self.waiting_somewhere());
         for position in positions.into_iter().collect::<BTreeSet<_>>() {
             let entry = self.entry(position)?;
-            let Some(entry) = entry.filter(|entry| matches!(entry.effect, Effect::Accepted(_))) else {
+            let is_one = |entry: &Entry| matches!(entry.effect, Effect::Accepted(_) | Effect::Refused(_));
+            let Some(entry) = entry.filter(is_one) else {
                 let message = format!("there is no message at position {position}");
                 return Ok(Err(Rejection::because(Code::NotFound, message).at("/positions")));
             };
             toll.add(&entry, &self.state(), &waiting);
         }
+        self.add_echoes(finder, &mut toll, &waiting)?;
         Ok(Ok(toll))
     }
 
@@ -166,11 +189,7 @@ impl Exchange {
         let (mut toll, waiting) = (Toll::default(), self.waiting_somewhere());
         for position in self.positions_of(finder, &subject)? {
             let entry = self.entry(position)?;
-            let is_meant = |entry: &Entry| {
-                let Effect::Accepted(message) = &entry.effect else { return false };
-                subject.has(message, entry.at)
-            };
-            if let Some(entry) = entry.filter(is_meant) {
+            if let Some(entry) = entry.filter(|entry| subject.has(entry)) {
                 toll.add(&entry, &self.state(), &waiting);
             }
         }
@@ -179,10 +198,21 @@ impl Exchange {
                 let entry = self.entry(position)?.ok_or(Error::Entry { position })?;
                 toll.add(&entry, &self.state(), &waiting);
             }
-            toll.positions.sort_unstable();
             toll.forgets = [who].into_iter().filter(|_| toll.kept > 0).collect();
         }
+        self.add_echoes(Some(finder), &mut toll, &waiting)?;
         Ok(toll)
+    }
+
+    /// Adds what the exchange said because of what goes, what people said of it, and what the exchange said because of that.
+    fn add_echoes(&self, finder: Option<&Finder>, toll: &mut Toll, waiting: &BTreeSet<u64>) -> Result<(), Error> {
+        let echoes = self.echoes(finder, &toll.named)?;
+        for position in echoes {
+            let entry = self.entry(position)?.ok_or(Error::Entry { position })?;
+            toll.add_echo(&entry, &self.state(), waiting);
+        }
+        toll.positions.sort_unstable();
+        Ok(())
     }
 
     fn waiting_somewhere(&self) -> BTreeSet<u64> {
@@ -193,21 +223,45 @@ impl Exchange {
 impl Toll {
     /// Counts one more entry.
     fn add(&mut self, entry: &Entry, state: &State, waiting: &BTreeSet<u64>) {
-        let (position, erasures) = (entry.position, state.erasures());
-        let redaction = Redaction::of(position, &entry.effect).filter(|_| erasures.redacted(position).is_none());
-        if erasures.of(position).is_some() && redaction.is_none() {
+        self.named.insert(entry.position);
+        if !self.take(entry, state, waiting) {
             self.already += 1;
             return;
         }
         let is_message = matches!(entry.effect, Effect::Accepted(_));
+        let is_refusal = matches!(entry.effect, Effect::Refused(_));
         self.messages += u64::from(is_message);
-        self.kept += u64::from(!is_message);
+        self.refusals += u64::from(is_refusal);
+        self.kept += u64::from(!is_message && !is_refusal);
+    }
+
+    /// The same of one that goes with others.
+    fn add_echo(&mut self, entry: &Entry, state: &State, waiting: &BTreeSet<u64>) {
+        self.echoes += u64::from(self.take(entry, state, waiting));
+    }
+
+    /// Takes note of an entry, unless it went before.
+    fn take(&mut self, entry: &Entry, state: &State, waiting: &BTreeSet<u64>) -> bool {
+        let (position, erasures) = (entry.position, state.erasures());
+        let redaction = Redaction::of(position, &entry.effect).filter(|_| erasures.redacted(position).is_none());
+        if erasures.of(position).is_some() && redaction.is_none() {
+            return false;
+        }
         self.undelivered += u64::from(waiting.contains(&position));
         let place = Some((position, entry.at));
         self.first = self.first.filter(|(first, _)| *first < position).or(place);
         self.last = self.last.filter(|(last, _)| *last > position).or(place);
         self.positions.push(position);
-        self.redacted.extend(redaction.map(|redaction| (position, redaction.says)));
+        if let Some(Redaction { says, unbinds, .. }) = redaction {
+            self.redacted.insert(position, says);
+            self.unbinds.extend(unbinds);
+        }
+        true
+    }
+
+    /// Whether there is nothing to erase.
+    pub fn is_empty(&self) -> bool {
+        self.positions.is_empty()
     }
 }
 
@@ -230,12 +284,13 @@ fn kept_of(exchange: &Exchange, finder: &Finder, who: &extensions::Subject) -> R
 fn pages(
     finder: &Finder,
     subject: &Subject,
+    what: What,
     sender: Option<String>,
     recipient: Option<String>,
     found: &mut BTreeSet<u64>,
 ) -> Result<(), Error> {
     let query = Query {
-        what: Some(What::Accepted),
+        what: Some(what),
         sender,
         recipient,
         thread: subject.thread.clone(),
@@ -247,7 +302,7 @@ fn pages(
     each_page(finder, query, found)
 }
 
-fn each_page(finder: &Finder, mut query: Query, found: &mut BTreeSet<u64>) -> Result<(), Error> {
+pub(crate) fn each_page(finder: &Finder, mut query: Query, found: &mut BTreeSet<u64>) -> Result<(), Error> {
     loop {
         let page = finder.find(&query).map_err(Error::Index)?;
         query.after = page.last().copied();
@@ -265,12 +320,19 @@ impl Subject {
         self.sent && self.received && self.before.is_none() && self.thread.is_none()
     }
 
-    /// Whether a message taken at a time is one of those.
-    fn has(&self, message: &Accepted, at: Moment) -> bool {
-        let sent = self.sent && message.sender == self.agent;
-        let received = self.received && (message.to.contains(&self.agent) || message.missed.contains(&self.agent));
-        (sent || received)
-            && self.before.is_none_or(|before| at < before)
-            && (self.thread.is_none() || self.thread == message.thread)
+    /// Whether an entry is one of those.
+    fn has(&self, entry: &Entry) -> bool {
+        let (is_one, thread) = if let Effect::Accepted(message) = &entry.effect {
+            let sent = self.sent && message.sender == self.agent;
+            let got = message.to.contains(&self.agent) || message.missed.contains(&self.agent);
+            (sent || (self.received && got), message.thread.as_ref())
+        } else if let Effect::Refused(refused) = &entry.effect {
+            (self.sent && refused.agent() == Some(&self.agent), None)
+        } else {
+            return false;
+        };
+        is_one
+            && self.before.is_none_or(|before| entry.at < before)
+            && (self.thread.is_none() || self.thread.as_ref() == thread)
     }
 }

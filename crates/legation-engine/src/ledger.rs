@@ -293,7 +293,8 @@ pub(crate) fn weight(input: &Input) -> usize {
         Input::Pushed(pushed) => pushed.len() * 32,
         Input::Resend { positions, .. } => positions.len() * 512,
         Input::Erase { erasure, .. } => {
-            erasure.positions.len() * 48 + erasure.redacted.len() * 96 + erasure.forgets.len() * 320
+            let unbinds: usize = erasure.unbinds.iter().map(|one| one.agent.len() + one.kind.len() * 2 + 32).sum();
+            erasure.positions.len() * 48 + erasure.redacted.len() * 96 + erasure.forgets.len() * 320 + unbinds
         }
         Input::Tally(refusals) => refusals.len() * 256,
         Input::Remove { .. }

@@ -69,7 +69,16 @@ impl From<Redacted> for (u64, Hash) {
     }
 }
 
-/// Messages that were erased, and entries of extensions.
+/// Constraints of a type that only agents know, on one of them, which go with what was said in them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Unbound {
+    /// On whom.
+    pub agent: String,
+    /// Of which type.
+    pub kind: String,
+}
+
+/// Messages that were erased, refusals, and entries of extensions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Erased {
     /// Where they lie.
@@ -80,6 +89,9 @@ pub struct Erased {
     /// Of whom extensions keep nothing any more.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub forgets: BTreeSet<Subject>,
+    /// Which constraints are kept no longer, whoever laid them, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unbinds: Vec<Unbound>,
     /// Whose messages were to go, if that was how they were named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,

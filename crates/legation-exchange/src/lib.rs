@@ -44,7 +44,7 @@ pub use decide::{
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};
-pub use erased::{Dropped, Erased, Erasures, Redacted, Span, covers, spans};
+pub use erased::{Dropped, Erased, Erasures, Redacted, Span, Unbound, covers, spans};
 pub use extension::BUILT;
 pub use key::{Custody, Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox, NOBODY};

@@ -1,11 +1,13 @@
 //! What is left of an effect once what it says is erased. State is a fold over effects, so what takes the place
 //! of one leads, together with the entry that erased it, to the state that the whole leads to.
 
-use crate::effect::{Accepted, Effect};
-use crate::erased::Redacted;
+use crate::effect::{Accepted, Effect, Refused};
+use crate::erased::{Redacted, Unbound};
 use crate::extensions::{self, Subject};
 use crate::record::Hash;
-use crate::rules::{Change, vcp};
+use crate::rules::Change;
+use crate::rules::cap::Judged;
+use std::collections::BTreeSet;
 
 /// An entry's effect that is to give way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,8 @@ pub struct Redaction {
     pub says: Redacted,
     /// Of whom nothing may be kept any more, so that the state is the same with and without what it said.
     pub forgets: Option<Subject>,
+    /// Which constraints may not be kept any more, for the same reason.
+    pub unbinds: BTreeSet<Unbound>,
 }
 
 impl Redaction {
@@ -24,25 +28,25 @@ impl Redaction {
         let redacted = effect.redacted()?;
         let forgets = redacted.made().iter().filter_map(Change::extension).find_map(extensions::Change::forgets);
         let forgets = forgets.cloned();
+        let unbinds = effect.made().iter().flat_map(Change::unbinds).collect();
         let effect = serde_json::to_vec(&redacted).ok()?;
         let says = Redacted { position, effect: Hash::of(&[&effect]) };
-        Some(Redaction { effect, says, forgets })
+        Some(Redaction { effect, says, forgets, unbinds })
     }
 }
 
 impl Effect {
-    /// The same without what an agent shared as its context, and what extensions keep of somebody; nothing if there
-    /// is none of that.
+    /// The same without what somebody said in it; nothing if there is none of that.
     pub fn redacted(&self) -> Option<Effect> {
-        match self {
+        let redacted = match self {
             Effect::Accepted(accepted) => {
-                let mut ruled = accepted.ruled.clone();
-                ruled.changes = redacted(&ruled.changes)?;
-                Some(Effect::Accepted(Accepted { ruled, ..accepted.clone() }))
+                Effect::Accepted(Accepted { ruled: Box::new(accepted.ruled.redacted()), ..accepted.clone() })
             }
-            Effect::Changed { changes, by } => Some(Effect::Changed { changes: redacted(changes)?, by: by.clone() }),
-            Effect::Refused(_)
-            | Effect::Tallied { .. }
+            Effect::Refused(refused) => Effect::Refused(refused.redacted()),
+            Effect::Changed { changes, by } => {
+                Effect::Changed { changes: changes.iter().map(Change::redacted).collect(), by: by.clone() }
+            }
+            Effect::Tallied { .. }
             | Effect::Registered { .. }
             | Effect::Removed { .. }
             | Effect::Keyed { .. }
@@ -59,42 +63,36 @@ impl Effect {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Rotated { .. } => None,
-        }
+            | Effect::Rotated { .. } => return None,
+        };
+        Some(redacted).filter(|redacted| redacted != self)
     }
 
     /// Of whom an extension keeps what this changes.
     pub fn kept_of(&self) -> Option<&Subject> {
         self.made().iter().find_map(Change::extension).map(|change| &change.subject)
     }
+
+    /// The entry that made the exchange say it, where it is the exchange's own.
+    pub fn because(&self) -> Option<u64> {
+        if let Effect::Accepted(accepted) = self { accepted.ruled.because } else { None }
+    }
+
+    /// The entries it goes with when they are erased: it is what the exchange said of them, or why somebody let them go
+    /// on or not.
+    pub fn echo_of(&self) -> BTreeSet<u64> {
+        let because = self.because();
+        let is_reason = || matches!(self, Effect::Changed { .. }) && self.redacted().is_some();
+        let concerns = self.made().iter().filter_map(Change::concerns);
+        let all: BTreeSet<u64> = because.into_iter().chain(concerns).collect();
+        if because.is_some() || (!all.is_empty() && is_reason()) { all } else { BTreeSet::new() }
+    }
 }
 
-/// All changes, without what some of them say; nothing if none says anything that could go.
-fn redacted(changes: &[Change]) -> Option<Vec<Change>> {
-    let mut any = false;
-    let mut redact = |change: &Change| {
-        let redacted = one(change);
-        any |= redacted.is_some();
-        redacted.unwrap_or_else(|| change.clone())
-    };
-    let all = changes.iter().map(&mut redact).collect();
-    any.then_some(all)
-}
-
-fn one(change: &Change) -> Option<Change> {
-    match change {
-        Change::Extension(change) => change.redacted().map(|change| Change::Extension(Box::new(change))),
-        Change::Vcp(vcp::Change::ContextShared(sharing)) => {
-            let redacted = Some(sharing.redacted()).filter(|redacted| redacted != sharing);
-            redacted.map(|sharing| Change::Vcp(vcp::Change::ContextShared(sharing)))
-        }
-        Change::Vcp(_)
-        | Change::Hold(_)
-        | Change::Cap(_)
-        | Change::Acl(_)
-        | Change::Vlp(_)
-        | Change::Translated(_)
-        | Change::BrokenOff { .. }
-        | Change::Identity(_) => None,
+impl Refused {
+    /// The words quote what was refused, and so may the pointer.
+    fn redacted(&self) -> Refused {
+        let judged = self.judged.as_ref().map(Judged::redacted);
+        Refused { says: None, at: None, judged, ..self.clone() }
     }
 }

@@ -8,6 +8,7 @@ mod case;
 mod deferred;
 pub mod hold;
 pub mod identity;
+mod redacted;
 pub mod revocation;
 mod ruling;
 pub mod scan;
@@ -88,11 +89,13 @@ pub enum Change {
 }
 
 impl Change {
-    /// The entry whose message it is about, where it is about one that is held or translated.
+    /// The entry whose message it is about, where it is about one that is held, translated or quoted, or was judged.
     pub fn concerns(&self) -> Option<u64> {
         match self {
             Change::Hold(change) => change.message(),
             Change::Translated(translation) => Some(translation.original),
+            Change::Vcp(vcp::Change::Alarm(vcp::AlarmChange::Said { alarm, .. })) => Some(*alarm),
+            Change::Cap(cap::Change::Reassigned { task, judged: Some(_), .. }) => Some(*task),
             Change::Vcp(_)
             | Change::Cap(_)
             | Change::Acl(_)

@@ -39,7 +39,7 @@ struct WireState {
     rules: Kept,
 }
 
-const FORM: u32 = 9;
+const FORM: u32 = 10;
 /// Bytes of one item.
 const ITEM: usize = 32;
 

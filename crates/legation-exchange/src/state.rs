@@ -322,7 +322,7 @@ impl State {
         self.rules.deferred.erase(&is_erased);
         if !erased.redacted.is_empty() || !erased.forgets.is_empty() {
             let is_redacted = |entry| erased.redacted.binary_search_by_key(&entry, |one| one.position).is_ok();
-            self.rules.vcp.contexts.erase(&is_redacted);
+            self.rules.redact(&is_redacted, &erased.unbinds);
             self.rules.extensions.erase(&erased.forgets, &is_redacted);
         }
         self.erasures.add(entry.position, &erased.positions, &erased.redacted);

@@ -5,6 +5,7 @@ use crate::refusal::Refusal;
 use axum::body::{Body, BodyDataStream, Bytes, HttpBody as _};
 use axum::http::{HeaderMap, StatusCode};
 use futures_util::StreamExt as _;
+use legation_engine::members;
 use legation_protocol::json::{Doc, Kind, Limits};
 use legation_protocol::{Code, Rejection};
 use serde::Deserialize;
@@ -88,5 +89,5 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Rejection> {
         let message = format!("this takes a JSON object, not {}", doc.root().kind().noun());
         return Err(Rejection::because(Code::NotAnObject, message).at(""));
     }
-    serde_json::from_str(doc.text()).map_err(|error| Rejection::because(Code::SchemaInvalid, error.to_string()))
+    members::read(doc.text())
 }

@@ -3,6 +3,7 @@
 
 use crate::refusal::Refusal;
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
     REFERRER_POLICY, VARY,
@@ -41,7 +42,8 @@ pub(crate) fn page() -> Result<Response, Refusal> {
 }
 
 /// `GET /assets/{file}`
-pub(crate) async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Refusal> {
+pub(crate) async fn asset(name: Result<Path<String>, PathRejection>, headers: HeaderMap) -> Result<Response, Refusal> {
+    let Path(name) = name.map_err(|_| missing())?;
     let media = media(&name).ok_or_else(missing)?;
     let small = takes_brotli(&headers).then(|| Dist::get(&format!("assets/{name}.br"))).flatten();
     let encoding = small.is_some().then_some((CONTENT_ENCODING, "br"));

@@ -48,6 +48,9 @@ struct WantedSubject {
 struct Told {
     status: &'static str,
     messages: u64,
+    refusals: u64,
+    /// What was said because of them, and of them.
+    echoes: u64,
     /// Entries of extensions.
     kept: u64,
     undelivered: u64,
@@ -67,10 +70,9 @@ struct Place {
 impl Told {
     fn of(toll: &Toll, status: &'static str, entries: Vec<u64>) -> Told {
         let place = |(position, at): (u64, Moment)| Place { position, received_at: at.to_string() };
-        let Toll { messages, kept, undelivered, already, first, last, .. } = toll;
-        let (first, last) = (first.map(place), last.map(place));
-        let (messages, kept, undelivered, already) = (*messages, *kept, *undelivered, *already);
-        Told { status, messages, kept, undelivered, already, first, last, entries }
+        let Toll { messages, refusals, echoes, kept, undelivered, already, .. } = *toll;
+        let (first, last) = (toll.first.map(place), toll.last.map(place));
+        Told { status, messages, refusals, echoes, kept, undelivered, already, first, last, entries }
     }
 }
 
@@ -87,7 +89,7 @@ pub(crate) async fn erase(
     let dry = wanted.dry_run;
     let doomed = doomed(&shared, wanted, &caller.0).await?;
     let toll = shared.exchange.toll(&doomed).await??;
-    if dry || toll.messages + toll.kept == 0 {
+    if dry || toll.is_empty() {
         let status = if dry { "dry_run" } else { "nothing_to_erase" };
         return Ok(Json(Told::of(&toll, status, Vec::new())).into_response());
     }

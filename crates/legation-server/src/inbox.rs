@@ -12,7 +12,7 @@ use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Delivery, Error, Feed};
+use legation_engine::{Delivery, Error, Feed, members};
 use legation_exchange::record::Receipt;
 use legation_exchange::rules::Finding;
 use legation_exchange::{Epoch, PRINCIPALS, Verdict};
@@ -78,7 +78,28 @@ impl Wanted {
 /// Reads what stands behind the question mark.
 pub(crate) fn query<T: serde::de::DeserializeOwned>(uri: &Uri) -> Result<T, Refusal> {
     let read = Query::<T>::try_from_uri(uri);
-    read.map(|Query(wanted)| wanted).map_err(|bad| Refusal::because(Code::SchemaInvalid, bad.body_text()))
+    read.map(|Query(wanted)| wanted)
+        .map_err(|bad| Refusal::because(Code::SchemaInvalid, asked_wrongly(&bad.body_text())))
+}
+
+/// What is wrong with a query, in our words.
+fn asked_wrongly(said: &str) -> String {
+    let said = said.strip_prefix("Failed to deserialize query string: ").unwrap_or(said);
+    let name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match said.split_once(": ").filter(|(first, _)| name(first)) {
+        Some((name, "invalid digit found in string" | "cannot parse integer from empty string")) => {
+            format!("the parameter `{name}` is a whole number")
+        }
+        Some((name, "number too large to fit in target type")) => format!("the parameter `{name}` is too large"),
+        Some((name, "provided string was not `true` or `false`")) => format!("the parameter `{name}` is true or false"),
+        Some((_, why)) if why.starts_with("unknown field") || why.starts_with("missing field") => named_wrongly(why),
+        Some((name, why)) => format!("the parameter `{name}`: {}", members::told(why)),
+        None => named_wrongly(said),
+    }
+}
+
+fn named_wrongly(said: &str) -> String {
+    members::told(said).replacen("member", "parameter", 1)
 }
 
 #[derive(Serialize)]

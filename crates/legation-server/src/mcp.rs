@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 use crate::shared::Shared;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
-use axum::http::header::AUTHORIZATION;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
@@ -120,12 +120,33 @@ impl Desk {
             // Some clients take 202 for a failure.
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
+        let response = in_our_words(response)?;
         if !opens {
             return Ok(response);
         }
         self.sessions.opened(response.headers(), owner, greeting);
         edge::outward(response).await
     }
+}
+
+/// What the library refuses in plain text is refused like everything else; what is said in MCP stays.
+fn in_our_words(response: Response) -> Result<Response, Refusal> {
+    let status = response.status();
+    let media = response.headers().get(CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+    if !(status.is_client_error() || status.is_server_error()) || media.starts_with("application/json") {
+        return Ok(response);
+    }
+    let (code, message) = match status {
+        StatusCode::NOT_ACCEPTABLE => {
+            (Code::UnsupportedMediaType, "write `Accept: application/json, text/event-stream`; a GET takes the second")
+        }
+        StatusCode::NOT_FOUND => return Err(sessions::none()),
+        StatusCode::PAYLOAD_TOO_LARGE => (Code::TooLarge, "a message of MCP is not as large as this"),
+        StatusCode::FORBIDDEN => (Code::ForbiddenOrigin, "this host or origin is not allowed here"),
+        _ if status.is_server_error() => (Code::Busy, "this could not be answered: try again"),
+        _ => (Code::SchemaInvalid, "this is no message that MCP has here"),
+    };
+    Err(Refusal::because(code, message).with_status(status))
 }
 
 /// Only what is posted has a body; the rest is about a session.

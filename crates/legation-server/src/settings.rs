@@ -58,7 +58,7 @@ pub struct Limits {
     pub head_bytes: usize,
     /// How long a head may take to come.
     pub head_time: Duration,
-    /// How long a connection may stay open with nothing asked.
+    /// How long a connection may stay open with nothing asked; no less than a head may take.
     pub idle_time: Duration,
     /// How long a client may leave an answer unread.
     pub stall_time: Duration,

@@ -177,6 +177,11 @@ impl ConfigFile {
         ];
         ensure!(shares.into_iter().all(|share| share > 0), "limits: what an agent may have open is at least 1");
         ensure!(limits.head_bytes.0 >= SMALLEST_HEAD, "limits.head_bytes is at least 4 KiB");
+        let (idle, head) = (limits.idle_time, limits.head_time);
+        ensure!(
+            idle.0 >= head.0,
+            "limits.idle_time is {idle}, and limits.head_time is {head}: raise the one or lower the other"
+        );
         ensure!(record.segment.0 >= SMALLEST_SEGMENT, "record.segment is at least 4 MiB");
         ensure!(record.snapshot_every > 0, "record.snapshot_every is at least 1");
         ensure!(mailbox.limit > 0, "mailbox.limit is at least 1");
@@ -336,6 +341,17 @@ mod tests {
         }
         let config = check("[handshake]\nwait = \"2s\"\nhello = \"required\"").unwrap();
         assert_eq!(config.server.negotiation.wait.as_secs(), 2);
+    }
+
+    #[test]
+    fn a_connection_may_be_idle_as_long_as_a_head_may_take_at_least() {
+        let check = |text: &str| super::Config::check(parse(text).unwrap());
+        let error = check("[limits]\nidle_time = \"9s\"").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "limits.idle_time is 9s, and limits.head_time is 10s: raise the one or lower the other"
+        );
+        assert!(check("[limits]\nidle_time = \"9s\"\nhead_time = \"9s\"").is_ok());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::Outcome;
 use crate::input::Input;
-use crate::validate::Render;
+use crate::validate::{Render, escaped};
 use anyhow::Context as _;
 use legation_protocol::json::Limits;
 use legation_protocol::ndjson::Lines;
@@ -94,5 +94,5 @@ impl<T: FnMut(&[u8]) -> Result<Vec<u8>, Rejection>> Each<'_, T> {
 
 fn verdict(line: u64, violations: &[Violation]) -> anyhow::Result<()> {
     let verdict = Verdict { line, valid: violations.is_empty(), violations };
-    Ok(writeln!(io::stdout(), "{}", serde_json::to_string(&verdict)?)?)
+    Ok(writeln!(io::stdout(), "{}", escaped(&serde_json::to_string(&verdict)?))?)
 }

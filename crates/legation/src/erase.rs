@@ -18,6 +18,10 @@ const STILL: u32 = 50;
 const WAITS: &str = "It is on the record, and nobody is shown it any more; the files still have to be written anew, which may wait for \
 room or for the index: `legation tail --alerts` says so. This may be ended; the exchange goes on with it.";
 
+/// What goes beside messages, as the door names it and as it is told.
+const OTHERS: [(&str, &str); 3] =
+    [("refusals", "refusals"), ("echoes", "entries about them"), ("kept", "entries of extensions")];
+
 pub(crate) fn run(args: &EraseArgs) -> anyhow::Result<Outcome> {
     let remote = Remote::new(&args.remote)?;
     if args.list {
@@ -123,8 +127,10 @@ fn shown(remote: &Remote, answer: &Reply) -> anyhow::Result<Outcome> {
 fn tell(told: &Value, out: &mut dyn io::Write) -> io::Result<()> {
     let done = if text(told, "status") == "erased" { "erased" } else { "to be erased" };
     writeln!(out, "{} messages {done}", text(told, "messages"))?;
-    if !["", "0"].contains(&text(told, "kept").as_str()) {
-        writeln!(out, "{} entries of extensions {done}", text(told, "kept"))?;
+    for (name, what) in OTHERS {
+        if !["", "0"].contains(&text(told, name).as_str()) {
+            writeln!(out, "{} {what} {done}", text(told, name))?;
+        }
     }
     for end in ["first", "last"] {
         if let Some(place) = told.get(end).filter(|place| !place.is_null()) {
@@ -141,7 +147,8 @@ fn tell(told: &Value, out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 fn nothing(told: &Value) -> bool {
-    ["messages", "kept"].iter().all(|name| ["", "0"].contains(&text(told, name).as_str()))
+    let others = OTHERS.iter().map(|(name, _)| *name);
+    others.chain(["messages"]).all(|name| ["", "0"].contains(&text(told, name).as_str()))
 }
 
 fn agreed() -> anyhow::Result<bool> {

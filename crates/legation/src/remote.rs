@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::cli::RemoteArgs;
 use crate::places;
-use crate::validate::shown;
+use crate::validate::{escaped, shown};
 use anyhow::Context as _;
 pub(crate) use legation_client::encoded;
 use legation_client::{Builder, Call, Client, Error};
@@ -183,7 +183,7 @@ impl Remote {
     ) -> anyhow::Result<Outcome> {
         let mut out = io::stdout().lock();
         if self.json {
-            writeln!(out, "{}", reply.text.trim_end())?;
+            writeln!(out, "{}", escaped(reply.text.trim_end()))?;
         } else if reply.accepted {
             tell(&reply.value()?, &mut out)?;
         } else {

@@ -5,6 +5,7 @@ use crate::cli::SendArgs;
 use crate::input::Input;
 use crate::keygen::read_secret;
 use crate::remote::{Parcel, Remote, refused, text};
+use crate::validate::escaped;
 use anyhow::Context as _;
 use legation_client::{Error, Refused, Sent, Status};
 use legation_protocol::Format;
@@ -98,7 +99,7 @@ fn lines(remote: &Remote, all: &[u8]) -> anyhow::Result<Outcome> {
         }
         let number = text(&verdict, "line");
         match (remote.json, good) {
-            (true, _) => writeln!(io::stdout(), "{line}")?,
+            (true, _) => writeln!(io::stdout(), "{}", escaped(line))?,
             (false, true) => writeln!(io::stdout(), "{number}: {}", told(&verdict))?,
             (false, false) => writeln!(io::stderr(), "{number}: {}", refused(&verdict))?,
         }

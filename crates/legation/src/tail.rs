@@ -5,6 +5,7 @@ mod line;
 use crate::Outcome;
 use crate::cli::TailArgs;
 use crate::remote::{Parcel, Remote, Reply, Unreachable};
+use crate::validate::escaped;
 use anyhow::Context as _;
 use line::Filter;
 use serde::Deserialize;
@@ -109,7 +110,7 @@ fn print(remote: &Remote, stream: &Stream, reply: &Reply) -> anyhow::Result<Opti
         let value: Value = serde_json::from_str(entry.get())?;
         match stream.line(&value) {
             None => {}
-            Some(_) if remote.json => writeln!(out, "{}", entry.get())?,
+            Some(_) if remote.json => writeln!(out, "{}", escaped(entry.get()))?,
             Some(line) => writeln!(out, "{line}")?,
         }
     }

@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use blocks::{Blocks, Layout};
 use indicatif::{ProgressBar, ProgressStyle};
 use judge::{Judge, Tally};
-pub(crate) use render::{Render, shown};
+pub(crate) use render::{Render, escaped, shown};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! What holds for the project as a whole.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
+mod debian;
 mod pages;
 mod rooms;
 

@@ -37,12 +37,16 @@ pub(super) fn judged(entry: &Entry, message: &Accepted, clearance: Clearance) ->
     let of = ruled.changes.iter().filter_map(Change::translation);
     steps.extend(of.map(|translation| step("translated", says_for(translation))));
     steps.extend(ruled.judged.as_ref().map(|judged| step("asked_judge", word_of(judged))));
-    let found = ruled.findings.iter().map(|Finding { rule, code, says, .. }| format!("{rule} found {code}: {says}"));
+    // What was erased is a code without words.
+    let found = ruled.findings.iter().map(|Finding { rule, code, says, .. }| match says.as_str() {
+        "" => format!("{rule} found {code}."),
+        says => format!("{rule} found {code}: {says}"),
+    });
     steps.extend(found.map(|says| step("found", says)));
-    let held = ruled
-        .held
-        .iter()
-        .map(|reason| format!("It was held ({}): {} {}", reason.code, reason.told(clearance), lifts(&reason.lifts)));
+    let held = ruled.held.iter().map(|reason| match &*reason.told(clearance) {
+        "" => format!("It was held ({}). {}", reason.code, lifts(&reason.lifts)),
+        says => format!("It was held ({}): {says} {}", reason.code, lifts(&reason.lifts)),
+    });
     steps.extend(held.map(|says| step("held", says)));
     steps
 }
@@ -150,17 +154,16 @@ impl Exchange {
 fn word(change: &hold::Change) -> Option<(&'static str, String)> {
     match change {
         hold::Change::Lifted { by, why, .. } => {
-            let why = why
-                .as_deref()
-                .filter(|why| !why.is_empty())
-                .map(|why| format!(": {}", why.trim_end_matches('.')))
-                .unwrap_or_default();
+            let why = because(why.as_deref().unwrap_or_default());
             Some(("lifted", format!("{by} lifted a reason{why}.")))
         }
-        hold::Change::Refused { by, why, .. } => {
-            Some(("refused", format!("{by} refused it: {}.", why.trim_end_matches('.'))))
-        }
+        hold::Change::Refused { by, why, .. } => Some(("refused", format!("{by} refused it{}.", because(why)))),
         hold::Change::Claimed { by, until, .. } => Some(("claimed", format!("{by} looked at it until {until}."))),
         hold::Change::Frozen { .. } | hold::Change::Thawed { .. } => None,
     }
+}
+
+/// What somebody gave as their reason, if that is here.
+fn because(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!(": {}", why.trim_end_matches('.')) }
 }

@@ -1,6 +1,7 @@
 //! A call: the name of an operation and a JSON object become something typed, or are refused.
 
 use super::Operation;
+use crate::members;
 use legation_exchange::extensions::{Act, Extension, Look, Whose, consensus, intent, personal, relational, torch};
 use legation_protocol::{Code, Rejection};
 use serde::de::DeserializeOwned;
@@ -58,8 +59,7 @@ fn unknown(name: &str) -> Rejection {
 }
 
 fn given<T: DeserializeOwned>(params: Value) -> Result<T, Rejection> {
-    let read = serde_json::from_value(params);
-    read.map_err(|error| Rejection::because(Code::SchemaInvalid, error.to_string()))
+    members::read_value(params)
 }
 
 fn nothing(params: Value) -> Result<(), Rejection> {

@@ -3,7 +3,7 @@
 
 use super::{Decided, Desk, Verdict};
 use crate::effect::Effect;
-use crate::erased::{Erased, Redacted, Span, covers};
+use crate::erased::{Erased, Redacted, Span, Unbound, covers};
 use crate::extensions::Subject;
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
@@ -23,6 +23,8 @@ pub struct Erasure {
     pub redacted: Vec<Redacted>,
     /// Of whom extensions are to keep nothing.
     pub forgets: BTreeSet<Subject>,
+    /// Which constraints are to be kept no longer.
+    pub unbinds: BTreeSet<Unbound>,
     /// Whose they are, if that is how they were named.
     pub subject: Option<String>,
     /// Why.
@@ -33,7 +35,7 @@ pub struct Erasure {
 
 impl Desk<'_> {
     pub(super) fn erase(&self, erasure: Erasure, who: &Who) -> Decided {
-        let Erasure { positions, mut redacted, forgets, subject, reason, undelivered } = erasure;
+        let Erasure { positions, mut redacted, forgets, unbinds, subject, reason, undelivered } = erasure;
         must_be_operator(who)?;
         let count: u64 = positions.iter().map(|span| span.last.saturating_sub(span.first) + 1).sum();
         if count == 0 || count > ERASED_AT_ONCE || positions.iter().any(|span| span.last >= self.state.next) {
@@ -62,7 +64,8 @@ impl Desk<'_> {
             let message = format!("the message at position {waits} has not reached everybody it is for");
             return Err(Rejection::because(Code::Undelivered, message).at("/undelivered"));
         }
-        Ok(self.noted(Effect::Erased(Erased { positions, redacted, forgets, subject, reason, by: who.to_string() })))
+        let (unbinds, by) = (unbinds.into_iter().collect(), who.to_string());
+        Ok(self.noted(Effect::Erased(Erased { positions, redacted, forgets, unbinds, subject, reason, by })))
     }
 }
 

@@ -8,6 +8,7 @@ mod constraints;
 mod corrections;
 mod dead;
 mod desk;
+mod erased;
 mod extensions;
 mod fold;
 mod halts;

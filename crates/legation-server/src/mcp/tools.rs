@@ -13,7 +13,7 @@ use super::ask::Said;
 use super::greeting::Greeting;
 use super::remedy;
 use axum::http::request::Parts;
-use legation_engine::Operation;
+use legation_engine::{Operation, members};
 use legation_exchange::{Role, Who};
 use legation_protocol::{Code, Rejection};
 use rmcp::RoleServer;
@@ -77,7 +77,7 @@ impl Call<'_> {
     /// What came with the call, as this tool takes it.
     fn taken<T: DeserializeOwned>(&mut self) -> Result<T, Rejection> {
         let arguments = Value::Object(std::mem::take(&mut self.arguments));
-        serde_json::from_value(arguments).map_err(|error| Rejection::because(Code::SchemaInvalid, error.to_string()))
+        members::read_value(arguments)
     }
 
     /// Whose mailbox or word is meant: the one named, or the caller's own.

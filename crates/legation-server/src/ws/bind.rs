@@ -10,7 +10,7 @@ use crate::refusal::Refusal;
 use crate::shared::{Shared, since_1970};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use legation_engine::{Standing, Token};
+use legation_engine::{Standing, Token, members};
 use legation_exchange::{Moment, Who};
 use legation_protocol::json::{Doc, canonical};
 use legation_protocol::sign::{PublicKey, Signature};
@@ -114,7 +114,10 @@ impl Signed {
     fn read(text: &str) -> Result<Signed, Refusal> {
         Doc::parse(text.as_bytes())?;
         let bad = |message: String| Refusal::because(Code::Unauthenticated, message);
-        let signed: Signed = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
+        let signed: Signed = members::read(text).map_err(|rejection| {
+            let first = rejection.first();
+            bad(first.message.to_string()).at(first.at.as_deref().unwrap_or_default())
+        })?;
         match signed.r#type.as_str() {
             "bind" => Ok(signed),
             _ => Err(bad("the first frame answers the challenge".to_owned())),

@@ -5,6 +5,7 @@ use super::{AROUND, MESSAGE};
 use crate::inbox::Item;
 use crate::messages::Taken;
 use crate::refusal::{Body, Refusal};
+use legation_engine::members;
 use legation_exchange::extensions::Extension;
 use legation_protocol::json::{Doc, Limits, Node};
 use legation_protocol::sign::Signature;
@@ -115,7 +116,7 @@ impl Extended {
 }
 
 fn object<T: DeserializeOwned>(text: &str) -> Result<T, (Option<String>, Refusal)> {
-    serde_json::from_str(text).map_err(|error| (None, invalid(error.to_string())))
+    members::read(text).map_err(|rejection| (None, rejection.into()))
 }
 
 fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> Refusal {

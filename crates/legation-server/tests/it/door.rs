@@ -171,3 +171,45 @@ fn those_who_wait_are_answered_when_the_server_stops() {
     let answer = House::read_all(socket);
     assert!(answer.contains(r#"{"messages":[],"next":0,"epoch":1}"#), "{answer}");
 }
+
+#[test]
+fn what_is_wrong_with_a_body_is_said_with_its_place_and_in_our_words() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    let check = |method: &'static str, path: &str, body: &str, at: &str, says: &str| {
+        let told = house.ask(method, path).by(&house.operator).json(body).refused(422, "schema_invalid");
+        assert_eq!((told["at"].as_str(), told["message"].as_str()), (Some(at), Some(says)), "{path} {body}");
+    };
+    check("PUT", "/v1/agents/ann", r#"{"dialects":"vcp"}"#, "/dialects", "this must be a list");
+    check("PUT", "/v1/agents/ann", r#"{"push":{"url":7}}"#, "/push/url", "this must be a string");
+    let (ack, number) = ("/v1/agents/ann/ack", "this must be a whole number, and not below 0");
+    check("POST", ack, r#"{"position":"a"}"#, "/position", number);
+    check("POST", ack, r#"{"positions":[1,"b"]}"#, "/positions/1", number);
+    check("POST", "/v1/erase", r#"{"subject":{}}"#, "/subject/agent", "the member `agent` is missing");
+    let told =
+        house.ask("PUT", "/v1/agents/ann").by(&house.operator).json(r#"{"odd":1}"#).refused(422, "schema_invalid");
+    assert_eq!(told["at"], "/odd");
+    assert!(told["message"].as_str().unwrap().starts_with("there is no member `odd` here: it takes `"), "{told}");
+    for (query, says) in [
+        ("limit=x", "the parameter `limit` is a whole number"),
+        ("limit=99999999999999999999999", "the parameter `limit` is too large"),
+        ("odd=1", "there is no parameter `odd` here"),
+    ] {
+        let told = house.ask("GET", format!("/v1/agents/ann/inbox?{query}")).by(&ann.token).get();
+        let told = told.refused(422, "schema_invalid")["message"].as_str().unwrap().to_owned();
+        assert!(told.starts_with(says), "{told}");
+    }
+}
+
+#[test]
+fn what_libraries_refuse_gets_the_error_body_too() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    house.ask("GET", "/assets/%ff").get().refused(404, "not_found");
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
+    for accept in ["", "text/html", "application/json"] {
+        let ask = house.ask("POST", "/mcp").by(&ann.token).header("accept", accept);
+        let told = ask.json(hello).refused(406, "unsupported_media_type");
+        assert!(told["message"].as_str().unwrap().contains("application/json, text/event-stream"), "{told}");
+    }
+}

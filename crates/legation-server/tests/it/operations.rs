@@ -85,3 +85,15 @@ fn pages_of_other_sites_are_turned_away_even_without_an_origin() {
     get("no-cors").refused(403, "forbidden_origin");
     get("navigate").ok();
 }
+
+#[test]
+fn a_new_key_is_asked_for_with_nothing_else() {
+    let house = House::open();
+    let rotate = || house.ask("POST", "/v1/storage/rotate").by(&house.operator);
+    rotate().json(r#"{"key":7}"#).refused(422, "schema_invalid");
+    rotate().json("[]").refused(400, "not_an_object");
+    rotate().json("{").refused(400, "bad_json");
+    let before = house.ask("GET", "/v1/storage").by(&house.operator).get().ok();
+    assert_eq!(rotate().json("{}").status, 202);
+    assert_ne!(house.ask("GET", "/v1/storage").by(&house.operator).get().ok(), before, "only that changed anything");
+}

@@ -25,7 +25,7 @@ pub fn unpack(from: &Path, to: &Path, progress: &mut dyn FnMut(u64)) -> Result<(
     }
     let file = File::open(from).map_err(Error::io("open", from))?;
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 20, file));
-    let broken = |error| Error::io("read", from)(error);
+    let broken = |error| unreadable(from, error);
     for entry in archive.entries().map_err(broken)? {
         let mut entry = entry.map_err(broken)?;
         let name = entry.path().map_err(broken)?.to_str().map(str::to_owned).filter(|name| is_ours(name));
@@ -42,6 +42,14 @@ pub fn unpack(from: &Path, to: &Path, progress: &mut dyn FnMut(u64)) -> Result<(
         progress(size);
     }
     Ok(())
+}
+
+/// What was not to be read. Where the disk was not at fault, the archive's own words quote whatever is in its place.
+fn unreadable(from: &Path, error: io::Error) -> Error {
+    match error.raw_os_error() {
+        Some(_) => Error::io("read", from)(error),
+        None => Error::damaged(from, 0, "this is no tar archive, or not a whole one"),
+    }
 }
 
 /// The files of a backup in a directory; what else lies there is left alone.

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// `LGIX`, in the file's header, so that another's database is never taken for ours.
 const APPLICATION: i64 = 0x4c47_4958;
 /// The form of the tables and of the terms. Another form is made again.
-const FORM: i64 = 7;
+const FORM: i64 = 8;
 
 /// How many entries are taken in between two pauses: about a millisecond's work.
 const STRETCH: u64 = 32;

@@ -18,6 +18,7 @@ fn order(position: u64, all: &[(u64, &[u8])]) -> Frame {
         positions: spans(all.iter().map(|(position, _)| *position)),
         redacted: redacted.collect(),
         forgets: [].into(),
+        unbinds: [].into(),
         subject: None,
         reason: None,
         by: "operator".to_owned(),

@@ -54,9 +54,11 @@ impl World {
             Ask::Pushed(pushed) => Input::Pushed(pushed.clone()),
             Ask::Remove(name) => Input::Remove { id: (*name).to_owned(), who: Who::operator() },
             Ask::Erase(positions) => {
-                let redacted = positions.iter().filter_map(|position| self.redaction(*position)).map(|one| one.says);
-                let (redacted, positions) = (redacted.collect(), spans(positions.iter().copied()));
-                let erasure = Erasure { positions, redacted, undelivered: true, ..Erasure::default() };
+                let redactions: Vec<_> = positions.iter().filter_map(|position| self.redaction(*position)).collect();
+                let unbinds = redactions.iter().flat_map(|one| one.unbinds.clone()).collect();
+                let redacted = redactions.into_iter().map(|one| one.says).collect();
+                let positions = spans(positions.iter().copied());
+                let erasure = Erasure { positions, redacted, unbinds, undelivered: true, ..Erasure::default() };
                 Input::Erase { erasure: Box::new(erasure), who: Who::operator() }
             }
             Ask::Clear(up_to) => Input::Clear { up_to: *up_to },

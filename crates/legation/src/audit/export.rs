@@ -4,6 +4,7 @@ use super::bar;
 use crate::Outcome;
 use crate::cli::{ExportArgs, RemoteArgs};
 use crate::remote::{Parcel, Remote};
+use crate::validate::escaped;
 use anyhow::{Context as _, ensure};
 use legation_exchange::record::Disclosed;
 use legation_store::Offline;
@@ -79,6 +80,5 @@ fn online(args: &ExportArgs, remote: &Remote, out: &mut impl Write) -> anyhow::R
 }
 
 fn write(entry: &Disclosed, out: &mut impl Write) -> anyhow::Result<()> {
-    serde_json::to_writer(&mut *out, entry).map_err(io::Error::from)?;
-    Ok(out.write_all(b"\n")?)
+    Ok(writeln!(out, "{}", escaped(&serde_json::to_string(entry)?))?)
 }

@@ -62,7 +62,7 @@ sockets_per_agent = {sockets}
 # The head of a request: its size, and how long it may take.
 head_bytes = "{head_bytes}"
 head_time = "{head_time}"
-# How long a connection may stay open with nothing asked, and an answer unread.
+# How long a connection may stay open with nothing asked (no less than head_time), and an answer unread.
 idle_time = "{idle_time}"
 stall_time = "{stall_time}"
 # By source address: failures to prove who asks, and registrations without a token.

@@ -3,7 +3,7 @@
 use crate::Outcome;
 use crate::cli::InboxArgs;
 use crate::remote::Remote;
-use crate::validate::shown;
+use crate::validate::{escaped, shown};
 use anyhow::Context as _;
 use legation_client::{Deliveries, Error, Incoming, Verified};
 use serde::Serialize;
@@ -68,8 +68,7 @@ fn print(incoming: &Incoming, json: bool) -> anyhow::Result<()> {
         };
         let received_at = incoming.received_at.map(|at| at.to_string());
         let line = Line { position: incoming.position, message: serde_json::from_str(text)?, received_at, verified };
-        serde_json::to_writer(&mut out, &line).map_err(io::Error::from)?;
-        writeln!(out)?;
+        writeln!(out, "{}", escaped(&serde_json::to_string(&line)?))?;
     } else {
         writeln!(out, "{}\t{}", incoming.position, shown(text))?;
     }

@@ -1,13 +1,13 @@
 //! Judges the messages of a block and writes the report on them.
 
 use super::blocks::{Block, Layout};
-use super::render::Render;
+use super::render::{Render, escaped};
 use crate::cli::Report;
 use legation_protocol::{Checked, Code, Format, Severity, Violation, check};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 use std::ops::AddAssign;
 
 /// How messages are to be judged and reported.
@@ -77,9 +77,7 @@ impl Judge<'_> {
                     valid: checked.is_valid(),
                     violations: &checked.violations,
                 };
-                serde_json::to_writer(&mut judged.report, &report)?;
-                judged.report.push(b'\n');
-                Ok(())
+                Ok(writeln!(judged.report, "{}", escaped(&serde_json::to_string(&report)?))?)
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use anstyle::{AnsiColor, Style};
 use legation_protocol::{Severity, Violation};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 use unicode_width::UnicodeWidthChar as _;
@@ -109,6 +110,16 @@ pub(crate) fn shown(text: &str) -> String {
     text.chars().map(|c| if c == '\t' { ' ' } else { visible(c) }).collect()
 }
 
+/// JSON that says the same, with all of that in it escaped.
+pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
+    let is_bare = |c: char| is_safe(c) || c.is_ascii_whitespace();
+    if json.chars().all(is_bare) {
+        return json.into();
+    }
+    let escape = |c: char| if is_bare(c) { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
+    json.chars().map(escape).collect::<String>().into()
+}
+
 fn is_safe(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -117,6 +128,15 @@ fn is_safe(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Place;
+
+    #[test]
+    fn json_is_escaped_where_it_could_move_the_cursor_and_says_the_same() {
+        let json = "{\"a\": \"x\u{9b}31m\u{202e}\u{200b}é\u{7f}\"\n}";
+        let told = super::escaped(json);
+        assert_eq!(told, "{\"a\": \"x\\u009b31m\\u202e\\u200bé\\u007f\"\n}");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(read(&told), read(json));
+    }
 
     #[track_caller]
     fn check(text: &str, span: std::ops::Range<usize>, line: u64, column: usize, shown: &str, mark: &str) {

@@ -227,3 +227,14 @@ fn only_an_operator_takes_a_backup() {
     }
     assert!(!Path::new(&served.folder().join("copy.tar")).exists());
 }
+
+#[test]
+fn what_is_no_archive_is_told_in_a_line_without_what_is_in_it() {
+    let served = Served::start();
+    fs::write(served.folder().join("notes.txt"), "zyzzyva one\nzyzzyva two\n".repeat(100)).unwrap();
+    let told = served.run(&["restore", "notes.txt", "--data", "restored"], "");
+    let line = "cannot unpack notes.txt: notes.txt is damaged at byte 0: this is no tar archive, or not a whole one\n";
+    assert_eq!((told.code, told.out.as_str()), (2, ""));
+    assert_eq!(told.err, format!("legation: {line}"));
+    assert!(!served.folder().join("restored").exists());
+}

@@ -2,10 +2,12 @@
 
 use crate::Ran;
 use crate::exchange::cap;
-use crate::served::Served;
+use crate::served::{Served, program};
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 fn ok(ran: Ran) -> Ran {
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
@@ -139,4 +141,31 @@ fn a_restore_erases_again_what_the_lost_record_had_erased() {
     let raw = again.run_as(Some(token.trim()), &["message", &position, "--raw"], "");
     assert!(raw.code == 1 && raw.err.contains("refused[erased]"), "{}{}", raw.out, raw.err);
     again.stop();
+}
+
+#[test]
+fn while_it_has_to_wait_an_erase_says_what_for_and_in_the_end_what_went() {
+    let mut served = Served::start();
+    let (ann, _) = (served.admit(&["ann"]), served.admit(&["bob"]));
+    let position = send(&served, &ann, &cap("ann", "bob", "zyzzyva")).to_string();
+    assert_eq!(served.stop().0, 0);
+    let index = served.data().join("index");
+    fs::remove_dir_all(&index).unwrap();
+    fs::write(&index, "in its place").unwrap();
+    served.again();
+    let mut command = program(served.folder());
+    let token = fs::read_to_string(served.data().join("operator.token")).unwrap();
+    command.env("LEGATION_URL", &served.url).env("LEGATION_TOKEN", token.trim());
+    command.args(["erase", &position, "--undelivered", "--yes"]);
+    let mut erasing = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut waits = String::new();
+    let mut said = BufReader::new(erasing.stderr.take().unwrap());
+    said.read_line(&mut waits).unwrap();
+    assert!(waits.starts_with("It is on the record, and nobody is shown it any more"), "{waits}");
+    assert!(waits.contains("room or for the index: `legation tail --alerts` says so."), "{waits}");
+    fs::remove_file(&index).unwrap();
+    let ended = erasing.wait_with_output().unwrap();
+    let told = String::from_utf8(ended.stdout).unwrap();
+    assert!(ended.status.success() && told.starts_with("1 messages erased\n  first  position "), "{told}");
+    assert!(told.ends_with("\n  1 have not reached everybody\n"), "{told}");
 }

@@ -251,3 +251,22 @@ fn a_mailbox_is_followed_and_what_was_printed_is_taken_out() {
     let refused = served.run_as(Some(&ann), &["inbox", "bob", "--follow"], "");
     assert!(refused.code == 1 && refused.err.starts_with("refused[not_allowed]: "), "{}", refused.err);
 }
+
+#[test]
+fn json_for_programs_does_nothing_to_a_terminal() {
+    let served = Served::start();
+    let (ann, bob) = (served.admit(&["ann"]), served.admit(&["bob"]));
+    let content = "x\u{9b}31m \u{202e}evil\u{2066} \u{200b}\u{7f} é";
+    let sent = served.run_as(Some(&ann), &["send", "-"], &cap("ann", "bob", content));
+    assert_eq!(sent.code, 0, "{}", sent.err);
+    for args in [&["inbox", "bob", "--json"][..], &["message", "2", "--json"]] {
+        let told = served.run_as(Some(&bob), args, "");
+        let bare = |c: char| {
+            !c.is_control() && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        assert!(told.out.trim_end().chars().all(bare), "{args:?}: {:?}", told.out);
+        let value: Value = serde_json::from_str(&told.out).unwrap();
+        let message = value.pointer("/messages/0/message").or_else(|| value.get("message")).unwrap();
+        assert_eq!(message["content"], content, "{args:?}");
+    }
+}

@@ -63,7 +63,7 @@ impl Guest {
     }
 }
 
-fn ok(ran: Ran) -> String {
+pub(crate) fn ok(ran: Ran) -> String {
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     ran.out
 }
@@ -132,7 +132,7 @@ fn heard(text: &str) -> Vec<&'static str> {
 }
 
 /// Everything on the disk, opened with the ring: the record, and the snapshots.
-fn opened(data: &Path) -> (String, String) {
+pub(crate) fn opened(data: &Path) -> (String, String) {
     let (record, ring) = (data.join("record"), data.join("keys/ring"));
     let entries = Offline::open(&record, 0, Ring::read(&ring).unwrap()).unwrap().map(Result::unwrap);
     let entries = entries.map(|frame| {

@@ -18,6 +18,7 @@ mod deliberation;
 mod demo;
 mod disk;
 mod doctor;
+mod echoes;
 mod erase;
 mod exchange;
 mod forgotten;

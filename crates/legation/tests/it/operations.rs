@@ -1,10 +1,13 @@
 //! Configuring `serve`, and what it shows and hides while it runs.
 
+use crate::exchange::cap;
 use crate::legation_in;
+use crate::reloading::upgrade;
 use crate::run;
 use crate::served::{Served, program};
 use serde_json::Value;
 use std::fs;
+use std::io::Read as _;
 use std::net::TcpStream;
 use std::process::Command;
 
@@ -187,4 +190,36 @@ fn the_description_for_programs_is_printed_and_served_as_it_is_committed() {
     let served = Served::with(&[], |_| {});
     let fetched = served.beside("bash", "curl -sSf $LEGATION_URL/openapi.json").out;
     assert!(fetched == committed, "{fetched:.200}");
+}
+
+#[test]
+fn a_log_of_everything_has_no_word_of_what_is_said() {
+    // Into a file: what is not read would hold it up.
+    let mut served = Served::through(&["sh", "-c", r#"export RUST_LOG=trace; exec "$0" "$@" 2>log"#], &[]);
+    let (ann, bob) = (served.admit(&["ann"]), served.admit(&["bob"]));
+    let said = served.run_as(Some(&ann), &["send", "-"], &cap("ann", "bob", "zyzzyva-body"));
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(served.run_as(Some(&bob), &["inbox", "bob"], "").out.contains("zyzzyva-body"));
+    // A socket that writes it, and a host that reads what it is told.
+    let (status, mut socket) = upgrade(&served, &bob, "");
+    assert_eq!(status, "HTTP/1.1 101");
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains("zyzzyva-body") {
+        let mut some = [0; 4096];
+        let count = socket.read(&mut some).unwrap();
+        assert_ne!(count, 0, "it closed");
+        read.extend_from_slice(&some[..count]);
+    }
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"zyzzyva-host","version":"1"}}}"#;
+    let curl = format!(
+        "curl -sS $LEGATION_URL/mcp -H 'Authorization: Bearer {bob}' -H 'Content-Type: application/json' \
+         -H 'Accept: application/json, text/event-stream' -d '{hello}'"
+    );
+    let greeted = served.beside("bash", &curl).out;
+    assert!(greeted.contains("serverInfo"), "{greeted}");
+    assert_eq!(served.stop().0, 0);
+    let log = fs::read_to_string(served.folder().join("log")).unwrap();
+    assert!(log.contains("DEBUG"), "everything is in it");
+    let told: Vec<_> = log.lines().filter(|line| line.contains("zyzzyva")).collect();
+    assert!(told.is_empty(), "{told:?}");
 }

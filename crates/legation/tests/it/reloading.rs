@@ -3,6 +3,8 @@
 use crate::exchange::cap;
 use crate::served::Served;
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 
@@ -123,4 +125,34 @@ fn the_service_manager_hears_that_the_exchange_decides() {
     });
     let heard: Vec<_> = (0..4).map(|_| manager.hear()).collect();
     assert_eq!(heard, ["READY=1", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"]);
+}
+
+/// The status that a socket of an agent's is answered with, and the socket, which is open as long as it is kept.
+pub(crate) fn upgrade(served: &Served, token: &str, query: &str) -> (String, TcpStream) {
+    let address = served.url.strip_prefix("http://").unwrap();
+    let mut socket = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "GET /vcp/ws{query} HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: legation.v1\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer {token}\r\n\r\n"
+    );
+    socket.write_all(head.as_bytes()).unwrap();
+    let mut status = [0; 12];
+    socket.read_exact(&mut status).unwrap();
+    (String::from_utf8(status.to_vec()).unwrap(), socket)
+}
+
+#[test]
+fn a_hang_up_changes_how_many_sockets_an_agent_may_have() {
+    let manager = Manager::new();
+    let config = manager.folder.path().join("legation.toml");
+    fs::write(&config, "[limits]\nsockets_per_agent = 1\n").unwrap();
+    let served = manager.start(&config);
+    let ann = served.admit(&["ann"]);
+    let first = upgrade(&served, &ann, "?deliver=off");
+    let statuses = |first: &(String, TcpStream)| (first.0.clone(), upgrade(&served, &ann, "?deliver=off").0);
+    assert_eq!(statuses(&first), ("HTTP/1.1 101".to_owned(), "HTTP/1.1 429".to_owned()));
+    fs::write(&config, "[limits]\nsockets_per_agent = 2\n").unwrap();
+    manager.reload(&served);
+    let second = upgrade(&served, &ann, "?deliver=off");
+    assert_eq!(statuses(&second), ("HTTP/1.1 101".to_owned(), "HTTP/1.1 429".to_owned()));
 }

@@ -107,3 +107,17 @@ fn the_doctor_looks_at_the_certificate_too() {
     allow(&expired, 0o600);
     assert!(doctor(Path::new("nowhere")).contains("FAIL  tls        cannot read nowhere"));
 }
+
+#[test]
+fn a_certificate_of_a_private_authority_is_told_as_that_and_trusted_once_it_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cert, key) = issue(folder.path(), "own", 2099);
+    let served = Served::with(&["--tls-cert", cert.to_str().unwrap(), "--tls-key", key.to_str().unwrap()], |_| {});
+    let told = served.run(&["agent", "list"], "");
+    let begins = format!("the exchange at {} shows a certificate that is not trusted here (", served.url);
+    assert_eq!((told.code, told.out.as_str()), (3, ""));
+    assert!(told.err.contains(&begins) && !told.err.contains("is `legation serve` running?"), "{}", told.err);
+    assert!(told.err.trim_end().ends_with("`SSL_CERT_FILE=ca.crt` names your own authority"), "{}", told.err);
+    let trusted = served.beside("bash", &format!("SSL_CERT_FILE={} legation agent list", cert.display()));
+    assert_eq!(trusted.code, 0, "{}", trusted.err);
+}

@@ -153,6 +153,7 @@ impl Kept {
             answer: None,
             outcome: None,
             estimate: None,
+            moved_in: at.position,
             entries: vec![at.position],
             due: Some(opening.due),
             until: None,
@@ -166,7 +167,7 @@ impl Kept {
         let Some(talk) = self.talks.get_mut(&moved.talk) else { return };
         let before = std::mem::replace(&mut talk.until, moved.until);
         talk.stage = moved.to;
-        talk.moved_at = at.at;
+        (talk.moved_at, talk.moved_in) = (at.at, at.position);
         talk.answer.clone_from(&moved.answer);
         talk.outcome.clone_from(&moved.outcome);
         talk.estimate = moved.estimate.or(talk.estimate);
@@ -220,6 +221,18 @@ impl Kept {
         let erased: Vec<_> = self.talks.keys().copied().filter(|position| is_erased(*position)).collect();
         for position in erased {
             self.lose_all(position, Loss::Erased, at);
+        }
+    }
+
+    /// What was asked in these entries, and how they said it ended, is kept no longer.
+    pub(crate) fn redact(&mut self, is_redacted: &impl Fn(u64) -> bool) {
+        for (position, talk) in &mut self.talks {
+            if is_redacted(*position) {
+                talk.opening.asked = None;
+            }
+            if is_redacted(talk.moved_in) {
+                talk.outcome = None;
+            }
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Talk {
     /// When its assignee meant to be done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate: Option<Moment>,
+    /// The entry that moved it last.
+    pub moved_in: u64,
     /// The entries that opened and moved it.
     pub entries: Vec<u64>,
     /// What happens next by itself.

@@ -218,6 +218,13 @@ impl Links {
         Some(before)
     }
 
+    /// What the originals of these were about is kept no longer.
+    pub(crate) fn redact(&mut self, is_redacted: &impl Fn(u64) -> bool) {
+        for (_, link) in self.all.iter_mut().filter(|(position, _)| is_redacted(**position)) {
+            link.translation.ontology = None;
+        }
+    }
+
     fn put(&mut self, link: Link) {
         for (name, other) in link.names() {
             self.named.entry(name).or_default().insert(other, link.position);

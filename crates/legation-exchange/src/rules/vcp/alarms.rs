@@ -289,6 +289,12 @@ impl Alarms {
         Some(over)
     }
 
+    /// What was found in the texts of these is kept no longer.
+    pub(in crate::rules) fn redact(&mut self, is_redacted: &impl Fn(u64) -> bool) {
+        let all = self.open.iter_mut().chain(&mut self.closed);
+        all.filter(|(position, _)| is_redacted(**position)).for_each(|(_, alarm)| alarm.found.clear());
+    }
+
     /// An agent is gone, and what it raised is over.
     pub(super) fn forget(&mut self, agent: &str, at: Moment) {
         let own: Vec<_> = self.of(agent).map(|(position, _)| position).collect();

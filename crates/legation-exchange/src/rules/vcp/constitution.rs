@@ -22,6 +22,9 @@ pub struct Announcing {
     pub scope: Option<Scope>,
     /// When it said so.
     pub made: Place,
+    /// When it said the same before, if that was the last it said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Place>,
     /// Whose constitutions it clashes with. Whoever an announcement reached may read its entry, so that only older
     /// entries name them there.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -40,6 +43,13 @@ pub struct Clashing {
 }
 
 impl Announcing {
+    /// That there was one.
+    #[must_use]
+    pub(crate) fn redacted(&self) -> Announcing {
+        let (constitution_ref, manifest_hash) = (String::new(), String::new());
+        Announcing { constitution_ref, manifest_hash, scope: None, ..self.clone() }
+    }
+
     fn says_the_same(&self, other: &Announcing) -> bool {
         let of = |all: &Announcing| (all.constitution_ref.clone(), all.manifest_hash.clone(), all.scope.clone());
         of(self) == of(other)
@@ -80,7 +90,8 @@ impl Constitutions {
 
     pub(super) fn announce(&mut self, at: At, announcing: &Announcing) {
         let mut announced = announcing.clone();
-        if let Some(before) = self.of(&announced.agent).filter(|before| before.announced.says_the_same(announcing)) {
+        let before = self.of(&announced.agent);
+        if let Some(before) = before.filter(|before| announcing.repeats.as_ref() == Some(&before.announced.made)) {
             announced.clashes.extend(before.announced.clashes.iter().cloned());
         }
         let waiting = self.waiting.get(&announced.agent).filter(|(made, _)| *made == announced.made);
@@ -116,6 +127,14 @@ impl Constitutions {
         }
     }
 
+    /// Those that these entries told are erased: what the agent announces next counts as its first.
+    pub(crate) fn erase(&mut self, is_erased: &impl Fn(u64) -> bool) {
+        let gone = self.by.iter().filter(|(_, current)| is_erased(current.position));
+        for agent in gone.map(|(agent, _)| agent.clone()).collect::<Vec<_>>() {
+            self.forget(&agent);
+        }
+    }
+
     pub(super) fn forget(&mut self, agent: &str) {
         self.waiting.remove(agent);
         let Some(gone) = self.by.remove(agent) else { return };
@@ -141,16 +160,18 @@ pub(super) fn look(case: &Case<'_>, envelope: &Envelope, announced: &Constitutio
         let says = "a newer announcement of the sender is known already, and stays";
         return ruling.find("constitution", "constitution_late", says);
     }
-    let new = Announcing {
+    let mut new = Announcing {
         agent: sender.id.clone(),
         constitution_ref: announced.constitution_ref.to_string(),
         manifest_hash: announced.manifest_hash.to_string(),
         scope: announced.scope.clone(),
         made,
+        repeats: None,
         clashes: BTreeSet::new(),
     };
-    let known = before.filter(|before| before.says_the_same(&new)).map(|before| before.clashes.clone());
-    let known = known.unwrap_or_default();
+    let same = before.filter(|before| before.says_the_same(&new));
+    new.repeats = same.map(|before| before.made.clone());
+    let known = same.map(|before| before.clashes.clone()).unwrap_or_default();
     let clashes = clashing(case, sender, &new).filter(|(other, _)| !known.contains(&other.id)).take(TOLD);
     let clashes: Vec<_> = clashes.collect();
     if !clashes.is_empty() {

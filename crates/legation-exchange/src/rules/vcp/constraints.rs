@@ -20,6 +20,7 @@ pub(super) use lay::{look, order};
 
 use super::At;
 use crate::agent::Agent;
+use crate::erased::Unbound;
 use crate::registry::Registry;
 use crate::state::State;
 use crate::who::Who;
@@ -48,6 +49,13 @@ impl Constraints {
     pub(super) fn lift(&mut self, lifting: &Lifting) {
         let (Some(laid), Some(order)) = (self.on.get_mut(&lifting.agent), lifting.made.order()) else { return };
         laid.lift(order, &lifting.types);
+    }
+
+    /// What was said in these is erased, and no rule needs it.
+    pub(in crate::rules) fn unbind(&mut self, Unbound { agent, kind }: &Unbound) {
+        if let Some(laid) = self.on.get_mut(agent) {
+            laid.unbind(kind);
+        }
     }
 
     pub(super) fn forget(&mut self, agent: &str) {

@@ -28,6 +28,15 @@ pub enum Target {
 }
 
 impl Target {
+    /// That something was named.
+    #[must_use]
+    pub(crate) fn redacted(&self) -> Target {
+        match self {
+            Target::Found(position) => Target::Found(*position),
+            Target::Missing(_) => Target::Missing(String::new()),
+        }
+    }
+
     /// Where it lies, if it was found.
     pub fn position(&self) -> Option<u64> {
         match self {

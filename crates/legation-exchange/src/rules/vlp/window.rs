@@ -117,6 +117,13 @@ impl Window {
         found.ok().and_then(|at| self.known.get(at)).map_or(&[], |(_, known)| &known.refers)
     }
 
+    /// What these messages named and nothing had is kept no longer.
+    pub(crate) fn redact(&mut self, is_redacted: &impl Fn(u64) -> bool) {
+        for (_, known) in self.known.iter_mut().filter(|(position, _)| is_redacted(*position)) {
+            known.refers = known.refers.iter().map(Target::redacted).collect();
+        }
+    }
+
     /// Takes a message in, and says which one goes for it.
     pub(super) fn put(&mut self, position: u64, accepted: &Accepted) -> Option<u64> {
         self.add(position, Known { keys: keys_of(accepted), refers: named(accepted) });

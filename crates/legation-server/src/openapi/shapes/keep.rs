@@ -49,6 +49,13 @@ fn erased() -> Value {
         [
             must("status", one_of("What was done.", &["erased", "dry_run", "nothing_to_erase"])),
             must("messages", number("How many messages.")),
+            must("refusals", number("How many refusals.")),
+            must(
+                "echoes",
+                number(
+                    "How many entries in which the exchange said something because of them, or people said why they went on or not.",
+                ),
+            ),
             must("kept", number("How many entries of extensions.")),
             must("undelivered", number("How many of them have not reached everybody.")),
             must("already", number("How many were erased before.")),
@@ -61,7 +68,7 @@ fn erased() -> Value {
 
 fn erasures() -> Value {
     let span = object(
-        "Messages and entries of extensions that were erased by one entry.",
+        "Messages and other entries that were erased by one.",
         [
             must("first", number("The first position.")),
             must("last", number("The last position.")),
@@ -80,7 +87,7 @@ fn erasures() -> Value {
     object(
         "How far erasing is.",
         [
-            must("erased", number("How many messages and entries of extensions were ever erased.")),
+            must("erased", number("How many messages and other entries were ever erased.")),
             must("pending", number("How many of them may still be on the disk.")),
             must("clearing", clearing),
             may("list", list("All of them.", &span)),

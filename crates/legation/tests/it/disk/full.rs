@@ -66,3 +66,36 @@ fn without_room_for_another_key_nothing_changes_and_what_is_sent_is_still_accept
     assert_eq!(pair.send(&served.url, 1 << 10).expect("it answers").status, 200);
     assert_eq!(pair.check(&served), [""; 0]);
 }
+
+#[test]
+fn readiness_is_about_ordinary_messages_and_steady() {
+    let small = Small::mount(16);
+    let ballast = small.path.join("ballast");
+    fs::write(&ballast, vec![7; 8 << 20]).unwrap();
+    let served = small.serve(&[]);
+    let mut pair = Pair::admit(&served);
+    let ready = || {
+        let agent: ureq::Agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        let metrics = agent.get(format!("{}/metrics", served.url)).call().unwrap().body_mut().read_to_string().unwrap();
+        let status = agent.get(format!("{}/readyz", served.url)).call().unwrap().status().as_u16();
+        (status, metrics.contains("\nlegation_record_full 0\n"))
+    };
+    let fill = |pair: &mut Pair, bytes: usize| {
+        while pair.send(&served.url, bytes).expect("it answers").status == 200 {
+            assert!(pair.accepted.len() < 10_000, "the disk never filled");
+        }
+    };
+    fill(&mut pair, 200 << 10);
+    // What is large finds no room; everything else does, and the exchange is ready throughout.
+    for _ in 0..3 {
+        assert_eq!(pair.send(&served.url, 200 << 10).expect("it answers").status, 507);
+        assert_eq!(ready(), (200, true));
+        assert_eq!(pair.send(&served.url, 1 << 10).expect("it answers").status, 200);
+        assert_eq!(ready(), (200, true));
+    }
+    // With less room than ordinary messages need it is not, also where a small one still fits.
+    fill(&mut pair, 20 << 10);
+    assert_eq!(ready(), (503, false));
+    assert_eq!(pair.send(&served.url, 1).expect("it answers").status, 200);
+    assert_eq!(ready(), (503, false));
+}

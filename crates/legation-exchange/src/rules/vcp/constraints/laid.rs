@@ -73,6 +73,17 @@ impl Laid {
         self.settle();
     }
 
+    /// Takes away what is of a type that only agents know. Overrides that are older stay out.
+    pub(super) fn unbind(&mut self, kind: &str) {
+        let stays = |rule: &Rule| !matches!(rule, Rule::Other(other) if other.name == kind);
+        let laid = self.rules.laid().filter(|(_, _, constraint)| stays(&constraint.rule));
+        let laid: Vec<_> =
+            laid.map(|(setter, order, constraint)| (setter.clone(), order, constraint.clone())).collect();
+        let overrides = self.rules.overrides().map(|(setter, name, order)| (setter.clone(), name.to_owned(), order));
+        self.rules = Rules::restored(laid, overrides.collect::<Vec<_>>());
+        self.settle();
+    }
+
     fn settle(&mut self) {
         let standing: BTreeSet<_> = self.rules.laid().map(|(_, order, _)| order).collect();
         self.entries.retain(|order, _| standing.contains(order));

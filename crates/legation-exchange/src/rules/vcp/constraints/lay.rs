@@ -4,6 +4,7 @@ use super::super::{Change, Place};
 use super::laid::{Laid, setter};
 use super::lineage;
 use crate::agent::Agent;
+use crate::erased::Unbound;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::voice::{name_in, origin};
@@ -69,6 +70,23 @@ impl Laying {
         Laying { agent: agent.id.clone(), setter: by.map(str::to_owned), made, mode: how, constraints }
     }
 
+    /// The same without values that no rule of ours needs.
+    #[must_use]
+    pub(crate) fn redacted(&self) -> Laying {
+        let blank = |one: &Value| match Constraint::parse(&one.to_string()).map(|known| known.rule) {
+            Ok(Rule::Other(_)) => with_value(one, String::new().into()),
+            Ok(_) | Err(_) => one.clone(),
+        };
+        Laying { constraints: self.constraints.iter().map(blank).collect(), ..self.clone() }
+    }
+
+    /// Those of which a value went.
+    pub(crate) fn unbinds(&self) -> Vec<Unbound> {
+        let gone = self.constraints.iter().zip(self.redacted().constraints).filter(|(one, left)| *one != left);
+        let kind = |one: &Value| one.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        gone.map(|(one, _)| Unbound { agent: self.agent.clone(), kind: kind(one) }).collect()
+    }
+
     pub(super) fn change(&self) -> Option<vcp::Change> {
         let constraints = self.constraints.iter().filter_map(|one| Constraint::parse(&one.to_string()).ok()).collect();
         Some(vcp::Change {
@@ -78,6 +96,14 @@ impl Laying {
             constraints,
         })
     }
+}
+
+fn with_value(constraint: &Value, value: Value) -> Value {
+    let mut constraint = constraint.clone();
+    if let Some(own) = constraint.get_mut("value") {
+        *own = value;
+    }
+    constraint
 }
 
 /// Takes in what a parent lays on its child.
