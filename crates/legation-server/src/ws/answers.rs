@@ -97,13 +97,11 @@ impl<T: Speak> Answers<T> {
         if let Some((count, words)) = self.elsewhere.front_mut() {
             let (count, words) = (*count, ready!(Pin::new(words).poll(cx)));
             self.elsewhere.pop_front();
-            match words {
-                Ok(words) => self.words = words,
-                Err(_) => {
-                    self.count -= count;
-                    return Poll::Ready(Some(Err(Lost)));
-                }
-            }
+            let Ok(words) = words else {
+                self.count -= count;
+                return Poll::Ready(Some(Err(Lost)));
+            };
+            self.words = words;
         }
         match self.at_hand() {
             Some(words) => Poll::Ready(Some(Ok(words))),
@@ -198,7 +196,7 @@ mod tests {
         // They set out when they are asked for, and what comes then waits for them.
         let first = answers.next().now_or_never().flatten();
         all.clone().skip(MANY).for_each(|number| answers.put(Number(number)));
-        assert!(answers.len() >= MANY + 1);
+        assert!(answers.len() > MANY);
         heard.extend(first.map(Result::unwrap));
         while let Some(words) = answers.next().await {
             heard.push(words.unwrap());
