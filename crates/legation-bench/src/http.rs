@@ -93,14 +93,18 @@ pub(crate) struct Head {
     pub(crate) good: bool,
     /// The length of the body, unless it comes in chunks.
     pub(crate) length: Option<usize>,
+    /// The session of MCP that begins with it.
+    pub(crate) session: Option<String>,
 }
 
 impl Head {
     fn of(bytes: &[u8]) -> anyhow::Result<Head> {
         let text = std::str::from_utf8(bytes).context("the head of an answer is not text")?;
         let status = text.strip_prefix("HTTP/1.1 ").context("an answer is not HTTP/1.1")?;
-        let length = text.split_once("content-length: ").and_then(|(_, rest)| rest.lines().next()?.parse().ok());
-        Ok(Head { size: bytes.len(), good: status.starts_with('2'), length })
+        let value = |name| text.split_once(name).and_then(|(_, rest)| rest.lines().next());
+        let length = value("content-length: ").and_then(|length| length.parse().ok());
+        let session = value("mcp-session-id: ").map(str::to_owned);
+        Ok(Head { size: bytes.len(), good: status.starts_with('2'), length, session })
     }
 }
 
@@ -132,9 +136,11 @@ mod tests {
     #[test]
     fn a_head_tells_how_the_request_fared_and_how_much_follows() {
         let good = b"HTTP/1.1 201 Created\r\ncontent-length: 12\r\nx: y\r\n\r\n";
-        assert_eq!(Head::of(good).unwrap(), Head { size: good.len(), good: true, length: Some(12) });
-        let bad = b"HTTP/1.1 422 No\r\ntransfer-encoding: chunked\r\n\r\n";
-        assert_eq!(Head::of(bad).unwrap(), Head { size: bad.len(), good: false, length: None });
+        let want = Head { size: good.len(), good: true, length: Some(12), session: None };
+        assert_eq!(Head::of(good).unwrap(), want);
+        let bad = b"HTTP/1.1 422 No\r\nmcp-session-id: a-1\r\ntransfer-encoding: chunked\r\n\r\n";
+        let want = Head { size: bad.len(), good: false, length: None, session: Some("a-1".to_owned()) };
+        assert_eq!(Head::of(bad).unwrap(), want);
         assert!(Head::of(b"SSH-2.0\r\n\r\n").is_err());
     }
 

@@ -33,17 +33,19 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyh
     let sender = crowd::register(&exchange, "sender", 1).await?.pop().context("nobody is there to send")?;
     crowd::register(&exchange, "recipient", RECIPIENTS).await?;
     let count = EACH * plan.connections as u64;
-    let mut rounds = Vec::new();
+    let session = session(&exchange, &sender).await?;
+    let (mut newer, mut older) = (Vec::new(), Vec::new());
     // The first is for warming up.
     for round in 0..=u64::from(ROUNDS) {
         watch(&format!("mcp, round {round} of {ROUNDS}"), round, u64::from(ROUNDS));
-        let (first, second) = (2 * round * count, (2 * round + 1) * count);
-        let tool = cost(&exchange, &calls(&sender, first, count), plan).await?;
-        let door = cost(&exchange, &sends(&sender, second, count), plan).await?;
-        rounds.push((tool, door));
+        let first = |kind: u64| (3 * round + kind) * count;
+        let tool = cost(&exchange, &calls(&sender, first(0), count), plan).await?;
+        let door = cost(&exchange, &sends(&sender, first(1), count), plan).await?;
+        let in_session = cost(&exchange, &session_calls(&sender, &session, first(2), count), plan).await?;
+        newer.push((tool, door));
+        older.push((in_session, door));
     }
-    rounds.remove(0);
-    let mut rows = vec![compared(rounds, plan)];
+    let mut rows = vec![compared(&mut newer, "", plan), compared(&mut older, ", in a session", plan)];
     for (name, is_newer) in [("server/discover", true), ("initialize", false)] {
         watch(&format!("mcp: {name}"), 0, 0);
         let median = percentile(&mut handshakes(&exchange, &sender, is_newer).await?, 50);
@@ -57,17 +59,18 @@ fn seconds(time: Duration) -> Amount {
     Amount::Seconds(time.as_secs_f64())
 }
 
-/// The middle round speaks for all.
-fn compared(rounds: Vec<(f64, f64)>, plan: &Plan) -> Row {
+/// The middle round speaks for all, but for the first.
+fn compared(rounds: &mut Vec<(f64, f64)>, how: &str, plan: &Plan) -> Row {
+    rounds.remove(0);
     let mut sorted = rounds.clone();
     sorted.sort_by(|one, two| (one.0 / one.1).total_cmp(&(two.0 / two.1)));
     let (tool, door) = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
-    let measured = format!("processor time of a tools/call that sends 1 KiB, {} connections", plan.connections);
+    let measured = format!("processor time of a tools/call that sends 1 KiB{how}, {} connections", plan.connections);
     Row {
         against: Some(Against { name: "POST /v1/messages", amount: Amount::Seconds(door) }),
         ratio: Some(tool / door),
         bound: Some(Bound { asked: format!("≤ {MOST:.2}"), held: tool / door <= MOST }),
-        rounds,
+        rounds: std::mem::take(rounds),
         ..Row::alone(Scenario::Mcp, measured, Amount::Seconds(tool))
     }
 }
@@ -115,6 +118,37 @@ fn calls(sender: &Agent, first: u64, count: u64) -> Requests {
     letters(sender, first, count).map(call).collect()
 }
 
+const OLDER: &str = "2025-11-25";
+
+/// The headers of a request of the older generation.
+fn older<'h>(bearer: &'h str, session: &'h str) -> [(&'h str, &'h str); 4] {
+    let both = ("Accept", "application/json, text/event-stream");
+    [("Authorization", bearer), both, ("Mcp-Protocol-Version", OLDER), ("Mcp-Session-Id", session)]
+}
+
+/// A session of the older generation.
+async fn session(exchange: &Served, sender: &Agent) -> anyhow::Result<String> {
+    let mut connection = Connection::open(exchange.address).await?;
+    connection.write(&handshake(sender, 0, false)).await?;
+    let session = connection.head().await?.session.context("no session began")?;
+    let begun = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let mut connection = Connection::open(exchange.address).await?;
+    connection.write(&request("POST", "/mcp", &older(&sender.bearer(), &session), begun)).await?;
+    if !connection.head().await?.good {
+        anyhow::bail!("a session did not begin");
+    }
+    Ok(session)
+}
+
+fn session_calls(sender: &Agent, session: &str, first: u64, count: u64) -> Requests {
+    let bearer = sender.bearer();
+    let begin = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","arguments":{"message":"#;
+    let call = |letter: Vec<u8>| {
+        request("POST", "/mcp", &older(&bearer, session), &[begin.as_bytes(), &letter, b"}}}"].concat())
+    };
+    letters(sender, first, count).map(call).collect()
+}
+
 /// How long handshakes take, each with a hello of its own.
 async fn handshakes(exchange: &Served, sender: &Agent, is_newer: bool) -> anyhow::Result<Vec<Duration>> {
     let mut connection = Connection::open(exchange.address).await?;
@@ -139,7 +173,7 @@ fn handshake(sender: &Agent, number: usize, is_newer: bool) -> Box<[u8]> {
         return request("POST", "/mcp", &newer(&bearer, "server/discover"), body.as_bytes());
     }
     let body = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-11-25","capabilities":{{}},"clientInfo":{{"name":"bench","version":"1"}},"initializationOptions":{{"vcp":{hello}}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{OLDER}","capabilities":{{}},"clientInfo":{{"name":"bench","version":"1"}},"initializationOptions":{{"vcp":{hello}}}}}}}"#
     );
     let headers = [("Authorization", bearer.as_str()), ("Accept", "application/json, text/event-stream")];
     request("POST", "/mcp", &headers, body.as_bytes())
