@@ -142,7 +142,8 @@ async fn session(exchange: &Served, sender: &Agent) -> anyhow::Result<String> {
 
 fn session_calls(sender: &Agent, session: &str, first: u64, count: u64) -> Requests {
     let bearer = sender.bearer();
-    let begin = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","arguments":{"message":"#;
+    let begin =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","arguments":{"message":"#;
     let call = |letter: Vec<u8>| {
         request("POST", "/mcp", &older(&bearer, session), &[begin.as_bytes(), &letter, b"}}}"].concat())
     };

@@ -11,7 +11,7 @@ use legation_exchange::{
     ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Redaction, Restore, Verdict, Who, spans,
 };
 use legation_protocol::{Code, Rejection};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -47,6 +47,8 @@ pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Gone]) 
 fn erase_again(ledger: &mut Ledger, erased: &[Gone]) -> Result<(), Error> {
     let size = ledger.size();
     let all = erased.iter().map(Gone::span).flat_map(|span| span.first..=span.last.min(size.saturating_sub(1)));
+    // Lists that were put together are in no order, and have some of them twice.
+    let all: BTreeSet<_> = all.collect();
     let (mut going, mut redactions) = (Vec::new(), BTreeMap::new());
     for position in all {
         let frame = ledger.log().read(position).map_err(Error::Record)?;

@@ -7,10 +7,15 @@ use std::collections::VecDeque;
 use std::future::{Future as _, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker, ready};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 /// So many that take long are put into words elsewhere: for fewer it is not worth the way.
 const MANY: usize = 16;
+/// The most that are put into words at once: words are larger than what they tell.
+const MOST: usize = 64;
+/// For how many sockets at once that is done elsewhere.
+static TURNS: Semaphore = Semaphore::const_new(4);
 
 /// Something that can be put into words.
 pub(super) trait Speak: Send + 'static {
@@ -25,7 +30,7 @@ pub(super) trait Speak: Send + 'static {
 pub(super) struct Answers<T: Speak> {
     underway: VecDeque<Underway<T>>,
     /// Those that are put into words elsewhere, and how many they are.
-    elsewhere: VecDeque<(usize, JoinHandle<VecDeque<T::Words>>)>,
+    elsewhere: Option<(usize, JoinHandle<VecDeque<T::Words>>)>,
     /// Those that are in words.
     words: VecDeque<T::Words>,
     /// How many there are in all.
@@ -43,7 +48,7 @@ pub(super) struct Lost;
 
 impl<T: Speak> Answers<T> {
     pub(super) fn new() -> Self {
-        Answers { underway: VecDeque::new(), elsewhere: VecDeque::new(), words: VecDeque::new(), count: 0 }
+        Answers { underway: VecDeque::new(), elsewhere: None, words: VecDeque::new(), count: 0 }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -86,17 +91,24 @@ impl<T: Speak> Answers<T> {
         if let Some(words) = self.at_hand() {
             return Poll::Ready(Some(Ok(words)));
         }
-        let there = self.all_there(cx);
-        if self.elsewhere.is_empty() && there.iter().filter(|answer| answer.takes_long()).count() < MANY {
-            self.words.extend(there.into_iter().map(T::words));
-        } else if !there.is_empty() {
-            let count = there.len();
-            let words = tokio::task::spawn_blocking(|| there.into_iter().map(T::words).collect());
-            self.elsewhere.push_back((count, words));
+        if self.elsewhere.is_none() {
+            let there = self.some_there(cx);
+            let long = there.iter().filter(|answer| answer.takes_long()).count();
+            match (long >= MANY).then(|| TURNS.try_acquire().ok()).flatten() {
+                None => self.words.extend(there.into_iter().map(T::words)),
+                Some(turn) => {
+                    let count = there.len();
+                    let words = move || {
+                        let _turn = turn;
+                        there.into_iter().map(T::words).collect()
+                    };
+                    self.elsewhere = Some((count, tokio::task::spawn_blocking(words)));
+                }
+            }
         }
-        if let Some((count, words)) = self.elsewhere.front_mut() {
+        if let Some((count, words)) = &mut self.elsewhere {
             let (count, words) = (*count, ready!(Pin::new(words).poll(cx)));
-            self.elsewhere.pop_front();
+            self.elsewhere = None;
             let Ok(words) = words else {
                 self.count -= count;
                 return Poll::Ready(Some(Err(Lost)));
@@ -110,10 +122,12 @@ impl<T: Speak> Answers<T> {
         }
     }
 
-    /// All that are there before the first that is not.
-    fn all_there(&mut self, cx: &mut Context<'_>) -> Vec<T> {
+    /// Those that are there before the first that is not, as far as they are put into words at once.
+    fn some_there(&mut self, cx: &mut Context<'_>) -> Vec<T> {
         let mut there = Vec::new();
-        while let Some(first) = self.underway.pop_front() {
+        while there.len() < MOST
+            && let Some(first) = self.underway.pop_front()
+        {
             match first {
                 Underway::There(answer) => there.push(answer),
                 Underway::Waits(mut answer) => match answer.as_mut().poll(cx) {

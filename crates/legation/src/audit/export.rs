@@ -4,7 +4,6 @@ use super::bar;
 use crate::Outcome;
 use crate::cli::{ExportArgs, RemoteArgs};
 use crate::remote::{Parcel, Remote};
-use crate::validate::escaped;
 use anyhow::{Context as _, ensure};
 use legation_exchange::record::Disclosed;
 use legation_store::Offline;
@@ -80,5 +79,6 @@ fn online(args: &ExportArgs, remote: &Remote, out: &mut impl Write) -> anyhow::R
 }
 
 fn write(entry: &Disclosed, out: &mut impl Write) -> anyhow::Result<()> {
-    Ok(writeln!(out, "{}", escaped(&serde_json::to_string(entry)?))?)
+    // To the letter: hashes are of it.
+    Ok(writeln!(out, "{}", serde_json::to_string(entry)?)?)
 }

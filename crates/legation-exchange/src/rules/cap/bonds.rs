@@ -1,6 +1,7 @@
 //! What binds an agent (Delegation): the tasks it works on, and those of whoever asked it for work by a request that
 //! is no task. No grant is left behind by asking in a dialect that has none.
 
+use super::delegate::no_cycle;
 use crate::agent::Agent;
 use crate::state::State;
 
@@ -50,8 +51,14 @@ fn of_one<'s>(state: &'s State, id: &'s str) -> impl Iterator<Item = (u64, Bond)
     let held = rules.cap.held(id).rev().take(LOOKED_THROUGH).map(|number| (number, Bond::Holds(number)));
     let asked = rules.acl.asked_below(id).rev().chain(rules.translations.asked_below(id).rev());
     let since = state.registry.agent(id).map_or(0, |agent| agent.since);
-    // What became a task binds as one, and what was asked of another under this name binds nobody.
-    let binds = move |request: u64| request > since && rules.cap.task(request).is_none();
-    let asked = asked.filter(move |(request, _)| binds(*request)).take(LOOKED_THROUGH);
+    // What became a task binds as one, what was asked of another under this name binds nobody, and so does what waits for
+    // somebody's word, or comes from below.
+    let binds = move |request: u64, task: u64| {
+        request > since
+            && rules.cap.task(request).is_none()
+            && rules.holds.get(request).is_none()
+            && no_cycle(state, Some(task), id).is_ok()
+    };
+    let asked = asked.filter(move |(request, task)| binds(*request, *task)).take(LOOKED_THROUGH);
     held.chain(asked.map(|(request, task)| (request, Bond::Below(task))))
 }

@@ -44,7 +44,12 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         ruling.find("cap.delegation", "delegate_rule", rule.clone());
     }
     let bonds = case.speaker.agent().map(|agent| bonds(case.state, agent)).unwrap_or_default();
-    let parent = above?.or_else(|| asked_below(&bonds));
+    let above = above?;
+    let parent = above.or_else(|| asked_below(&bonds));
+    if let (None, Some(below)) = (above, parent.and_then(|parent| kept.task(parent))) {
+        not_its_own(kept, me, message)?;
+        ruling.find("cap.delegation", "asked_below", format!("it is a part of {}, for which it was asked", below.id));
+    }
     stays_in_lineage(case, &bonds, parent)?;
     parent.map_or(Ok(()), |parent| is_open(kept, parent))?;
     no_cycle(case.state, parent, to)?;
@@ -126,6 +131,13 @@ fn rule_for(state: &State, rights: &Rights, to: &str) -> Option<String> {
 fn asked_below(bonds: &[Bond]) -> Option<u64> {
     let newest = bonds.first().map(|bond| bond.task());
     newest.filter(|_| !bonds.iter().any(|bond| bond.is_held()))
+}
+
+/// A task of one's own does not begin again below somebody else's: there would be two of one name.
+fn not_its_own(kept: &Kept, me: &str, message: &Message) -> Result<(), Rejection> {
+    let Some((_, own)) = kept.keyed(me, &message.task_id).filter(|(_, task)| task.is_open()) else { return Ok(()) };
+    let message = format!("{} is a task of the sender's own, and what it was asked for is not a part of that", own.id);
+    Err(Rejection::because(Code::TaskLineage, message).at("/task_id").by(SPEC))
 }
 
 /// Whoever holds a task hands on parts of it: a fresh id would leave its grants behind. Whoever holds none is bound

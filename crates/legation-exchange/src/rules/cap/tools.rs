@@ -113,20 +113,23 @@ fn scopes(result: &ToolCallResult) -> Vec<String> {
 /// whoever is bound acts in what binds it, or its family.
 fn acting(case: &Case<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<Bond>> {
     let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
+    let mut in_own_tree = false;
     for (number, task) in within.into_iter().flat_map(|number| kept.line(number)) {
         if registry.are_one(&task.assignee, &agent.id) {
             return vec![Some(Bond::Holds(number))];
         }
         let is_own = registry.are_one(&task.delegator, &agent.id);
-        if is_own && task.parent.is_none() {
-            return vec![None];
-        }
+        in_own_tree = is_own && task.parent.is_none();
         if !is_own {
             break;
         }
     }
-    let bonds: Vec<_> = bonds(case.state, agent).into_iter().map(Some).collect();
-    if bonds.is_empty() { vec![None] } else { bonds }
+    let bonds = bonds(case.state, agent);
+    // What was asked for is not done in a tree of one's own.
+    if bonds.is_empty() || (in_own_tree && bonds.iter().all(|bond| bond.is_held())) {
+        return vec![None];
+    }
+    bonds.into_iter().map(Some).collect()
 }
 
 fn allows(
@@ -147,8 +150,18 @@ fn allows(
     granted
         && match case.policy.narrowing {
             Narrowing::Grants => !bond.is_held() || binds(task),
-            Narrowing::Strict => kept.line(number).all(|(_, task)| binds(task)) && opener_has(case, number, has),
+            Narrowing::Strict => {
+                let line = kept.line(number).all(|(_, task)| binds(task) && delegator_has(case, task, has));
+                line && opener_has(case, number, has)
+            }
         }
+}
+
+/// Whether whoever handed a task on has a right too, as far as a manifest says. It need not work on the task above: it may
+/// have been asked by somebody who does.
+fn delegator_has(case: &Case<'_>, task: &Task, has: &dyn Fn(&Rights) -> bool) -> bool {
+    let delegator = case.state.registry.agent(&task.delegator);
+    delegator.and_then(|agent| case.state.rules.cap.rights(agent)).is_none_or(|rights| has(&rights))
 }
 
 /// Whether whoever opened the tree is a person, or has a right too.
@@ -171,6 +184,8 @@ impl Kept {
             rights.under(&task.grant);
             if narrowing == Narrowing::Strict {
                 rights.within(&self.rights_in(registry, task).map(Cow::into_owned).unwrap_or_default());
+                let delegator = registry.agent(&task.delegator).and_then(|agent| self.rights(agent));
+                delegator.iter().for_each(|own| rights.within(own));
             }
         }
         if let (Narrowing::Strict, Some(opener)) = (narrowing, registry.agent(&task.opener)) {

@@ -3,7 +3,9 @@
 use super::across::{EXCHANGE, acl, request, speaks};
 use super::house::{folds_again, hand, hand_with, inbox, manifest, result, say, state, task, with};
 use crate::desk::{Desk, accepted, agent, by, claim, refused};
-use legation_exchange::{Registration, Said, Verdict, Who};
+use legation_exchange::rules::cap::Narrowing;
+use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
+use legation_exchange::{Directive, Effect, Input, Registration, Said, Verdict, Who};
 use legation_protocol::{Code, Format};
 use serde_json::{Value, json};
 
@@ -124,9 +126,58 @@ fn a_tree_of_ones_own_is_no_way_out() {
     with(&mut desk, manifest("ann", &["bob", "eve"], None, &TOOLS)).unwrap();
     desk.agent("eve");
     assert_eq!(refused(&hand(&mut desk, "own.1", "ann", "eve")), Code::TaskLineage);
+    assert_eq!(refused(&hand(&mut desk, "own", "ann", "bob")), Code::TaskLineage);
+    assert_eq!(refused(&show(&mut desk, "own", "ann", "rm")), Code::ToolNotBound);
     accepted(&hand(&mut desk, "fresh", "ann", "eve"));
     accepted(&hand(&mut desk, "fresh.1", "ann", "bob"));
     assert_eq!(task(&desk, "fresh.1").depth, 3);
+}
+
+#[test]
+fn a_request_that_is_held_binds_nobody_before_it_goes_on() {
+    for says in [Says::Approve, Says::Refuse] {
+        let mut desk = granted();
+        let before = desk.state.clone();
+        accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+        // As if a rule had held it for a person.
+        desk.state = before;
+        let entry = desk.record.last_mut().unwrap();
+        let Effect::Accepted(held) = &mut entry.effect else { panic!("no message") };
+        held.ruled.held = vec![Reason { code: "test".into(), says: "waits".into(), lifts: Lifter::Person }];
+        let (message, digest) = (entry.position, held.digest.clone());
+        desk.state.apply(entry);
+        assert!(is_free(&mut desk, "ann"));
+        let order = Box::new(Directive::Review(Review { message, says, digest, why: "because".to_owned() }));
+        accepted(&desk.ask(Input::Order { order, who: Who::operator() }));
+        desk.passes(std::time::Duration::from_secs(1));
+        assert_eq!(is_free(&mut desk, "ann"), says == Says::Refuse, "{says:?}");
+    }
+}
+
+#[test]
+fn whoever_asks_somebody_above_binds_nobody() {
+    let mut desk = granted();
+    with(&mut desk, manifest("bob", &["ann"], None, &TOOLS)).unwrap();
+    let grants = json!({"grants": {"tools": ["ls"], "scopes": []}});
+    accepted(&hand_with(&mut desk, "own", "ann", "bob", grants));
+    accepted(&desk.send(&request(1, "bob", "ann"), by("bob")));
+    assert!(is_free(&mut desk, "ann"));
+}
+
+#[test]
+fn under_strict_narrowing_nobody_in_between_is_left_out() {
+    for (narrowing, want) in [(Narrowing::Grants, true), (Narrowing::Strict, false)] {
+        let mut desk = Desk::new();
+        desk.policy.narrowing = narrowing;
+        with(&mut desk, manifest("pm", &["ann"], None, &TOOLS)).unwrap();
+        with(&mut desk, manifest("ann", &["bob"], None, &["S/ls"])).unwrap();
+        with(&mut desk, manifest("bob", &[], None, &TOOLS)).unwrap();
+        accepted(&hand(&mut desk, "R", "orchestrator", "pm"));
+        accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+        accepted(&hand(&mut desk, "fresh", "ann", "bob"));
+        let shown = show(&mut desk, "fresh", "bob", "rm");
+        assert_eq!(matches!(shown, Verdict::Accepted { .. }), want, "{narrowing:?}: {shown:?}");
+    }
 }
 
 #[test]
