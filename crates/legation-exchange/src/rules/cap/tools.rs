@@ -185,7 +185,9 @@ impl Kept {
             if narrowing == Narrowing::Strict {
                 rights.within(&self.rights_in(registry, task).map(Cow::into_owned).unwrap_or_default());
                 let delegator = registry.agent(&task.delegator).and_then(|agent| self.rights(agent));
-                delegator.iter().for_each(|own| rights.within(own));
+                if let Some(own) = delegator {
+                    rights.within(&own);
+                }
             }
         }
         if let (Narrowing::Strict, Some(opener)) = (narrowing, registry.agent(&task.opener)) {
