@@ -28,6 +28,8 @@ pub struct Kept {
     held: ByName<BTreeSet<u64>>,
     /// Open tasks, by who handed them over.
     handed: ByName<BTreeSet<u64>>,
+    /// Open tasks with rights that a change of manifests has narrowed.
+    narrowed: BTreeSet<u64>,
     deadlines: BTreeSet<(Moment, u64)>,
     /// Which task a message belongs to that waits for a word.
     reviews: BTreeMap<u64, u64>,
@@ -154,6 +156,14 @@ impl Kept {
             Some(narrowed) => Some(Cow::Borrowed(&**narrowed)),
             None => self.rights(registry.agent(&task.assignee)?),
         }
+    }
+
+    /// Whether somebody reviews any work of an agent. Most work nobody does, and then no task need be looked at.
+    pub(super) fn may_be_overseen(&self, agent: &Agent) -> bool {
+        let mut names = [Some(&agent.id), agent.instance_of.as_ref()].into_iter().flatten();
+        let is_narrowed = || self.held(&agent.id).any(|number| self.narrowed.contains(&number));
+        names.any(|id| self.rights.get(id).is_some_and(|rights| rights.overseer.is_some()))
+            || (!self.narrowed.is_empty() && is_narrowed())
     }
 
     /// Those who reviews the work in a task, by the name the manifest has.

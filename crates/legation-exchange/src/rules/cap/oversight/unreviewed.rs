@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 pub(super) fn owed<'c>(case: &Case<'c>, members: &[String]) -> impl Iterator<Item = (u64, &'c Task)> + use<'c> {
     let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
     let relatives = case.speaker.agent().into_iter().flat_map(|agent| registry.relatives(agent));
-    let held: Vec<_> = relatives.flat_map(|one| kept.held(&one.id)).collect();
+    let overseen = relatives.filter(|one| kept.may_be_overseen(one));
+    let held: Vec<_> = overseen.flat_map(|one| kept.held(&one.id)).collect();
     let hearer = || if case.to.is_empty() { translate::hearer(case) } else { None };
     let hearers: BTreeSet<String> = if held.is_empty() {
         BTreeSet::new()

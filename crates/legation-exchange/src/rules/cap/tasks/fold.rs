@@ -102,6 +102,7 @@ impl Kept {
         self.stranded.retain(|message| !task.reviews.contains_key(message));
         self.deadlines.remove(&(task.deadline, number));
         take(&mut self.held, &task.assignee, number);
+        self.narrowed.remove(&number);
         take(&mut self.handed, task.counts_for(), number);
         self.lost.remove(&number);
         let (root, parent) = (task.root, task.parent);
@@ -267,6 +268,7 @@ impl Kept {
                 if let Some(task) = self.tasks.get_mut(number) {
                     let met = task.narrowed.as_deref().unwrap_or(&old).meet(&new);
                     task.narrowed = Some(Box::new(met));
+                    self.narrowed.insert(*number);
                 }
             }
         }
