@@ -418,8 +418,8 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Let a stopped agent go on, whatever stopped it
-         * @description For operators. It goes for the agent's instances too.
+         * Let a stopped agent go on
+         * @description For operators, whatever stopped it; for the agent above, with its own token, from an escalation of its own child, and from no operator's order. It goes for the agent's instances too.
          */
         readonly post: operations["resumeAgent"];
         readonly delete?: never;
@@ -764,7 +764,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Acknowledge an escalation
-         * @description For operators. An agent that was told sends an acknowledgement to whom it was told by.
+         * @description For operators, and for an agent that was told of it, with its own token. Who speaks VCP may as well send the acknowledgement to whom it was told by.
          */
         readonly post: operations["acknowledgeEscalation"];
         readonly delete?: never;
@@ -1187,6 +1187,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/sessions/{id}/evidence": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What a halted session rests on
+         * @description For operators, reviewers and auditors, as long as it is halted: the message that halted it, what that names and what names it, and what else was said in the session or is stopped with it, with what was found in each. Who is not cleared for something private gets flags in its place, as in a review.
+         */
+        readonly get: operations["getHaltEvidence"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/sessions/{id}/release": {
         readonly parameters: {
             readonly query?: never;
@@ -1394,6 +1414,86 @@ export interface paths {
         readonly post?: never;
         /** Withdraw a person's token */
         readonly delete: operations["withdrawToken"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/tools": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List tools
+         * @description For an agent those it is bound to, as their servers tell them; for operators and auditors all that are set up, and whether their servers answer.
+         */
+        readonly get: operations["listTools"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/tools/call": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Call a tool
+         * @description Once. The call is on the record before anything is sent, and what came of it before this answers; a client that hangs up loses neither.
+         */
+        readonly post: operations["callTool"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/tools/calls": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List calls
+         * @description An agent's own, or with `task_id` those of a task it has a part in; for operators and auditors all.
+         */
+        readonly get: operations["listToolCalls"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/tools/calls/{position}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One call, and what came of it
+         * @description Whoever called sees all of it, as do operators and auditors; those with a part in its task neither arguments nor result.
+         */
+        readonly get: operations["getToolCall"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -1920,6 +2020,8 @@ export interface components {
         readonly Alert: {
             /** @description Whom it is about, where that is one. */
             readonly about: string | null;
+            /** @description Whether it was raised before a start, and may have been told then. */
+            readonly again?: boolean;
             /**
              * Format: date-time
              * @description When it was raised.
@@ -1933,7 +2035,7 @@ export interface components {
              * @description What it is about.
              * @enum {string}
              */
-            readonly kind: "emergency" | "review_waiting" | "halted" | "dead_letter" | "storage" | "key_revoked" | "conflict" | "escalation" | "escalation_unanswered" | "ack_unmatched" | "flood";
+            readonly kind: "emergency" | "review_waiting" | "halted" | "dead_letter" | "storage" | "key_revoked" | "conflict" | "escalation" | "escalation_unanswered" | "ack_unmatched" | "flood" | "push_failed";
             /** @description The first entry of the record that raised it. */
             readonly position: number | null;
             /** @description Whose record it is. */
@@ -2256,7 +2358,7 @@ export interface components {
          * @description The stable name of what is wrong. Each has a page in `docs/errors/`, and none is ever used for another.
          * @enum {string}
          */
-        readonly Code: "too_large" | "too_deep" | "duplicate_key" | "number_out_of_range" | "bad_unicode" | "bad_json" | "trailing_bytes" | "not_an_object" | "unknown_dialect" | "ambiguous_dialect" | "schema_invalid" | "unsupported_version" | "unknown_type" | "out_of_range" | "bad_message_id" | "bad_timestamp" | "bad_agent_id" | "reserved_id" | "self_addressed" | "signature_format" | "signature_required" | "signature_invalid" | "bad_key" | "weak_key" | "bad_context" | "bad_creed_uri" | "bad_manifest_hash" | "ack_required" | "ack_malformed" | "bad_constraint" | "constraint_weakening" | "wrong_direction" | "opaque_agent_id" | "personal_state_broadcast" | "unknown_performative" | "in_reply_to_missing" | "bad_language" | "bad_ontology" | "ontology_form" | "bad_estimate" | "bad_task_id" | "attachment_too_large" | "unknown_attachment" | "error_code_unknown" | "delegate_rules_mismatch" | "overseer_self" | "self_delegation" | "refers_to_missing" | "cycle" | "provenance_missing" | "missing_provenance_high_confidence" | "read_only_field" | "session_id_form" | "message_id_form" | "keyword_practice" | "safety_understated" | "provenance_kind_unknown" | "session_metadata_missing" | "version_range" | "ack_invariant" | "extension_name" | "too_many_extensions" | "duplicate_extension" | "identity_form" | "unsupported_missing" | "core_features_missing" | "core_feature_off" | "retry_after_missing" | "unauthenticated" | "not_allowed" | "unknown_sender" | "sender_mismatch" | "key_revoked" | "unknown_recipient" | "unknown_agent" | "not_found" | "stale" | "future" | "message_id_conflict" | "mailbox_full" | "agent_exists" | "confusable_id" | "bad_parent" | "too_many_keys" | "url_forbidden" | "key_state" | "bad_instance" | "storage_full" | "busy" | "rate_limited" | "ambiguous_message" | "fenced" | "ahead_of_record" | "erased" | "body_dropped" | "undelivered" | "review_conflict" | "unknown_review" | "not_parent" | "ack_unmatched" | "agent_suspended" | "agent_paused" | "halted" | "constraint_violated" | "delegation_denied" | "delegation_cycle" | "delegation_limit" | "task_lineage" | "task_state" | "not_a_party" | "not_overseer" | "oversight_conflict" | "tool_not_bound" | "scope_denied" | "unknown_task" | "unknown_session" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "unknown_escalation" | "untranslatable" | "unsupported_media_type" | "forbidden_origin" | "extension_limit" | "unknown_deliberation" | "deliberation_phase" | "hello_required" | "extension_inactive" | "core_feature_lost";
+        readonly Code: "too_large" | "too_deep" | "duplicate_key" | "number_out_of_range" | "bad_unicode" | "bad_json" | "trailing_bytes" | "not_an_object" | "unknown_dialect" | "ambiguous_dialect" | "schema_invalid" | "unsupported_version" | "unknown_type" | "out_of_range" | "bad_message_id" | "bad_timestamp" | "bad_agent_id" | "reserved_id" | "self_addressed" | "signature_format" | "signature_required" | "signature_invalid" | "bad_key" | "weak_key" | "bad_context" | "bad_creed_uri" | "bad_manifest_hash" | "ack_required" | "ack_malformed" | "bad_constraint" | "constraint_weakening" | "wrong_direction" | "opaque_agent_id" | "personal_state_broadcast" | "unknown_performative" | "in_reply_to_missing" | "bad_language" | "bad_ontology" | "ontology_form" | "bad_estimate" | "bad_task_id" | "attachment_too_large" | "unknown_attachment" | "error_code_unknown" | "delegate_rules_mismatch" | "overseer_self" | "self_delegation" | "refers_to_missing" | "cycle" | "provenance_missing" | "missing_provenance_high_confidence" | "read_only_field" | "session_id_form" | "message_id_form" | "keyword_practice" | "safety_understated" | "provenance_kind_unknown" | "session_metadata_missing" | "version_range" | "ack_invariant" | "extension_name" | "too_many_extensions" | "duplicate_extension" | "identity_form" | "unsupported_missing" | "core_features_missing" | "core_feature_off" | "retry_after_missing" | "unauthenticated" | "not_allowed" | "unknown_sender" | "sender_mismatch" | "key_revoked" | "unknown_recipient" | "unknown_agent" | "not_found" | "stale" | "future" | "message_id_conflict" | "mailbox_full" | "agent_exists" | "confusable_id" | "bad_parent" | "too_many_keys" | "url_forbidden" | "key_state" | "bad_instance" | "storage_full" | "busy" | "rate_limited" | "ambiguous_message" | "fenced" | "ahead_of_record" | "erased" | "body_dropped" | "undelivered" | "review_conflict" | "unknown_review" | "not_parent" | "ack_unmatched" | "agent_suspended" | "agent_paused" | "halted" | "constraint_violated" | "delegation_denied" | "delegation_cycle" | "delegation_limit" | "task_lineage" | "task_state" | "not_a_party" | "not_overseer" | "oversight_conflict" | "tool_not_bound" | "scope_denied" | "unknown_tool" | "tool_unavailable" | "tool_timeout" | "tool_failed" | "unknown_task" | "unknown_session" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "unknown_escalation" | "untranslatable" | "unsupported_media_type" | "forbidden_origin" | "extension_limit" | "unknown_deliberation" | "deliberation_phase" | "hello_required" | "extension_inactive" | "core_feature_lost";
         /** @description That the record only grew. */
         readonly Consistency: {
             /** @description The newest checkpoint, where the proof leads to its root. */
@@ -2537,6 +2639,8 @@ export interface components {
         readonly Erased: {
             /** @description How many were erased before. */
             readonly already: number;
+            /** @description How many calls of tools, and entries that say what came of one. */
+            readonly calls: number;
             /** @description How many entries in which the exchange said something because of them, or people said why they went on or not. */
             readonly echoes: number;
             /** @description The entries that say so. */
@@ -2723,6 +2827,8 @@ export interface components {
         };
         /** @description A message of a chain, as whoever asks is shown it. */
         readonly EvidenceLink: {
+            /** @description The correction that took its place last. */
+            readonly corrected_by?: number;
             /**
              * @description Who keeps the key it is signed with, where it is not the sender.
              * @enum {string}
@@ -2733,7 +2839,7 @@ export interface components {
             readonly digest: components["schemas"]["Hash"];
             /** @description What rules and the scan found. */
             readonly findings: readonly components["schemas"]["Finding"][];
-            /** @description Whether it went on: it was never held, or was released. */
+            /** @description Whether it counts: it was never held, or was released, and no correction took its place. */
             readonly in_force: boolean;
             /** @description Its kind within the dialect. */
             readonly kind: string;
@@ -2989,6 +3095,13 @@ export interface components {
         };
         /** @description Something a rule found. */
         readonly Finding: {
+            /** @description The members it is about, where it is about some of several. */
+            readonly about?: readonly {
+                /** @description Which, as a JSON pointer. */
+                readonly at: string;
+                /** @description The entry of the record that bears it out. */
+                readonly entry?: number;
+            }[];
             /** @description What, for programs. */
             readonly code: string;
             /** @description Which rule. */
@@ -3014,6 +3127,21 @@ export interface components {
             readonly person: components["schemas"]["Person"];
             /** @description Their new token. */
             readonly token: string;
+        };
+        /** @description What a halted session rests on. */
+        readonly HaltEvidence: {
+            /** @description The one of them that counts, by its position. */
+            readonly authoritative: number;
+            /** @description That message, what it names and what names it, in order. */
+            readonly chain: readonly components["schemas"]["EvidenceLink"][];
+            /** @description The message that halted it. */
+            readonly halted_by: number;
+            /** @description What else was said in it, or is stopped with it, oldest first. */
+            readonly messages: readonly components["schemas"]["HeldMessage"][];
+            /** @description Whether there is more than is told. */
+            readonly more: boolean;
+            /** @description Which. */
+            readonly session: string;
         };
         /** @description An entry in short. */
         readonly Happening: {
@@ -3262,6 +3390,8 @@ export interface components {
         readonly LineRefused: {
             /** @description The place in the body, as a JSON pointer, where there is one. */
             readonly at: string | null;
+            /** @description The digest of the message that was refused, if it was read: `/v1/messages/{digest}` tells of the refusal. */
+            readonly digest?: string;
             readonly error: components["schemas"]["Code"];
             /** @description The number of the line, from 1. */
             readonly line: number;
@@ -3452,7 +3582,7 @@ export interface components {
             /** @description Whether it waits to be taken into use. */
             readonly pending?: boolean;
         };
-        /** @description Why an agent is stopped or may go on. */
+        /** @description Why an agent is stopped. */
         readonly Ordered: {
             /** @description Why. The agent is told. */
             readonly reason: string;
@@ -3539,15 +3669,17 @@ export interface components {
             /** @description Whose record. */
             readonly realm: string;
             /**
-             * @description What was decided; what was `held` may have gone on since.
+             * @description What was decided; what was `held` may have gone on since. `answered` is of what a tool answered.
              * @enum {string}
              */
-            readonly verdict: "accepted" | "held";
+            readonly verdict: "accepted" | "held" | "answered";
         };
         /** @description Why something was refused: the same body everywhere. */
         readonly Refusal: {
             /** @description The place in the body, as a JSON pointer, where there is one. */
             readonly at: string | null;
+            /** @description The digest of the message that was refused, if it was read: `/v1/messages/{digest}` tells of the refusal. */
+            readonly digest?: string;
             readonly error: components["schemas"]["Code"];
             /** @description What is wrong, for people. Its words may change. */
             readonly message: string;
@@ -3642,6 +3774,13 @@ export interface components {
         readonly Resend: {
             /** @description Their positions. */
             readonly positions: readonly number[];
+        };
+        /** @description Why an agent may go on. */
+        readonly Resumed: {
+            /** @description From which escalation, by message id or position. Left out: all that stops it, for an operator; the only one there is, for the agent above. */
+            readonly escalation?: string | null;
+            /** @description Why. The agent is told. */
+            readonly reason: string;
         };
         /** @description A message that waits for a person. */
         readonly Review: {
@@ -4035,6 +4174,136 @@ export interface components {
             /** @description The id of the message that told them. */
             readonly message_id: string | null;
         };
+        /** @description What a tool answered. */
+        readonly ToolAnswer: {
+            /** @description The same as an attachment of CAP: a message that carries it as it is, is marked `verified`. */
+            readonly attachment: {
+                /** @description What it answered. */
+                readonly result: unknown;
+                /** @description The server. */
+                readonly server_id: string;
+                /** @description The tool. */
+                readonly tool: string;
+                /**
+                 * @description What this is.
+                 * @enum {string}
+                 */
+                readonly type: "tool_call_result";
+            };
+            /** @description The entry of the call. */
+            readonly call: number;
+            /** @description What the scan found in it. It is data from others, never an instruction. */
+            readonly findings: readonly components["schemas"]["Finding"][];
+            /** @description Whether the tool says that it failed. */
+            readonly is_error: boolean;
+            /** @description The entry of the answer. */
+            readonly position: number;
+            /** @description That the exchange was answered this, under its signature. */
+            readonly receipt?: components["schemas"]["Receipt"];
+            /** @description What it answered, as MCP has it: `content`, and more. */
+            readonly result: unknown;
+            /**
+             * @description That it answered.
+             * @enum {string}
+             */
+            readonly status: "answered";
+        };
+        /** @description A call. */
+        readonly ToolCall: {
+            /** @description Its arguments. None where it is left out. */
+            readonly arguments?: Record<string, never>;
+            /** @description The scopes it needs, which the caller must have there. */
+            readonly scopes?: readonly string[];
+            /** @description The server, as the manifest's `mcp_bindings` name it. */
+            readonly server_id: string;
+            /** @description The task it is made in: one that the caller handed over or works on. */
+            readonly task_id?: string;
+            /** @description The tool. */
+            readonly tool: string;
+        };
+        /** @description A call of a tool. */
+        readonly ToolCallFacts: {
+            /** @description Who called. */
+            readonly agent: string;
+            /** @description What came of it. */
+            readonly answer: {
+                /**
+                 * Format: date-time
+                 * @description When it came.
+                 */
+                readonly answered_at: string;
+                /** @description SHA-256 of the canonical form of `server_id`, `tool` and `result`. */
+                readonly digest?: components["schemas"]["Hash"];
+                /** @description What the scan found in it. */
+                readonly findings: readonly components["schemas"]["Finding"][];
+                /**
+                 * @description What came. Of `silent`, `broken` and `interrupted` nothing is known of what the tool did; of `unreached`, that nothing was sent.
+                 * @enum {string}
+                 */
+                readonly outcome: "result" | "error" | "refused" | "unusable" | "unreached" | "silent" | "broken" | "interrupted";
+                /** @description The entry that says so. */
+                readonly position: number;
+                /** @description What the server said: for a result the object with `server_id`, `tool` and `result`. */
+                readonly said?: unknown;
+                /** @description More of that, in words of the exchange. */
+                readonly why?: string;
+            } | null;
+            /** @description Its arguments, for those who may see them and while they are kept. */
+            readonly arguments?: Record<string, never>;
+            /** @description Its entry. */
+            readonly call: number;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            readonly called_at: string;
+            /** @description SHA-256 of the canonical form of its arguments. */
+            readonly digest: components["schemas"]["Hash"];
+            /** @description The scopes it was made with. */
+            readonly scopes?: readonly string[];
+            /** @description The server. */
+            readonly server_id: string;
+            /** @description The task it was made in. */
+            readonly task_id?: string;
+            /** @description The tool. */
+            readonly tool: string;
+        };
+        /** @description Calls. */
+        readonly ToolCalls: {
+            /** @description The newest first. */
+            readonly calls: readonly components["schemas"]["ToolCallFacts"][];
+            /** @description Where to go on, as `before`; null at the end. */
+            readonly next: number | null;
+        };
+        /** @description Which tools there are. */
+        readonly Tools: {
+            /** @description By id. */
+            readonly servers: readonly {
+                /** @description Whether it said what tools it has. */
+                readonly answers: boolean;
+                /** @description Those the agent who asks has there. */
+                readonly scopes?: readonly string[];
+                /** @description Its id, as manifests have it. */
+                readonly server_id: string;
+                /** @description Its tools; for an agent, those it is bound to. */
+                readonly tools: readonly {
+                    /** @description Whether its server says that it has it. */
+                    readonly available: boolean;
+                    /** @description Whether the agent who asks may call it now, without naming a task. */
+                    readonly callable?: boolean;
+                    /** @description What it does, in its server's words. */
+                    readonly description?: string;
+                    /** @description What was found in those words. */
+                    readonly findings: readonly components["schemas"]["Finding"][];
+                    /** @description A JSON Schema of its arguments, as its server tells it. */
+                    readonly input_schema?: unknown;
+                    /** @description Its name. */
+                    readonly name: string;
+                }[];
+                /** @description Why it did not. */
+                readonly why?: string;
+            }[];
+        };
         /** @description What counts of a claim. */
         readonly Truth: {
             /** @description The one that counts: the original, or the last correction by its author or overseer. */
@@ -4048,6 +4317,8 @@ export interface components {
         };
         /** @description A message of a chain. */
         readonly TruthLink: {
+            /** @description The correction that took its place last. */
+            readonly corrected_by?: number;
             /**
              * @description Who keeps the key it is signed with, where it is not the sender.
              * @enum {string}
@@ -4058,7 +4329,7 @@ export interface components {
             readonly digest: components["schemas"]["Hash"];
             /** @description What rules and the scan found. */
             readonly findings: readonly components["schemas"]["Finding"][];
-            /** @description Whether it went on: it was never held, or was released. */
+            /** @description Whether it counts: it was never held, or was released, and no correction took its place. */
             readonly in_force: boolean;
             /** @description Its kind within the dialect. */
             readonly kind: string;
@@ -5275,7 +5546,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "unknown_recipient" | "unknown_agent" | "not_found" | "unknown_review" | "unknown_task" | "unknown_session" | "unknown_escalation" | "unknown_deliberation";
+                    readonly error?: "unknown_recipient" | "unknown_agent" | "not_found" | "unknown_review" | "unknown_tool" | "unknown_task" | "unknown_session" | "unknown_escalation" | "unknown_deliberation";
                 };
             };
         };
@@ -5397,7 +5668,20 @@ export interface components {
                 };
             };
         };
-        /** @description The exchange cannot do this now */
+        /** @description A tool server answered with no result */
+        readonly Refused502: {
+            headers: {
+                readonly traceparent: components["headers"]["traceparent"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Refusal"] & {
+                    /** @enum {unknown} */
+                    readonly error?: "tool_failed";
+                };
+            };
+        };
+        /** @description The exchange cannot do this now, or a tool server cannot be reached */
         readonly Refused503: {
             headers: {
                 readonly "Retry-After": components["headers"]["Retry-After"];
@@ -5407,7 +5691,20 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "busy" | "core_feature_lost";
+                    readonly error?: "busy" | "tool_unavailable" | "core_feature_lost";
+                };
+            };
+        };
+        /** @description A tool server was asked and has not answered */
+        readonly Refused504: {
+            headers: {
+                readonly traceparent: components["headers"]["traceparent"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/json": components["schemas"]["Refusal"] & {
+                    /** @enum {unknown} */
+                    readonly error?: "tool_timeout";
                 };
             };
         };
@@ -6487,7 +6784,7 @@ export interface operations {
         };
         readonly requestBody: {
             readonly content: {
-                readonly "application/json": components["schemas"]["Ordered"];
+                readonly "application/json": components["schemas"]["Resumed"];
             };
         };
         readonly responses: {
@@ -6506,6 +6803,7 @@ export interface operations {
             readonly 403: components["responses"]["Refused403"];
             readonly 404: components["responses"]["Refused404"];
             readonly 408: components["responses"]["Refused408"];
+            readonly 409: components["responses"]["Refused409"];
             readonly 413: components["responses"]["Refused413"];
             readonly 415: components["responses"]["Refused415"];
             readonly 422: components["responses"]["Refused422"];
@@ -8355,6 +8653,40 @@ export interface operations {
             readonly 503: components["responses"]["Refused503"];
         };
     };
+    readonly getHaltEvidence: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path: {
+                /** @description The session's id, percent-encoded */
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What it rests on */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["HaltEvidence"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 409: components["responses"]["Refused409"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
     readonly releaseSession: {
         readonly parameters: {
             readonly query?: never;
@@ -8803,6 +9135,148 @@ export interface operations {
             readonly 429: components["responses"]["Refused429"];
             readonly 503: components["responses"]["Refused503"];
             readonly 507: components["responses"]["Refused507"];
+        };
+    };
+    readonly listTools: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The servers, with their tools */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Tools"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly callTool: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ToolCall"];
+            };
+        };
+        readonly responses: {
+            /** @description What the tool answered, also that it failed */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ToolAnswer"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 408: components["responses"]["Refused408"];
+            readonly 409: components["responses"]["Refused409"];
+            readonly 413: components["responses"]["Refused413"];
+            readonly 415: components["responses"]["Refused415"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 423: components["responses"]["Refused423"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 502: components["responses"]["Refused502"];
+            readonly 503: components["responses"]["Refused503"];
+            readonly 504: components["responses"]["Refused504"];
+            readonly 507: components["responses"]["Refused507"];
+        };
+    };
+    readonly listToolCalls: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Made by this agent */
+                readonly agent?: string;
+                /** @description Only what lies before this position: `next` of the answer before */
+                readonly before?: number;
+                /** @description How many at most */
+                readonly limit?: number;
+                /** @description Made in this task */
+                readonly task_id?: string;
+            };
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The calls, newest first, without arguments and results */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ToolCalls"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly getToolCall: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path: {
+                /** @description The entry of the call, or of its answer */
+                readonly position: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The call */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ToolCallFacts"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
         };
     };
     readonly openSocket: {

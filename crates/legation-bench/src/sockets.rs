@@ -23,15 +23,15 @@ const TICK: Duration = Duration::from_millis(2);
 const RECIPIENTS: usize = 64;
 /// Connections beside the sockets.
 const OTHERS: usize = 256;
+/// As many sockets have a place where nothing is set.
+const BY_DEFAULT: usize = 10_000;
 /// What the whole exchange may take with ten thousand sockets.
 const MOST: f64 = 400.0;
 
 pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyhow::Result<Vec<Row>> {
     let count = plan.sockets;
     may_open(count)?;
-    let config = place.join("sockets.toml");
-    fs::write(&config, format!("[limits]\nconnections = {}\n", count + OTHERS)).context("cannot write")?;
-    let exchange = Served::configured(&plan.program, &place.join("exchange"), &config)?;
+    let exchange = started(plan, place)?;
     watch("sockets: registering", 0, count as u64);
     let agents = crowd::register(&exchange, "idle", count).await?;
     let recipients = crowd::register(&exchange, "recipient", RECIPIENTS).await?;
@@ -69,6 +69,17 @@ fn rows(count: usize, before: f64, after: f64, times: &mut [Duration]) -> Vec<Ro
 }
 
 /// Lets this process, and those it starts, open so many sockets.
+/// An exchange as it is without settings, unless more sockets are wanted than that has places for.
+fn started(plan: &Plan, place: &Path) -> anyhow::Result<Served> {
+    let (data, config) = (place.join("exchange"), place.join("sockets.toml"));
+    if plan.sockets <= BY_DEFAULT {
+        return Served::exchange(&plan.program, &data);
+    }
+    let places = plan.sockets + plan.sockets / 8 + OTHERS;
+    fs::write(&config, format!("[limits]\nconnections = {places}\n")).context("cannot write")?;
+    Served::configured(&plan.program, &data, &config)
+}
+
 fn may_open(count: usize) -> anyhow::Result<()> {
     let wanted = (count + 2 * OTHERS) as u64;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

@@ -8,6 +8,7 @@ use crate::http::Http;
 use crate::session::Memory;
 use crate::tls;
 use crate::trust::Trust;
+use crate::verified::Verifier;
 use http::HeaderValue;
 use legation_protocol::negotiation::{Ack, Hello};
 use legation_protocol::sign::{PublicKey, SecretKey};
@@ -120,7 +121,8 @@ impl Builder {
         let trust = Trust::new(self.exchange_keys);
         let (hello, memory) = (self.hello, Memory::of(self.last_ack));
         let (journal, revoked) = (Mutex::default(), Mutex::default());
-        let shared = Shared { http, agent: self.agent, trust, journal, hello, memory, revoked };
+        let verifier = Verifier::default();
+        let shared = Shared { http, agent: self.agent, trust, journal, hello, memory, revoked, verifier };
         Ok(Client::of(shared, self.key))
     }
 }

@@ -10,6 +10,7 @@ use crate::retry::persisting;
 use crate::sent::{Sent, Taken};
 use crate::session::Memory;
 use crate::trust::Trust;
+use crate::verified::Verifier;
 use http::Method;
 use legation_protocol::id::AgentId;
 use legation_protocol::negotiation::Hello;
@@ -52,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     /// Epoch and number of the newest list of what was revoked.
     pub(crate) revoked: Mutex<(u32, u64)>,
+    pub(crate) verifier: Verifier,
 }
 
 impl Client {
@@ -82,6 +84,11 @@ impl Client {
     /// What sockets begin with.
     pub(crate) fn hello(&self) -> Option<&Hello> {
         self.shared.hello.as_ref()
+    }
+
+    /// What judges messages that were delivered.
+    pub(crate) fn verifier(&self) -> &Verifier {
+        &self.shared.verifier
     }
 
     pub(crate) fn http(&self) -> &Http {

@@ -29,12 +29,17 @@ pub struct Deliveries {
     policy: Unverified,
     on_withheld: Option<Box<dyn FnMut(Withheld) + Send>>,
     passed: mpsc::Receiver<Passed>,
+    verifier: Verifier,
+    /// A message that waited and is judged again.
+    again: Option<Again>,
     ended: bool,
     stop: watch::Sender<bool>,
     reader: Task<()>,
     acks: Acks,
     _lent: Lent,
 }
+
+type Again = Pin<Box<dyn Future<Output = Result<Incoming, Error>> + Send>>;
 
 /// What is out while somebody reads. Nobody has it when they end.
 struct Lent(Client);
@@ -58,20 +63,21 @@ impl Deliveries {
         }
         let (out, passed) = mpsc::channel(AHEAD);
         let (stop, stopped) = watch::channel(false);
-        let acks = Acks::spawn(client.clone());
+        let (acks, verifier) = (Acks::spawn(client.clone()), client.verifier().clone());
         let reader = Reader {
             client: client.clone(),
             transport: inbox.transport,
             out,
             acks: acks.done.clone(),
             stop: stopped,
-            verifier: Verifier::default(),
+            verifier: verifier.clone(),
             socket: None,
             set_aside: inbox.set_aside,
         };
         let reader = Task::spawn(reader.run());
         let (on_withheld, lent) = (inbox.on_withheld, Lent(client.clone()));
-        Ok(Deliveries { client, policy, on_withheld, passed, ended: false, stop, reader, acks, _lent: lent })
+        let (again, ended) = (None, false);
+        Ok(Deliveries { client, policy, on_withheld, passed, verifier, again, ended, stop, reader, acks, _lent: lent })
     }
 
     /// The next message; nothing after an error. May be given up and asked again: nothing is lost.
@@ -99,6 +105,34 @@ impl Deliveries {
         drop(tokio::time::timeout(PATIENCE, reader.ended()).await);
         drop(reader);
         acks.finish().await
+    }
+
+    /// The message as it is to be handed out now, judged again if it has waited; nothing if it is withheld.
+    pub(crate) async fn renewed(&mut self, incoming: Incoming) -> Option<Result<Incoming, Error>> {
+        if !incoming.is_stale() {
+            return Some(Ok(incoming));
+        }
+        match self.verifier.clone().again(self.client.clone(), incoming).await {
+            Ok(incoming) => self.sorted(Opened::Message(incoming)),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// The next that came, judged not long ago.
+    fn poll_judged(&mut self, cx: &mut Context<'_>) -> Poll<Option<Passed>> {
+        loop {
+            if let Some(again) = &mut self.again {
+                let judged = ready!(again.as_mut().poll(cx));
+                self.again = None;
+                return Poll::Ready(Some(judged.map(Opened::Message)));
+            }
+            match ready!(self.passed.poll_recv(cx)) {
+                Some(Ok(Opened::Message(incoming))) if incoming.is_stale() => {
+                    self.again = Some(Box::pin(self.verifier.clone().again(self.client.clone(), incoming)));
+                }
+                passed => return Poll::Ready(passed),
+            }
+        }
     }
 
     /// What is handed out of what came; nothing if it is withheld.
@@ -141,7 +175,7 @@ impl Stream for Deliveries {
                 self.ended = true;
                 return Poll::Ready(Some(Err(error)));
             }
-            let next = match ready!(self.passed.poll_recv(cx)) {
+            let next = match ready!(self.poll_judged(cx)) {
                 None => None,
                 Some(Err(error)) => Some(Err(error)),
                 Some(Ok(opened)) => match self.sorted(opened) {

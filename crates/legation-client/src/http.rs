@@ -94,6 +94,7 @@ impl Reply {
             retryable: false,
             at: None,
             spec: None,
+            digest: None,
             status: Some(self.status),
             retry_after: None,
         });

@@ -160,6 +160,15 @@ impl Inbox {
                 tracing::warn!(position = work.incoming().position, "the record was restored: this is not tried again");
                 continue;
             }
+            if let Some(waited) = work.untaken() {
+                let renewed = tokio::select! {
+                    biased;
+                    () = &mut until => break,
+                    renewed = deliveries.renewed(waited) => renewed,
+                };
+                let Some(renewed) = renewed else { continue };
+                work.renew(renewed?);
+            }
             if work.attempt(&client, answers_alarms, &mut handler).await {
                 deliveries.ack(work.incoming()).await?;
             } else {

@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::error::Error;
 use crate::mark::{Epoch, Mark};
+use crate::senders::FRESH;
 use crate::verified::{Doubt, Judged, Verified, Verifier};
 use legation_exchange::Moment;
 use legation_exchange::record::Receipt;
@@ -10,6 +11,7 @@ use legation_protocol::{Message, Received};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// A message that was delivered. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -25,6 +27,7 @@ pub struct Incoming {
     pub receipt: Option<Arc<Receipt>>,
     /// How far it is known who sent it.
     pub verified: Verified,
+    pub(crate) judged_at: Instant,
 }
 
 impl Incoming {
@@ -32,6 +35,11 @@ impl Incoming {
     /// happen once.
     pub fn mark(&self) -> Mark {
         Mark { epoch: self.epoch.clone(), position: self.position }
+    }
+
+    /// Whether the key that signed it may have been withdrawn since that was looked at.
+    pub(crate) fn is_stale(&self) -> bool {
+        matches!(self.verified, Verified::Signed(_)) && self.judged_at.elapsed() >= FRESH
     }
 
     /// What it says.
@@ -99,10 +107,10 @@ impl Item {
     }
 
     /// Judges it. Fails only where the exchange cannot be asked.
-    pub(crate) async fn opened(self, client: &Client, by: &mut Verifier) -> Result<Opened, Error> {
+    pub(crate) async fn opened(self, client: &Client, by: &Verifier) -> Result<Opened, Error> {
         let Item { position, epoch, restore, message, receipt } = self;
         let epoch = Epoch { epoch, restore };
-        let bytes = message.get().as_bytes();
+        let (bytes, judged_at) = (message.get().as_bytes(), Instant::now());
         let judged = by.judge(client, bytes, receipt.as_deref().map(RawValue::get)).await?;
         let Judged { received, receipt, verified } = judged;
         let (receipt, stated) = receipt.unzip();
@@ -118,6 +126,7 @@ impl Item {
                 received_at: stated.map(|stated| Moment::from_micros(stated.at)),
                 receipt: receipt.map(Arc::new),
                 verified,
+                judged_at,
             }),
         })
     }

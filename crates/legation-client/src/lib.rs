@@ -27,6 +27,7 @@ mod registration;
 mod registry;
 mod retry;
 mod revocation;
+mod senders;
 mod sent;
 mod session;
 mod socket;
@@ -34,6 +35,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod tool;
 mod trust;
 mod verified;
 mod warning;
@@ -61,6 +63,7 @@ pub use registry::{Agent, AgentKey, Registered};
 pub use revocation::verify_staple;
 pub use sent::{Sent, Status};
 pub use session::Session;
+pub use tool::{ToolAnswer, ToolCall};
 pub use verified::{Doubt, Verified};
 pub use warning::Warning;
 

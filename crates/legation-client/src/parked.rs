@@ -35,6 +35,19 @@ impl Work {
         &self.incoming
     }
 
+    /// The message, as long as the handler has not taken it.
+    pub(crate) fn untaken(&self) -> Option<Incoming> {
+        match self.stage {
+            Stage::Untaken => Some(self.incoming.clone()),
+            Stage::Taken => None,
+        }
+    }
+
+    /// It was judged again.
+    pub(crate) fn renew(&mut self, incoming: Incoming) {
+        self.incoming = incoming;
+    }
+
     /// Does what is left to do; says whether that was all. What the handler said of a failure is its own to log.
     pub(crate) async fn attempt<H, F, E>(&mut self, client: &Client, answers_alarms: bool, handler: &mut H) -> bool
     where

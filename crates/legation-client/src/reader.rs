@@ -128,11 +128,29 @@ impl Reader {
             }
             Listed::Wanted => {}
         }
-        let opened = item.opened(&self.client, &mut self.verifier).await?;
-        let Ok(place) = self.out.reserve().await else { return Ok(Err(Unheard)) };
+        let Ok(place) = room(&self.out, self.socket.as_mut()).await? else { return Ok(Err(Unheard)) };
+        let opened = item.opened(&self.client, &self.verifier).await?;
         self.client.journal().hand_out(position);
         place.send(Ok(opened));
         Ok(Ok(()))
+    }
+}
+
+/// Waits until there is room for one more, and shows the exchange meanwhile that somebody is there.
+async fn room<'o>(
+    out: &'o mpsc::Sender<Passed>,
+    socket: Option<&mut Socket>,
+) -> Result<Result<mpsc::Permit<'o, Passed>, Unheard>, Error> {
+    let lost = async {
+        match socket {
+            Some(socket) => socket.keep().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        place = out.reserve() => Ok(place.map_err(|_| Unheard)),
+        error = lost => Err(error),
     }
 }
 

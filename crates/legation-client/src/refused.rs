@@ -15,9 +15,11 @@ pub struct Refused {
     /// Whether the same could succeed later.
     pub retryable: bool,
     /// A JSON pointer to the member to blame.
-    pub at: Option<String>,
+    pub at: Option<Box<str>>,
     /// The section that has the rule.
-    pub spec: Option<String>,
+    pub spec: Option<Box<str>>,
+    /// The digest of the message that was refused, if it was read: what the refusal is looked up by.
+    pub digest: Option<Box<str>>,
     /// The HTTP status; none where the answer came by another way.
     pub status: Option<u16>,
     /// How long the exchange asks to wait before the same is sent again.
@@ -32,15 +34,16 @@ struct Wire {
     message: String,
     #[serde(default)]
     retryable: bool,
-    at: Option<String>,
-    spec: Option<String>,
+    at: Option<Box<str>>,
+    spec: Option<Box<str>>,
+    digest: Option<Box<str>>,
 }
 
 impl Refused {
     /// Reads an error body.
     pub(crate) fn read(body: &[u8], status: Option<u16>) -> Result<Refused, serde_json::Error> {
-        let Wire { error, message, retryable, at, spec } = serde_json::from_slice(body)?;
-        Ok(Refused { code: error, message, retryable, at, spec, status, retry_after: None })
+        let Wire { error, message, retryable, at, spec, digest } = serde_json::from_slice(body)?;
+        Ok(Refused { code: error, message, retryable, at, spec, digest, status, retry_after: None })
     }
 
     /// The code, if this version knows it.

@@ -113,7 +113,7 @@ impl Socket {
             let frame = tokio::select! {
                 frame = timeout(SILENCE, self.stream.next()) => frame.map_err(|_| Error::Timeout(SILENCE))?,
                 _ = self.ping.tick() => {
-                    self.stream.send(Message::Ping(bytes::Bytes::new())).await.map_err(|why| self.lost(why.into()))?;
+                    self.say_ping().await?;
                     continue;
                 }
             };
@@ -125,6 +125,21 @@ impl Socket {
                 None => return Err(self.closed(None)),
             }
         }
+    }
+
+    /// Shows that somebody is there, for as long as nothing more can be read. What comes meanwhile stays on its way, so
+    /// a mailbox that fills faster than it is read fills no memory. Ends when the socket does.
+    pub(crate) async fn keep(&mut self) -> Error {
+        loop {
+            self.ping.tick().await;
+            if let Err(error) = self.say_ping().await {
+                return error;
+            }
+        }
+    }
+
+    async fn say_ping(&mut self) -> Result<(), Error> {
+        self.stream.send(Message::Ping(bytes::Bytes::new())).await.map_err(|why| self.lost(why.into()))
     }
 
     /// Says goodbye.
@@ -145,8 +160,8 @@ impl Socket {
                 let code = close.reason.to_string();
                 let retryable = Code::named(&code).is_some_and(Code::is_retryable);
                 let message = "the exchange closed the socket".to_owned();
-                let (at, spec, status, retry_after) = (None, None, None, None);
-                fenced(Refused { code, message, retryable, at, spec, status, retry_after }.into())
+                let (at, spec, digest, status, retry_after) = (None, None, None, None, None);
+                fenced(Refused { code, message, retryable, at, spec, digest, status, retry_after }.into())
             }
         }
     }

@@ -4,3 +4,4 @@ mod greeting;
 mod receiving;
 mod sending;
 mod sockets;
+mod withdrawn;

@@ -2,14 +2,17 @@
 
 use crate::client::Client;
 use crate::error::{Error, ReceiptFault};
+use crate::incoming::Incoming;
 use crate::registry::{Agent, AgentKey};
+use crate::retry::Backoff;
+use crate::senders::Senders;
 use crate::trust::stated;
 use legation_exchange::record::{Receipt, Stated};
 use legation_exchange::{KeyState, Moment, Policy};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Message, Received, Rejection, Timestamp};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use tokio::time::Instant;
 
 /// How far it is known who sent a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,13 +59,11 @@ struct Said {
     sender: String,
 }
 
-/// How many senders are remembered with their keys.
-const REMEMBERED: usize = 4096;
-
-/// Verifies what is delivered. Remembers the keys of senders, and asks again when one does not fit.
-#[derive(Default)]
+/// Verifies what is delivered. Asks for a sender's keys again when they are not fresh, or when none fits. Clones
+/// share what they know.
+#[derive(Clone, Default)]
 pub(crate) struct Verifier {
-    senders: BTreeMap<String, Agent>,
+    senders: Senders,
 }
 
 /// A delivered message, judged.
@@ -72,14 +73,17 @@ pub(crate) struct Judged {
     pub(crate) verified: Verified,
 }
 
+impl Client {
+    /// How far it is known who sent a message that lies in a mailbox, by the receipt that is listed with it. What
+    /// [`Inbox`](crate::Inbox) hands over is judged already.
+    pub async fn verify(&self, message: &[u8], receipt: Option<&str>) -> Result<Verified, Error> {
+        Ok(self.verifier().judge(self, message, receipt).await?.verified)
+    }
+}
+
 impl Verifier {
     /// Judges a delivered message. Fails only where the exchange cannot be asked.
-    pub(crate) async fn judge(
-        &mut self,
-        client: &Client,
-        message: &[u8],
-        receipt: Option<&str>,
-    ) -> Result<Judged, Error> {
+    pub(crate) async fn judge(&self, client: &Client, message: &[u8], receipt: Option<&str>) -> Result<Judged, Error> {
         let received = match Received::read(message) {
             Ok(received) => received,
             Err(bad) => {
@@ -101,8 +105,35 @@ impl Verifier {
         Ok(Judged { received: Some(received), receipt: checked.ok(), verified })
     }
 
+    /// Judges a message again that has waited, however long the exchange cannot be asked. Fails where it refuses.
+    pub(crate) async fn again(self, client: Client, mut incoming: Incoming) -> Result<Incoming, Error> {
+        let mut backoff = Backoff::RECONNECT;
+        loop {
+            let judged_at = Instant::now();
+            match self.verdict(&client, &incoming).await {
+                Ok(verified) => {
+                    (incoming.verified, incoming.judged_at) = (verified, judged_at);
+                    return Ok(incoming);
+                }
+                Err(error) if error.is_retryable() => {
+                    tracing::info!(%error, "a sender's keys are out of reach; asking again");
+                    backoff.wait(&error).await;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn verdict(&self, client: &Client, incoming: &Incoming) -> Result<Verified, Error> {
+        let Some(receipt) = &incoming.receipt else { return Ok(incoming.verified.clone()) };
+        match stated(receipt, incoming.received.digest(), client.exchange_keys().await?) {
+            Err(fault) => Ok(Verified::Unverified(fault.into())),
+            Ok(stated) => self.sender(client, &incoming.received, receipt, &stated).await,
+        }
+    }
+
     async fn sender(
-        &mut self,
+        &self,
         client: &Client,
         received: &Received,
         receipt: &Receipt,
@@ -116,28 +147,23 @@ impl Verifier {
         if policy.is_exchange(&sender) {
             return Ok(by_exchange(received, client.exchange_keys().await?));
         }
-        if let Some(known) = self.senders.get(&sender) {
-            let verdict = signed_by(known, received, stated);
-            if !matches!(verdict, Verified::Unverified(_)) {
-                return Ok(verdict);
+        if let Some(known) = self.senders.find(&sender) {
+            match signed_by(&known.agent, received, stated) {
+                Verified::Vouched => return Ok(Verified::Vouched),
+                Verified::Signed(key) if known.is_fresh() => return Ok(Verified::Signed(key)),
+                Verified::Signed(_) | Verified::Unverified(_) => {}
             }
         }
+        let asked_at = Instant::now();
         match client.find(&sender).await {
             Ok(agent) => {
                 let verdict = signed_by(&agent, received, stated);
-                self.remember(agent);
+                self.senders.remember(agent, asked_at);
                 Ok(verdict)
             }
             Err(Error::Refused(refused)) if refused.status == Some(404) => Ok(unregistered(&sender, received)),
             Err(error) => Err(error),
         }
-    }
-
-    fn remember(&mut self, agent: Agent) {
-        if self.senders.len() >= REMEMBERED {
-            self.senders.clear();
-        }
-        self.senders.insert(agent.id.clone(), agent);
     }
 }
 

@@ -3,20 +3,27 @@
 
 mod command;
 mod keeper;
+mod queue;
+mod recipients;
 mod webhook;
 
 use crate::carrier::Carrier;
 use crate::decider::instant;
 use crate::exchange::{Error, Exchange};
+use crate::receipt::Notary;
 use command::Command;
 use keeper::Keeper;
-use legation_exchange::{Alert, Alerts, Kind};
-use std::collections::BTreeSet;
+use legation_exchange::{Alert, Alerts};
+use queue::Fate;
+use recipients::{Recipients, Whom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant as TokioInstant;
+use webhook::Teller;
 pub use webhook::Webhook;
 
 /// Whom to tell.
@@ -30,14 +37,6 @@ pub struct AlertSettings {
     pub carrier: Option<Arc<dyn Carrier>>,
 }
 
-impl AlertSettings {
-    /// Which kinds each is told: the webhooks, then the command.
-    fn kinds(&self) -> Vec<BTreeSet<Kind>> {
-        let command = (!self.command.is_empty()).then(|| Kind::ALL.into());
-        self.webhooks.iter().map(|webhook| webhook.kinds.clone()).chain(command).collect()
-    }
-}
-
 /// Where alerts are gathered.
 #[derive(Debug)]
 pub(crate) struct Desk {
@@ -48,25 +47,49 @@ pub(crate) struct Desk {
     over: watch::Sender<bool>,
     /// How many entries were looked at.
     seen: AtomicU64,
+    /// Those who tell. They end with this.
+    tellers: Mutex<JoinSet<()>>,
+    /// Told whenever somebody was told an alert.
+    progress: Notify,
 }
 
 #[derive(Debug)]
 struct Book {
     alerts: Alerts,
-    /// Which kinds each is told, and up to which number that is done.
-    told: Vec<(BTreeSet<Kind>, Option<u64>)>,
+    recipients: Recipients,
 }
 
 impl Desk {
     pub(crate) fn new(realm: &str, settings: &AlertSettings, size: u64) -> Desk {
-        let told = settings.kinds().into_iter().map(|kinds| (kinds, None)).collect();
+        let mut recipients = Recipients::default();
+        recipients.appoint(settings.recipients(), None);
         Desk {
             realm: realm.to_owned(),
             start: instant(),
-            book: Mutex::new(Book { alerts: Alerts::default(), told }),
+            book: Mutex::new(Book { alerts: Alerts::default(), recipients }),
             over: watch::Sender::new(false),
             seen: AtomicU64::new(size),
+            tellers: Mutex::default(),
+            progress: Notify::new(),
         }
+    }
+
+    /// Lists what is open since before the start. Those who are told have been told of it, if it is known how far they
+    /// were.
+    fn list(&self, open: Vec<Alert>, is_known: bool) {
+        let Book { alerts, recipients } = &mut *self.book();
+        for alert in open {
+            alerts.list(Alert { realm: self.realm.clone(), ..alert });
+        }
+        if is_known {
+            recipients.leave_out(alerts.last());
+        }
+    }
+
+    /// Takes in an alert that was raised before the start, and may have been told then.
+    fn raise_again(&self, alert: Alert) {
+        self.book().alerts.unlist(&alert.id);
+        self.raise(Alert { again: true, ..alert });
     }
 
     /// Takes an alert in.
@@ -96,18 +119,31 @@ impl Desk {
         self.over.send_modify(|_| ());
     }
 
-    /// The next alert that one of those to be told has not been told.
-    fn next(&self, whom: usize) -> Option<(u64, Alert)> {
-        let book = self.book();
-        let (kinds, told) = book.told.get(whom)?;
-        let mut untold = book.alerts.after(*told).filter(|(_, alert)| kinds.contains(&alert.kind));
-        untold.next().map(|(number, alert)| (number, alert.clone()))
+    /// The next alert that somebody is to be told now.
+    fn next(&self, whom: &Whom) -> Option<(u64, Alert)> {
+        let Book { alerts, recipients } = &mut *self.book();
+        let recipient = recipients.of(whom)?;
+        recipient.take_in(alerts);
+        recipient.queue.next(TokioInstant::now())
     }
 
-    fn told(&self, whom: usize, number: u64) {
-        if let Some((_, told)) = self.book().told.get_mut(whom) {
-            *told = Some(number);
+    /// When time alone makes another due.
+    fn due(&self, whom: &Whom) -> Option<TokioInstant> {
+        self.book().recipients.of(whom)?.queue.due()
+    }
+
+    /// What an attempt makes of an alert.
+    fn ended(&self, whom: &Whom, number: u64, is_told: bool) -> Fate {
+        let now = TokioInstant::now();
+        self.book().recipients.of(whom).map_or(Fate::Told, |recipient| recipient.queue.ended(number, is_told, now))
+    }
+
+    /// Somebody is not told an alert again.
+    fn told(&self, whom: &Whom, number: u64) {
+        if let Some(recipient) = self.book().recipients.of(whom) {
+            recipient.queue.remove(number);
         }
+        self.progress.notify_one();
     }
 
     /// The first entry that raised something somebody has not been told; the next to come if all were told.
@@ -115,11 +151,12 @@ impl Desk {
         // What is committed meanwhile is looked at again after a start, at worst.
         let seen = self.seen.load(Ordering::Acquire);
         let book = self.book();
-        let waiting = book.told.iter().flat_map(|(kinds, told)| {
-            let untold = book.alerts.after(*told).map(|(_, alert)| alert).chain(book.alerts.gathered());
-            untold.filter(|alert| kinds.contains(&alert.kind)).filter_map(|alert| alert.position)
-        });
-        waiting.min().map_or(seen, |first| first.min(seen))
+        book.recipients.untold(&book.alerts).map_or(seen, |first| first.min(seen))
+    }
+
+    /// Whether anybody is told.
+    fn has_somebody(&self) -> bool {
+        !self.book().recipients.is_empty()
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -129,23 +166,47 @@ impl Desk {
 
 /// Starts telling. Must be called within a runtime.
 pub(crate) fn tell(exchange: &Exchange, settings: AlertSettings, data: PathBuf) {
-    let (desk, notary) = (Arc::clone(&exchange.alerts), Arc::clone(&exchange.notary));
-    let AlertSettings { webhooks, command, carrier } = settings;
-    let somebody = !webhooks.is_empty() || !command.is_empty();
-    let commanded = webhooks.len();
-    for (whom, webhook) in webhooks.into_iter().enumerate() {
-        if let Some(carrier) = carrier.clone() {
-            drop(tokio::spawn(webhook::serve(Arc::clone(&desk), whom, webhook, carrier, Arc::clone(&notary))));
-        }
-    }
-    if let Some(command) = Command::of(command) {
-        drop(tokio::spawn(command::serve(Arc::clone(&desk), commanded, command)));
-    }
-    let keeper = Keeper::new(desk, exchange.reader.clone(), data, somebody);
+    let desk = Arc::clone(&exchange.alerts);
+    desk.list(Alert::still_open(&exchange.state()), Keeper::file(&data).exists());
+    desk.let_tell(&exchange.notary, settings);
+    let keeper = Keeper::new(desk, exchange.reader.clone(), data);
     drop(tokio::spawn(keeper.run()));
 }
 
+impl Desk {
+    /// Lets these be told from now on, by others than before. Must be called within a runtime.
+    fn let_tell(self: &Arc<Self>, notary: &Arc<Notary>, settings: AlertSettings) {
+        let names = settings.recipients().into_iter().map(|(name, _)| self.book().recipients.whom(name));
+        let names: Vec<_> = names.collect();
+        let AlertSettings { webhooks, command, carrier } = settings;
+        let mut tellers = JoinSet::new();
+        for (whom, webhook) in names.iter().zip(webhooks) {
+            if let Some(carrier) = carrier.clone() {
+                let (desk, whom, notary) = (Arc::clone(self), whom.clone(), Arc::clone(notary));
+                tellers.spawn(Teller { desk, whom, webhook, carrier, notary }.serve());
+            }
+        }
+        if let (Some(command), Some(whom)) = (Command::of(command), names.last()) {
+            tellers.spawn(command::serve(Arc::clone(self), whom.clone(), command));
+        }
+        *self.tellers.lock().unwrap_or_else(PoisonError::into_inner) = tellers;
+    }
+}
+
 impl Exchange {
+    /// Tells others from now on. Who was told before and still is goes on where it was; who is new is told what
+    /// comes. Must be called within a runtime.
+    pub fn set_alerts(&self, settings: AlertSettings) {
+        let desk = &self.alerts;
+        // Nobody tells while it is settled who is told.
+        desk.tellers.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+        {
+            let Book { alerts, recipients } = &mut *desk.book();
+            recipients.appoint(settings.recipients(), alerts.last());
+        }
+        desk.let_tell(&self.notary, settings);
+    }
+
     /// Alerts beyond a number, at most `limit`, each with its number. With none there yet, waits up to `wait`
     /// for the next.
     pub async fn alerts(&self, after: Option<u64>, limit: usize, wait: Duration) -> Result<Vec<(u64, Alert)>, Error> {

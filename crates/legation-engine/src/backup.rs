@@ -1,13 +1,15 @@
 //! Copies of all an exchange needs to go on elsewhere, with a checkpoint of exactly what they hold.
-//! What can be made again is left out, and so is the operator's token: a copy is no way in.
+//! What can be made again is left out, and so is the operator's token: a copy is no way in. Who takes one of a running
+//! exchange is in its record.
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::ledger::Ledger;
 use crate::stopped::Stopped;
 use legation_exchange::record::{BadCheckpoint, Checkpoint, SignedCheckpoint};
-use legation_exchange::{Effect, Epoch};
+use legation_exchange::{Directive, Effect, Epoch, Verdict, Who};
 use legation_protocol::sign::{PublicKey, SecretKey};
+use legation_protocol::{Code, Rejection};
 use legation_store::backup::{Piece, Ready, Target, pack};
 use legation_store::{Known, Reader};
 use serde::{Deserialize, Serialize};
@@ -83,8 +85,22 @@ pub struct Backup {
 }
 
 impl Exchange {
-    /// A copy of everything that is durable now, with the secret keys or without.
-    pub fn backup(&self, keys: bool) -> Result<Backup, Error> {
+    /// A copy of everything that is durable now, with the secret keys or without. That somebody takes it is in the
+    /// record before they have it. With the disk full one without keys is made all the same: it may be what is needed.
+    pub async fn backup(&self, keys: bool, who: Who) -> Result<Result<Backup, Rejection>, Error> {
+        let backup = self.copy(keys)?;
+        let (size, by) = (backup.manifest.checkpoint.unverified().size, who.to_string());
+        match self.order(Directive::Copy { size, keys }, who).await? {
+            Verdict::Accepted { .. } | Verdict::Duplicate { .. } | Verdict::Held { .. } => {}
+            Verdict::Refused(rejection) if rejection.code() == Code::StorageFull && !keys => {
+                tracing::warn!(by, size, "a backup is taken, and the record has no room to tell of it");
+            }
+            Verdict::Refused(rejection) => return Ok(Err(rejection)),
+        }
+        Ok(Ok(backup))
+    }
+
+    fn copy(&self, keys: bool) -> Result<Backup, Error> {
         let known = self.head.borrow().known.clone();
         let epoch = self.state().epochs().at(known.position.saturating_sub(1));
         let checkpoint = self.notary.sign(stated(&known, self.realm(), epoch));
@@ -128,7 +144,8 @@ impl Backup {
         let pause = self.reader.pause();
         self.must_not_be_overtaken()?;
         let ready = Ready::open(self.pieces()?).map_err(Error::Record)?;
-        drop(pause);
+        // Where they are too many to be open at once, writing anew waits for the copy.
+        let _pause = (!ready.is_open()).then_some(pause);
         pack(ready, target, progress).map_err(Error::Record)
     }
 

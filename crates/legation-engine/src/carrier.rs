@@ -6,7 +6,7 @@ use legation_protocol::Rejection;
 use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 /// Brings bytes to addresses outside, and to none it may not.
@@ -19,6 +19,25 @@ pub trait Carrier: Debug + Send + Sync {
 
     /// The same, for whoever wants to know what the answer says. It ends within this time.
     fn ask(&self, url: &str, parcel: Parcel, within: Duration) -> Asking;
+}
+
+/// Where somebody sits who brings bytes out. Another may sit there from one moment to the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Seat(Arc<RwLock<Arc<dyn Carrier>>>);
+
+impl Seat {
+    pub(crate) fn of(carrier: Arc<dyn Carrier>) -> Seat {
+        Seat(Arc::new(RwLock::new(carrier)))
+    }
+
+    /// Who sits there now.
+    pub(crate) fn now(&self) -> Arc<dyn Carrier> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn give_to(&self, carrier: Arc<dyn Carrier>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = carrier;
+    }
 }
 
 /// How far away an address is.

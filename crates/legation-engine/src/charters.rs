@@ -77,22 +77,28 @@ impl Exchange {
         reason.told(self.clearance(sender, who))
     }
 
-    /// The constraints a message was held against, of those that bind its sender now, in words; that there are some,
-    /// for those who may know no more.
-    pub(crate) fn held_to(&self, entry: &Entry, message: &Accepted, who: &Who) -> Option<String> {
+    /// The constraints a message was held against, of those that bind its sender now, in words, and those that nothing is
+    /// held against here; that there are some, for those who may know no more.
+    pub(crate) fn held_to(&self, entry: &Entry, message: &Accepted, who: &Who) -> Vec<String> {
         if message.dialect == Format::Vcp && message.kind == Kind::Escalation.as_str() {
-            return None;
+            return Vec::new();
         }
-        let charter = self.charter_of(&message.sender)?;
-        let then = charter.constraints.iter().filter(|shown| shown.enforced && shown.position < entry.position);
-        let rules: Vec<_> = then.map(in_words).collect();
+        let Some(charter) = self.charter_of(&message.sender) else { return Vec::new() };
+        let then = charter.constraints.iter().filter(|shown| shown.position < entry.position);
+        let (enforced, left): (Vec<_>, Vec<_>) = then.partition(|shown| shown.enforced);
         let broke = "It broke none of the constraints its sender is under";
+        let keeps = "Its sender is under constraints that are not enforced here, for the agent to keep";
+        let all = [(broke, enforced), (keeps, left)].into_iter().filter(|(_, rules)| !rules.is_empty());
         match self.clearance(&message.sender, who) {
-            Clearance::Full if !rules.is_empty() => Some(format!("{broke}: {}.", rules.join("; "))),
-            Clearance::Flags if !rules.is_empty() => Some(format!("{broke}.")),
-            Clearance::Full | Clearance::Flags | Clearance::Nothing => None,
+            Clearance::Full => all.map(|(says, rules)| format!("{says}: {}.", listed(&rules))).collect(),
+            Clearance::Flags => all.map(|(says, _)| format!("{says}.")).collect(),
+            Clearance::Nothing => Vec::new(),
         }
     }
+}
+
+fn listed(rules: &[&Shown]) -> String {
+    rules.iter().map(|shown| in_words(shown)).collect::<Vec<_>>().join("; ")
 }
 
 fn in_words(shown: &Shown) -> String {

@@ -125,10 +125,11 @@ impl Exchange {
         let scanned = if stranger.is_some() { Vec::new() } else { self.scan(&received) };
         let passes = stranger.is_some() || is_alarm(received.message());
         let verified = Box::new(Verified { received, proof, spare_id, trace, found, opinion: None, scanned });
-        let pending = match self.judge.as_ref().filter(|_| !passes) {
-            None => self.enqueue_since(Input::Message(verified), since).await?,
+        let pending = if passes || !self.court.sits() {
+            self.enqueue_since(Input::Message(verified), since).await?
+        } else {
             // judge: whether a delegation meets the rule it rests on, where somebody outside is to say.
-            Some(judge) => self.enqueue_judged(judge, verified, since).await?,
+            self.enqueue_judged(verified, since).await?
         };
         Ok(match stranger {
             Some(digest) => pending.counted(self, source, digest),
@@ -185,7 +186,7 @@ impl Exchange {
         rejection: Rejection,
     ) -> Pending {
         self.note_rejection(who, &rejection, source, Some(digest.to_string()));
-        let verdict = Verdict::Refused(rejection);
+        let verdict = Verdict::Refused(rejection.about(digest.to_string()));
         self.stats.verdict(dialect, &verdict);
         Pending::answered(verdict)
     }

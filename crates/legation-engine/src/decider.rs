@@ -1,15 +1,18 @@
-//! The one thread that decides and commits. What has gathered while the last batch was being
-//! written is the next batch: one write and one sync for all of it, then all are answered.
+//! The one thread that decides and commits. What comes while the last batch is on its way to the disk is decided
+//! meanwhile, and is the next batch: one write and one sync for all of it, then all are answered.
 
 use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::clock::Clock;
 use crate::exchange::Head;
-use crate::ledger::{Batch, Ledger, weight};
+use crate::ledger::{Batch, Begun, Ledger};
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
+use crate::syncing::Syncing;
 use legation_exchange::{Alert, Input, Moment, Party, Policy, Verdict};
 use legation_protocol::{Code, Format};
+use legation_store::Durable;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -29,10 +32,16 @@ pub(crate) struct Answer {
     pub(crate) batch: Option<Arc<Answered>>,
 }
 
-/// The most inputs decided before they are committed.
+/// The most inputs that wait for one commit.
 const BATCH: usize = 1024;
 /// The most bytes they may come to, about; far below what the record takes as one batch.
 const BATCH_BYTES: usize = 32 << 20;
+/// How many are decided between looks at the disk.
+const SLICE: usize = 32;
+/// So many are committed as soon as the disk is free, although more are at hand: those are decided meanwhile.
+const ENOUGH: usize = 64;
+/// Fewer, with nothing behind them, are not worth the way to another thread.
+const FEW: usize = 8;
 /// The room that ordinary messages need, without which the record is full.
 const ROOM: u64 = 64 << 10;
 /// How long is waited for more when the last batch had several inputs: less than a sync takes.
@@ -55,11 +64,30 @@ pub(crate) struct Decider {
     /// The settings, which may change.
     pub(crate) policy: watch::Receiver<Policy>,
     pub(crate) alerts: Arc<Desk>,
-    /// How many inputs the last batch had.
-    pub(crate) last: usize,
+    pub(crate) desk: Waiting,
     /// The newest erase after which a new segment was begun: what it is about can be written anew.
     pub(crate) sealed_for: Option<u64>,
     pub(crate) clock: Clock,
+    pub(crate) syncing: Syncing,
+}
+
+/// Who waits for a verdict.
+#[derive(Default)]
+pub(crate) struct Waiting {
+    /// In the order in which they were decided.
+    asked: VecDeque<Asked>,
+    /// How many inputs the last commit had.
+    last: usize,
+}
+
+/// What happened first.
+enum Next {
+    Job(Job),
+    Synced(Result<Durable, legation_store::Error>),
+    /// Time passed.
+    Time,
+    /// Nobody can ask any more.
+    Over,
 }
 
 impl Decider {
@@ -70,28 +98,43 @@ impl Decider {
         runtime: &tokio::runtime::Handle,
     ) -> Result<(), legation_store::Error> {
         loop {
-            let idle = self.idle();
-            let first = runtime.block_on(async { tokio::time::timeout(idle, jobs.recv()).await });
-            let mut batch = match first {
-                Ok(None) => return Ok(()),
-                Ok(Some(job)) => vec![job],
-                Err(_) => Vec::new(),
-            };
-            if self.last > 1 && jobs.len() < self.last / 2 {
-                // Where several come at once, more are about to: a sync for all of them costs least. Where many
-                // wait already there is no need to.
-                std::thread::sleep(GATHER);
+            match self.next(jobs, runtime) {
+                Next::Job(job) => self.decide_some(job, jobs)?,
+                Next::Synced(durable) => self.finish(durable?)?,
+                Next::Time => self.pass_quietly()?,
+                Next::Over => return self.end(runtime),
             }
-            let mut bytes: usize = batch.iter().map(|job| weight(&job.input)).sum();
-            while batch.len() < BATCH && bytes < BATCH_BYTES {
-                let Ok(job) = jobs.try_recv() else { break };
-                bytes += weight(&job.input);
-                batch.push(job);
+            let at_hand = !jobs.is_empty() && self.has_room();
+            let is_due = self.ledger.has_more() && (!at_hand || self.ledger.waiting() >= ENOUGH);
+            if is_due && !self.syncing.is_underway() {
+                self.begin(at_hand)?;
             }
-            self.last = batch.len();
-            self.batch(batch)?;
-            self.seal_erased()?;
         }
+    }
+
+    /// What a commit brought comes before what is asked; without either it waits, until the next deadline at most.
+    fn next(&mut self, jobs: &mut mpsc::Receiver<Job>, runtime: &tokio::runtime::Handle) -> Next {
+        if let Some(durable) = self.syncing.done() {
+            return Next::Synced(durable);
+        }
+        let has_room = self.has_room();
+        if let Some(job) = has_room.then(|| jobs.try_recv().ok()).flatten() {
+            return Next::Job(job);
+        }
+        let (idle, is_underway) = (self.idle(), self.syncing.is_underway());
+        runtime.block_on(async {
+            tokio::select! {
+                biased;
+                durable = self.syncing.wait(), if is_underway => Next::Synced(durable),
+                job = jobs.recv(), if has_room => job.map_or(Next::Over, Next::Job),
+                () = tokio::time::sleep(idle) => Next::Time,
+            }
+        })
+    }
+
+    /// Whether more can be decided before something is committed.
+    fn has_room(&self) -> bool {
+        !self.ledger.is_full() && self.ledger.waiting() < BATCH && self.ledger.expected() < BATCH_BYTES
     }
 
     /// How long to wait for something to be asked: until the next deadline, and no longer than a second.
@@ -101,16 +144,81 @@ impl Decider {
         self.ledger.state().next_deadline().map_or(IDLE, |first| until(first).clamp(SOON, IDLE))
     }
 
-    fn batch(&mut self, jobs: Vec<Job>) -> Result<(), legation_store::Error> {
-        let (inputs, asked): (Vec<_>, Vec<_>) = jobs.into_iter().map(Asked::of).unzip();
-        if !inputs.is_empty() {
-            self.stats.batch(inputs.len());
+    /// Decides what is asked first, and some that are behind it.
+    fn decide_some(&mut self, first: Job, jobs: &mut mpsc::Receiver<Job>) -> Result<(), legation_store::Error> {
+        let is_free = !self.syncing.is_underway() && !self.ledger.has_more();
+        if is_free && self.desk.last > 1 && jobs.len() < self.desk.last / 2 {
+            // Where several come at once, more are about to: a sync for all of them costs least. Where many
+            // wait already there is no need to, nor while the disk is busy.
+            std::thread::sleep(GATHER);
         }
+        let now = self.pass_time()?;
+        self.decide(first, now)?;
+        for _ in 1..SLICE {
+            let Some(job) = self.has_room().then(|| jobs.try_recv().ok()).flatten() else { break };
+            self.decide(job, now)?;
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, job: Job, now: Moment) -> Result<(), legation_store::Error> {
+        let (input, asked) = Asked::of(job);
+        self.desk.asked.push_back(asked);
+        self.ledger.decide(input, now)
+    }
+
+    /// Looks at what has fallen due when nothing else happens, and shows that it is there.
+    fn pass_quietly(&mut self) -> Result<(), legation_store::Error> {
+        self.pass_time()?;
+        if self.syncing.is_underway() || self.ledger.has_more() {
+            return Ok(());
+        }
+        self.tell(Batch::default())?;
+        self.seal_erased()
+    }
+
+    /// Decides what has fallen due, by the settings of now.
+    fn pass_time(&mut self) -> Result<Moment, legation_store::Error> {
         if self.policy.has_changed().unwrap_or(false) {
             self.ledger.retune(self.policy.borrow_and_update().clone());
         }
-        let Batch { verdicts, grown, fresh, reached, changed, alerts } =
-            self.ledger.batch(inputs, self.clock.tell(now(), instant()))?;
+        let now = self.clock.tell(now(), instant());
+        self.ledger.fall_due(now)?;
+        Ok(now)
+    }
+
+    /// Commits what was decided: beside the decider, where more is at hand or about to come.
+    fn begin(&mut self, at_hand: bool) -> Result<(), legation_store::Error> {
+        let count = self.ledger.waiting();
+        if count > 0 {
+            self.stats.batch(count);
+            self.desk.last = count;
+        }
+        match self.ledger.begin()? {
+            Begun::Over(batch) => self.tell(batch),
+            Begun::Written(written) if at_hand || count > FEW => self.syncing.start(*written),
+            Begun::Written(written) => self.finish(written.sync()?),
+        }
+    }
+
+    fn finish(&mut self, durable: Durable) -> Result<(), legation_store::Error> {
+        let batch = self.ledger.finish(durable);
+        self.tell(batch)?;
+        self.seal_erased()
+    }
+
+    /// Commits what is left.
+    fn end(mut self, runtime: &tokio::runtime::Handle) -> Result<(), legation_store::Error> {
+        if self.syncing.is_underway() {
+            let durable = runtime.block_on(self.syncing.wait())?;
+            self.finish(durable)?;
+        }
+        let rest = self.ledger.commit()?;
+        self.tell(rest)
+    }
+
+    fn tell(&mut self, batch: Batch) -> Result<(), legation_store::Error> {
+        let Batch { verdicts, grown, fresh, reached, changed, alerts } = batch;
         self.publish(grown);
         self.alerts.committed(alerts, self.ledger.size());
         self.arrivals.tell(&reached);
@@ -122,8 +230,9 @@ impl Decider {
         self.stats.alive(full);
         let answered_at = instant();
         let batch = fresh.map(|fresh| Arc::new(Answered::new(fresh)));
+        let asked = self.desk.asked.drain(..verdicts.len().min(self.desk.asked.len()));
         // The first comes last: whoever waits for several answers in their order is woken once they are all there.
-        for (asked, verdict) in asked.into_iter().zip(verdicts).rev() {
+        for (asked, verdict) in asked.zip(verdicts).rev() {
             if let Some(dialect) = asked.dialect {
                 self.stats.verdict(Some(dialect), &verdict);
                 self.stats.answered.time(answered_at.saturating_duration_since(asked.since));
@@ -151,15 +260,13 @@ impl Decider {
     /// Goes on in a new segment where the active one holds what is to be erased. Without room for one it
     /// is tried again later.
     fn seal_erased(&mut self) -> Result<(), legation_store::Error> {
-        let erasures = self.ledger.state().erasures();
-        let newest = erasures.newest();
-        if erasures.is_clear() || newest <= self.sealed_for {
+        let Some(newest) = self.ledger.newest_erasure().filter(|newest| Some(*newest) > self.sealed_for) else {
             return Ok(());
-        }
+        };
         match self.ledger.seal_active() {
             Err(legation_store::Error::Full { .. }) => Ok(()),
             sealed => {
-                self.sealed_for = newest;
+                self.sealed_for = Some(newest);
                 sealed
             }
         }
@@ -223,6 +330,8 @@ impl Asked {
             | Input::Drop { .. }
             | Input::Restore(_)
             | Input::Order { .. }
+            | Input::Call { .. }
+            | Input::Answer(_)
             | Input::Refusal(_)
             | Input::Tally(_) => None,
         };

@@ -10,16 +10,30 @@ use std::io;
 const MOST: usize = 64 << 20;
 const _: () = assert!(MOST + BATCH_HEAD <= BATCH_MAX);
 
-/// Decisions that wait for their commit, and their verdicts with them.
+/// Decisions that wait for their commit, and their verdicts with them. Entries and frames are the same, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) entries: Vec<Entry>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) verdicts: Vec<Verdict>,
+    /// About how many bytes were expected of what was asked.
+    pub(crate) expected: usize,
+    /// Whether something found no room.
+    pub(crate) no_room: bool,
     bytes: usize,
 }
 
 impl Draft {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty() && self.verdicts.is_empty()
+    }
+
+    /// The entry of a position that is here.
+    pub(crate) fn at(&self, position: u64) -> Option<(&Entry, &Frame)> {
+        let at = usize::try_from(position.checked_sub(self.entries.first()?.position)?).ok()?;
+        self.entries.get(at).zip(self.frames.get(at))
+    }
+
     /// Whether this can be committed together with what is here.
     pub(crate) fn has_room_for(&self, frames: &[Frame]) -> bool {
         self.bytes + size(frames) <= MOST

@@ -1,4 +1,4 @@
-//! Erasing messages, refusals, and what extensions keep of somebody: which entries go, and those that say so. From the
+//! Erasing messages, refusals, calls of tools, and what extensions keep of somebody: which entries go, and those that say so. From the
 //! moment one of these is committed nobody is shown what they said; the thread that clears takes it off the disk.
 
 use crate::clearing::Clearing;
@@ -46,6 +46,8 @@ pub struct Toll {
     pub refusals: u64,
     /// What the exchange said because of them, and why people let them go on or not.
     pub echoes: u64,
+    /// Calls of tools, and what came of them, that are there to be erased.
+    pub calls: u64,
     /// Entries of extensions that are there to be erased.
     pub kept: u64,
     /// The first of them, and when it was taken.
@@ -142,7 +144,7 @@ impl Exchange {
         *self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where messages lie that a subject sent or got, and refusals of what they asked, as the index knows them; and those
+    /// Where messages lie that a subject sent or got, refusals of what they asked and calls they made, as the index knows them; and those
     /// that missed a full mailbox, which it does not.
     fn positions_of(&self, finder: &Finder, subject: &Subject) -> Result<Vec<u64>, Error> {
         let mut found = BTreeSet::new();
@@ -154,7 +156,9 @@ impl Exchange {
             }
         }
         if subject.sent {
-            pages(finder, subject, What::Refused, Some(subject.agent.clone()), None, &mut found)?;
+            for what in [What::Refused, What::Called, What::Answered] {
+                pages(finder, subject, what, Some(subject.agent.clone()), None, &mut found)?;
+            }
         }
         if subject.received {
             let state = self.state();
@@ -164,12 +168,22 @@ impl Exchange {
         Ok(found.into_iter().collect())
     }
 
-    /// Holds positions to the record: what is named one by one must be a message, or the refusal of one.
+    /// Holds positions to the record: what is named one by one must be a message, the refusal of one, or a call of a tool.
     fn named_one_by_one(&self, finder: Option<&Finder>, positions: Vec<u64>) -> Result<Result<Toll, Rejection>, Error> {
         let (mut toll, waiting) = (Toll::default(), self.waiting_somewhere());
-        for position in positions.into_iter().collect::<BTreeSet<_>>() {
+        let mut positions: BTreeSet<_> = positions.into_iter().collect();
+        while let Some(position) = positions.pop_first() {
             let entry = self.entry(position)?;
-            let is_one = |entry: &Entry| matches!(entry.effect, Effect::Accepted(_) | Effect::Refused(_));
+            let is_one = |entry: &Entry| {
+                let Entry { effect, .. } = entry;
+                matches!(effect, Effect::Accepted(_) | Effect::Refused(_) | Effect::Called(_) | Effect::Answered(_))
+            };
+            // An answer goes with its call.
+            if let Some(Effect::Answered(answered)) = entry.as_ref().map(|entry| &entry.effect)
+                && !toll.named.contains(&answered.call)
+            {
+                positions.insert(answered.call);
+            }
             let Some(entry) = entry.filter(is_one) else {
                 let message = format!("there is no message at position {position}");
                 return Ok(Err(Rejection::because(Code::NotFound, message).at("/positions")));
@@ -230,9 +244,11 @@ impl Toll {
         }
         let is_message = matches!(entry.effect, Effect::Accepted(_));
         let is_refusal = matches!(entry.effect, Effect::Refused(_));
+        let is_call = matches!(entry.effect, Effect::Called(_) | Effect::Answered(_));
         self.messages += u64::from(is_message);
         self.refusals += u64::from(is_refusal);
-        self.kept += u64::from(!is_message && !is_refusal);
+        self.calls += u64::from(is_call);
+        self.kept += u64::from(!is_message && !is_refusal && !is_call);
     }
 
     /// The same of one that goes with others.
@@ -328,6 +344,10 @@ impl Subject {
             (sent || (self.received && got), message.thread.as_ref())
         } else if let Effect::Refused(refused) = &entry.effect {
             (self.sent && refused.agent() == Some(&self.agent), None)
+        } else if let Effect::Called(called) = &entry.effect {
+            (self.sent && called.agent == self.agent, called.thread.as_ref())
+        } else if let Effect::Answered(answered) = &entry.effect {
+            (self.sent && answered.agent == self.agent, answered.thread.as_ref())
         } else {
             return false;
         };

@@ -103,7 +103,8 @@ impl Exchange {
         self.turned(agent, &family)
     }
 
-    /// Acknowledges an escalation, by its message id or the entry that holds it, in an operator's name.
+    /// Acknowledges an escalation, by its message id or the entry that holds it, in the name of an operator or of whoever
+    /// was told.
     pub async fn acknowledge_escalation(&self, escalation: &str, who: Who) -> Result<Verdict, Error> {
         self.order_vcp(Order::Acknowledge { escalation: escalation.to_owned() }, who).await
     }
@@ -113,9 +114,15 @@ impl Exchange {
         self.order_vcp(Order::Suspend { agent: agent.to_owned(), why }, who).await
     }
 
-    /// Lets an agent go on.
-    pub async fn resume(&self, agent: &str, why: String, who: Who) -> Result<Verdict, Error> {
-        self.order_vcp(Order::Resume { agent: agent.to_owned(), why }, who).await
+    /// Lets an agent go on from an escalation; an operator who names none, from all.
+    pub async fn resume(
+        &self,
+        agent: &str,
+        escalation: Option<String>,
+        why: String,
+        who: Who,
+    ) -> Result<Verdict, Error> {
+        self.order_vcp(Order::Resume { agent: agent.to_owned(), escalation, why }, who).await
     }
 
     async fn order_vcp(&self, order: Order, who: Who) -> Result<Verdict, Error> {

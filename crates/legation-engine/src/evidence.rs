@@ -155,7 +155,7 @@ impl Exchange {
         Ok(Some(Decision { entry, accepted, released, word }))
     }
 
-    fn taken_at(&self, position: u64) -> Result<Option<(Entry, Accepted)>, Error> {
+    pub(crate) fn taken_at(&self, position: u64) -> Result<Option<(Entry, Accepted)>, Error> {
         let Some(entry) = self.entry(position)? else { return Ok(None) };
         let Effect::Accepted(accepted) = entry.effect.clone() else { return Ok(None) };
         Ok(Some((entry, accepted)))

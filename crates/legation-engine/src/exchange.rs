@@ -2,12 +2,12 @@
 
 use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
-use crate::carrier::Carrier;
+use crate::carrier::Seat;
 use crate::charters::Covered;
 use crate::clearing::Clearing;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
-use crate::judge::Judge;
+use crate::judge::Court;
 use crate::limiter::{Limiter, Rate};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
@@ -16,6 +16,7 @@ use crate::revocations::Register;
 use crate::scanning::Scanning;
 use crate::stats::Stats;
 use crate::tokens::Token;
+use crate::tools::Tools;
 use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{
@@ -250,9 +251,11 @@ pub struct Exchange {
     /// What people are to be told.
     pub(crate) alerts: Arc<Desk>,
     /// Who brings messages out.
-    pub(crate) carrier: Option<Arc<dyn Carrier>>,
+    pub(crate) carrier: Option<Seat>,
     /// Who judges delegations.
-    pub(crate) judge: Option<Arc<Judge>>,
+    pub(crate) court: Arc<Court>,
+    /// Who calls tools.
+    pub(crate) tools: Option<Arc<Tools>>,
     /// What scans messages.
     pub(crate) scanning: Arc<Scanning>,
     /// The list of what was revoked.
@@ -298,7 +301,7 @@ impl Exchange {
         self.pace.set(pace);
         self.realm().clone_into(&mut policy.realm);
         policy.voice.clone_from(&self.policies.borrow().voice);
-        policy.judge = self.policies.borrow().judge;
+        policy.judge = self.court.judge().map(|_| policy.judge.unwrap_or_default());
         self.policies.send_replace(policy);
     }
 

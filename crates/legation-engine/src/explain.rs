@@ -1,8 +1,10 @@
 //! What the exchange did with a message, and why, in order.
 
 mod around;
+mod moved;
 mod refused;
 mod ruled;
+mod stopped;
 
 pub use refused::explain_refusal;
 
@@ -10,6 +12,8 @@ use crate::exchange::{Error, Exchange};
 use crate::search::Scope;
 use legation_exchange::{Accepted, Custody, Effect, Entry, Fate, Moment, Try, Who, Why};
 use legation_store::index::{Finder, Order, Query, What};
+use std::collections::BTreeSet;
+use stopped::Way;
 
 /// One thing that happened to a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +36,10 @@ impl Exchange {
         let mut steps = taken(entry, message);
         let constrained = self.held_to(entry, message, who);
         let step = |says| Step { step: "constrained", position: entry.position, at: entry.at, says };
-        steps.extend(constrained.map(step));
+        steps.extend(constrained.into_iter().map(step));
         let clearance = self.clearance(&message.sender, who);
         steps.extend(ruled::judged(entry, message, clearance));
+        steps.extend(self.borne_out_by_calls(message)?);
         steps.extend(self.lineage(entry, message, who));
         steps.extend(self.included(entry)?);
         let told = |agent: &String| match &scope {
@@ -58,9 +63,11 @@ impl Exchange {
             waiting.extend(step);
             has_left
         });
-        let (exchange, own) = (self.clone(), (entry.clone(), message.clone()));
+        let (exchange, own, who) = (self.clone(), (entry.clone(), message.clone()), who.clone());
         let gone = move |finder: &Finder| {
             let mut steps = exchange.words_on(finder, position)?;
+            steps.extend(exchange.moved(finder, &own.0, &own.1, &who)?);
+            steps.extend(exchange.stopped(finder, &Way { entry: &own.0, message: &own.1, routed: &recipients })?);
             steps.extend(exchange.borne_out(finder, &scope, &own.0, &own.1)?);
             for (routed, agent) in &ways {
                 steps.extend(exchange.left(finder, agent, *routed)?);
@@ -74,6 +81,9 @@ impl Exchange {
         steps.extend(waiting);
         steps.extend(self.holds(entry, clearance));
         steps.sort_by_key(|step| step.position);
+        // What was put into a mailbox twice left it once, and what was stopped twice went on once.
+        let mut told = BTreeSet::new();
+        steps.retain(|step| told.insert((step.step, step.position, step.says.clone())));
         Ok(steps)
     }
 
@@ -126,6 +136,8 @@ impl Exchange {
             let Effect::Pushed(pushed) = &entry.effect else { continue };
             let own = pushed.tries().filter(|(_, tried)| tried.position == position);
             let step = |says| Step { step: "pushed", position: found, at: entry.at, says };
+            let again = pushed.again.iter().filter(|again| **again == position);
+            steps.extend(again.map(|_| step(format!("It goes to the endpoint of {agent:?} once more."))));
             steps.extend(own.map(|(fate, tried)| step(attempt(fate, tried, agent))));
         }
         Ok(steps)
@@ -209,7 +221,10 @@ fn departure(entry: &Entry, agent: &str) -> Option<Step> {
         | Effect::Dropped { .. }
         | Effect::Released(_)
         | Effect::Changed { .. }
-        | Effect::Rotated { .. } => return None,
+        | Effect::Rotated { .. }
+        | Effect::Called(_)
+        | Effect::Answered(_)
+        | Effect::Copied { .. } => return None,
     };
     Some(Step { step, position: entry.position, at: entry.at, says })
 }

@@ -5,7 +5,7 @@ use crate::exchange::Error;
 use crate::tokens::Token;
 use legation_exchange::{TokenHash, Voice};
 use legation_protocol::sign::SecretKey;
-use legation_store::atomic_write;
+use legation_store::{atomic_write, may_be_changed_by_others, must_be_private};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,10 @@ impl Identity {
     /// Reads it, or makes it for a record that is new.
     pub(crate) fn of(data: &Path, realm: &str, new: bool) -> Result<Identity, Error> {
         same_realm(&data.join("realm"), realm)?;
+        if may_be_changed_by_others(data) {
+            let dir = data.display();
+            tracing::warn!("others may change what lies in {dir}: `chmod 700 {dir}`");
+        }
         let pem = key_file(data);
         let key = exchange_key(&pem, new)?;
         let voice = Voice::new(secret_key(&pem)?);
@@ -72,6 +76,7 @@ fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
 
 /// The key in a file.
 pub(crate) fn secret_key(path: &Path) -> Result<SecretKey, Error> {
+    must_be_private(path).map_err(Error::Record)?;
     let what = path.display().to_string();
     let pem = fs::read_to_string(path).map_err(|source| Error::File { what: what.clone(), source })?;
     SecretKey::from_pem(&pem).map_err(|_| Error::Key(what))
@@ -79,6 +84,7 @@ pub(crate) fn secret_key(path: &Path) -> Result<SecretKey, Error> {
 
 fn operator_hash(path: &Path) -> Result<TokenHash, Error> {
     if path.exists() {
+        must_be_private(path).map_err(Error::Record)?;
         let text = fs::read_to_string(path);
         let text = text.map_err(|source| Error::File { what: path.display().to_string(), source })?;
         return Ok(Token::hash_of(&text));

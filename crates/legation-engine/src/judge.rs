@@ -10,7 +10,8 @@ use lanes::Lanes;
 use legation_exchange::rules::cap::{Judged, Opinion, Question, Word};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
@@ -45,12 +46,20 @@ impl fmt::Debug for JudgeSettings {
     }
 }
 
-/// A judge, and those who wait for a word of it.
+/// Where delegations are judged: whoever does it now, and those who wait. The judge may be another from one
+/// moment to the next; who waits keeps its place.
+pub(crate) struct Court {
+    judge: RwLock<Option<Arc<Judge>>>,
+    /// Whether there has been a judge. Where there never was, nobody looks for one.
+    sits: AtomicBool,
+    lanes: Lanes,
+}
+
+/// Somebody who is asked.
 pub(crate) struct Judge {
     settings: JudgeSettings,
     notary: Arc<Notary>,
     at_once: Semaphore,
-    lanes: Lanes,
 }
 
 /// The message a question is about.
@@ -83,9 +92,33 @@ enum Says {
     Veto,
 }
 
+impl Court {
+    pub(crate) fn of(judge: Option<JudgeSettings>, notary: &Arc<Notary>) -> Court {
+        let court = Court { judge: RwLock::default(), sits: AtomicBool::new(false), lanes: Lanes::default() };
+        court.appoint(judge, notary);
+        court
+    }
+
+    fn appoint(&self, judge: Option<JudgeSettings>, notary: &Arc<Notary>) {
+        let judge = judge.map(|settings| Arc::new(Judge::new(settings, Arc::clone(notary))));
+        self.sits.fetch_or(judge.is_some(), Ordering::AcqRel);
+        *self.judge.write().unwrap_or_else(PoisonError::into_inner) = judge;
+    }
+
+    /// Whether somebody may have to be waited for.
+    pub(crate) fn sits(&self) -> bool {
+        self.sits.load(Ordering::Acquire)
+    }
+
+    /// Who judges now.
+    pub(crate) fn judge(&self) -> Option<Arc<Judge>> {
+        self.judge.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 impl Judge {
-    pub(crate) fn new(settings: JudgeSettings, notary: Arc<Notary>) -> Judge {
-        Judge { settings, notary, at_once: Semaphore::new(AT_ONCE), lanes: Lanes::default() }
+    fn new(settings: JudgeSettings, notary: Arc<Notary>) -> Judge {
+        Judge { settings, notary, at_once: Semaphore::new(AT_ONCE) }
     }
 
     /// Asks once, and waits no longer than it may take.
@@ -121,7 +154,13 @@ impl Judge {
 impl Exchange {
     /// What a judge says, if there is one.
     pub(crate) async fn opinion(&self, question: Option<Question>) -> Option<Opinion> {
-        let (judge, question) = self.judge.as_ref().zip(question)?;
+        let (judge, question) = self.court.judge().zip(question)?;
         Some(judge.ask(question, About::default()).await)
+    }
+
+    /// Lets another judge delegations from now on, or nobody. What its silence means is said by
+    /// [`retune`](Exchange::retune), after this.
+    pub fn set_judge(&self, judge: Option<JudgeSettings>) {
+        self.court.appoint(judge, &self.notary);
     }
 }

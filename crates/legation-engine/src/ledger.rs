@@ -1,32 +1,41 @@
-//! The step everything rests on: room for a batch, decisions one after the other, one commit, and
-//! only then verdicts. It knows no clock and no thread, so that a simulation takes the same step.
+//! The steps everything rests on: room for an input, decisions one after the other, one commit for many, and
+//! only then verdicts. It knows no clock and no thread, so that a simulation takes the same steps.
+
+mod commit;
 
 use crate::draft::{self, Draft, Salts};
 use crate::exchange::Error;
-use crate::receipt::Fresh;
-use crate::transport;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
-    Alert, Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Party, Policy, State, Verdict, decide, earlier_than,
-    quoted_by, tick,
+    Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than, quoted_by,
+    tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-/// A record and the state folded from it. Inputs go in by batches; what comes out is durable.
+pub use commit::{Batch, Begun};
+
+/// A record and the state folded from it. Inputs are decided one after the other; what was decided is committed
+/// together, and while that is on its way to the disk more can be decided.
 #[derive(Debug)]
 pub struct Ledger {
     log: Log,
     policy: Policy,
-    /// Ahead of the record while a batch is being decided.
+    /// Ahead of the record by what is underway and what waits.
     state: State,
     /// What readers see: never ahead of the record.
     committed: Arc<RwLock<State>>,
     /// When to look again for what has fallen due.
     look: Moment,
     salts: Salts,
+    /// What was decided and is not written yet.
+    draft: Draft,
+    /// What was decided and no longer fits there: it is taken in once that is written.
+    beyond: Option<Made>,
+    /// What is written and not durable yet.
+    underway: Option<Draft>,
 }
 
 /// How often is looked for what has fallen due.
@@ -35,31 +44,12 @@ pub const LOOK: Duration = Duration::from_millis(100);
 /// How much that has fallen due is decided before what was asked.
 const DUE: usize = 1024;
 
-/// What came of a batch.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Batch {
-    /// The verdicts, one for each input, in order. They may be told: what they say is durable.
-    pub verdicts: Vec<Verdict>,
-    /// Whether the record has grown.
-    pub grown: bool,
-    /// What was committed last, for receipts.
-    pub fresh: Option<Fresh>,
-    /// Whose mailboxes have got something.
-    pub reached: Vec<String>,
-    /// Who may be another, or may do something else, than before.
-    pub changed: Vec<Party>,
-    /// What people are to be told of it.
-    pub alerts: Vec<Alert>,
-}
-
-/// What of a batch is durable already.
-#[derive(Default)]
-struct Told {
-    verdicts: Vec<Verdict>,
-    fresh: Option<Fresh>,
-    reached: Vec<String>,
-    changed: Vec<Party>,
-    alerts: Vec<Alert>,
+/// A decision that is not part of the state yet.
+#[derive(Debug)]
+struct Made {
+    entries: Vec<Entry>,
+    frames: Vec<Frame>,
+    verdict: Verdict,
 }
 
 impl Ledger {
@@ -69,92 +59,111 @@ impl Ledger {
         let entries = log.reader().effects(state.next());
         fold_onto(&mut state, entries)?;
         let committed = Arc::new(RwLock::new(state.for_readers()));
-        Ok(Ledger { log, policy, state, committed, look: Moment::default(), salts: Salts::default() })
+        let (look, salts, draft) = (Moment::default(), Salts::default(), Draft::default());
+        Ok(Ledger { log, policy, state, committed, look, salts, draft, beyond: None, underway: None })
     }
 
-    /// Decides by other settings from the next batch on.
+    /// Decides by other settings from the next input on.
     pub fn retune(&mut self, policy: Policy) {
         self.policy = policy;
     }
 
-    /// Decides a batch and commits what was decided.
+    /// Decides one input behind all before it. What finds no room is refused and changes nothing, and so does what no
+    /// record could take. Once the ledger is full, it is to be committed first.
     ///
-    /// What finds no room is refused and changes nothing, and so does what no record could take. An
-    /// error leaves it open what is durable: the ledger takes no more, and only a new start can tell.
-    pub fn batch(&mut self, inputs: Vec<Input>, now: Moment) -> Result<Batch, legation_store::Error> {
-        let (count, before) = (inputs.len(), self.size());
-        let size: usize = inputs.iter().map(weight).sum();
-        let mut told = Told { verdicts: Vec::with_capacity(count), ..Told::default() };
-        match self.log.reserve(size as u64).and_then(|()| self.decide(inputs, now, &mut told)) {
-            Err(legation_store::Error::Full { .. }) => self.refuse_rest(count, &mut told.verdicts),
-            done => done?,
+    /// An error leaves the ledger unusable: only a new start can tell what is there.
+    pub fn decide(&mut self, input: Input, now: Moment) -> Result<(), legation_store::Error> {
+        if !self.reserve(weight(&input))? {
+            self.draft.verdicts.push(Verdict::Refused(no_room()));
+            return Ok(());
         }
-        let Told { verdicts, fresh, reached, changed, alerts } = told;
-        Ok(Batch { verdicts, grown: self.size() > before, fresh, reached, changed, alerts })
+        let now = now.max(self.state.now());
+        let earlier = self.earlier(&input)?;
+        let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, now);
+        let frames = draft::frames(&mut entries, &mut self.salts)?;
+        match draft::check(&frames) {
+            Err(rejection) => self.draft.verdicts.push(Verdict::Refused(rejection)),
+            Ok(()) if self.draft.has_room_for(&frames) => self.take_in(Made { entries, frames, verdict }),
+            Ok(()) => self.beyond = Some(Made { entries, frames, verdict }),
+        }
+        Ok(())
     }
 
-    /// Decides one after the other, and tells the verdicts whose entries are committed. That is one
-    /// commit, unless what was decided comes to more than the record takes at once.
-    fn decide(&mut self, inputs: Vec<Input>, now: Moment, told: &mut Told) -> Result<(), legation_store::Error> {
-        let now = now.max(self.state.now());
-        let mut draft = Draft::default();
-        self.fall_due(now, &mut draft)?;
-        for input in inputs {
-            let earlier = self.earlier(&input, &draft.entries)?;
-            let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, now);
-            let frames = draft::frames(&mut entries, &mut self.salts)?;
-            if let Err(rejection) = draft::check(&frames) {
-                draft.verdicts.push(Verdict::Refused(rejection));
-                continue;
+    /// About how many bytes of the record what waits for a commit comes to.
+    pub fn expected(&self) -> usize {
+        self.draft.expected
+    }
+
+    /// Sees to room for so many bytes more. Behind what found none, nothing does until that is told: nobody's message
+    /// is to be overtaken by one that is smaller.
+    fn reserve(&mut self, bytes: usize) -> Result<bool, legation_store::Error> {
+        let expected = self.draft.expected + bytes;
+        if !self.draft.no_room {
+            match self.log.reserve(expected as u64) {
+                Err(legation_store::Error::Full { .. }) => self.draft.no_room = true,
+                done => done?,
             }
-            if !draft.has_room_for(&frames) {
-                self.commit(&mut draft, told)?;
-            }
-            self.take_in(entries, frames, &mut draft);
-            draft.verdicts.push(verdict);
         }
-        self.commit(&mut draft, told)
+        self.draft.expected = expected;
+        Ok(!self.draft.no_room)
+    }
+
+    /// Whether nothing more can be decided before something is committed.
+    pub fn is_full(&self) -> bool {
+        self.beyond.is_some()
+    }
+
+    /// How many verdicts wait for a commit, without those underway.
+    pub fn waiting(&self) -> usize {
+        self.draft.verdicts.len()
+    }
+
+    /// Whether something was decided that is not committed yet, without what is underway.
+    pub fn has_more(&self) -> bool {
+        !self.draft.is_empty() || self.beyond.is_some()
     }
 
     /// Decides what has fallen due, one thing after the other. What is left is due next time.
-    fn fall_due(&mut self, now: Moment, draft: &mut Draft) -> Result<(), legation_store::Error> {
+    pub fn fall_due(&mut self, now: Moment) -> Result<(), legation_store::Error> {
+        let now = now.max(self.state.now());
         let waits = self.state.next_deadline().is_none_or(|first| first > now);
-        if now < self.look && waits {
+        if self.is_full() || (now < self.look && waits) {
             return Ok(());
         }
         self.look = now.plus(LOOK);
         for _ in 0..DUE {
-            let quoted = self.quoted(now, &draft.entries)?;
+            let quoted = self.quoted(now)?;
             let mut due = tick(&self.state, &self.policy, now, quoted.as_deref());
             if due.is_empty() {
                 self.state.look_ahead();
                 return Ok(());
             }
             let frames = draft::frames(&mut due, &mut self.salts)?;
-            if !draft.has_room_for(&frames) {
+            if !self.draft.has_room_for(&frames) {
                 return Ok(());
             }
-            self.take_in(due, frames, draft);
+            self.fold_in(due, frames);
         }
         Ok(())
     }
 
     /// The message that is quoted in what falls due first; nothing once it is erased.
-    fn quoted(&self, now: Moment, batch: &[Entry]) -> Result<Option<Box<[u8]>>, legation_store::Error> {
+    fn quoted(&self, now: Moment) -> Result<Option<Box<[u8]>>, legation_store::Error> {
         let Some(position) = quoted_by(&self.state, now) else { return Ok(None) };
-        match position.checked_sub(self.log.next()).and_then(|at| usize::try_from(at).ok()) {
-            Some(at) => Ok(batch.get(at).and_then(|entry| entry.body.clone())),
-            None => Ok(self.log.read(position)?.and_then(|frame| frame.body.into_here()).map(Into::into)),
-        }
+        let body = match self.ahead(position) {
+            Some((_, frame)) => frame.body.here().map(<[u8]>::to_vec),
+            None => self.log.read(position)?.and_then(|frame| frame.body.into_here()),
+        };
+        Ok(body.map(Into::into))
     }
 
-    /// The messages an input may be a copy of: from the record, or from this batch.
-    fn earlier(&self, input: &Input, batch: &[Entry]) -> Result<Vec<Earlier>, legation_store::Error> {
+    /// The messages an input may be a copy of: from the record, or on their way there.
+    fn earlier(&self, input: &Input) -> Result<Vec<Earlier>, legation_store::Error> {
         let mut found = Vec::new();
         for position in earlier_than(&self.state, input) {
-            let effect = match position.checked_sub(self.log.next()).and_then(|at| usize::try_from(at).ok()) {
-                Some(at) => batch.get(at).map(|entry| entry.effect.clone()),
-                None => self.log.read(position)?.and_then(|frame| serde_json::from_slice(&frame.effect).ok()),
+            let effect = match self.ahead(position) {
+                Some((entry, _)) => Some(entry.effect.clone()),
+                None => self.log.read(position)?.and_then(|frame| Effect::read(&frame.effect).ok()),
             };
             if let Some(Effect::Accepted(accepted)) = effect {
                 found.push(Earlier { position, accepted });
@@ -163,44 +172,23 @@ impl Ledger {
         Ok(found)
     }
 
+    /// An entry that was decided and is not in the record yet.
+    fn ahead(&self, position: u64) -> Option<(&Entry, &Frame)> {
+        self.draft.at(position).or_else(|| self.underway.as_ref()?.at(position))
+    }
+
+    fn take_in(&mut self, made: Made) {
+        let Made { entries, frames, verdict } = made;
+        self.fold_in(entries, frames);
+        self.draft.verdicts.push(verdict);
+    }
+
     /// Folds entries into the state ahead of their commit.
-    fn take_in(&mut self, entries: Vec<Entry>, frames: Vec<Frame>, draft: &mut Draft) {
+    fn fold_in(&mut self, entries: Vec<Entry>, frames: Vec<Frame>) {
         for entry in &entries {
             self.state.apply(entry);
         }
-        draft.add(entries, frames);
-    }
-
-    fn commit(&mut self, draft: &mut Draft, told: &mut Told) -> Result<(), legation_store::Error> {
-        let Draft { entries, frames, verdicts, .. } = std::mem::take(draft);
-        if !frames.is_empty() {
-            let appended = self.log.append(&frames)?;
-            let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
-            for entry in &entries {
-                committed.apply(entry);
-            }
-            drop(committed);
-            transport::taken(&entries, &frames);
-            told.fresh = Fresh::of(frames, appended);
-            told.alerts.extend(entries.iter().filter_map(Alert::raised_by));
-            told.changed.extend(entries.iter().filter_map(|entry| entry.effect.changes()));
-            told.reached.extend(entries.into_iter().flat_map(|entry| entry.effect.reaches()));
-        }
-        self.state.settle();
-        told.verdicts.extend(verdicts);
-        Ok(())
-    }
-
-    /// The room was estimated. Where the estimate was short, the state is ahead of the record and
-    /// goes back to it.
-    fn refuse_rest(&mut self, count: usize, verdicts: &mut Vec<Verdict>) {
-        if self.state.next() != self.log.next() {
-            let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
-            self.state = self.state.back_to(&committed);
-            self.look = Moment::default();
-        }
-        let full = || Rejection::because(Code::StorageFull, "the record has no room; nothing was changed");
-        verdicts.resize_with(count, || Verdict::Refused(full()));
+        self.draft.add(entries, frames);
     }
 
     /// Whether this many bytes more would find room.
@@ -217,7 +205,14 @@ impl Ledger {
         Arc::clone(&self.committed)
     }
 
-    /// The state after the last batch.
+    /// The newest erase in the record, while it is not cleared.
+    pub fn newest_erasure(&self) -> Option<u64> {
+        let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
+        let erasures = committed.erasures();
+        erasures.newest().filter(|_| !erasures.is_clear())
+    }
+
+    /// The state after all that was decided.
     pub fn state(&self) -> &State {
         &self.state
     }
@@ -242,7 +237,7 @@ impl Ledger {
         self.log.reader()
     }
 
-    /// How many entries the record has.
+    /// How many entries the record has, with what is underway.
     pub fn size(&self) -> u64 {
         self.log.next()
     }
@@ -260,6 +255,10 @@ impl Ledger {
     }
 }
 
+fn no_room() -> Rejection {
+    Rejection::because(Code::StorageFull, "the record has no room; nothing was changed")
+}
+
 /// After how many entries a state that is being folded lets go of what is over.
 const SETTLE: u64 = 4096;
 
@@ -270,7 +269,7 @@ pub(crate) fn fold_onto(
 ) -> Result<(), Error> {
     for entry in entries {
         let Said { position, at, effect } = entry.map_err(Error::Record)?;
-        let effect: Effect = serde_json::from_slice(&effect).map_err(|_| Error::Entry { position })?;
+        let effect = Effect::read(&effect).map_err(|_| Error::Entry { position })?;
         state.apply(&Entry { position, at: Moment::from_micros(at), effect, body: None });
         if position % SETTLE == 0 {
             state.settle();
@@ -281,7 +280,7 @@ pub(crate) fn fold_onto(
 }
 
 /// About as many bytes as an input adds to the record, and rather more than less.
-pub(crate) fn weight(input: &Input) -> usize {
+fn weight(input: &Input) -> usize {
     let json = |value: Option<&serde_json::Value>| value.map_or(0, |value| value.to_string().len());
     4096 + match input {
         Input::Message(verified) => verified.received.bytes().len() * 2 + verified.scanned.len() * 8192,
@@ -297,6 +296,8 @@ pub(crate) fn weight(input: &Input) -> usize {
             erasure.positions.len() * 48 + erasure.redacted.len() * 96 + erasure.forgets.len() * 320 + unbinds
         }
         Input::Tally(refusals) => refusals.len() * 256,
+        Input::Call { call, .. } => call.arguments.len() * 2,
+        Input::Answer(answer) => answer.body.as_ref().map_or(0, |body| body.len() * 2) + answer.scanned.len() * 8192,
         Input::Remove { .. }
         | Input::Key { .. }
         | Input::Grant { .. }

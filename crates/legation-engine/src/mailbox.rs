@@ -129,7 +129,7 @@ impl Exchange {
 pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: u64) -> Result<Delivery, Error> {
     let frame = reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
     let receipt = notary.again(&frame)?;
-    let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position: message })?;
+    let effect = Effect::read(&frame.effect).map_err(|_| Error::Entry { position: message })?;
     let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body.into_here()) else {
         return Err(Error::Entry { position: message });
     };

@@ -3,16 +3,16 @@
 
 use crate::alerts::{self, AlertSettings, Desk};
 use crate::arrivals::Arrivals;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Seat};
 use crate::charters::Covered;
 use crate::clearing::Clearer;
 use crate::clock::Clock;
 use crate::crew::{Crew, Ended};
-use crate::decider::{Decider, Job, instant, now};
+use crate::decider::{Decider, Job, Waiting, instant, now};
 use crate::exchange::{Error, Exchange, Head};
 use crate::identity::{Identity, ring_of};
 use crate::index;
-use crate::judge::{Judge, JudgeSettings};
+use crate::judge::{Court, JudgeSettings};
 use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
 use crate::push;
@@ -23,6 +23,8 @@ use crate::revocations::Register;
 use crate::scanning::{ScanSettings, Scanning};
 use crate::snapshots::{Keeper, WORTH, latest};
 use crate::stats::{Stats, Timed};
+use crate::syncing::Syncing;
+use crate::tools::{Gateway, Tools};
 use crate::vault::{Guard, Vault};
 use legation_exchange::{Alert, Opacity, Policy, State};
 use legation_store::{Cut, Known, Options, Ring, Safe, Snapshots};
@@ -58,6 +60,8 @@ pub struct Settings {
     pub scanning: ScanSettings,
     /// Who judges delegations; what their silence means, the policy says.
     pub judge: Option<JudgeSettings>,
+    /// Who calls tools for agents; without, none is called.
+    pub tools: Option<Arc<dyn Gateway>>,
     /// What of an agent becomes a flag for those who are not cleared for it.
     pub opacity: Opacity,
 }
@@ -78,6 +82,7 @@ impl Settings {
             alerts: AlertSettings::default(),
             scanning: ScanSettings::default(),
             judge: None,
+            tools: None,
             opacity: Opacity::default(),
         }
     }
@@ -114,6 +119,7 @@ impl Exchange {
             alerts: told,
             scanning: scan,
             judge,
+            tools,
             opacity,
         } = settings;
         let scanning = Arc::new(Scanning::by(&scan).map_err(Error::Pattern)?);
@@ -131,16 +137,8 @@ impl Exchange {
         let notary = Arc::new(Notary::new(realm, ledger.committed(), key, reader.clone()));
         let (head, heads) = watch::channel(first_head(&ledger, &notary));
         let (jobs, queue) = mpsc::channel::<Job>(QUEUE);
-        let (public, rewriter) = (notary.public(), ledger.rewriter());
-        let keeper = Keeper {
-            snapshots: snapshots.clone(),
-            reader: reader.clone(),
-            head: heads.clone(),
-            ring: Arc::clone(&ring),
-            sealed_with: None,
-            covered,
-            worth: snapshot_every,
-        };
+        let (public, rewriter, runtime) = (notary.public(), ledger.rewriter(), Handle::current());
+        let keeper = Keeper::beside(&snapshots, &reader, &heads, &ring, (covered, snapshot_every));
         let bells = Arc::new(Arrivals::default());
         let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
         let (counting, pace) = (refusals::keep(jobs.downgrade(), Arc::clone(&tallies)), Arc::new(Limiter::new(pace)));
@@ -161,13 +159,14 @@ impl Exchange {
             arrivals: Arc::clone(&arrivals),
             policy,
             alerts: Arc::clone(&desk),
-            last: 0,
+            desk: Waiting::default(),
             sealed_for: None,
             clock,
+            syncing: Syncing::new()?,
         };
         let vault = Vault::of(rewriter, (snapshots, safe), ring, indexed.standing.clone(), Arc::clone(&desk));
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
-        let judge = judge.map(|judge| Arc::new(Judge::new(judge, Arc::clone(&notary))));
+        let court = Arc::new(Court::of(judge, &notary));
         let exchange = Exchange {
             data: data.clone().into(),
             key_ring: key_ring.into(),
@@ -185,8 +184,9 @@ impl Exchange {
             vault,
             pace,
             alerts: Arc::clone(&desk),
-            carrier,
-            judge,
+            carrier: carrier.map(Seat::of),
+            court,
+            tools: tools.map(Tools::new).map(Arc::new),
             scanning,
             register: Arc::new(Register::beside(&desk)),
             opacity: Covered::new(opacity),
@@ -195,17 +195,17 @@ impl Exchange {
             clearing,
         };
         alerts::tell(&exchange, told, data);
-        let runtime = Handle::current();
         exchange.set_going(&runtime, counting)?;
         let crew = Crew { decider, queue, keeper, follower, guard, clearer, arrivals: bells, alerts: desk };
         let (ended, recovery) = (crew.start(&runtime)?, exchange.tell_of(cut));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }
 
-    /// Lets go of keys that nobody has any more, counts who is refused, and brings messages to those who said where they
-    /// take them.
+    /// Lets go of keys that nobody has any more and of calls nobody waits for, counts who is refused, and brings messages
+    /// to those who said where they take them.
     fn set_going(&self, runtime: &Handle, counting: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
         self.let_go()?;
+        self.close_tool_calls();
         drop(runtime.spawn(counting));
         if let Some(outlet) = self.outlet() {
             drop(runtime.spawn(push::supervise(Arc::new(outlet))));

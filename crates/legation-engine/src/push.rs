@@ -6,7 +6,7 @@ mod parcel;
 mod runner;
 
 use crate::arrivals::Arrivals;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Seat};
 use crate::decider::Job;
 use crate::exchange::{Error, Exchange};
 use crate::receipt::Notary;
@@ -24,7 +24,7 @@ use tokio::task::AbortHandle;
 /// What runners share. It does not keep the exchange going.
 #[derive(Debug)]
 pub(crate) struct Outlet {
-    pub(crate) carrier: Arc<dyn Carrier>,
+    pub(crate) carrier: Seat,
     pub(crate) committed: Arc<RwLock<State>>,
     pub(crate) reader: Reader,
     pub(crate) notary: Arc<Notary>,
@@ -89,7 +89,7 @@ impl Exchange {
     /// What runners need, where somebody brings messages out.
     pub(crate) fn outlet(&self) -> Option<Outlet> {
         Some(Outlet {
-            carrier: Arc::clone(self.carrier.as_ref()?),
+            carrier: self.carrier.clone()?,
             committed: Arc::clone(&self.committed),
             reader: self.reader.clone(),
             notary: Arc::clone(&self.notary),
@@ -99,6 +99,14 @@ impl Exchange {
         })
     }
 
+    /// Lets another bring messages out from now on, where somebody does: by another list of what is allowed, say.
+    /// What is on its way already is not called back.
+    pub fn set_carrier(&self, carrier: Arc<dyn Carrier>) {
+        if let Some(seat) = &self.carrier {
+            seat.give_to(carrier);
+        }
+    }
+
     /// Judges where an agent wants its messages, before anything is decided about it.
     pub(crate) fn may_push(&self, registration: &Registration) -> Result<(), Rejection> {
         let Pushing::To(push) = &registration.push else { return Ok(()) };
@@ -106,7 +114,7 @@ impl Exchange {
             let message = "this exchange brings nothing to endpoints";
             return Err(Rejection::because(Code::UrlForbidden, message).at("/push/url"));
         };
-        carrier.check(&push.url).map(drop).map_err(|rejection| rejection.at("/push/url"))
+        carrier.now().check(&push.url).map(drop).map_err(|rejection| rejection.at("/push/url"))
     }
 
     /// Refuses before anything is decided. Those who are known are on the record with it.

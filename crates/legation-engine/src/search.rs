@@ -258,7 +258,10 @@ impl Exchange {
             | Effect::Dropped { .. }
             | Effect::Released(_)
             | Effect::Changed { .. }
-            | Effect::Rotated { .. } => false,
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Answered(_)
+            | Effect::Copied { .. } => false,
         }
     }
 
@@ -280,7 +283,7 @@ impl Exchange {
     /// An entry of the record.
     pub(crate) fn entry(&self, position: u64) -> Result<Option<Entry>, Error> {
         let Some(frame) = self.frame(position)? else { return Ok(None) };
-        let effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
+        let effect = Effect::read(&frame.effect).map_err(|_| Error::Entry { position })?;
         let (at, body) = (Moment::from_micros(frame.at), frame.body.into_here().map(Vec::into_boxed_slice));
         Ok(Some(Entry { position, at, effect, body }))
     }

@@ -18,16 +18,16 @@ pub(crate) const WORTH: u64 = 100_000;
 const REST: Duration = Duration::from_millis(50);
 
 pub(crate) struct Keeper {
-    pub(crate) snapshots: Snapshots,
-    pub(crate) reader: Reader,
-    pub(crate) head: watch::Receiver<Head>,
-    pub(crate) ring: Arc<Ring>,
+    snapshots: Snapshots,
+    reader: Reader,
+    head: watch::Receiver<Head>,
+    ring: Arc<Ring>,
     /// The key everything is sealed with, as far as was looked.
-    pub(crate) sealed_with: Option<u32>,
+    sealed_with: Option<u32>,
     /// Entries the newest snapshot covers.
-    pub(crate) covered: u64,
+    covered: u64,
     /// How many more make a new one.
-    pub(crate) worth: u64,
+    worth: u64,
 }
 
 /// A part of what was taken, by number, and until when it is of use.
@@ -45,6 +45,18 @@ struct Kept {
 }
 
 impl Keeper {
+    /// One who knows of no key yet, with how many entries the newest snapshot covers, and how many make a new one.
+    pub(crate) fn beside(
+        snapshots: &Snapshots,
+        reader: &Reader,
+        head: &watch::Receiver<Head>,
+        ring: &Arc<Ring>,
+        (covered, worth): (u64, u64),
+    ) -> Keeper {
+        let (snapshots, reader, head, ring) = (snapshots.clone(), reader.clone(), head.clone(), Arc::clone(ring));
+        Keeper { snapshots, reader, head, ring, sealed_with: None, covered, worth }
+    }
+
     /// Runs until the decider has gone. A snapshot that cannot be written costs only a slower start.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         step_back();

@@ -35,7 +35,16 @@ pub struct Link {
     /// What is known of it.
     pub accepted: Accepted,
     /// Whether it went on: it was never held, or was released.
-    pub in_force: bool,
+    pub went_on: bool,
+    /// The correction in force that took its place last.
+    pub corrected_by: Option<u64>,
+}
+
+impl Link {
+    /// Whether it counts today.
+    pub fn is_in_force(&self) -> bool {
+        self.went_on && self.corrected_by.is_none()
+    }
 }
 
 /// What a message is to the original.
@@ -110,7 +119,7 @@ impl Chain<'_> {
         }
         self.grounds(original, &mut chain)?;
         let more = self.mentions(original, &mut chain)?;
-        let authoritative = authoritative(original, &chain);
+        let authoritative = authoritative(original, &mut chain);
         Ok(Truth { original, authoritative, chain: chain.into_values().collect(), more })
     }
 
@@ -168,17 +177,17 @@ impl Chain<'_> {
     fn link(&self, position: u64) -> Result<Option<Link>, Error> {
         let Some(entry) = self.exchange.entry(position)? else { return Ok(None) };
         let Effect::Accepted(accepted) = entry.effect.clone() else { return Ok(None) };
-        let in_force = self.is_in_force(position, &accepted)?;
+        let went_on = self.went_on(position, &accepted)?;
         let is_own = match self.scope {
             Scope::All => true,
             Scope::Of { name, .. } => accepted.sender == *name,
             Scope::Nothing => false,
         };
-        let seen = self.scope.has(position, &accepted) && (in_force || is_own);
-        Ok(seen.then(|| Link { part: Bearing::of(&accepted), entry, accepted, in_force }))
+        let seen = self.scope.has(position, &accepted) && (went_on || is_own);
+        Ok(seen.then(|| Link { part: Bearing::of(&accepted), entry, accepted, went_on, corrected_by: None }))
     }
 
-    fn is_in_force(&self, position: u64, accepted: &Accepted) -> Result<bool, Error> {
+    fn went_on(&self, position: u64, accepted: &Accepted) -> Result<bool, Error> {
         if self.exchange.state().rules().holds.get(position).is_some() {
             return Ok(false);
         }
@@ -190,14 +199,20 @@ impl Chain<'_> {
     }
 }
 
-/// The last in force that takes the place of the original, or of what did before it.
-fn authoritative(original: u64, chain: &BTreeMap<u64, Link>) -> u64 {
+/// The last that takes the place of the original, or of what did before it. Notes what took the place of each.
+fn authoritative(original: u64, chain: &mut BTreeMap<u64, Link>) -> u64 {
     let mut versions = BTreeSet::from([original]);
-    for (position, link) in chain {
-        let amends =
-            link.part == Bearing::Correction && link.accepted.amended().any(|amended| versions.contains(&amended));
-        if amends && link.in_force {
+    let mut replaced = BTreeMap::new();
+    for (position, link) in chain.iter().filter(|(_, link)| link.part == Bearing::Correction && link.went_on) {
+        let amends: Vec<_> = link.accepted.amended().filter(|amended| versions.contains(amended)).collect();
+        if !amends.is_empty() {
             versions.insert(*position);
+        }
+        replaced.extend(amends.into_iter().map(|amended| (amended, *position)));
+    }
+    for (amended, by) in replaced {
+        if let Some(link) = chain.get_mut(&amended) {
+            link.corrected_by = Some(by);
         }
     }
     versions.last().copied().unwrap_or(original)

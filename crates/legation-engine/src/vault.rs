@@ -24,6 +24,8 @@ const RETRY: Duration = Duration::from_secs(30);
 /// How the record is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storage {
+    /// The format the record is written in.
+    pub format: u32,
     /// Bytes of its segments.
     pub bytes: u64,
     /// The keys of the ring, newest first.
@@ -98,7 +100,8 @@ impl Vault {
             newest: index == 0,
         });
         let keys = keys.collect();
-        Ok(Storage { bytes, keys, open: sealed_with(None), rewriting: *self.rewriting() })
+        let format = legation_store::FORMAT_NUMBER;
+        Ok(Storage { format, bytes, keys, open: sealed_with(None), rewriting: *self.rewriting() })
     }
 
     fn rewriting(&self) -> std::sync::MutexGuard<'_, Option<Rewriting>> {

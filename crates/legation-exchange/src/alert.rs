@@ -1,6 +1,8 @@
 //! What people are to be told without asking: raised by entries of the record, or by the exchange's own
 //! trouble. Those of one kind that come close together are one, with a count.
 
+mod open;
+
 use crate::effect::{Effect, Entry};
 use crate::key::KeyState;
 use crate::moment::Moment;
@@ -40,11 +42,13 @@ pub enum Kind {
     AckUnmatched,
     /// An agent goes on sending what is refused.
     Flood,
+    /// Messages could not be brought to an agent's endpoint.
+    PushFailed,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 11] = [
+    pub const ALL: [Kind; 12] = [
         Kind::Emergency,
         Kind::ReviewWaiting,
         Kind::Halted,
@@ -56,6 +60,7 @@ impl Kind {
         Kind::EscalationUnanswered,
         Kind::AckUnmatched,
         Kind::Flood,
+        Kind::PushFailed,
     ];
 
     /// Its name.
@@ -72,8 +77,69 @@ impl Kind {
             Kind::EscalationUnanswered => "escalation_unanswered",
             Kind::AckUnmatched => "ack_unmatched",
             Kind::Flood => "flood",
+            Kind::PushFailed => "push_failed",
         }
     }
+
+    /// How much hurry it has.
+    pub const fn urgency(self) -> Urgency {
+        match self {
+            Kind::Emergency => Urgency::Emergency,
+            Kind::Escalation | Kind::EscalationUnanswered | Kind::Halted | Kind::KeyRevoked | Kind::Storage => {
+                Urgency::Grave
+            }
+            Kind::ReviewWaiting
+            | Kind::DeadLetter
+            | Kind::Conflict
+            | Kind::AckUnmatched
+            | Kind::Flood
+            | Kind::PushFailed => Urgency::Usual,
+        }
+    }
+
+    /// Whether those about one agent never wait for those about another.
+    const fn is_apart(self) -> bool {
+        match self {
+            Kind::Emergency | Kind::Escalation | Kind::EscalationUnanswered | Kind::PushFailed => true,
+            Kind::ReviewWaiting
+            | Kind::Halted
+            | Kind::DeadLetter
+            | Kind::Storage
+            | Kind::KeyRevoked
+            | Kind::Conflict
+            | Kind::AckUnmatched
+            | Kind::Flood => false,
+        }
+    }
+
+    /// How close they come together to be one. An endpoint that stays away is told of now and then.
+    const fn close(self) -> Duration {
+        match self {
+            Kind::PushFailed => Duration::from_mins(5),
+            Kind::Emergency
+            | Kind::ReviewWaiting
+            | Kind::Halted
+            | Kind::DeadLetter
+            | Kind::Storage
+            | Kind::KeyRevoked
+            | Kind::Conflict
+            | Kind::Escalation
+            | Kind::EscalationUnanswered
+            | Kind::AckUnmatched
+            | Kind::Flood => Duration::from_secs(10),
+        }
+    }
+}
+
+/// How much hurry an alert has: the most comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// Somebody asks for help at once.
+    Emergency,
+    /// Something is wrong with an agent, or with the exchange itself.
+    Grave,
+    /// Something waits, or went wrong.
+    Usual,
 }
 
 /// Something people are to be told. Its members are in the order of canonical JSON.
@@ -81,6 +147,9 @@ impl Kind {
 pub struct Alert {
     /// Whom it is about: an agent, where there is one.
     pub about: Option<String>,
+    /// Whether it was raised before a start, and may have been told then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// When it was raised.
     #[serde(serialize_with = "written")]
     pub at: Moment,
@@ -134,6 +203,9 @@ fn told(alerting: Alerting<'_>) -> (Kind, String, usize, String) {
     (kind, about.to_owned(), 1, text.to_owned())
 }
 
+/// What is said of a message that waits.
+const WAITS: &str = "a message waits for a person";
+
 /// What people are asked by a change of what the rules keep.
 fn asks_a_person(change: &Change) -> Option<&'static str> {
     match change {
@@ -174,9 +246,10 @@ impl Alert {
                 (Kind::DeadLetter, agent.clone(), left, "messages reached nobody: removed".to_owned())
             }
             Effect::Accepted(accepted) if accepted.ruled.held.iter().any(|reason| reason.lifts == Lifter::Person) => {
-                (Kind::ReviewWaiting, accepted.sender.clone(), 1, "a message waits for a person".to_owned())
+                (Kind::ReviewWaiting, accepted.sender.clone(), 1, WAITS.to_owned())
             }
-            Effect::Accepted(accepted) if accepted.ruled.level == Some(Level::Block) => {
+            // An emergency that is said in VLP blocks too, and halts nothing.
+            Effect::Accepted(accepted) if accepted.ruled.level == Some(Level::Block) && !accepted.is_alarm => {
                 (Kind::Halted, accepted.sender.clone(), 1, "a session is halted".to_owned())
             }
             Effect::Accepted(accepted) if alerting(&accepted.ruled.changes).is_some() => {
@@ -197,6 +270,10 @@ impl Alert {
             }
             Effect::Refused(refused) if refused.code == Code::KeyRevoked.as_str() => {
                 (Kind::KeyRevoked, party(&refused.by), 1, "a key that is out of use was used".to_owned())
+            }
+            Effect::Pushed(pushed) if !pushed.given_up.is_empty() => {
+                let text = "messages could not be brought to an endpoint, and wait in the mailbox".to_owned();
+                (Kind::PushFailed, pushed.agent.clone(), pushed.given_up.len(), text)
             }
             Effect::Keyed { agent, keys, .. } => {
                 let ended = |state| matches!(state, KeyState::Revoked | KeyState::Compromised);
@@ -223,23 +300,27 @@ impl Alert {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Rotated { .. } => return None,
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Answered(_)
+            | Effect::Copied { .. } => return None,
         };
         let (position, count) = (Some(entry.position), count as u64);
         let (about, id, realm) = (Some(about), entry.position.to_string(), String::new());
-        Some(Alert { about, at: entry.at, count, id, kind, position, realm, text })
+        Some(Alert { about, again: false, at: entry.at, count, id, kind, position, realm, text })
     }
 
     /// One about the exchange's own disk.
     pub fn storage(at: Moment, text: impl Into<String>) -> Alert {
         let id = format!("storage-{}", at.micros());
         let (realm, text) = (String::new(), text.into());
-        Alert { about: None, at, count: 1, id, kind: Kind::Storage, position: None, realm, text }
+        Alert { about: None, again: false, at, count: 1, id, kind: Kind::Storage, position: None, realm, text }
     }
 
     /// Takes in a later one of its kind.
     fn join(&mut self, later: &Alert) {
         self.count += later.count;
+        self.again &= later.again;
         if self.about != later.about {
             self.about = None;
         }
@@ -252,8 +333,6 @@ fn is_emergency(change: &Change) -> bool {
     matches!(change, Change::Vcp(vcp::Change::ContextShared(shared)) if shared.transition == Transition::Emergency)
 }
 
-/// How close alerts of a kind come together to be one.
-const CLOSE: Duration = Duration::from_secs(10);
 /// How many are kept.
 const KEPT: usize = 4096;
 
@@ -263,10 +342,10 @@ const KEPT: usize = 4096;
 pub struct Alerts {
     kept: VecDeque<(u64, Alert)>,
     last: u64,
-    close: BTreeMap<Kind, Close>,
+    close: BTreeMap<(Kind, Option<String>), Close>,
 }
 
-/// The time after an alert in which others of its kind gather.
+/// The time after an alert in which others like it gather.
 #[derive(Clone, Debug)]
 struct Close {
     until: Duration,
@@ -274,28 +353,43 @@ struct Close {
 }
 
 impl Alerts {
-    /// Takes one in. The first of a kind is there at once; others gather for a while and are one then.
+    /// Takes one in. The first of a kind, for some kinds of an agent, is there at once; others gather for a while
+    /// and are one then.
     pub fn raise(&mut self, alert: Alert, now: Duration) {
         self.pass(now);
-        match self.close.get_mut(&alert.kind) {
+        match self.close.get_mut(&like(&alert)) {
             Some(Close { gathered: Some(gathered), .. }) => gathered.join(&alert),
             Some(Close { gathered, .. }) => *gathered = Some(alert),
             None => self.put(alert, now),
         }
     }
 
+    /// Lists one that is open since before a start.
+    pub fn list(&mut self, alert: Alert) {
+        self.number(alert);
+    }
+
+    /// Takes one from the list, since it is raised once more.
+    pub fn unlist(&mut self, id: &str) {
+        self.kept.retain(|(_, alert)| alert.id != id);
+    }
+
     /// Lets time pass.
     pub fn pass(&mut self, now: Duration) {
-        let over: Vec<_> = self.close.iter().filter(|(_, close)| close.until <= now).map(|(kind, _)| *kind).collect();
-        for kind in over {
-            if let Some(gathered) = self.close.remove(&kind).and_then(|close| close.gathered) {
+        let over = self.close.iter().filter(|(_, close)| close.until <= now).map(|(like, _)| like.clone());
+        for like in over.collect::<Vec<_>>() {
+            if let Some(gathered) = self.close.remove(&like).and_then(|close| close.gathered) {
                 self.put(gathered, now);
             }
         }
     }
 
     fn put(&mut self, alert: Alert, now: Duration) {
-        self.close.insert(alert.kind, Close { until: now + CLOSE, gathered: None });
+        self.close.insert(like(&alert), Close { until: now + alert.kind.close(), gathered: None });
+        self.number(alert);
+    }
+
+    fn number(&mut self, alert: Alert) {
         // Numbers go on rising from one start to the next.
         self.last = (self.last + 1).max(alert.at.micros());
         self.kept.push_back((self.last, alert));
@@ -310,10 +404,20 @@ impl Alerts {
         self.kept.range(from..).map(|(number, alert)| (*number, alert))
     }
 
+    /// The number of the last one.
+    pub fn last(&self) -> Option<u64> {
+        self.kept.back().map(|(number, _)| *number)
+    }
+
     /// Those that are not numbered yet.
     pub fn gathered(&self) -> impl Iterator<Item = &Alert> {
         self.close.values().filter_map(|close| close.gathered.as_ref())
     }
+}
+
+/// What it shares with those it is one with.
+fn like(alert: &Alert) -> (Kind, Option<String>) {
+    (alert.kind, alert.about.clone().filter(|_| alert.kind.is_apart()))
 }
 
 #[cfg(test)]
@@ -322,6 +426,7 @@ mod tests {
     use crate::dead::Why;
     use crate::effect::{Effect, Entry, Refused};
     use crate::moment::Moment;
+    use crate::push::{Outcome, Pushed, Try};
     use legation_protocol::json::{Doc, canonical};
     use std::time::Duration;
 
@@ -380,6 +485,41 @@ mod tests {
         let numbers: Vec<_> = alerts.after(None).map(|(number, _)| number).collect();
         assert!(numbers.is_sorted_by(|a, b| a < b));
         assert_eq!(alerts.after(numbers.get(2).copied()).count(), 1);
+    }
+
+    #[test]
+    fn an_emergency_never_waits_for_another_agents() {
+        let (mut alerts, second) = (Alerts::default(), Duration::from_secs);
+        let raised = |position: u64, agent: &str, kind| Alert { kind, ..died(position, agent) };
+        for (position, agent) in [(1, "ann"), (2, "bob"), (3, "ann"), (4, "cid")] {
+            alerts.raise(raised(position, agent, Kind::Emergency), second(position));
+        }
+        let told = |alerts: &Alerts| {
+            alerts.after(None).map(|(_, alert)| (alert.about.clone().unwrap(), alert.count)).collect::<Vec<_>>()
+        };
+        let want =
+            |all: &[(&str, u64)]| all.iter().map(|(about, count)| ((*about).to_owned(), *count)).collect::<Vec<_>>();
+        // Ann's second is the first one's echo, and waits as before.
+        assert_eq!(told(&alerts), want(&[("ann", 2), ("bob", 2), ("cid", 2)]));
+        alerts.pass(second(11));
+        assert_eq!(told(&alerts), want(&[("ann", 2), ("bob", 2), ("cid", 2), ("ann", 2)]));
+    }
+
+    #[test]
+    fn an_endpoint_that_stays_away_is_told_of_now_and_then() {
+        let (mut alerts, second) = (Alerts::default(), Duration::from_secs);
+        let tried = |position| Try { position, number: 4, outcome: Outcome::Status(503) };
+        for minute in 0..10 {
+            let given_up = vec![tried(minute), tried(minute + 100)];
+            let pushed = Pushed { agent: "ann".to_owned(), given_up, ..Pushed::default() };
+            let alert = Alert::raised_by(&entry(minute, Effect::Pushed(pushed))).unwrap();
+            assert_eq!((alert.kind, alert.about.as_deref(), alert.count), (Kind::PushFailed, Some("ann"), 2));
+            alerts.raise(alert, second(minute * 60));
+        }
+        let counts: Vec<_> = alerts.after(None).map(|(_, alert)| alert.count).collect();
+        assert_eq!(counts, [2, 8]);
+        let delivered = Pushed { delivered: vec![tried(1)], ..Pushed::default() };
+        assert_eq!(Alert::raised_by(&entry(1, Effect::Pushed(delivered))), None);
     }
 
     #[test]

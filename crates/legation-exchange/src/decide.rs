@@ -2,6 +2,7 @@
 //! that make it so.
 
 mod acknowledge;
+mod call;
 mod dead_letters;
 mod erase;
 mod keys;
@@ -31,6 +32,7 @@ use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Message, Received, Rejection};
 use legation_scan::Found;
 
+pub use call::{Answer, Call};
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use keys::key_statement;
 pub use misunderstood::Misunderstood;
@@ -214,6 +216,15 @@ pub enum Input {
         /// Who asks.
         who: Who,
     },
+    /// To call a tool through the gateway.
+    Call {
+        /// Which, and with what.
+        call: Box<Call>,
+        /// Who asks.
+        who: Who,
+    },
+    /// To note what came of a call.
+    Answer(Box<Answer>),
     /// To note that somebody known was refused something.
     Refusal(Refused),
     /// To note what strangers were refused.
@@ -237,6 +248,13 @@ pub enum Directive {
     Extension(extensions::Order),
     /// What is asked of identity tokens.
     Identity(identity::Order),
+    /// To note that a copy of the record is taken.
+    Copy {
+        /// How many entries it holds.
+        size: u64,
+        /// Whether the secret keys are in it.
+        keys: bool,
+    },
 }
 
 impl Directive {
@@ -248,7 +266,8 @@ impl Directive {
             | Directive::Acl(_)
             | Directive::Vlp(_)
             | Directive::Extension(_)
-            | Directive::Identity(_) => None,
+            | Directive::Identity(_)
+            | Directive::Copy { .. } => None,
         }
     }
 }
@@ -351,6 +370,8 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Drop { before, kept } => Ok(desk.dropped(before, kept)),
         Input::Restore(restore) => Ok(desk.restore(*restore)),
         Input::Order { order, who } => desk.order(&order, &who),
+        Input::Call { call, who } => desk.call(*call, &who),
+        Input::Answer(answer) => desk.answer(*answer),
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
         Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
     };
@@ -419,6 +440,8 @@ struct Asked {
     digest: Option<String>,
     judged: Option<cap::Judged>,
     id: Option<String>,
+    /// Whose mild escalation is cut.
+    cut: Option<String>,
 }
 
 type Decided = Result<Decision, Rejection>;
@@ -442,7 +465,8 @@ impl Desk<'_> {
             | Input::Acknowledge { who, .. }
             | Input::Resend { who, .. }
             | Input::Purge { who, .. }
-            | Input::Erase { who, .. } => who,
+            | Input::Erase { who, .. }
+            | Input::Call { who, .. } => who,
             Input::Message(_)
             | Input::Confirm(_)
             | Input::Misunderstood(_)
@@ -451,16 +475,24 @@ impl Desk<'_> {
             | Input::Tally(_)
             | Input::Clear { .. }
             | Input::Drop { .. }
-            | Input::Restore(_) => return None,
+            | Input::Restore(_)
+            | Input::Answer(_) => return None,
         };
-        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None, id: None, judged })
+        (*who != Who::Nobody).then(|| Asked { by: who.to_string(), digest: None, id: None, cut: None, judged })
     }
 
     /// A stranger's refusals are counted elsewhere: they are no reason to let the record grow.
     fn refused(&self, asked: Option<Asked>, rejection: Rejection) -> Decision {
-        let refused =
-            asked.map(|Asked { by, digest, id, judged }| Refused { digest, judged, id, ..Refused::of(by, &rejection) });
+        let digest = asked.as_ref().and_then(|asked| asked.digest.clone());
+        let refused = asked.map(|Asked { by, digest, id, cut, judged }| {
+            let refused = Refused::of(by, &rejection);
+            Refused { digest, judged, id, cut, ..refused }
+        });
         let entries = refused.map(|refused| self.entry(Effect::Refused(refused), None)).into_iter().collect();
+        let rejection = match digest {
+            Some(digest) => rejection.about(digest),
+            None => rejection,
+        };
         Decision { verdict: Verdict::Refused(rejection), entries }
     }
 

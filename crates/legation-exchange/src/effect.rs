@@ -12,6 +12,7 @@ use crate::person::Person;
 use crate::push::Pushed;
 use crate::rules::cap::Judged;
 use crate::rules::{Change, Ruled};
+use crate::tool::{Answered, Called};
 use legation_protocol::{Format, Rejection};
 use serde::{Deserialize, Serialize};
 
@@ -149,9 +150,39 @@ pub enum Effect {
         /// Who did it.
         by: String,
     },
+    /// A tool is called for an agent: from here on it may have been.
+    Called(Called),
+    /// What came of that.
+    Answered(Answered),
+    /// Somebody took a copy of the record.
+    Copied {
+        /// How many entries it holds.
+        size: u64,
+        /// Whether the secret keys are in it: whoever has it reads everything, and signs as the exchange.
+        keys: bool,
+        /// Who did it.
+        by: String,
+    },
 }
 
+/// How the effect of a message begins, as it is written.
+const MESSAGE: &[u8] = br#"{"entry":"accepted","#;
+
 impl Effect {
+    /// Reads an effect as the record has it. Nearly all are of messages, and those are read straight, without finding out
+    /// what they are first.
+    pub fn read(bytes: &[u8]) -> serde_json::Result<Effect> {
+        if bytes.starts_with(MESSAGE) {
+            return serde_json::from_slice(bytes).map(Effect::Accepted);
+        }
+        serde_json::from_slice(bytes)
+    }
+
+    /// What it changes of what the rules keep once a message that is held goes on.
+    pub fn makes_later(&self) -> &[Change] {
+        if let Effect::Accepted(accepted) = self { &accepted.ruled.later } else { &[] }
+    }
+
     /// What it changes of what the rules keep.
     pub fn made(&self) -> &[Change] {
         match self {
@@ -175,7 +206,10 @@ impl Effect {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Rotated { .. } => &[],
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Answered(_)
+            | Effect::Copied { .. } => &[],
         }
     }
 
@@ -185,6 +219,8 @@ impl Effect {
             Effect::Accepted(accepted) => accepted.to,
             Effect::Resent(resent) => vec![resent.agent],
             Effect::Released(released) => released.to,
+            // Whoever brings messages hears of those that go once more.
+            Effect::Pushed(pushed) if !pushed.again.is_empty() => vec![pushed.agent],
             Effect::Refused(_)
             | Effect::Tallied { .. }
             | Effect::Registered { .. }
@@ -202,7 +238,10 @@ impl Effect {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Changed { .. }
-            | Effect::Rotated { .. } => Vec::new(),
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Answered(_)
+            | Effect::Copied { .. } => Vec::new(),
         }
     }
 
@@ -230,7 +269,10 @@ impl Effect {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Rotated { .. } => None,
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Answered(_)
+            | Effect::Copied { .. } => None,
         }
     }
 }
@@ -352,6 +394,9 @@ pub struct Refused {
     /// The id of the message that was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Whose mild escalation it was, if it is cut because its sender raised enough of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
 }
 
 /// How many characters of a reason, or of a pointer, are kept.

@@ -33,14 +33,15 @@ mod said;
 mod snapshot;
 mod state;
 mod token;
+pub mod tool;
 mod who;
 
 pub use agent::Agent;
-pub use alert::{Alert, Alerts, Kind};
+pub use alert::{Alert, Alerts, Kind, Urgency};
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId,
-    Verdict, Verified, decide, earlier_than, key_statement, quoted_by, tick,
+    Answer, Call, Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof,
+    Restore, SpareId, Verdict, Verified, decide, earlier_than, key_statement, quoted_by, tick,
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};
@@ -52,7 +53,7 @@ pub use moment::Moment;
 pub use opacity::{Clearance, Opacity};
 pub use person::{People, Person};
 pub use policy::{Policy, Shares};
-pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Try};
+pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Standing, Try};
 pub use redaction::Redaction;
 pub use registration::Registration;
 pub use registry::Registry;

@@ -1,7 +1,8 @@
 //! What waits for an agent. Listed by the position that routed it here, acknowledged by position.
 
 use crate::moment::Moment;
-use std::collections::{BTreeSet, VecDeque};
+use crate::push::{Standing, Try};
+use std::collections::{BTreeMap, VecDeque};
 
 /// A message that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +26,16 @@ pub struct Mailbox {
     items: VecDeque<Item>,
     /// No item expires before this.
     earliest: Option<Moment>,
-    /// Positions of items that are no longer pushed, since that failed too often. They wait for a reader.
-    given_up: BTreeSet<u64>,
+    /// How those stand that could not be pushed, by position.
+    unpushed: BTreeMap<u64, Standing>,
+    /// How often some of them went once more, since the state was read.
+    turns: u64,
 }
 
 impl PartialEq for Mailbox {
-    /// The bound on expiry may lag behind what was taken out.
+    /// The bound on expiry may lag behind what was taken out, and turns are counted for those who look on.
     fn eq(&self, other: &Self) -> bool {
-        self.items == other.items && self.given_up == other.given_up
+        self.items == other.items && self.unpushed == other.unpushed
     }
 }
 
@@ -45,12 +48,23 @@ impl Mailbox {
 
     /// What waits beyond `after` and may still be pushed.
     pub fn pushable(&self, after: Option<u64>) -> impl Iterator<Item = Item> {
-        self.after(after).filter(|item| !self.given_up.contains(&item.position))
+        self.after(after).filter(|item| self.unpushed.get(&item.position).is_none_or(|standing| standing.goes()))
     }
 
-    /// Positions of what waits and is not pushed any more.
-    pub fn given_up(&self) -> impl Iterator<Item = u64> {
-        self.given_up.iter().copied()
+    /// How those stand that wait and could not be pushed, by position.
+    pub fn unpushed(&self) -> impl Iterator<Item = (u64, Standing)> {
+        self.unpushed.iter().map(|(position, standing)| (*position, *standing))
+    }
+
+    /// What waits and could not be pushed, and stands so.
+    pub fn standing(&self, wanted: Standing) -> impl Iterator<Item = Item> {
+        let so = self.unpushed.iter().filter(move |(_, standing)| **standing == wanted);
+        so.filter_map(|(position, _)| self.items.get(self.place(*position)?).copied())
+    }
+
+    /// Rises whenever some that were given up go once more.
+    pub fn turns(&self) -> u64 {
+        self.turns
     }
 
     /// How many messages wait.
@@ -63,6 +77,13 @@ impl Mailbox {
         self.items.is_empty()
     }
 
+    /// Whether any of these waits: all up to a position, or those at some.
+    pub(crate) fn has_any(&self, up_to: Option<u64>, positions: &[u64]) -> bool {
+        let at = |position: &u64| self.items.binary_search_by_key(position, |item| item.position).is_ok();
+        let first = self.items.front();
+        up_to.is_some_and(|up_to| first.is_some_and(|first| first.position <= up_to)) || positions.iter().any(at)
+    }
+
     pub(crate) fn put(&mut self, item: Item) {
         self.earliest = Some(self.earliest.map_or(item.expires, |earliest| earliest.min(item.expires)));
         self.items.push_back(item);
@@ -71,7 +92,7 @@ impl Mailbox {
     pub(crate) fn take_up_to(&mut self, position: u64) {
         let taken = self.items.partition_point(|item| item.position <= position);
         self.items.drain(..taken);
-        self.given_up = self.given_up.split_off(&position.saturating_add(1));
+        self.unpushed = self.unpushed.split_off(&position.saturating_add(1));
         self.tidy();
     }
 
@@ -83,17 +104,17 @@ impl Mailbox {
         let mut sorted = positions.to_vec();
         sorted.sort_unstable();
         self.items.retain(|item| sorted.binary_search(&item.position).is_err());
-        self.given_up.retain(|position| sorted.binary_search(position).is_err());
+        self.unpushed.retain(|position, _| sorted.binary_search(position).is_err());
         self.tidy();
     }
 
     /// Takes out every message that is one of those.
     pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
-        let given_up = &mut self.given_up;
+        let unpushed = &mut self.unpushed;
         self.items.retain(|item| {
             let goes = is_one(item.message);
             if goes {
-                given_up.remove(&item.position);
+                unpushed.remove(&item.position);
             }
             !goes
         });
@@ -105,24 +126,46 @@ impl Mailbox {
         let (taken, left) = std::mem::take(&mut self.items).into_iter().partition::<Vec<_>, _>(is_one);
         self.items = left.into();
         for item in &taken {
-            self.given_up.remove(&item.position);
+            self.unpushed.remove(&item.position);
         }
         taken
     }
 
     pub(crate) fn take(&mut self, position: u64) -> Option<Item> {
-        let at = self.items.binary_search_by_key(&position, |item| item.position).ok()?;
+        let at = self.place(position)?;
         let item = self.items.remove(at);
-        self.given_up.remove(&position);
+        self.unpushed.remove(&position);
         self.tidy();
         item
     }
 
     /// These wait for a reader from now on.
-    pub(crate) fn give_up(&mut self, positions: &[u64]) {
-        let waits = |position: &&u64| self.items.binary_search_by_key(*position, |item| item.position).is_ok();
-        let given_up: Vec<_> = positions.iter().filter(waits).copied().collect();
-        self.given_up.extend(given_up);
+    pub(crate) fn give_up(&mut self, tries: &[Try]) {
+        for Try { position, outcome, .. } in tries {
+            let before = self.unpushed.get(position).copied();
+            self.stand(*position, Standing::given_up(before, *outcome));
+        }
+    }
+
+    /// Those of these that were given up go once more.
+    pub(crate) fn go_again(&mut self, positions: &[u64]) {
+        self.turns += u64::from(!positions.is_empty());
+        for position in positions {
+            if let Some(standing) = self.unpushed.get_mut(position).filter(|standing| standing.may_go()) {
+                *standing = Standing::Again;
+            }
+        }
+    }
+
+    /// Says how one stands, if it waits.
+    pub(crate) fn stand(&mut self, position: u64, standing: Standing) {
+        if self.place(position).is_some() {
+            self.unpushed.insert(position, standing);
+        }
+    }
+
+    fn place(&self, position: u64) -> Option<usize> {
+        self.items.binary_search_by_key(&position, |item| item.position).ok()
     }
 
     /// A mailbox that was once full does not keep the room.

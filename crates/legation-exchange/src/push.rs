@@ -30,6 +30,9 @@ pub struct Pushed {
     /// Those that will not. They wait in the mailbox.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub given_up: Vec<Try>,
+    /// Where those were routed that had been given up and go once more. It comes before the rest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<u64>,
 }
 
 impl Pushed {
@@ -48,12 +51,17 @@ impl Pushed {
         }
     }
 
-    /// How many attempts there were.
+    /// How many messages it tells of, as often as it does.
     pub fn len(&self) -> usize {
-        self.delivered.len() + self.failed.len() + self.given_up.len()
+        self.delivered.len() + self.failed.len() + self.given_up.len() + self.again.len()
     }
 
-    /// Whether there were none.
+    /// Whether it changes which messages are brought at all.
+    pub fn is_turn(&self) -> bool {
+        !self.given_up.is_empty() || !self.again.is_empty()
+    }
+
+    /// Whether it tells of none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -68,6 +76,50 @@ pub enum Fate {
     Failed,
     /// None follows.
     GivenUp,
+}
+
+/// Where a message stands that could not be brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Given up. It goes once more when its endpoint takes others again.
+    GivenUp,
+    /// It goes once more.
+    Again,
+    /// Given up for the second time. It goes again only where somebody asks for that.
+    Spent,
+    /// Older than what is sent to other machines: it does not go again.
+    TooOld,
+}
+
+impl Standing {
+    /// Whether it is brought.
+    pub const fn goes(self) -> bool {
+        match self {
+            Standing::Again => true,
+            Standing::GivenUp | Standing::Spent | Standing::TooOld => false,
+        }
+    }
+
+    /// Whether it goes again where somebody asks for that.
+    pub const fn may_go(self) -> bool {
+        match self {
+            Standing::GivenUp | Standing::Spent => true,
+            Standing::Again | Standing::TooOld => false,
+        }
+    }
+
+    /// Where a message stands once it is given up.
+    pub(crate) fn given_up(before: Option<Standing>, outcome: Outcome) -> Standing {
+        if outcome == Outcome::Lost(Lost::TooOld) {
+            return Standing::TooOld;
+        }
+        match before {
+            None | Some(Standing::GivenUp) => Standing::GivenUp,
+            Some(Standing::Again | Standing::Spent) => Standing::Spent,
+            Some(Standing::TooOld) => Standing::TooOld,
+        }
+    }
 }
 
 /// One attempt, in the record `[position, number, outcome]`.
@@ -168,7 +220,7 @@ impl fmt::Display for Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lost, Outcome, Pushed, Try};
+    use super::{Lost, Outcome, Pushed, Standing, Try};
 
     #[test]
     fn attempts_are_few_bytes_of_the_record() {
@@ -177,11 +229,28 @@ mod tests {
             agent: "ann".to_owned(),
             delivered: vec![tried(7, 1, Outcome::Status(200))],
             failed: vec![tried(8, 2, Outcome::Lost(Lost::Timeout))],
-            given_up: Vec::new(),
+            ..Pushed::default()
         };
         let text = serde_json::to_string(&pushed).unwrap();
         assert_eq!(text, r#"{"agent":"ann","delivered":[[7,1,200]],"failed":[[8,2,"timeout"]]}"#);
         assert_eq!(serde_json::from_str::<Pushed>(&text).unwrap(), pushed);
+    }
+
+    #[test]
+    fn what_is_given_up_twice_goes_again_only_where_somebody_asks() {
+        let (failed, old) = (Outcome::Status(503), Outcome::Lost(Lost::TooOld));
+        let check = |before, outcome, want| assert_eq!(Standing::given_up(before, outcome), want, "{before:?}");
+        check(None, failed, Standing::GivenUp);
+        // An attempt that is noted twice is one.
+        check(Some(Standing::GivenUp), failed, Standing::GivenUp);
+        check(Some(Standing::Again), failed, Standing::Spent);
+        check(Some(Standing::Spent), failed, Standing::Spent);
+        check(None, old, Standing::TooOld);
+        check(Some(Standing::Again), old, Standing::TooOld);
+        check(Some(Standing::TooOld), failed, Standing::TooOld);
+        let all = [Standing::GivenUp, Standing::Again, Standing::Spent, Standing::TooOld];
+        assert_eq!(all.map(Standing::goes), [false, true, false, false]);
+        assert_eq!(all.map(Standing::may_go), [true, false, true, false]);
     }
 
     #[test]

@@ -5,8 +5,9 @@ use crate::effect::{Accepted, Effect, Refused};
 use crate::erased::{Redacted, Unbound};
 use crate::extensions::{self, Subject};
 use crate::record::Hash;
-use crate::rules::Change;
 use crate::rules::cap::Judged;
+use crate::rules::{Change, Finding};
+use crate::tool::Answered;
 use std::collections::BTreeSet;
 
 /// An entry's effect that is to give way.
@@ -28,7 +29,7 @@ impl Redaction {
         let redacted = effect.redacted()?;
         let forgets = redacted.made().iter().filter_map(Change::extension).find_map(extensions::Change::forgets);
         let forgets = forgets.cloned();
-        let unbinds = effect.made().iter().flat_map(Change::unbinds).collect();
+        let unbinds = effect.made().iter().chain(effect.makes_later()).flat_map(Change::unbinds).collect();
         let effect = serde_json::to_vec(&redacted).ok()?;
         let says = Redacted { position, effect: Hash::of(&[&effect]) };
         Some(Redaction { effect, says, forgets, unbinds })
@@ -46,6 +47,10 @@ impl Effect {
             Effect::Changed { changes, by } => {
                 Effect::Changed { changes: changes.iter().map(Change::redacted).collect(), by: by.clone() }
             }
+            Effect::Answered(answered) => Effect::Answered(Answered {
+                findings: answered.findings.iter().map(Finding::redacted).collect(),
+                ..answered.clone()
+            }),
             Effect::Tallied { .. }
             | Effect::Registered { .. }
             | Effect::Removed { .. }
@@ -63,7 +68,9 @@ impl Effect {
             | Effect::Cleared { .. }
             | Effect::Dropped { .. }
             | Effect::Released(_)
-            | Effect::Rotated { .. } => return None,
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Copied { .. } => return None,
         };
         Some(redacted).filter(|redacted| redacted != self)
     }
@@ -78,9 +85,12 @@ impl Effect {
         if let Effect::Accepted(accepted) = self { accepted.ruled.because } else { None }
     }
 
-    /// The entries it goes with when they are erased: it is what the exchange said of them, or why somebody let them go
-    /// on or not.
+    /// The entries it goes with when they are erased: it is what the exchange said of them, why somebody let them go on or
+    /// not, or what came of a call.
     pub fn echo_of(&self) -> BTreeSet<u64> {
+        if let Effect::Answered(answered) = self {
+            return BTreeSet::from([answered.call]);
+        }
         let because = self.because();
         let is_reason = || matches!(self, Effect::Changed { .. }) && self.redacted().is_some();
         let concerns = self.made().iter().filter_map(Change::concerns);

@@ -1,10 +1,11 @@
 //! The way to one agent's endpoint: which message goes when, and when the endpoint is left alone. It holds
-//! a place in the mailbox and the few messages that are on their way, never a queue of its own.
+//! a place in the mailbox, those before it that go once more and the few that are on their way, never a queue
+//! of its own.
 //!
 //! Times are those of a clock that only rises, as told since the route began.
 
 use crate::push::{Fate, Lost, Outcome, Try};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// A route.
@@ -12,9 +13,24 @@ use std::time::Duration;
 pub struct Route {
     /// The last message that was taken from the mailbox.
     cursor: Option<u64>,
+    /// Those at or before it that go once more.
+    again: BTreeSet<u64>,
     /// Those on their way.
     legs: BTreeMap<u64, Leg>,
     circuit: Circuit,
+    life: Life,
+}
+
+/// Whether the endpoint has taken anything since one was last given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Life {
+    /// It has not, or nothing is known of it.
+    #[default]
+    Away,
+    /// It just has.
+    Back,
+    /// It has, and those that were given up were asked for.
+    There,
 }
 
 /// Where a message is on its way.
@@ -40,12 +56,17 @@ enum Circuit {
 /// What happens to a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The next message of the mailbox could go.
+    /// The next message could go.
     Offered {
         /// Where it was routed.
         position: u64,
     },
-    /// The next message of the mailbox is too old to go.
+    /// A message that was taken before goes once more.
+    Again {
+        /// Where it was routed.
+        position: u64,
+    },
+    /// The next message is too old to go.
     TooOld {
         /// Where it was routed.
         position: u64,
@@ -98,6 +119,26 @@ impl Route {
         self.cursor
     }
 
+    /// The first of those that go once more.
+    pub fn next_again(&self) -> Option<u64> {
+        self.again.first().copied()
+    }
+
+    /// Whether a message is on its way, or goes once more.
+    pub fn has(&self, position: u64) -> bool {
+        self.again.contains(&position) || self.legs.contains_key(&position)
+    }
+
+    /// Whether the endpoint took something for the first time since one was given up, or since the route began.
+    /// It is told once.
+    pub fn is_back(&mut self) -> bool {
+        let is_back = self.life == Life::Back;
+        if is_back {
+            self.life = Life::There;
+        }
+        is_back
+    }
+
     /// How many messages could go now.
     pub fn room(&self, now: Duration) -> usize {
         match self.circuit {
@@ -125,6 +166,10 @@ impl Route {
     pub fn after(&mut self, event: Event, now: Duration) -> Option<Order> {
         match event {
             Event::Offered { position } => self.offered(position, now),
+            Event::Again { position } => {
+                self.again(position, now);
+                None
+            }
             Event::TooOld { position } => {
                 self.advance(position)?;
                 Some(Order::Note(Fate::GivenUp, Try { position, number: 0, outcome: Outcome::Lost(Lost::TooOld) }))
@@ -138,12 +183,11 @@ impl Route {
                     self.legs.insert(position, Leg::Waits { number: number + 1, due });
                     return Some(Order::Note(Fate::Failed, tried));
                 }
-                self.legs.remove(&position);
                 self.learn(outcome, now, jitter);
-                let fate = if outcome.is_delivered() { Fate::Delivered } else { Fate::GivenUp };
-                Some(Order::Note(fate, tried))
+                Some(Order::Note(self.arrived(position, outcome), tried))
             }
             Event::Gone { position } => {
+                self.again.remove(&position);
                 let gone = self.legs.remove(&position);
                 if let (Some(_), Circuit::Probing { pause }) = (gone, self.circuit) {
                     self.circuit = Circuit::Open { pause, until: now };
@@ -151,6 +195,19 @@ impl Route {
                 None
             }
         }
+    }
+
+    /// A message's way has ended. An endpoint that takes something is back.
+    fn arrived(&mut self, position: u64, outcome: Outcome) -> Fate {
+        self.legs.remove(&position);
+        if !outcome.is_delivered() {
+            self.life = Life::Away;
+            return Fate::GivenUp;
+        }
+        if self.life == Life::Away {
+            self.life = Life::Back;
+        }
+        Fate::Delivered
     }
 
     fn offered(&mut self, position: u64, now: Duration) -> Option<Order> {
@@ -165,8 +222,22 @@ impl Route {
         Some(Order::Post { position, number: 1 })
     }
 
-    /// Nothing for what was taken already.
+    /// Takes one in that was taken before. An endpoint that was left alone is not left alone for it.
+    fn again(&mut self, position: u64, now: Duration) {
+        if self.cursor.is_none_or(|cursor| cursor < position) || self.legs.contains_key(&position) {
+            return;
+        }
+        self.again.insert(position);
+        if let Circuit::Open { pause, .. } = self.circuit {
+            self.circuit = Circuit::Open { pause, until: now };
+        }
+    }
+
+    /// Nothing for what was taken already, and does not go once more.
     fn advance(&mut self, position: u64) -> Option<()> {
+        if self.again.remove(&position) {
+            return Some(());
+        }
         if self.cursor.is_some_and(|cursor| position <= cursor) {
             return None;
         }
@@ -284,6 +355,42 @@ mod tests {
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
         assert_eq!(exhaust(&mut route, 9, Outcome::Status(204), now), [0.0]);
         assert_eq!(route.room(now), Route::WINDOW);
+    }
+
+    #[test]
+    fn an_endpoint_is_back_with_the_first_message_that_it_takes() {
+        let mut route = Route::default();
+        let mut ends = |position, status| {
+            route.after(Event::Offered { position }, Duration::ZERO);
+            route.after(ended(position, Outcome::Status(status)), Duration::ZERO);
+            route.is_back()
+        };
+        // What was given up before a start is not forgotten by it.
+        assert_eq!([ends(1, 200), ends(2, 200)], [true, false]);
+        assert_eq!([ends(3, 404), ends(4, 410), ends(5, 200), ends(6, 204)], [false, false, true, false]);
+    }
+
+    #[test]
+    fn what_goes_once_more_goes_first_and_has_four_attempts_again() {
+        let mut route = Route::default();
+        for position in 0..3 {
+            exhaust(&mut route, position, Outcome::Status(503), Duration::from_secs(position * 100));
+        }
+        let now = Duration::from_mins(5);
+        for position in [2, 0, 7] {
+            route.after(Event::Again { position }, now);
+        }
+        // Beyond the cursor there is nothing that was taken.
+        assert_eq!((route.next_again(), route.has(2), route.has(7)), (Some(0), true, false));
+        assert_eq!(exhaust(&mut route, 0, Outcome::Status(503), now), [0.0, 1.0, 3.0, 7.0]);
+        assert_eq!((route.next_again(), route.cursor()), (Some(2), Some(2)));
+        // The endpoint is left alone again, until somebody asks.
+        let now = now + Duration::from_secs(7);
+        assert_eq!(route.after(Event::Offered { position: 2 }, now), None);
+        route.after(Event::Again { position: 0 }, now);
+        assert_eq!(exhaust(&mut route, 0, Outcome::Status(200), now), [0.0]);
+        assert_eq!(exhaust(&mut route, 2, Outcome::Status(200), now), [0.0]);
+        assert_eq!((route.next_again(), route.after(Event::Offered { position: 2 }, now)), (None, None));
     }
 
     #[test]

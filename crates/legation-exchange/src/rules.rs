@@ -8,6 +8,7 @@ mod case;
 mod deferred;
 pub mod hold;
 pub mod identity;
+mod moves;
 mod redacted;
 pub mod revocation;
 mod ruling;
@@ -16,10 +17,11 @@ pub mod translate;
 pub mod vcp;
 pub mod vlp;
 mod voice;
+mod waits;
 
 pub use case::Speaker;
 pub use deferred::Deferred;
-pub use ruling::{Finding, Ruled, Spot};
+pub use ruling::{About, Finding, Ruled, Spot};
 pub use voice::Voice;
 
 pub(crate) use case::Case;
@@ -151,8 +153,16 @@ impl Change {
 
     /// The message it is part of is held.
     fn hold(&mut self) {
-        if let Change::Vlp(change) = self {
-            change.hold();
+        match self {
+            Change::Vlp(change) => change.hold(),
+            Change::Cap(change) => change.hold(),
+            Change::Hold(_)
+            | Change::Vcp(_)
+            | Change::Acl(_)
+            | Change::Translated(_)
+            | Change::BrokenOff { .. }
+            | Change::Extension(_)
+            | Change::Identity(_) => {}
         }
     }
 
@@ -192,10 +202,14 @@ impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
             Change::Hold(change) => {
+                let with = change.refuses().map_or_else(Vec::new, |message| self.holds.said_with(message));
+                for said in with {
+                    self.deferred.drop_one(said);
+                }
                 self.holds.apply(change);
                 if let hold::Change::Refused { message, .. } = change {
                     self.deferred.drop_one(*message);
-                    self.cap.refused(*message);
+                    self.cap.refused(at, *message);
                     self.vlp.sessions.stays_held(*message);
                     self.acl.lose_all(*message, acl::Loss::Refused, at.at);
                     self.translations.said_for(*message).for_each(|said| self.holds.refuse(said));
@@ -220,9 +234,15 @@ impl Kept {
 
     /// A held message goes on, and what the exchange said for it.
     pub(crate) fn released(&mut self, at: At, message: u64) {
-        self.holds.take(message);
+        self.holds.go_on(message);
         self.vlp.sessions.go_on(message);
         for change in self.deferred.take(message, at.at) {
+            // A conversation may have moved on without it.
+            if let Change::Acl(acl::Change::Moved(moved)) = &change
+                && !self.acl.may_still_move(moved)
+            {
+                continue;
+            }
             self.apply(At { position: message, at: at.at }, &change);
         }
         self.cap.released(at, message);
@@ -245,7 +265,11 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     match case.received.message() {
         Message::Vcp(envelope) => vcp::look(case, envelope, &mut ruling)?,
         Message::Acl(_) if translate::goes_on(case) => {}
-        Message::Acl(message) => acl::look(case, message, &mut ruling)?,
+        Message::Acl(message) => {
+            if !cap::decide_in_acl(case, message, &mut ruling)? {
+                acl::look(case, message, &mut ruling)?;
+            }
+        }
         Message::Cap(message) => cap::look(case, message, &mut ruling)?,
         Message::Vlp(message) => {
             vlp::look(case, message, &mut ruling)?;
@@ -265,7 +289,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     translate::look(case, &mut ruling)?;
     cap::mark_unreviewed(case, &mut ruling);
     if !ruling.reasons.is_empty() {
-        ruling.changes.iter_mut().for_each(Change::hold);
+        waits::settle(case, &mut ruling)?;
     }
     Ok(ruling)
 }

@@ -10,6 +10,7 @@ use crate::erased::{Dropped, Erasures};
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::Person;
+use crate::push::Standing;
 use crate::rules::Kept;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
@@ -32,14 +33,14 @@ struct WireState {
     erasures: Erasures,
     #[serde(default)]
     dropped: Dropped,
-    /// What of them is not pushed any more.
+    /// How those of them stand that could not be pushed.
     #[serde(default)]
-    given_up: Vec<(String, Vec<u64>)>,
+    unpushed: Vec<(String, Vec<(u64, Standing)>)>,
     /// What the rules keep.
     rules: Kept,
 }
 
-const FORM: u32 = 10;
+const FORM: u32 = 11;
 /// Bytes of one item.
 const ITEM: usize = 32;
 
@@ -54,7 +55,7 @@ impl State {
             gone: self.registry.gone().map(str::to_owned).collect(),
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
-            given_up: self.given_up(),
+            unpushed: self.unpushed(),
             mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.to_owned(), mailbox.len())).collect(),
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
@@ -91,18 +92,20 @@ impl State {
             items.by_ref().take(count).for_each(|item| mailbox.put(item));
             state.mailboxes.insert(agent, mailbox);
         }
-        for (agent, positions) in wire.given_up {
+        for (agent, unpushed) in wire.unpushed {
             if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
-                mailbox.give_up(&positions);
+                for (position, standing) in unpushed {
+                    mailbox.stand(position, standing);
+                }
             }
         }
         Some(state)
     }
 
-    fn given_up(&self) -> Vec<(String, Vec<u64>)> {
+    fn unpushed(&self) -> Vec<(String, Vec<(u64, Standing)>)> {
         let all =
-            self.mailboxes.iter().map(|(agent, mailbox)| (agent.to_owned(), mailbox.given_up().collect::<Vec<_>>()));
-        all.filter(|(_, positions)| !positions.is_empty()).collect()
+            self.mailboxes.iter().map(|(agent, mailbox)| (agent.to_owned(), mailbox.unpushed().collect::<Vec<_>>()));
+        all.filter(|(_, unpushed)| !unpushed.is_empty()).collect()
     }
 
     /// What was taken since the state was empty or read from bytes, and until when that is of use.

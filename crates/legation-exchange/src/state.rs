@@ -174,7 +174,7 @@ impl State {
                 self.rules.cap.registered(&self.registry, agent);
             }
             Effect::Removed { agent, .. } => {
-                self.remove(agent, entry.at);
+                self.remove(agent, At { position: entry.position, at: entry.at });
                 // Its identity tokens were revoked.
                 self.rules.revocations.revoked(At { position: entry.position, at: entry.at });
             }
@@ -204,7 +204,14 @@ impl State {
                 self.release(At { position: entry.position, at: entry.at }, released);
             }
             Effect::Changed { changes, .. } => self.change(entry, changes),
-            Effect::Refused(_) | Effect::Tallied { .. } | Effect::Rotated { .. } => {}
+            Effect::Called(called) => self.rules.cap.calls.begin(entry.position, called),
+            Effect::Answered(answered) => {
+                // A name that was removed and registered again is another's.
+                let caller = self.registry.agent(&answered.agent).filter(|agent| agent.since < answered.call);
+                self.rules.cap.calls.end(entry.position, answered, caller.is_some());
+            }
+            Effect::Refused(refused) => self.rules.vcp.cut(refused, entry.at),
+            Effect::Tallied { .. } | Effect::Rotated { .. } | Effect::Copied { .. } => {}
         }
     }
 
@@ -214,7 +221,7 @@ impl State {
         if accepted.ruled.held.is_empty() {
             self.change(entry, &accepted.ruled.changes);
         } else {
-            let now = self.rules.deferred.keep(position, entry.at, &accepted.ruled.changes);
+            let now = self.rules.deferred.keep(position, entry.at, &accepted.ruled);
             for change in now {
                 self.change(entry, std::slice::from_ref(change));
             }
@@ -316,7 +323,7 @@ impl State {
         self.dead.take_messages(&is_erased);
         self.rules.holds.take_messages(&is_erased);
         self.rules.vlp.sessions.erase(&is_erased);
-        self.rules.cap.erased(&is_erased);
+        self.rules.cap.erased(At { position: entry.position, at: entry.at }, &is_erased);
         self.rules.acl.erase(&is_erased, entry.at);
         self.rules.vcp.letters.erase(&is_erased);
         self.rules.deferred.erase(&is_erased);
@@ -355,16 +362,18 @@ impl State {
         }
     }
 
-    /// What was brought is acknowledged; what was given up waits, and is not brought again.
+    /// What was brought is acknowledged; what was given up waits, and may go once more.
     fn pushed(&mut self, pushed: &Pushed) {
         let Some(mailbox) = self.mailboxes.get_mut(&pushed.agent) else { return };
         let positions = |tries: &[crate::push::Try]| tries.iter().map(|tried| tried.position).collect::<Vec<_>>();
+        mailbox.go_again(&pushed.again);
         mailbox.take_all(&positions(&pushed.delivered));
-        mailbox.give_up(&positions(&pushed.given_up));
+        mailbox.give_up(&pushed.given_up);
     }
 
     /// Removes an agent. What waited for it reached nobody; those below it go to whom it stood below.
-    fn remove(&mut self, agent: &str, at: Moment) {
+    fn remove(&mut self, agent: &str, on: At) {
+        let at = on.at;
         for item in self.mailboxes.remove(agent).unwrap_or_default().after(None) {
             let letter = DeadLetter { message: item.message, why: Why::Removed, at, from: item.from };
             self.dead.put(item.position, agent, letter);
@@ -375,8 +384,10 @@ impl State {
             for message in self.rules.holds.forget_suspended(sender.since) {
                 self.rules.vlp.sessions.stays_held(message);
                 self.rules.deferred.drop_one(message);
+                self.rules.cap.refused(on, message);
             }
         }
+        self.rules.deferred.forget(agent);
         self.rules.vcp.forget(agent, at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);

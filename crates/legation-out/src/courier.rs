@@ -7,6 +7,7 @@ use crate::target::{Host, Target};
 use crate::tls::Tls;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Body;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT};
 use hyper::{Method, Request};
 use hyper_util::client::legacy::Client;
@@ -71,12 +72,15 @@ impl Courier {
     pub fn new(options: Options) -> Result<Courier, Error> {
         let Options { allow, authorities, resolver, section } = options;
         let guard = Arc::new(Guard { allow, resolver, tls: Tls::new(authorities.as_deref())? });
-        let client = Client::builder(TokioExecutor::new())
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(KEPT)
-            .pool_timer(TokioTimer::new())
-            .build(Connector(Arc::clone(&guard)));
-        Ok(Courier { client, guard, section })
+        Ok(Courier { client: client(&guard), guard, section })
+    }
+
+    /// A client that goes where this courier may, with bodies and connections of its own.
+    pub(crate) fn client_for<B: Body + Send>(&self) -> Client<Connector, B>
+    where
+        B::Data: Send,
+    {
+        client(&self.guard)
     }
 
     fn judge(&self, target: &Target) -> Result<Reach, Rejection> {
@@ -131,6 +135,17 @@ impl Carrier for Courier {
             answered.unwrap_or(Err(Outcome::Lost(Lost::Timeout)))
         })
     }
+}
+
+fn client<B: Body + Send>(guard: &Arc<Guard>) -> Client<Connector, B>
+where
+    B::Data: Send,
+{
+    Client::builder(TokioExecutor::new())
+        .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(KEPT)
+        .pool_timer(TokioTimer::new())
+        .build(Connector(Arc::clone(guard)))
 }
 
 fn request(target: &Target, parcel: Parcel) -> Option<Request<Full<Bytes>>> {

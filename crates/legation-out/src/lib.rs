@@ -8,7 +8,9 @@ mod courier;
 mod resolve;
 mod target;
 mod tls;
+mod tools;
 
 pub use allow::{Allow, BadAllow};
 pub use courier::{Courier, Error, Options};
 pub use resolve::{Found, Resolve, System};
+pub use tools::{ToolServer, Toolbox, Way};

@@ -251,6 +251,14 @@ codes! {
     ToolNotBound = "tool_not_bound",
     /// A result that names a scope outside those left to the sender.
     ScopeDenied = "scope_denied",
+    /// A tool of a server that the exchange does not call, or that the server does not have.
+    UnknownTool = "unknown_tool",
+    /// A tool server that cannot be reached: nothing was sent.
+    ToolUnavailable = "tool_unavailable",
+    /// A tool server that was asked and has not answered: nothing is known of what the tool did.
+    ToolTimeout = "tool_timeout",
+    /// A tool server that answered with no result.
+    ToolFailed = "tool_failed",
     /// No such task.
     UnknownTask = "unknown_task",
     /// No such session.
@@ -295,6 +303,7 @@ impl Code {
                 | Code::DelegationLimit
                 | Code::ExtensionLimit
                 | Code::CoreFeatureLost
+                | Code::ToolUnavailable
         )
     }
 

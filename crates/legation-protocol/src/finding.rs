@@ -120,7 +120,7 @@ impl Findings {
         }
         let place = self.0.iter().position(|v| v.severity == Severity::Error).unwrap_or(0);
         let first = Box::new(self.0.remove(place));
-        Rejection { first, rest: self.0 }
+        Rejection { first, rest: self.0, digest: None }
     }
 
     /// All of them, in the order found.
@@ -180,6 +180,7 @@ impl Drop for Entered<'_, '_> {
 pub struct Rejection {
     first: Box<Violation>,
     rest: Vec<Violation>,
+    digest: Option<Box<str>>,
 }
 
 impl Rejection {
@@ -233,6 +234,18 @@ impl Rejection {
         self
     }
 
+    /// Says which message it is about, by the digest under which the refusal can be looked up.
+    #[must_use]
+    pub fn about(mut self, digest: impl Into<Box<str>>) -> Self {
+        self.digest = Some(digest.into());
+        self
+    }
+
+    /// The digest of the message that was refused, if it was read.
+    pub fn digest(&self) -> Option<&str> {
+        self.digest.as_deref()
+    }
+
     /// Whether sending the same again later could succeed.
     pub fn retryable(&self) -> bool {
         self.first.code.is_retryable()
@@ -253,7 +266,7 @@ impl Rejection {
 
 impl From<Violation> for Rejection {
     fn from(first: Violation) -> Self {
-        Rejection { first: Box::new(first), rest: Vec::new() }
+        Rejection { first: Box::new(first), rest: Vec::new(), digest: None }
     }
 }
 

@@ -9,7 +9,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Backup, Target};
+use futures_util::StreamExt as _;
+use legation_engine::{Backup, Error, Target};
 use serde::Deserialize;
 use std::io;
 use std::sync::Arc;
@@ -24,12 +25,8 @@ const WAITING: usize = 4;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
-    #[serde(default = "yes")]
+    #[serde(default)]
     keys: bool,
-}
-
-const fn yes() -> bool {
-    true
 }
 
 /// `POST /v1/backup`
@@ -41,31 +38,35 @@ pub(crate) async fn take(
 ) -> Result<Response, Refusal> {
     let by = caller.must_be_operator()?;
     let Wanted { keys } = body::object(&headers, body).await?;
-    let backup = shared.exchange.backup(keys)?;
+    let backup = shared.exchange.backup(keys, caller.0.clone()).await??;
     tracing::info!(by, keys, size = backup.manifest.checkpoint.unverified().size, "a backup is taken");
     let length = backup.bytes.to_string();
     let (sender, mut receiver) = mpsc::channel(WAITING);
     // Ends by itself when nobody takes what it reads.
     drop(tokio::task::spawn_blocking(move || copy(backup, &sender)));
-    let pieces = futures_util::stream::poll_fn(move |context| receiver.poll_recv(context));
+    // What cannot even begin is said in words.
+    let first = receiver.recv().await.transpose()?;
+    let rest = futures_util::stream::poll_fn(move |context| receiver.poll_recv(context));
+    let pieces = futures_util::stream::iter(first.map(Ok)).chain(rest);
+    let pieces = pieces.map(|piece| piece.map_err(|_: Error| io::Error::other("the copy broke off")));
     let about = [(CONTENT_TYPE.as_str(), "application/x-tar"), (LENGTH, length.as_str())];
     Ok((about, Body::from_stream(pieces)).into_response())
 }
 
 /// What cannot be read breaks the answer off, so that nobody takes half a copy for a whole one.
-fn copy(backup: Backup, sender: &mpsc::Sender<io::Result<Bytes>>) {
+fn copy(backup: Backup, sender: &mpsc::Sender<Result<Bytes, Error>>) {
     let mut out = io::BufWriter::with_capacity(PIECE, Outgoing(sender));
     let copied = backup.write(Target::Tar(&mut out), &mut |_| ());
     let flushed = io::Write::flush(&mut out);
     if let Err(error) = copied {
         tracing::warn!(error = &error as &dyn std::error::Error, "a backup broke off");
-        drop(sender.blocking_send(Err(io::Error::other("the copy broke off"))));
+        drop(sender.blocking_send(Err(error)));
     } else if flushed.is_err() {
         tracing::info!("nobody took the rest of a backup");
     }
 }
 
-struct Outgoing<'s>(&'s mpsc::Sender<io::Result<Bytes>>);
+struct Outgoing<'s>(&'s mpsc::Sender<Result<Bytes, Error>>);
 
 impl io::Write for Outgoing<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

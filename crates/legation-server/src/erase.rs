@@ -51,6 +51,8 @@ struct Told {
     refusals: u64,
     /// What was said because of them, and of them.
     echoes: u64,
+    /// Calls of tools, and what came of them.
+    calls: u64,
     /// Entries of extensions.
     kept: u64,
     undelivered: u64,
@@ -70,9 +72,9 @@ struct Place {
 impl Told {
     fn of(toll: &Toll, status: &'static str, entries: Vec<u64>) -> Told {
         let place = |(position, at): (u64, Moment)| Place { position, received_at: at.to_string() };
-        let Toll { messages, refusals, echoes, kept, undelivered, already, .. } = *toll;
+        let Toll { messages, refusals, echoes, calls, kept, undelivered, already, .. } = *toll;
         let (first, last) = (toll.first.map(place), toll.last.map(place));
-        Told { status, messages, refusals, echoes, kept, undelivered, already, first, last, entries }
+        Told { status, messages, refusals, echoes, calls, kept, undelivered, already, first, last, entries }
     }
 }
 

@@ -147,6 +147,14 @@ struct Why {
     reason: String,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resumed {
+    reason: String,
+    #[serde(default)]
+    escalation: Option<String>,
+}
+
 /// `POST /v1/agents/{id}/suspend`
 pub(crate) async fn suspend(
     State(shared): State<Arc<Shared>>,
@@ -170,7 +178,7 @@ pub(crate) async fn resume(
     body: Body,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let Why { reason } = body::object(&headers, body).await?;
+    let Resumed { reason, escalation } = body::object(&headers, body).await?;
     let exchange = shared.exchange.clone();
-    done(shared.apart(async move { exchange.resume(&id, reason, caller.0).await }).await?)
+    done(shared.apart(async move { exchange.resume(&id, escalation, reason, caller.0).await }).await?)
 }

@@ -5,15 +5,18 @@ use crate::cookie;
 use crate::gate::is_from_elsewhere;
 use crate::header::Header;
 use crate::proxy::{Proxy, is_passed_on};
+use crate::refusal::Refusal;
 use crate::sessions::SignedIn;
+use crate::settings::Limits;
 use crate::shared::Shared;
 use crate::traces::Trace;
-use crate::visits::{Peer, Via, Visit};
+use crate::visits::{Peer, Place, Via, Visit};
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use legation_exchange::Who;
+use legation_protocol::Code;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, OnceLock};
@@ -85,6 +88,13 @@ impl Guest {
 }
 
 impl Guest {
+    /// A place for a WebSocket; without a connection nobody needs one.
+    pub(crate) fn stay(&self, limits: &Limits) -> Result<Option<Place>, Refusal> {
+        let Some(visit) = &self.visit else { return Ok(None) };
+        let full = || Refusal::because(Code::Busy, "as many WebSockets are open as there are places for");
+        visit.stay(limits).ok_or_else(full).map(Some)
+    }
+
     /// Ready when the connection is to make room, which only one can that has proven nothing.
     pub(crate) async fn told_to_leave(&self) {
         match &self.visit {

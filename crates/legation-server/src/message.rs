@@ -161,7 +161,10 @@ impl<'e> Facts<'e> {
             | Effect::Dropped { .. }
             | Effect::Released(_)
             | Effect::Changed { .. }
-            | Effect::Rotated { .. } => Err(Error::Entry { position: entry.position }),
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Answered(_)
+            | Effect::Copied { .. } => Err(Error::Entry { position: entry.position }),
         }
     }
 }

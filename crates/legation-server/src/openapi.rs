@@ -21,6 +21,7 @@ pub(crate) mod schema;
 mod sending;
 mod shapes;
 mod tasks;
+mod tools;
 mod truth;
 mod upkeep;
 
@@ -68,6 +69,7 @@ fn chapters() -> Vec<Chapter> {
         handshake::chapter(),
         extensions::chapter(),
         tasks::chapter(),
+        tools::chapter(),
         escalations::chapter(),
         record::chapter(),
         people::chapter(),

@@ -35,6 +35,9 @@ pub(crate) struct Body<'r> {
     retryable: bool,
     at: Option<&'r str>,
     spec: Option<&'static str>,
+    /// The digest of the message that was refused, if it was read: what the refusal is looked up by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<&'r str>,
 }
 
 impl Refusal {
@@ -89,6 +92,7 @@ impl Refusal {
             retryable: self.rejection.retryable(),
             at: first.at.as_deref(),
             spec: first.spec,
+            digest: self.rejection.digest(),
         }
     }
 }

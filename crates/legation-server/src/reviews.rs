@@ -120,7 +120,7 @@ struct Why<'r> {
 impl<'r> Why<'r> {
     fn of(reason: &'r Reason, says: Cow<'r, str>) -> Self {
         let lifts = match &reason.lifts {
-            Lifter::Person => "person",
+            Lifter::Person | Lifter::Cleared(_) => "person",
             Lifter::Overseer(_) => "overseer",
             Lifter::Resume(_) => "resume",
             Lifter::Session(_) => "session",

@@ -12,8 +12,9 @@ use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
     agents, alerts, backup, console, constraints, conversations, dead_letters, demo, entries, erase, escalations,
-    evidence, extensions, feed, health, identities, inbox, keys, leftover, mcp, memory, message, messages, metrics,
-    openapi, page, people, record, reviews, revocations, search, signin, storage, stream, talks, tasks, truth, ws,
+    evidence, extensions, feed, halts, health, identities, inbox, keys, leftover, mcp, memory, message, messages,
+    metrics, openapi, page, people, record, reviews, revocations, search, signin, storage, stream, talks, tasks, tools,
+    truth, ws,
 };
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -60,6 +61,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/messages/{key}/truth", truth::get),
         Door::get("/v1/sessions", talks::list),
         Door::get("/v1/sessions/{id}", talks::get),
+        Door::get("/v1/sessions/{id}/evidence", halts::get),
         Door::post("/v1/sessions/{id}/release", talks::release),
         Door::get("/v1/agents", agents::list),
         Door::put("/v1/agents/{id}", agents::put),
@@ -88,6 +90,10 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::post("/v1/tasks/{id}/retry", tasks::retry),
         Door::post("/v1/tasks/{id}/reassign", tasks::reassign),
         Door::post("/v1/tasks/{id}/escalate", tasks::escalate),
+        Door::get("/v1/tools", tools::list),
+        Door::post("/v1/tools/call", tools::call),
+        Door::get("/v1/tools/calls", tools::calls),
+        Door::get("/v1/tools/calls/{position}", tools::one_call),
         Door::get("/v1/reviews", reviews::list),
         Door::get("/v1/reviews/{id}", reviews::get),
         Door::post("/v1/reviews/{id}", reviews::decide),

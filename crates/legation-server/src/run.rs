@@ -44,6 +44,15 @@ pub async fn run(
         shared.tasks.close();
         shared.tasks.wait().await;
     };
+    // Tools that have not answered by then have not answered: there must be time to write that down.
+    let cut = async {
+        tokio::time::sleep(drain / 2).await;
+        shared.exchange.end_tool_calls();
+        pending::<()>().await;
+    };
+    let drained = async {
+        tokio::select! { () = drained => {}, () = cut => {} }
+    };
     if tokio::time::timeout(drain, drained).await.is_err() {
         tracing::warn!("some requests were not over in time");
     }

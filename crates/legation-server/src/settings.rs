@@ -80,10 +80,19 @@ pub struct Limits {
     pub hellos: Option<Rate>,
 }
 
+impl Limits {
+    /// How many of the connections may be sockets: the rest is left for requests, so that those who send, ask how it
+    /// is and put things right find a way in beside any number of sockets.
+    pub(crate) fn sockets(&self) -> usize {
+        let kept = (self.connections / 16).max(1);
+        self.connections.saturating_sub(kept).max(1)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            connections: 10_000,
+            connections: 12_000,
             unproven_connections: 1000,
             handshake_time: Duration::from_secs(10),
             head_bytes: 16 << 10,

@@ -41,6 +41,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::NotFound
         | Code::UnknownReview
         | Code::UnknownTask
+        | Code::UnknownTool
         | Code::UnknownSession
         | Code::UnknownEscalation
         | Code::UnknownDeliberation => StatusCode::NOT_FOUND,
@@ -67,7 +68,9 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::MailboxFull | Code::RateLimited | Code::DelegationLimit | Code::ExtensionLimit => {
             StatusCode::TOO_MANY_REQUESTS
         }
-        Code::Busy | Code::CoreFeatureLost => StatusCode::SERVICE_UNAVAILABLE,
+        Code::Busy | Code::CoreFeatureLost | Code::ToolUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Code::ToolFailed => StatusCode::BAD_GATEWAY,
+        Code::ToolTimeout => StatusCode::GATEWAY_TIMEOUT,
         Code::HelloRequired => StatusCode::PRECONDITION_REQUIRED,
         Code::StorageFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::UnknownDialect

@@ -49,7 +49,7 @@ struct Progress {
 
 impl Stored {
     fn of(storage: Storage, (setting, kept): (Retention, legation_engine::Retained)) -> Stored {
-        let Storage { bytes, keys, open, rewriting } = storage;
+        let Storage { format, bytes, keys, open, rewriting } = storage;
         let key =
             |KeyInUse { id, created, segments, newest }| Key { id, created: created.to_string(), segments, newest };
         let rewriting = rewriting.map(|Rewriting { done, of }| Progress { done, of });
@@ -60,7 +60,7 @@ impl Stored {
             dropped_before: kept.dropped_before,
         };
         let keys = keys.into_iter().map(key).collect();
-        Stored { format: 2, bytes, keys, open_segments: open, rewriting, retention }
+        Stored { format, bytes, keys, open_segments: open, rewriting, retention }
     }
 }
 

@@ -26,7 +26,7 @@ const MOST: usize = 1000;
 const MUCH: usize = 2000;
 
 /// The session's id in the path, percent-decoded.
-pub(crate) struct SessionPath(String);
+pub(crate) struct SessionPath(pub(crate) String);
 
 impl FromRequestParts<Arc<Shared>> for SessionPath {
     type Rejection = Refusal;

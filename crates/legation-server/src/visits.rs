@@ -1,5 +1,6 @@
 //! Who is in the house: every open connection, and which of them has proven nothing yet. There are never
-//! more than the limits say. Who has said nothing makes room for who comes next.
+//! more than the limits say. Who has said nothing makes room for who comes next, and so does who is between two
+//! requests; and sockets, which stay, never take all the places: some are left for requests.
 
 use crate::settings::Limits;
 use std::collections::BTreeMap;
@@ -13,10 +14,14 @@ use tokio::time::Instant;
 #[derive(Debug, Default)]
 pub(crate) struct Visits {
     open: AtomicUsize,
+    /// Places that sockets have.
+    sockets: AtomicUsize,
     next: AtomicU64,
     turned_away: AtomicU64,
     /// By number, so the one that has been here longest comes first.
     unproven: Mutex<BTreeMap<u64, Weak<Visit>>>,
+    /// Those on which somebody has proven to be somebody.
+    proven: Mutex<BTreeMap<u64, Weak<Visit>>>,
 }
 
 /// Who is at the other end.
@@ -51,6 +56,8 @@ pub(crate) struct Visit {
     number: u64,
     visits: Arc<Visits>,
     proven: AtomicBool,
+    /// Whether it still counts: one that is told to leave has left, for those who come.
+    counted: AtomicBool,
     /// Requests being answered.
     underway: AtomicUsize,
     /// Requests begun so far.
@@ -63,8 +70,8 @@ pub(crate) struct Visit {
 impl Visits {
     /// Takes a connection in, unless there is no room and nobody makes any.
     pub(crate) fn admit(self: &Arc<Self>, peer: Peer, limits: &Limits) -> Option<Arc<Visit>> {
-        let crowded = self.unproven() >= limits.unproven_connections;
-        if self.open() >= limits.connections || (crowded && !self.make_room()) {
+        let known = self.unproven() < limits.unproven_connections || self.make_room();
+        if !known || !(self.open() < limits.connections || self.make_room() || self.end_idle()) {
             self.turned_away.fetch_add(1, Ordering::Relaxed);
             return None;
         }
@@ -76,6 +83,7 @@ impl Visits {
             number,
             visits: Arc::clone(self),
             proven: AtomicBool::new(false),
+            counted: AtomicBool::new(true),
             underway: AtomicUsize::new(0),
             begun: AtomicU64::new(0),
             upgraded: AtomicBool::new(false),
@@ -97,8 +105,26 @@ impl Visits {
         waiting.remove(&number);
         // Its end asks for the same lock.
         drop(waiting);
-        visit.leave.notify_one();
+        visit.dismiss();
         true
+    }
+
+    /// Sends away a connection that is between two requests, as anybody's may be. False if there is none.
+    fn end_idle(&self) -> bool {
+        let mut known = self.known();
+        let found = known.iter().find_map(|(number, visit)| {
+            let visit = visit.upgrade().filter(|visit| !visit.is_busy())?;
+            Some((*number, visit))
+        });
+        let Some((number, visit)) = found else { return false };
+        known.remove(&number);
+        drop(known);
+        visit.dismiss();
+        true
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<Visit>>> {
+        self.proven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many connections are open.
@@ -124,9 +150,26 @@ impl Visits {
 impl Visit {
     /// Somebody has proven to be somebody here.
     pub(crate) fn prove(&self) {
-        if !self.proven.swap(true, Ordering::Relaxed) {
-            self.visits.waiting().remove(&self.number);
+        if self.proven.swap(true, Ordering::Relaxed) {
+            return;
         }
+        let kept = self.visits.waiting().remove(&self.number);
+        self.visits.known().extend(kept.map(|visit| (self.number, visit)));
+    }
+
+    /// Takes a place for a WebSocket, unless the last ones are left for requests.
+    pub(crate) fn stay(&self, limits: &Limits) -> Option<Place> {
+        let most = limits.sockets();
+        let taken = |taken: usize| (taken < most).then_some(taken + 1);
+        let had = self.visits.sockets.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken);
+        had.ok().map(|_| Place(Arc::clone(&self.visits)))
+    }
+
+    fn dismiss(&self) {
+        if self.counted.swap(false, Ordering::Relaxed) {
+            self.visits.open.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.leave.notify_one();
     }
 
     /// Whether a request is being answered, or the connection is no longer one for requests.
@@ -159,10 +202,24 @@ impl Visit {
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        self.visits.open.fetch_sub(1, Ordering::Relaxed);
-        if !*self.proven.get_mut() {
+        if *self.counted.get_mut() {
+            self.visits.open.fetch_sub(1, Ordering::Relaxed);
+        }
+        if *self.proven.get_mut() {
+            self.visits.known().remove(&self.number);
+        } else {
             self.visits.waiting().remove(&self.number);
         }
+    }
+}
+
+/// A WebSocket's place, given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place(Arc<Visits>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.sockets.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -205,9 +262,10 @@ mod tests {
     fn there_are_never_more_than_the_limit() {
         let house = house(2, 2);
         let (first, second) = (house.admit().unwrap(), house.admit().unwrap());
+        let requests = (first.begin(), second.begin());
         assert!(house.admit().is_none());
         assert_eq!((house.0.open(), house.0.turned_away()), (2, 1));
-        drop((first, second));
+        drop((first, second, requests));
         assert_eq!((house.0.open(), house.0.unproven()), (0, 0));
     }
 
@@ -220,11 +278,39 @@ mod tests {
         let request = busy.begin();
         let next = house.admit().unwrap();
         silent.told_to_leave().await;
-        assert_eq!((house.0.open(), house.0.unproven()), (5, 3));
+        assert_eq!((house.0.open(), house.0.unproven()), (4, 3));
         let _requests = (later.begin(), next.begin());
         assert!(house.admit().is_none(), "all three are being answered");
         drop(request);
         assert!(house.admit().is_some());
         busy.told_to_leave().await;
+    }
+
+    #[tokio::test]
+    async fn who_is_between_two_requests_makes_room_and_a_socket_does_not() {
+        let house = house(3, 3);
+        let (socket, busy, idle) = (house.admit().unwrap(), house.admit().unwrap(), house.admit().unwrap());
+        for visit in [&socket, &busy, &idle] {
+            visit.prove();
+        }
+        socket.begin().upgrade();
+        let _request = busy.begin();
+        let next = house.admit().unwrap();
+        idle.told_to_leave().await;
+        let _next = next.begin();
+        assert_eq!((house.0.open(), house.admit().is_none()), (3, true));
+        // It has left once, however long it takes to go.
+        drop(idle);
+        assert_eq!(house.0.open(), 3);
+    }
+
+    #[test]
+    fn sockets_leave_places_for_requests() {
+        let house = house(32, 32);
+        let visit = house.admit().unwrap();
+        let mut places: Vec<_> = (0..30).map(|_| visit.stay(&house.1).unwrap()).collect();
+        assert!(visit.stay(&house.1).is_none());
+        places.pop();
+        assert!(visit.stay(&house.1).is_some());
     }
 }

@@ -21,6 +21,7 @@ use crate::guest::Guest;
 use crate::inbox::query;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::visits::Place;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bind::Bound;
@@ -67,6 +68,8 @@ struct Opening {
     speech: Speech,
     /// Whose it is, if a token said so, and what comes for it.
     bound: Option<(Bound, Seat, Option<Feed>)>,
+    /// Its place among the connections, for as long as it lasts.
+    _place: Option<Place>,
 }
 
 /// `GET /vcp/ws`
@@ -87,10 +90,11 @@ pub(crate) async fn open(
         }
     };
     // What cannot become a socket takes nobody's turn.
-    let (response, speech) = (offer.accepted()?, offer.speech);
+    let (response, speech) = (offer.accepted(request.version())?, offer.speech);
+    let place = guest.stay(&shared.settings().limits)?;
     let bound = bound.map(|bound| wanted.seated(&shared, bound)).transpose()?;
     let upgrade = hyper::upgrade::on(&mut request);
-    let opening = Opening { speech, guest, wanted, bound, shared: Arc::clone(&shared) };
+    let opening = Opening { speech, guest, wanted, bound, shared: Arc::clone(&shared), _place: place };
     shared.connections.spawn(opening.serve(upgrade));
     Ok(response)
 }
@@ -98,7 +102,7 @@ pub(crate) async fn open(
 impl Opening {
     async fn serve(self, upgrade: OnUpgrade) {
         let Ok(upgraded) = upgrade.await else { return };
-        let Opening { shared, guest, wanted, speech, bound } = self;
+        let Opening { shared, guest, wanted, speech, bound, _place } = self;
         let mut wire = Wire::new(upgraded, MESSAGE + AROUND, bound.is_none(), Arc::clone(&shared.sockets)).await;
         let mut greeting = Greeting::new(&shared);
         let bound = match bound {

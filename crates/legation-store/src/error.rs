@@ -59,6 +59,14 @@ pub enum Error {
         /// Its mode.
         mode: u32,
     },
+    /// Others can read a secret that is no ring.
+    #[error("{} can be read by others (mode {mode:o}): `chmod 600 {}`, and replace it if others may have read it", file.display(), file.display())]
+    Exposed {
+        /// The secret.
+        file: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// A key ring that does not read.
     #[error("line {line} of the key ring {} is no key", file.display())]
     Ring {

@@ -58,6 +58,26 @@ fn write_new(path: &Path, mode: u32, write: impl FnOnce(&mut File) -> io::Result
     file.sync_all()
 }
 
+/// What group and world may do with something.
+pub(crate) fn mode_for_others(path: &Path) -> Result<u32, Error> {
+    let mode = fs::metadata(path).map_err(Error::io("read", path))?.permissions().mode();
+    Ok(mode & 0o077)
+}
+
+/// That a secret is for its owner alone. One that is not there yet is nobody's.
+pub fn must_be_private(secret: &Path) -> Result<(), Error> {
+    if !secret.exists() || mode_for_others(secret)? == 0 {
+        return Ok(());
+    }
+    let mode = fs::metadata(secret).map_err(Error::io("read", secret))?.permissions().mode() & 0o777;
+    Err(Error::Exposed { file: secret.to_owned(), mode })
+}
+
+/// Whether others may change what lies in a directory.
+pub fn may_be_changed_by_others(dir: &Path) -> bool {
+    mode_for_others(dir).is_ok_and(|mode| mode & 0o022 != 0)
+}
+
 /// Makes a directory (0700) with those above it, durably. One that is there stays as it is.
 pub(crate) fn create_dir(dir: &Path) -> Result<(), Error> {
     if dir.is_dir() {

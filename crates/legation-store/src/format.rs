@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// What the file `format` says.
 pub(crate) const FORMAT: &str = "legation-record 3\n";
+/// The number in it: the format records are written in.
+pub const FORMAT_NUMBER: u32 = 3;
 /// What it said before: such records are read, and go on in the new format.
 pub(crate) const FORMER: [&str; 2] = ["legation-record 2\n", "legation-record 1\n"];
 /// How a segment begins.
@@ -84,8 +86,13 @@ pub(crate) fn nodes_of(size: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NODE, node_offset, nodes_of, segment_first, segment_name};
+    use super::{FORMAT, FORMAT_NUMBER, NODE, node_offset, nodes_of, segment_first, segment_name};
     use legation_exchange::record::{Frontier, Hash};
+
+    #[test]
+    fn the_number_of_the_format_is_that_in_its_file() {
+        assert_eq!(FORMAT, format!("legation-record {FORMAT_NUMBER}\n"));
+    }
 
     #[test]
     fn a_node_lies_where_the_frontier_completed_it() {

@@ -36,11 +36,11 @@ pub mod verify;
 
 pub use disk::{Direct, Disk};
 pub use error::Error;
-pub use files::atomic_write;
-pub use format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, bytes_of};
+pub use files::{atomic_write, may_be_changed_by_others, must_be_private};
+pub use format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, FORMAT_NUMBER, bytes_of};
 pub use key::Key;
 pub use known::Known;
-pub use log::{Appended, Cut, Log, Options, Recovered};
+pub use log::{Appended, Cut, Durable, Log, Options, Recovered, Written};
 pub use offline::Offline;
 pub use reader::{Frames, Reader};
 pub use rewrite::{Rewrite, Rewriter, Rewritten, Standing};

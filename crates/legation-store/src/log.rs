@@ -16,8 +16,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use append::Appended;
 pub(crate) use append::random_id;
+pub use append::{Appended, Durable, Written};
 
 /// The size of a realm's first segment; each is twice the one before, up to [`Options::segment`].
 const FIRST_SEGMENT: u64 = 4 << 20;
@@ -56,6 +56,8 @@ pub struct Log {
     buffer: Vec<u8>,
     /// Set when an append failed so that nobody knows what is on the disk.
     broken: bool,
+    /// Whether a batch is written that nobody was shown yet.
+    underway: bool,
     // Dropped in this order: nothing may write to the directory once the lock is gone.
     spare: Spare,
     lock: Arc<File>,
@@ -65,7 +67,7 @@ pub struct Log {
 #[derive(Debug)]
 struct Active {
     segment: Arc<Segment>,
-    file: File,
+    file: Arc<File>,
     /// Where the next batch goes.
     end: u64,
     size: u64,
@@ -105,7 +107,7 @@ impl Log {
         Options::with(ring).open(dir, &Known::start())
     }
 
-    /// The position of the next entry.
+    /// The position of the next entry, behind what is written and not shown yet too.
     pub fn next(&self) -> u64 {
         self.frontier.size()
     }

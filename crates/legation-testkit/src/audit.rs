@@ -1,7 +1,7 @@
 //! What must hold whenever the exchange has started, found out from the record's bytes and from what
 //! agents were told, without the rules of the exchange.
 
-use crate::asked::Asked;
+use crate::asked::{Ack, Asked};
 use crate::letter::Letter;
 use crate::model::{Check, Model, ensure};
 use legation_engine::{LOOK, Ledger};
@@ -140,7 +140,10 @@ impl<'a> Audit<'a> {
             | Effect::Purged { .. }
             | Effect::Restored(_)
             | Effect::Dropped { .. }
-            | Effect::Rotated { .. } => Ok(()),
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Answered(_)
+            | Effect::Copied { .. } => Ok(()),
         }
     }
 
@@ -254,11 +257,16 @@ impl<'a> Audit<'a> {
         }
         for (position, ack) in &self.asked.acked {
             let found = self.acked.get(position);
-            ensure(found.is_some_and(|acked| acked.agent == ack.agent && acked.positions == ack.positions), || {
-                format!("the acknowledgement at {position} is lost")
-            })?;
+            let is_there = found.is_some_and(|acked| acked.agent == ack.agent && acked.positions == ack.positions);
+            ensure(is_there || self.is_out(ack), || format!("the acknowledgement at {position} is lost"))?;
         }
         Ok(())
+    }
+
+    /// Where all was out already, the record has nothing to tell.
+    fn is_out(&self, ack: &Ack) -> bool {
+        let mut waiting = self.folded.mailbox(ack.agent).into_iter().flat_map(|mailbox| mailbox.after(None));
+        waiting.all(|item| !ack.positions.contains(&item.position))
     }
 
     /// The record alone leads to the state there is, whatever that began with.

@@ -2,12 +2,15 @@
 //! work. Manifests come and go in versions; parents and overseers stay.
 
 use crate::rng::Rng;
-use legation_exchange::{Input, NewKey, Registration, Registry, TokenHash, Who};
+use legation_exchange::{Input, NewKey, Push, Registration, Registry, TokenHash, Who};
 use legation_protocol::Format;
 use legation_protocol::sign::{PublicKey, SecretKey};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
+
+/// Whose messages are pushed.
+pub(crate) const PUSHED: &str = "eve";
 
 /// The agents. In VCP they go by an alias.
 pub(crate) const NAMES: [&str; 5] = ["ada", "bob", "cyd", "dan", "eve"];
@@ -68,6 +71,7 @@ pub(crate) fn registration(name: &'static str, registry: &Registry, dumb: bool, 
         parent: above.or(first).map(|above| (*above).to_owned()).into(),
         dialects: Some(if dumb { BTreeSet::from([Format::Vcp, Format::Vlp]) } else { BTreeSet::new() }),
         manifest: place.map(|place| manifest(place, rng)),
+        push: (name == PUSHED).then(|| Push { url: "https://eve.example/".to_owned() }).into(),
         ..Registration::default()
     };
     let registration = Box::new(registration);

@@ -8,6 +8,7 @@ use crate::house::{NAMES, ORCHESTRATOR, key, uri};
 use crate::rng::Rng;
 use legation_exchange::{Input, Moment, Proof, SpareId, Verified, Who};
 use legation_protocol::{Format, Received};
+use legation_scan::{Found, How, Severity};
 
 /// A message, and all that is known of it without the exchange.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct Letter {
     pub(crate) says: Says,
     /// Its task or session.
     pub(crate) thread: Option<String>,
+    /// Whether something is found in its text that waits for a person.
+    pub(crate) suspect: bool,
 }
 
 impl Letter {
@@ -49,17 +52,18 @@ impl Letter {
         let to = recipient.map_or(To::Peers, To::One);
         let says = if dialect == Format::Acl { Says::Requests } else { Says::Plain };
         let thread = (dialect == Format::Cap).then(|| "T1".to_owned());
-        Ok(Letter { number, sender, to, dialect, id, made, received, proof, honest: true, ordered, says, thread })
+        let (honest, suspect) = (true, rng.chance(SUSPECT));
+        Ok(Letter { number, sender, to, dialect, id, made, received, proof, honest, ordered, says, thread, suspect })
     }
 
     /// The letter that a draft becomes.
-    pub(crate) fn of(number: usize, made: Moment, draft: Draft) -> Result<Letter, String> {
+    pub(crate) fn of(number: usize, made: Moment, draft: Draft, rng: &mut Rng) -> Result<Letter, String> {
         let text = draft.text(&id(draft.dialect, number), made);
         let Draft { sender, to, dialect, says, thread, .. } = draft;
         let received = Received::read(text.as_bytes()).map_err(|error| format!("{text} is no message: {error:?}"))?;
         let (id, proof) = (Some(id(dialect, number)), proof(sender, dialect));
-        let (honest, ordered) = (true, true);
-        Ok(Letter { number, sender, to, dialect, id, made, received, proof, honest, ordered, says, thread })
+        let (honest, ordered, suspect) = (true, true, rng.chance(SUSPECT));
+        Ok(Letter { number, sender, to, dialect, id, made, received, proof, honest, ordered, says, thread, suspect })
     }
 
     /// The same by somebody who is not its sender.
@@ -85,10 +89,36 @@ impl Letter {
             trace: None,
             found: Vec::new(),
             opinion: None,
-            scanned: Vec::new(),
+            scanned: self.scanned(),
         }))
     }
+
+    fn scanned(&self) -> Vec<Found> {
+        let (pattern, at) = ("instruction_override".to_owned(), "/content".to_owned());
+        let found = Found { pattern, severity: Severity::High, at, offset: 0, length: 1, how: How::Plain };
+        if self.suspect { vec![found] } else { Vec::new() }
+    }
+
+    /// Whether a person has to see it first: not what stops or binds somebody, nor what a person says.
+    pub(crate) fn is_held_back(&self) -> bool {
+        let is_free = match self.says {
+            Says::Alarm { .. } | Says::Ack | Says::Resumes { .. } | Says::Constrains | Says::Blocks => true,
+            Says::Plain
+            | Says::Delegates { .. }
+            | Says::Shows { .. }
+            | Says::Final
+            | Says::Decides { .. }
+            | Says::Fails
+            | Says::Requests
+            | Says::Answers { .. }
+            | Says::Claims { .. } => false,
+        };
+        self.suspect && !is_free && self.sender != ORCHESTRATOR
+    }
 }
+
+/// How many of a hundred letters have something in them that the scan finds.
+const SUSPECT: u64 = 12;
 
 /// The id of the letter with this number.
 fn id(dialect: Format, number: usize) -> String {

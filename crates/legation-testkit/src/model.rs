@@ -4,6 +4,7 @@
 
 mod alarms;
 mod counts;
+mod held;
 mod holds;
 mod mail;
 mod order;
@@ -56,6 +57,8 @@ pub(crate) struct Model {
     results: BTreeMap<u64, (u64, bool)>,
     talks: BTreeMap<u64, talks::Talk>,
     sessions: BTreeSet<String>,
+    /// What held messages change once they go on, and by which letter.
+    later: BTreeMap<u64, (Option<usize>, Vec<Change>)>,
     /// What reached nobody, and to whom it goes up.
     climbs: BTreeSet<(u64, String)>,
     pub(crate) counts: Counts,
@@ -77,6 +80,7 @@ impl Model {
             results: BTreeMap::new(),
             talks: BTreeMap::new(),
             sessions: BTreeSet::new(),
+            later: BTreeMap::new(),
             climbs: BTreeSet::new(),
             counts: Counts::default(),
         }
@@ -100,10 +104,13 @@ impl Model {
             }
             Effect::Registered { agent, .. } => self.register(agent),
             Effect::Removed { agent, .. } => self.remove(agent),
-            Effect::Released(released) => self.release(position, released)?,
+            Effect::Released(released) => {
+                self.release(position, released)?;
+                self.come_to_pass(asked, released.message)?;
+            }
             Effect::Resent(resent) => self.resend(position, resent)?,
             Effect::Acked(read) => self.mail.acked(read),
-            Effect::Pushed(pushed) => self.mail.pushed(pushed),
+            Effect::Pushed(pushed) => self.mail.pushed(position, pushed)?,
             Effect::Died { agent, positions, .. } => self.bury(position, agent, positions)?,
             Effect::Erased(erased) => self.erase(erased),
             Effect::Refused(_) | Effect::Cleared { .. } => {}
@@ -115,7 +122,10 @@ impl Model {
             | Effect::Purged { .. }
             | Effect::Restored(_)
             | Effect::Dropped { .. }
-            | Effect::Rotated { .. } => return Err(format!("nobody asked for what is at {position}")),
+            | Effect::Rotated { .. }
+            | Effect::Called(_)
+            | Effect::Answered(_)
+            | Effect::Copied { .. } => return Err(format!("nobody asked for what is at {position}")),
         }
         if !matches!(effect, Effect::Accepted(_)) {
             self.turn(&before);
@@ -128,6 +138,7 @@ impl Model {
             let because = accepted.ruled.because.is_some_and(|because| because < position);
             ensure(because, || format!("the exchange spoke for no reason at {position}"))?;
             self.said(position, accepted)?;
+            self.changes_nothing_else(position, None, accepted)?;
             self.changes(asked, position, &accepted.ruled.changes, &By::Exchange)?;
             self.turn(before);
             return self.route(position, accepted, None);
@@ -136,6 +147,7 @@ impl Model {
         let letter = asked.letter(number.ok_or_else(|| format!("nobody wrote what is at {position}"))?)?;
         self.may_speak(position, letter, before)?;
         self.goes_where_it_should(position, letter, accepted)?;
+        self.changes_nothing_else(position, Some(letter), accepted)?;
         self.hear(position, letter, &accepted.ruled.changes)?;
         self.changes(asked, position, &accepted.ruled.changes, &By::Letter(letter))?;
         // An emergency freezes what its sender said before, not itself.

@@ -17,11 +17,11 @@ use crate::many::Failure;
 use crate::model::{Counts, Model};
 use crate::rng::Rng;
 use asking::Ask;
-use legation_engine::{Batch, Ledger};
+use legation_engine::{Begun, Ledger};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::rules::cap::Narrowing;
-use legation_exchange::{Moment, Policy, State, Verdict, Who};
-use legation_protocol::Code;
+use legation_exchange::{Input, Moment, Policy, State, Verdict, Who};
+use legation_protocol::{Code, Rejection};
 use legation_store::Ring;
 use pushing::Way;
 use std::collections::{BTreeMap, VecDeque};
@@ -47,6 +47,8 @@ pub struct Summary {
     pub full: u64,
     /// Messages that an endpoint took.
     pub pushed: u64,
+    /// Messages that were given up on their way there and went once more.
+    pub again: u64,
     /// Messages that agents were given as they came.
     pub given: u64,
     /// Answers that got lost.
@@ -73,6 +75,7 @@ impl Summary {
             refused,
             full,
             pushed,
+            again,
             given,
             lost,
             crashes,
@@ -87,6 +90,7 @@ impl Summary {
         self.refused += refused;
         self.full += full;
         self.pushed += pushed;
+        self.again += again;
         self.given += given;
         self.lost += lost;
         self.crashes += crashes;
@@ -272,21 +276,22 @@ impl World {
 
     /// Puts a batch to the exchange. Afterwards it runs on, or has stopped in the middle.
     fn batch(&mut self, asks: &[Ask]) -> Result<(), String> {
-        let inputs = asks.iter().map(|ask| self.input(ask)).collect::<Result<_, _>>()?;
-        let now = self.clock;
+        let inputs = asks.iter().map(|ask| self.input(ask)).collect::<Result<Vec<_>, _>>()?;
+        let (now, first) = (self.clock, self.rng.index(inputs.len() + 1));
         let ledger = self.ledger()?;
-        let before = ledger.state().clone();
-        match ledger.batch(inputs, now) {
-            Ok(Batch { verdicts, .. }) if verdicts.len() != asks.len() => Err("a verdict is missing".to_owned()),
-            Ok(Batch { verdicts, .. }) => {
-                let full = verdicts.iter().any(is_full);
+        let (mut states, size) = (vec![ledger.state().clone()], ledger.size());
+        match overlapped(ledger, inputs, first, now, &mut states) {
+            Ok(verdicts) if verdicts.len() != asks.len() => Err("a verdict is missing".to_owned()),
+            Ok(verdicts) => {
+                // Where nobody asked anything, nobody is told that there was no room.
+                let full = verdicts.iter().any(is_full) || (asks.is_empty() && self.ledger()?.size() == size);
                 self.watch(full)?;
                 self.answer_all(asks, verdicts)
             }
             Err(_) => {
-                let mut after = self.ledger()?.state().clone();
-                after.settle();
-                self.crash(&[before, after])
+                states.push(self.ledger()?.state().clone());
+                states.iter_mut().skip(1).for_each(State::settle);
+                self.crash(&states)
             }
         }
     }
@@ -342,6 +347,7 @@ impl World {
             }
             (Ask::Pushed(pushed), Verdict::Accepted { .. }) => {
                 self.summary.pushed += pushed.delivered.len() as u64;
+                self.summary.again += pushed.again.len() as u64;
                 self.noted();
                 Ok(())
             }
@@ -411,4 +417,39 @@ fn policy(rng: &mut Rng) -> Policy {
         talks: Times { idle: Duration::from_hours(3), ..Times::default() },
         ..Policy::default()
     }
+}
+
+/// Two commits, of which the second is decided while the first is on its way to the disk; and the states they lead to.
+fn overlapped(
+    ledger: &mut Ledger,
+    inputs: Vec<Input>,
+    first: usize,
+    now: Moment,
+    states: &mut Vec<State>,
+) -> Result<Vec<Verdict>, legation_store::Error> {
+    let mut inputs = inputs.into_iter();
+    ledger.fall_due(now)?;
+    inputs.by_ref().take(first).try_for_each(|input| ledger.decide(input, now))?;
+    let (mut told, written) = match ledger.begin()? {
+        Begun::Over(batch) => (batch.verdicts, None),
+        Begun::Written(written) => (Vec::new(), Some(written)),
+    };
+    states.push(ledger.state().clone());
+    if told.iter().any(is_full) {
+        // Who is refused for want of room sends that again, before what comes after it.
+        told.extend(inputs.map(|_| told_full()));
+        return Ok(told);
+    }
+    // What fell due before, and found no room, does so again.
+    ledger.fall_due(now)?;
+    inputs.try_for_each(|input| ledger.decide(input, now))?;
+    if let Some(written) = written {
+        told.extend(ledger.finish(written.sync()?).verdicts);
+    }
+    told.extend(ledger.commit()?.verdicts);
+    Ok(told)
+}
+
+fn told_full() -> Verdict {
+    Verdict::Refused(Rejection::because(Code::StorageFull, "there was no room for what came before"))
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<Outcome> {
 /// A copy of a data directory that no exchange runs on.
 fn stopped(args: &BackupArgs, data: &Path, archive: bool, to: &Path, bar: &ProgressBar) -> anyhow::Result<()> {
     let ring = args.ring.key_ring.clone().unwrap_or_else(|| ring_of(data));
-    let backup = Backup::of_stopped(data, &ring, !args.without_keys)
+    let backup = Backup::of_stopped(data, &ring, args.with_keys)
         .with_context(|| format!("cannot copy {}; of an exchange that runs, leave --data out", data.display()))?;
     bar.set_length(backup.bytes);
     let mut progress = |bytes| bar.inc(bytes);
@@ -56,7 +56,7 @@ fn stopped(args: &BackupArgs, data: &Path, archive: bool, to: &Path, bar: &Progr
 
 /// A copy of an exchange that runs.
 fn running(args: &BackupArgs, archive: bool, to: &Path, bar: &ProgressBar) -> anyhow::Result<()> {
-    let wanted = format!(r#"{{"keys":{}}}"#, !args.without_keys);
+    let wanted = format!(r#"{{"keys":{}}}"#, args.with_keys);
     let remote = Remote::new(&args.remote)?;
     let packed = if archive { to.to_owned() } else { beside(&args.to, ".download") };
     remove(&packed)?;
@@ -112,7 +112,7 @@ fn tell(args: &BackupArgs, manifest: Option<&Manifest>) -> anyhow::Result<()> {
         let checkpoint = manifest.map(|manifest| manifest.checkpoint.to_json());
         let checkpoint: Option<serde_json::Value> = checkpoint.map(|text| serde_json::from_str(&text)).transpose()?;
         let told = serde_json::json!({"to": args.to.display().to_string(), "verified": stated.is_some(),
-            "keys": !args.without_keys, "checkpoint": checkpoint});
+            "keys": args.with_keys, "checkpoint": checkpoint});
         return Ok(writeln!(out, "{told}")?);
     }
     match stated {
@@ -122,7 +122,7 @@ fn tell(args: &BackupArgs, manifest: Option<&Manifest>) -> anyhow::Result<()> {
         }
         None => writeln!(out, "{}: copied, and not checked", args.to.display())?,
     }
-    if args.without_keys {
+    if !args.with_keys {
         writeln!(
             io::stderr(),
             "It holds no keys. Keep exchange.pem and keys/ring of the data directory somewhere else: without them \

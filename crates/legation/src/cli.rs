@@ -18,6 +18,7 @@ mod review;
 mod revocation;
 mod session;
 mod task;
+mod tool;
 
 pub(crate) use bench::{BenchArgs, BenchCommand};
 pub(crate) use constraint::{ConstraintArgs, ConstraintCommand, SetArgs};
@@ -43,6 +44,7 @@ pub(crate) use review::{ReviewArgs, ReviewCommand};
 pub(crate) use revocation::{CheckedArgs, OutArgs, RevocationsArgs, RevocationsCommand, StapleArgs, StapleCommand};
 pub(crate) use session::{SessionArgs, SessionCommand};
 pub(crate) use task::{TaskArgs, TaskCommand, TaskOf};
+pub(crate) use tool::{ToolArgs, ToolCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use legation_protocol::Format;
@@ -95,6 +97,7 @@ pub(crate) enum Command {
     Session(SessionArgs),
     DeadLetters(DeadLettersArgs),
     Task(TaskArgs),
+    Tool(ToolArgs),
     Escalation(EscalationArgs),
     Review(ReviewArgs),
     Demo(DemoArgs),

@@ -8,6 +8,7 @@ mod live;
 mod outward;
 mod sample;
 mod scanning;
+mod tools;
 mod values;
 
 use crate::Outcome;
@@ -15,7 +16,7 @@ use crate::cli::{ConfigArgs, ConfigCommand, LogFormat, ServeArgs};
 use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
 pub(crate) use file::Level;
-use file::{AlertsTable, ConfigFile, JudgeTable, PushTable, Registration, TlsTable};
+use file::{ConfigFile, Registration, TlsTable, ToolTable};
 use legation_engine::{Rate, Retention};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::{Policy, Shares};
@@ -52,9 +53,7 @@ pub(crate) struct Config {
     pub(crate) log_level: Level,
     pub(crate) log_transport: bool,
     /// What only the next start takes over.
-    push: PushTable,
-    alerts: AlertsTable,
-    judge: JudgeTable,
+    tools: Vec<ToolTable>,
     pub(crate) engine: legation_engine::Settings,
     pub(crate) server: legation_server::Settings,
 }
@@ -135,30 +134,18 @@ impl Config {
             carrier: Some(Arc::new(outward::push(&file.push)?)),
             alerts: outward::alerts(&file.alerts, &file.push)?,
             judge: outward::judge(&file.judge, &file.push)?,
+            tools: tools::gateway(&file.tools, &file.push)?,
             scanning: file.scanning.settings()?,
             ..legation_engine::Settings::on(&data)
         };
-        let ConfigFile { hosts, proxy, log, listen_mode, push, alerts, judge, .. } = file;
+        let ConfigFile { hosts, proxy, log, listen_mode, tools, .. } = file;
         let trusted = proxy.trusted.iter().map(|Trusted(network)| *network).collect();
         let proxy = Proxy { trusted, header: proxy.header.into() };
         let server =
             legation_server::Settings { hosts, proxy, limits, negotiation, ..legation_server::Settings::default() };
         let (log_format, log_level, log_transport) = (log.format, log.level, log.acl_transport);
         let listen_mode = listen_mode.0;
-        Ok(Config {
-            data,
-            listen,
-            listen_mode,
-            tls,
-            log_format,
-            log_level,
-            log_transport,
-            push,
-            alerts,
-            judge,
-            engine,
-            server,
-        })
+        Ok(Config { data, listen, listen_mode, tls, log_format, log_level, log_transport, tools, engine, server })
     }
 }
 
@@ -352,6 +339,31 @@ mod tests {
             "limits.idle_time is 9s, and limits.head_time is 10s: raise the one or lower the other"
         );
         assert!(check("[limits]\nidle_time = \"9s\"\nhead_time = \"9s\"").is_ok());
+    }
+
+    #[test]
+    fn a_tool_server_has_one_way_to_it_and_an_id_of_its_own() {
+        let check = |text: &str| super::Config::check(parse(text).unwrap()).map(|config| config.engine.tools.is_some());
+        let one = "[[tools]]\nid = \"Docs\"\n";
+        assert!(!check("").unwrap());
+        assert!(check(&format!("{one}url = \"https://docs.example/mcp\"")).unwrap());
+        assert!(check(&format!("{one}url = \"http://127.0.0.1:1/mcp\"\ntimeout = \"5m\"")).unwrap());
+        assert!(check(&format!("{one}command = [\"docs\"]\nenvironment = [\"PATH\"]")).unwrap());
+        for (more, told) in [
+            ("", "either url or command"),
+            ("url = \"https://docs.example/\"\ncommand = [\"docs\"]", "either url or command"),
+            ("url = \"http://docs.example/mcp\"", "use https"),
+            ("url = \"https://docs.example/\"\nenvironment = [\"PATH\"]", "environment"),
+            ("command = [\"\"]", "names no program"),
+            ("command = [\"docs\"]\nsecret_file = \"/nowhere\"", "secret_file"),
+            ("command = [\"docs\"]\nenvironment = [\"LEGATION_NOBODY_SET_THIS\"]", "LEGATION_NOBODY_SET_THIS"),
+            ("command = [\"docs\"]\ntimeout = \"11m\"", "at most 10m"),
+            ("command = [\"docs\"]\n[[tools]]\nid = \"Docs\"\ncommand = [\"docs\"]", "twice"),
+        ] {
+            let error = format!("{:#}", check(&format!("{one}{more}")).unwrap_err());
+            assert!(error.contains("Docs") && error.contains(told), "{more}: {error}");
+        }
+        assert!(parse(&format!("{one}comand = [\"docs\"]")).is_err());
     }
 
     #[test]

@@ -19,8 +19,12 @@ const WAITS: &str = "It is on the record, and nobody is shown it any more; the f
 room or for the index: `legation tail --alerts` says so. This may be ended; the exchange goes on with it.";
 
 /// What goes beside messages, as the door names it and as it is told.
-const OTHERS: [(&str, &str); 3] =
-    [("refusals", "refusals"), ("echoes", "entries about them"), ("kept", "entries of extensions")];
+const OTHERS: [(&str, &str); 4] = [
+    ("refusals", "refusals"),
+    ("calls", "entries of tool calls"),
+    ("echoes", "entries about them"),
+    ("kept", "entries of extensions"),
+];
 
 pub(crate) fn run(args: &EraseArgs) -> anyhow::Result<Outcome> {
     let remote = Remote::new(&args.remote)?;
@@ -97,9 +101,19 @@ fn position(key: &str, args: &EraseArgs, remote: &Remote) -> anyhow::Result<u64>
     let sender = args.sender.as_ref().map(|sender| format!("?sender={}", encoded(sender))).unwrap_or_default();
     let reply = remote.ask("GET", &format!("/v1/messages/{}{sender}", encoded(key)), &Parcel::default())?;
     if !reply.is_accepted() {
+        if let Some(call) = call_at(key, remote)? {
+            return Ok(call);
+        }
         return Err(Denied(format!("{key}: {}", refused(&reply.value()?))).into());
     }
     reply.value()?.get("position").and_then(Value::as_u64).context("the answer is not an exchange's")
+}
+
+/// The position itself, if a call of a tool lies there or what came of one.
+fn call_at(key: &str, remote: &Remote) -> anyhow::Result<Option<u64>> {
+    let Ok(position) = key.parse() else { return Ok(None) };
+    let reply = remote.ask("GET", &format!("/v1/tools/calls/{position}"), &Parcel::default())?;
+    Ok(reply.is_accepted().then_some(position))
 }
 
 fn with(value: &Value, name: &str, member: Value) -> Value {

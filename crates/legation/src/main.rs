@@ -41,6 +41,7 @@ mod signin;
 mod tail;
 mod task;
 mod token;
+mod tool;
 mod validate;
 mod verify;
 
@@ -104,6 +105,7 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Session(args)) => session::run(&args),
         Some(Command::DeadLetters(args)) => dead_letters::run(&args),
         Some(Command::Task(args)) => task::run(&args),
+        Some(Command::Tool(args)) => tool::run(&args),
         Some(Command::Escalation(args)) => escalation::run(&args),
         Some(Command::Review(args)) => review::run(&args),
         Some(Command::Demo(args)) => demo::run(&args),

@@ -112,8 +112,13 @@ fn counted(remote: &RemoteArgs, key: &str, sender: Option<&str>) -> anyhow::Resu
         let counts = text(truth, "authoritative");
         for part in truth.get("chain").and_then(Value::as_array).into_iter().flatten() {
             let star = if text(part, "position") == counts { "*" } else { " " };
-            let waits = if part.get("in_force").and_then(Value::as_bool) == Some(false) { " (held)" } else { "" };
-            writeln!(out, "{star} {}{waits}\t{}", text(part, "role"), line(part))?;
+            let is_out = part.get("in_force").and_then(Value::as_bool) == Some(false);
+            let state = match part.get("corrected_by") {
+                Some(_) => " (corrected)",
+                None if is_out => " (held)",
+                None => "",
+            };
+            writeln!(out, "{star} {}{state}\t{}", text(part, "role"), line(part))?;
         }
         Ok(())
     })

@@ -163,7 +163,10 @@ impl Remote {
             let mut download = self.client.download(call).await.map_err(|error| self.told(error))?;
             let length = download.headers().get("legation-backup-bytes").and_then(|length| length.to_str().ok());
             begun(length.and_then(|length| length.parse().ok()).unwrap_or(0));
-            while let Some(bytes) = download.next().await.map_err(|error| self.told(error))? {
+            // It was there, and took the call: what ended the answer is in its log, or on the way.
+            let broken =
+                |error: Error| anyhow::anyhow!("the exchange broke it off ({}): its log says why", innermost(&error));
+            while let Some(bytes) = download.next().await.map_err(broken)? {
                 each(&bytes)?;
             }
             Ok(())

@@ -46,7 +46,7 @@ fn restored(args: &RestoreArgs, place: &Path) -> anyhow::Result<(Epoch, u64)> {
     }
     let manifest = copy::check(place)?;
     if !place.join("exchange.pem").exists() {
-        bail!("the backup was made without keys: name the directory that has exchange.pem and ring with --keys");
+        bail!("there are no keys in the backup: name the directory that has exchange.pem and ring with --keys");
     }
     fs::remove_file(place.join(MANIFEST)).context("cannot tidy up")?;
     let erased = args.erased.as_deref().map(erased).transpose()?.unwrap_or_default();
@@ -88,6 +88,13 @@ fn tell(args: &RestoreArgs, begun: &Epoch, size: u64) -> anyhow::Result<()> {
         return Ok(writeln!(out, "{told}")?);
     }
     writeln!(out, "{}: {size} entries, sound; epoch {} begins", args.data.display(), begun.epoch)?;
+    if args.erased.is_none() {
+        writeln!(
+            io::stderr(),
+            "What was erased after the backup was made can be read again: restore with --erased and the list that \
+             `legation erase --list` printed, or erase it once more."
+        )?;
+    }
     writeln!(
         io::stderr(),
         "What was taken after the backup was made is gone, from position {size} on, and may be sent again. Tokens and \

@@ -6,7 +6,8 @@ use crate::input::Input;
 use crate::keygen::read_secret;
 use crate::remote::{Parcel, Remote, refused, text};
 use crate::validate::escaped;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use futures_util::{StreamExt as _, stream};
 use legation_client::{Error, Refused, Sent, Status};
 use legation_protocol::Format;
 use legation_protocol::json::Doc;
@@ -23,12 +24,10 @@ pub(crate) fn run(args: &SendArgs) -> anyhow::Result<Outcome> {
     let Input { name, mut bytes, .. } = Input::open(args.file.as_deref())?;
     let mut all = Vec::new();
     bytes.read_to_end(&mut all).with_context(|| format!("cannot read {name}"))?;
-    if args.ndjson {
-        return lines(&Remote::new(&args.remote)?, &all);
-    }
     let remote = Remote::signing(&args.remote, key.as_ref())?;
-    // Where nobody is, that is told at once; who is busy is asked again.
-    remote.ask("GET", "/healthz", &Parcel::default())?;
+    if args.ndjson {
+        return lines(&remote, &all);
+    }
     match remote.wait(remote.client.send(all.as_slice())) {
         Ok(sent) => proven(&remote, &sent),
         Err(Error::Refused(why)) => said_no(&remote, &why),
@@ -40,27 +39,39 @@ pub(crate) fn run(args: &SendArgs) -> anyhow::Result<Outcome> {
 
 /// Taken, and the receipt verified.
 fn proven(remote: &Remote, sent: &Sent) -> anyhow::Result<Outcome> {
+    let taken = taken(sent);
+    let says = if remote.json { taken.to_string() } else { told(&taken) };
+    writeln!(io::stdout(), "{says}")?;
+    Ok(Outcome::Fine)
+}
+
+fn taken(sent: &Sent) -> Value {
     let Sent { status, message_id, position, receipt, .. } = sent;
     let status = match status {
         Status::Duplicate => "duplicate",
         Status::Held => "held",
         _ => "accepted",
     };
-    let taken = json!({"status": status, "message_id": message_id, "position": position, "receipt": receipt});
-    let says = if remote.json { taken.to_string() } else { told(&taken) };
-    writeln!(io::stdout(), "{says}")?;
-    Ok(Outcome::Fine)
+    json!({"status": status, "message_id": message_id, "position": position, "receipt": receipt})
 }
 
 fn said_no(remote: &Remote, why: &Refused) -> anyhow::Result<Outcome> {
-    let Refused { code, message, retryable, at, spec, .. } = why;
-    let body = json!({"error": code, "message": message, "retryable": retryable, "at": at, "spec": spec});
+    let body = refusal(why);
     if remote.json {
         writeln!(io::stdout(), "{body}")?;
     } else {
         writeln!(io::stderr(), "{}", refused(&body))?;
     }
     Ok(Outcome::Refused)
+}
+
+fn refusal(why: &Refused) -> Value {
+    let Refused { code, message, retryable, at, spec, digest, .. } = why;
+    let mut body = json!({"error": code, "message": message, "retryable": retryable, "at": at, "spec": spec});
+    if let (Some(digest), Some(members)) = (digest, body.as_object_mut()) {
+        members.insert("digest".to_owned(), json!(digest));
+    }
+    body
 }
 
 fn as_it_is(remote: &Remote, key: Option<&SecretKey>, all: Vec<u8>) -> anyhow::Result<Outcome> {
@@ -84,27 +95,46 @@ fn signed(key: &SecretKey, bytes: &[u8]) -> Result<(Vec<u8>, Option<String>), Re
     }
 }
 
+/// A message a line. What was not answered when a connection broke is sent again, and every receipt is verified.
 fn lines(remote: &Remote, all: &[u8]) -> anyhow::Result<Outcome> {
-    let parcel = Parcel { media: Some("application/x-ndjson"), signature: None, body: all };
-    let reply = remote.ask("POST", MESSAGES, &parcel)?;
-    if !reply.is_accepted() {
-        return remote.report(&reply, |_, _| Ok(()));
-    }
+    let split = (1_u64..).zip(all.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii));
+    let lines: Vec<_> = split.filter(|(_, line)| !line.is_empty()).collect();
+    let messages: Vec<_> = lines.iter().map(|(_, line)| line.to_vec()).collect();
+    let mut answers = remote.wait(async { remote.client.send_many(stream::iter(messages)) });
     let mut outcome = Outcome::Fine;
-    for line in reply.text.lines() {
-        let verdict: Value = serde_json::from_str(line).context("the answer is not an exchange's")?;
-        let good = verdict.get("error").is_none();
-        if !good {
+    for (number, line) in lines {
+        let verdict = match remote.wait(answers.next()) {
+            Some(Ok(sent)) => taken(&sent),
+            Some(Err(Error::Refused(why))) => refusal(&why),
+            Some(Err(Error::Message(_))) => remote.ask("POST", MESSAGES, &Parcel::json(line))?.value()?,
+            Some(Err(error)) => return Err(unanswered(remote, error, number)),
+            None => bail!("from line {number} on there was no answer"),
+        };
+        if verdict.get("error").is_some() {
             outcome = Outcome::Refused;
         }
-        let number = text(&verdict, "line");
-        match (remote.json, good) {
-            (true, _) => writeln!(io::stdout(), "{}", escaped(line))?,
-            (false, true) => writeln!(io::stdout(), "{number}: {}", told(&verdict))?,
-            (false, false) => writeln!(io::stderr(), "{number}: {}", refused(&verdict))?,
-        }
+        print(remote, number, verdict)?;
     }
     Ok(outcome)
+}
+
+/// What is behind the last answer may be there or not: an id of its own makes it safe to send again.
+fn unanswered(remote: &Remote, error: Error, number: u64) -> anyhow::Error {
+    drop(writeln!(io::stderr(), "from line {number} on nothing is known"));
+    remote.told(error)
+}
+
+fn print(remote: &Remote, number: u64, mut verdict: Value) -> anyhow::Result<()> {
+    if let (true, Value::Object(members)) = (remote.json, &mut verdict) {
+        members.insert("line".to_owned(), number.into());
+        return Ok(writeln!(io::stdout(), "{}", escaped(&verdict.to_string()))?);
+    }
+    if verdict.get("error").is_none() {
+        writeln!(io::stdout(), "{number}: {}", told(&verdict))?;
+    } else {
+        writeln!(io::stderr(), "{number}: {}", refused(&verdict))?;
+    }
+    Ok(())
 }
 
 fn told(taken: &Value) -> String {

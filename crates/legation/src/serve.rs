@@ -8,7 +8,7 @@ mod reload;
 mod signals;
 
 use crate::Outcome;
-use crate::cli::ServeArgs;
+use crate::cli::{LogFormat, ServeArgs};
 use crate::config::Config;
 use crate::open_files;
 use anyhow::{Context as _, anyhow};
@@ -54,8 +54,7 @@ async fn serve(args: ServeArgs, config: Config, log: Log) -> anyhow::Result<()> 
     let opened = Exchange::open(config.engine.clone());
     let opened = opened.with_context(|| format!("cannot open {}", config.data.display()))?;
     let Opened { exchange, operator_token, mut ended, recovery } = opened;
-    // A link is a secret: it is for whoever sits in front, never for a file or a log.
-    let code = io::stdout().is_terminal().then(Token::fresh).transpose().context("cannot make a sign-in link")?;
+    let code = is_for_somebody(&config).then(Token::fresh).transpose().context("cannot make a sign-in link")?;
     let (realm, data, recovery) = (&config.engine.realm, &config.data, recovery.as_deref());
     let (places, operator_token, code_shown) = (&bound.places, &operator_token, code.as_ref());
     let (hosts, open_registration) = (&config.server.hosts, config.engine.policy.open_registration);
@@ -78,6 +77,17 @@ async fn serve(args: ServeArgs, config: Config, log: Log) -> anyhow::Result<()> 
         Ok(Ok(Ok(()))) | Err(_) => Ok(()),
         Ok(end) => Err(why(end)),
     }
+}
+
+/// Whether what it prints is for somebody who started it and reads along, in a terminal or through a pipe. What a service
+/// prints goes into logs that others keep and read, and a link is a secret: there `legation signin` makes one.
+fn is_for_somebody(config: &Config) -> bool {
+    let is_service = || {
+        let is_set = |name: &&str| std::env::var_os(name).is_some();
+        // systemd sets them; the first process of a container is its service.
+        ["INVOCATION_ID", "JOURNAL_STREAM"].iter().any(is_set) || std::process::id() == 1
+    };
+    io::stdout().is_terminal() || (config.log_format == LogFormat::Text && !is_service())
 }
 
 /// What plays the demo here: this program, if it can be reached on this machine without a certificate.

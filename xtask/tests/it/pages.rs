@@ -43,6 +43,35 @@ fn the_conformance_table_cites_what_is_there() {
     assert!(missing.is_empty(), "docs/conformance.md cites what is not there: {missing:#?}");
 }
 
+/// How many rows `docs/attacks.md` has.
+const ATTACKS: usize = 82;
+
+/// Every row is there, in its order, and every test that one cites.
+#[test]
+fn the_table_of_attacks_is_whole_and_cites_what_is_there() {
+    let table = fs::read_to_string(root().join("docs/attacks.md")).unwrap();
+    let rows: Vec<Vec<_>> = table.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()).collect();
+    let rows: Vec<_> = rows.iter().filter(|cells| cells.len() == 6 && cells[1].parse::<usize>().is_ok()).collect();
+    let numbers: Vec<usize> = rows.iter().map(|cells| cells[1].parse().unwrap()).collect();
+    assert_eq!(numbers, (1..=ATTACKS).collect::<Vec<_>>());
+    for cells in rows {
+        let cited: Vec<_> = cells[4].split('`').skip(1).step_by(2).collect();
+        assert!(!cited.is_empty(), "row {} cites no test", cells[1]);
+        let missing: Vec<_> = cited.into_iter().filter(|cited| !attack_exists(cited)).collect();
+        assert!(missing.is_empty(), "row {} cites what is not there: {missing:#?}", cells[1]);
+    }
+}
+
+/// A test of ours below `crates/`, or one of the console's, by file and name.
+fn attack_exists(cited: &str) -> bool {
+    let Some((file, name)) = cited.split_once(": ") else { return false };
+    let (path, opens) = match file.strip_suffix(".mjs") {
+        Some(_) => (root().join(file), format!("test(\"{name}\"")),
+        None => (root().join("crates").join(file), format!("fn {name}(")),
+    };
+    fs::read_to_string(path).unwrap_or_default().contains(&opens)
+}
+
 /// A path below `spec/`, in which `*` stands for anything.
 fn fixture_exists(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap();

@@ -5,7 +5,9 @@ use crate::fake::{self, agent_key, ann, item, vcp};
 use crate::reader::Transport;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -79,4 +81,22 @@ async fn an_exchange_without_sockets_is_asked_by_polls() {
     let (client, _) = fake::client(|_| None, None);
     let ended = client.inbox().transport(Transport::WebSocket).handle(|_| async { Ok::<_, Error>(()) }).await;
     assert!(matches!(ended, Err(Error::Refused(_))), "{ended:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_whose_handler_is_slow_shows_that_it_is_there() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let _slow = client.inbox().deliveries().await.unwrap();
+    let (_, mut socket) = opened.recv().await.unwrap();
+    // More than is read ahead, so the reader waits for whoever handles them.
+    for number in 1..=40 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    let (start, mut pings) = (Instant::now(), 0);
+    while start.elapsed() < Duration::from_mins(10) {
+        let heard = timeout(Duration::from_mins(1), socket.next()).await.expect("a silent socket is closed");
+        pings += usize::from(heard.unwrap().unwrap().is_ping());
+    }
+    assert!(pings >= 19, "{pings}");
 }

@@ -4,7 +4,7 @@ use crate::house::{House, fresh_key};
 use legation_client::protocol::Format;
 use legation_client::protocol::id::AgentId;
 use legation_client::protocol::vcp::{Context, ContextShare, CreedUri, Envelope};
-use legation_client::{Client, Error, KeyState, Registration};
+use legation_client::{Client, Doubt, Error, KeyState, Registration, Unverified, Verified};
 
 #[tokio::test]
 async fn agents_are_found_by_id_and_by_what_they_can() {
@@ -53,4 +53,28 @@ async fn a_key_is_rotated_and_the_next_one_signs() {
     ann.send(quiet).await.unwrap();
     let after = ann.revoke_key(&first).await.unwrap();
     assert_eq!(after.keys.iter().find(|key| key.public == first).unwrap().state, KeyState::Revoked);
+}
+
+#[tokio::test]
+async fn a_reader_that_runs_takes_nothing_by_a_key_that_was_withdrawn_since() {
+    let house = House::open().await;
+    let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
+    let share = || {
+        let creed = CreedUri::parse("creed://creed.space/family.safe.guide@1.2.0").unwrap();
+        let share = ContextShare::new(Context::parse("⏰🌅|📍🏡").unwrap(), creed);
+        Envelope::to(AgentId::vcp("bob").unwrap(), ann.origin().unwrap(), share)
+    };
+    let mut deliveries = bob.inbox().unverified(Unverified::HandOver).deliveries().await.unwrap();
+    ann.send(share()).await.unwrap();
+    let known = deliveries.next().await.unwrap().unwrap();
+    assert_eq!(known.verified, Verified::Signed(ann.public_key().unwrap()));
+    // It lies in the mailbox, and is read ahead, before its key is withdrawn.
+    ann.send(share()).await.unwrap();
+    ann.revoke_key(&ann.public_key().unwrap()).await.unwrap();
+    let looked_at = tokio::time::Instant::now();
+    while looked_at.elapsed() < std::time::Duration::from_millis(600) {
+        assert_eq!(bob.find("ann").await.unwrap().keys[0].state, KeyState::Revoked);
+    }
+    let since = deliveries.next().await.unwrap().unwrap();
+    assert_eq!(since.verified, Verified::Unverified(Doubt::DeadKey(KeyState::Revoked)));
 }

@@ -2,6 +2,7 @@
 //! for long.
 
 use super::Desk;
+use super::recipients::Whom;
 use legation_exchange::Alert;
 use std::io;
 use std::process::Stdio;
@@ -49,16 +50,16 @@ impl Command {
     }
 }
 
-pub(super) async fn serve(desk: Arc<Desk>, whom: usize, command: Command) {
+pub(super) async fn serve(desk: Arc<Desk>, whom: Whom, command: Command) {
     let mut over = desk.over.subscribe();
     loop {
         over.mark_unchanged();
-        while let Some((number, alert)) = desk.next(whom) {
+        while let Some((number, alert)) = desk.next(&whom) {
             let ran = tokio::time::timeout(TIMEOUT, command.run(&alert)).await;
             if let Err(error) = ran.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
                 tracing::error!(%error, alert = alert.id, "the command for alerts failed");
             }
-            desk.told(whom, number);
+            desk.told(&whom, number);
         }
         if over.changed().await.is_err() || *over.borrow() {
             return;

@@ -5,10 +5,11 @@ use super::Desk;
 use crate::decider::now;
 use legation_exchange::{Alert, Effect, Entry, Moment};
 use legation_store::{Reader, atomic_write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// How often is looked, and after how many looks at the disk.
 const OFTEN: Duration = Duration::from_secs(1);
@@ -22,15 +23,13 @@ pub(super) struct Keeper {
     desk: Arc<Desk>,
     reader: Reader,
     data: PathBuf,
-    /// Whether anybody is told.
-    somebody: bool,
     written: Option<u64>,
     nearly_full: bool,
 }
 
 impl Keeper {
-    pub(super) fn new(desk: Arc<Desk>, reader: Reader, data: PathBuf, somebody: bool) -> Keeper {
-        Keeper { desk, reader, data, somebody, written: None, nearly_full: false }
+    pub(super) fn new(desk: Arc<Desk>, reader: Reader, data: PathBuf) -> Keeper {
+        Keeper { desk, reader, data, written: None, nearly_full: false }
     }
 
     /// Runs until nothing is decided any more.
@@ -43,25 +42,41 @@ impl Keeper {
                 self.look_at_disk();
             }
             self.desk.pass();
-            if self.somebody && look % NOTE == 0 {
+            if self.desk.has_somebody() && look % NOTE == 0 {
                 self.write().await;
             }
             look += 1;
-            let ends = over.wait_for(|over| *over);
-            if let Ok(Ok(_)) = tokio::time::timeout(OFTEN, ends).await {
+            if self.ends(&mut over).await {
                 return;
             }
         }
     }
 
-    fn file(&self) -> PathBuf {
-        self.data.join("alerts.next")
+    /// Waits for the next look. What somebody was told meanwhile is noted at once: a start tells it again otherwise.
+    async fn ends(&mut self, over: &mut watch::Receiver<bool>) -> bool {
+        let next = tokio::time::sleep(OFTEN);
+        tokio::pin!(next);
+        loop {
+            let desk = Arc::clone(&self.desk);
+            let ended = async { drop(over.wait_for(|over| *over).await) };
+            tokio::select! {
+                () = ended => return true,
+                () = &mut next => return false,
+                () = desk.progress.notified() => {}
+            }
+            self.write().await;
+        }
+    }
+
+    /// Where it is noted how far everybody was told.
+    pub(super) fn file(data: &Path) -> PathBuf {
+        data.join("alerts.next")
     }
 
     /// Raises what was raised before the start and not told.
     async fn catch_up(&mut self) {
-        let Ok(text) = std::fs::read_to_string(self.file()) else { return };
-        let (Ok(from), true) = (text.trim().parse::<u64>(), self.somebody) else { return };
+        let Ok(text) = std::fs::read_to_string(Keeper::file(&self.data)) else { return };
+        let (Ok(from), true) = (text.trim().parse::<u64>(), self.desk.has_somebody()) else { return };
         let (reader, size) = (self.reader.clone(), self.desk.seen.load(Ordering::Acquire));
         let raised = tokio::task::spawn_blocking(move || {
             let frames = reader.effects(from).map_while(Result::ok).take_while(|frame| frame.position < size);
@@ -73,7 +88,7 @@ impl Keeper {
             entries.collect::<Vec<_>>()
         });
         for alert in raised.await.unwrap_or_default() {
-            self.desk.raise(alert);
+            self.desk.raise_again(alert);
         }
     }
 
@@ -82,7 +97,7 @@ impl Keeper {
         if self.written == Some(untold) {
             return;
         }
-        let file = self.file();
+        let file = Keeper::file(&self.data);
         let write = move || atomic_write(&file, format!("{untold}\n").as_bytes(), 0o600);
         match tokio::task::spawn_blocking(write).await {
             Ok(Ok(())) => self.written = Some(untold),

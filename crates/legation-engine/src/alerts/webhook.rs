@@ -1,20 +1,17 @@
-//! Telling alerts to an address: one after the other, signed, tried again for up to an hour.
+//! Telling alerts to an address: signed, each on its own, tried again for up to an hour.
 
 use super::Desk;
-use crate::carrier::{Carrier, Parcel, Reply};
+use super::queue::Fate;
+use super::recipients::Whom;
+use crate::carrier::{Carrier, Parcel};
 use crate::receipt::Notary;
-use legation_exchange::{Alert, Kind};
+use legation_exchange::{Alert, Kind, Outcome};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
 use zeroize::Zeroizing;
-
-/// How long is waited after each of the first attempts, and after each of the others.
-const SOON: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
-const LATER: Duration = Duration::from_mins(1);
-/// How many attempts there are: about an hour's.
-const ATTEMPTS: usize = SOON.len() + 1 + 60;
 
 /// An address that alerts are posted to.
 #[derive(Clone)]
@@ -34,41 +31,57 @@ impl fmt::Debug for Webhook {
     }
 }
 
-pub(super) async fn serve(
-    desk: Arc<Desk>,
-    whom: usize,
-    webhook: Webhook,
-    carrier: Arc<dyn Carrier>,
-    notary: Arc<Notary>,
-) {
-    let mut over = desk.over.subscribe();
-    loop {
-        over.mark_unchanged();
-        while let Some((number, alert)) = desk.next(whom) {
-            if !tell(&webhook, &*carrier, &notary, &alert).await {
-                tracing::error!(webhook = whom, alert = alert.id, "an alert could not be told");
-            }
-            desk.told(whom, number);
-        }
-        if over.changed().await.is_err() || *over.borrow() {
-            return;
-        }
-    }
+/// Somebody who tells one address.
+pub(super) struct Teller {
+    pub(super) desk: Arc<Desk>,
+    pub(super) whom: Whom,
+    pub(super) webhook: Webhook,
+    pub(super) carrier: Arc<dyn Carrier>,
+    pub(super) notary: Arc<Notary>,
 }
 
-/// Whether it was taken, at one attempt or another.
-async fn tell(webhook: &Webhook, carrier: &dyn Carrier, notary: &Notary, alert: &Alert) -> bool {
-    let Ok(body) = serde_json::to_vec(alert) else { return false };
-    let mut headers = vec![("legation-signature", notary.sign_bytes(&body).to_string())];
-    headers.extend(webhook.secret.as_ref().map(|secret| ("authorization", format!("Bearer {}", secret.trim()))));
-    let parcel = Parcel { headers, body: body.into() };
-    for attempt in 0..ATTEMPTS {
-        let Reply { outcome, .. } = carrier.post(&webhook.url, parcel.clone()).await;
-        if outcome.is_delivered() || !outcome.is_retryable() {
-            return outcome.is_delivered();
+impl Teller {
+    /// Tells what there is until nothing is decided any more.
+    pub(super) async fn serve(self) {
+        let mut over = self.desk.over.subscribe();
+        let mut posts = JoinSet::new();
+        loop {
+            over.mark_unchanged();
+            while let Some((number, alert)) = self.desk.next(&self.whom) {
+                match self.parcel(&alert) {
+                    Some(parcel) => {
+                        let posting = self.carrier.post(&self.webhook.url, parcel);
+                        posts.spawn(async move { (number, alert.id, posting.await.outcome) });
+                    }
+                    None => self.desk.told(&self.whom, number),
+                }
+            }
+            let due = self.desk.due(&self.whom);
+            tokio::select! {
+                Some(Ok((number, id, outcome))) = posts.join_next(), if !posts.is_empty() => {
+                    self.ended(number, &id, outcome);
+                }
+                changed = over.changed() => if changed.is_err() || *over.borrow() { return },
+                () = tokio::time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
+            }
         }
-        tracing::warn!(%outcome, attempt, alert = alert.id, "an alert could not be told yet");
-        tokio::time::sleep(SOON.get(attempt).copied().unwrap_or(LATER)).await;
     }
-    false
+
+    /// Whatever is no 2xx may be another the next time: who is told is mended as well as what tells.
+    fn ended(&self, number: u64, alert: &str, outcome: Outcome) {
+        match self.desk.ended(&self.whom, number, outcome.is_delivered()) {
+            Fate::Told => {}
+            Fate::Waits => tracing::warn!(%outcome, alert, "an alert could not be told yet"),
+            Fate::GivenUp => tracing::error!(%outcome, alert, "an alert could not be told"),
+        }
+    }
+
+    /// The same at each attempt.
+    fn parcel(&self, alert: &Alert) -> Option<Parcel> {
+        let body = serde_json::to_vec(alert).ok()?;
+        let mut headers = vec![("legation-signature", self.notary.sign_bytes(&body).to_string())];
+        let secret = self.webhook.secret.as_ref();
+        headers.extend(secret.map(|secret| ("authorization", format!("Bearer {}", secret.trim()))));
+        Some(Parcel { headers, body: body.into() })
+    }
 }

@@ -8,7 +8,8 @@ use crate::search::Scope;
 use crate::truth::{Bearing, Chain, Link};
 use legation_exchange::rules::cap::Task;
 use legation_exchange::rules::{Change, acl};
-use legation_exchange::{Accepted, Entry, State, Who};
+use legation_exchange::tool::Answered;
+use legation_exchange::{Accepted, Effect, Entry, State, Who};
 use legation_protocol::Format;
 use legation_store::index::Finder;
 
@@ -22,6 +23,20 @@ impl Exchange {
         let below = below.and_then(|number| Some((number, carries(state.rules().cap.task(number)?))));
         let seen = own.into_iter().chain(below).filter(|(number, _)| state.may_see_task(who, *number));
         seen.map(|(_, says)| Step { step: "lineage", position: entry.position, at: entry.at, says }).collect()
+    }
+
+    /// The calls of tools that bear out what a message shows.
+    pub(super) fn borne_out_by_calls(&self, message: &Accepted) -> Result<Vec<Step>, Error> {
+        let mut steps = Vec::new();
+        for position in message.ruled.findings.iter().flat_map(|found| &found.about).filter_map(|one| one.entry) {
+            let Some(Entry { at, effect: Effect::Answered(answered), .. }) = self.entry(position)? else { continue };
+            let Answered { call, agent, server, tool, .. } = answered;
+            let says = format!(
+                "{agent:?} called {tool:?} of {server:?} through the exchange (entry {call}), and this is what it answered."
+            );
+            steps.push(Step { step: "called", position, at, says });
+        }
+        Ok(steps)
     }
 
     /// What a VLP message rests on, and the evidence, corrections and disputes that came since.
@@ -84,7 +99,7 @@ fn below(change: &Change) -> Option<u64> {
 
 fn bears(entry: &Entry, link: &Link) -> Option<Step> {
     let (id, sender, at) = (&link.accepted.id, &link.accepted.sender, link.entry.position);
-    let waits = if link.in_force { "" } else { " It is held, and does not count yet." };
+    let waits = if link.went_on { "" } else { " It is held, and does not count yet." };
     let (step, says) = match link.part {
         Bearing::Ground => ("rests_on", format!("It rests on {id:?} by {sender:?} in entry {at}.{waits}")),
         Bearing::Evidence => ("evidence", format!("{sender:?} gave evidence: {id:?} in entry {at}.{waits}")),

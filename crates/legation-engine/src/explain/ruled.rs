@@ -1,6 +1,6 @@
 //! What the rules made of a message: what they found, why it was held, who lifted that.
 
-use super::Step;
+use super::{Step, moved};
 use crate::exchange::{Error, Exchange};
 use legation_exchange::rules::cap::{Judged, Word};
 use legation_exchange::rules::hold::{self, Lifter};
@@ -11,7 +11,7 @@ use legation_protocol::Format;
 use legation_store::index::{Finder, Order, Query};
 
 /// How many entries about one message are told.
-const WORDS: usize = 100;
+pub(super) const WORDS: usize = 100;
 
 /// What the rules said when it came in.
 pub(super) fn judged(entry: &Entry, message: &Accepted, clearance: Clearance) -> Vec<Step> {
@@ -29,8 +29,11 @@ pub(super) fn judged(entry: &Entry, message: &Accepted, clearance: Clearance) ->
     let figure = |name: &str| metrics.as_ref().and_then(|metrics| metrics.get(name)).map(ToString::to_string);
     let gate = figure("context_integrity").zip(figure("gate"));
     let gate = gate.map(|(integrity, gate)| format!(" Integrity {integrity}, gate {gate}.")).unwrap_or_default();
-    let said = if ruled.findings.is_empty() && ruled.held.is_empty() { " and had nothing to say" } else { "" };
+    let moved = moved::own(entry, message);
+    let is_plain = ruled.findings.is_empty() && ruled.held.is_empty() && moved.is_empty();
+    let said = if is_plain { " and had nothing to say" } else { "" };
     let mut steps = vec![step("judged", format!("{looked}: these rules looked at it{said}.{level}{gate}"))];
+    steps.extend(moved);
     if let Some(because) = ruled.because {
         steps.push(step("because", format!("The exchange said this because of entry {because}.")));
     }
@@ -81,6 +84,7 @@ fn lifts(lifter: &Lifter) -> String {
         Lifter::Resume(agent) => format!("It goes on when {agent:?} may."),
         Lifter::Session(session) => format!("It goes on when the session {session:?} may."),
         Lifter::Original(original) => format!("It goes on when the message in entry {original} does."),
+        Lifter::Cleared(work) => format!("It goes on when a person has approved the message in entry {work}."),
     }
 }
 
@@ -164,6 +168,6 @@ fn word(change: &hold::Change) -> Option<(&'static str, String)> {
 }
 
 /// What somebody gave as their reason, if that is here.
-fn because(why: &str) -> String {
+pub(super) fn because(why: &str) -> String {
     if why.is_empty() { String::new() } else { format!(": {}", why.trim_end_matches('.')) }
 }

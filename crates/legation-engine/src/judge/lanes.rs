@@ -1,14 +1,14 @@
 //! The order of what one sender says. While a delegation of it is being judged, what it sends next waits behind
 //! that; others do not, and neither does an alarm.
 
-use super::{About, Judge};
+use super::About;
 use crate::decider::Answer;
 use crate::exchange::{Error, Exchange, Pending};
 use legation_exchange::rules::cap::question;
 use legation_exchange::{Input, Verdict, Verified};
 use legation_protocol::{Code, Rejection};
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::oneshot;
 
@@ -77,19 +77,14 @@ impl Lanes {
 impl Exchange {
     /// Takes a place in the decider's queue, after a judge was asked where one has to be, and after whatever else
     /// its sender sent before.
-    pub(crate) async fn enqueue_judged(
-        &self,
-        judge: &Arc<Judge>,
-        verified: Box<Verified>,
-        since: Instant,
-    ) -> Result<Pending, Error> {
+    pub(crate) async fn enqueue_judged(&self, verified: Box<Verified>, since: Instant) -> Result<Pending, Error> {
         let (sender, is_asked) = self.lane_of(&verified);
-        match judge.lanes.join(&sender, verified, since, is_asked) {
+        match self.court.lanes.join(&sender, verified, since, is_asked) {
             Way::Straight(verified) => self.enqueue_since(Input::Message(verified), since).await,
             Way::Behind(place) => Ok(Pending::placed(self, place)),
             Way::First(place) => {
                 // Whoever sent it may go: what was taken in is decided all the same.
-                drop(tokio::spawn(work(self.clone(), Arc::clone(judge), sender)));
+                drop(tokio::spawn(work(self.clone(), sender)));
                 Ok(Pending::placed(self, place))
             }
             Way::Full => {
@@ -103,15 +98,17 @@ impl Exchange {
     fn lane_of(&self, verified: &Verified) -> (String, bool) {
         let (state, sender) = (self.state(), verified.received.message().sender());
         let sender = state.registry().resolve(sender).map_or(sender, |agent| agent.id.as_str());
-        (sender.to_owned(), question(&state, &verified.received).is_some())
+        let is_asked = self.court.judge().is_some() && question(&state, &verified.received).is_some();
+        (sender.to_owned(), is_asked)
     }
 }
 
 /// Works a lane off.
-async fn work(exchange: Exchange, judge: Arc<Judge>, sender: String) {
-    while let Some(Waiting { mut verified, since, placed }) = judge.lanes.next(&sender) {
+async fn work(exchange: Exchange, sender: String) {
+    while let Some(Waiting { mut verified, since, placed }) = exchange.court.lanes.next(&sender) {
         let asked = question(&exchange.state(), &verified.received);
-        if let Some(asked) = asked {
+        // Whoever judges when its turn comes.
+        if let Some((judge, asked)) = exchange.court.judge().zip(asked) {
             let (message_id, digest) = (verified.received.message().id(), verified.received.digest().to_string());
             let opinion = judge.ask(asked, About { message_id, digest: Some(digest) }).await;
             verified.opinion = Some(Box::new(opinion));

@@ -20,8 +20,8 @@ const MOST: usize = 1024;
 pub(super) struct Notes {
     gathered: Pushed,
     jobs: mpsc::WeakSender<Job>,
-    /// Gives back what the record did not take.
-    telling: Option<JoinHandle<Option<Pushed>>>,
+    /// What is being written, and whether the record took it.
+    telling: Option<(Pushed, JoinHandle<bool>)>,
     /// From when on something may be written.
     free: Instant,
 }
@@ -34,6 +34,33 @@ impl Notes {
 
     pub(super) fn add(&mut self, fate: Fate, tried: Try) {
         self.gathered.add(fate, tried);
+    }
+
+    /// Those that were given up go once more. Nothing else may be unsettled.
+    pub(super) fn again(&mut self, positions: Vec<u64>) {
+        self.gathered.again.extend(positions);
+        self.hurry();
+    }
+
+    /// Writes what there is as soon as it can be written.
+    pub(super) fn hurry(&mut self) {
+        self.free = self.free.min(Instant::now());
+    }
+
+    /// Whether the record is yet to be told of messages that were given up, or go once more.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.all().any(Pushed::is_turn)
+    }
+
+    /// Whether the record is yet to be told that a message's way has ended.
+    pub(super) fn has_ended(&self, position: u64) -> bool {
+        let ended =
+            |pushed: &Pushed| pushed.delivered.iter().chain(&pushed.given_up).any(|tried| tried.position == position);
+        self.all().any(ended)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Pushed> {
+        self.telling.iter().map(|(pushed, _)| pushed).chain([&self.gathered])
     }
 
     /// Whether there is no room for more.
@@ -54,19 +81,20 @@ impl Notes {
         if due {
             self.free = now + OFTEN;
             let pushed = self.take();
-            self.telling = Some(tokio::spawn(told(self.jobs.clone(), pushed)));
+            let telling = tokio::spawn(told(self.jobs.clone(), pushed.clone()));
+            self.telling = Some((pushed, telling));
         }
     }
 
     /// Waits until what was sent off is in the record, for ever if there is nothing.
     pub(super) async fn settled(&mut self) {
-        let Some(telling) = &mut self.telling else { return std::future::pending().await };
-        let back = telling.await;
-        self.telling = None;
-        if let Ok(Some(back)) = back {
+        let Some((_, telling)) = &mut self.telling else { return std::future::pending().await };
+        let was_told = telling.await;
+        if let (Some((back, _)), Ok(false)) = (self.telling.take(), was_told) {
             for (fate, tried) in back.tries() {
                 self.gathered.add(fate, *tried);
             }
+            self.gathered.again.extend(back.again);
         }
     }
 
@@ -86,15 +114,18 @@ impl Drop for Notes {
     }
 }
 
-/// Puts attempts into the record, and gives them back if it did not take them.
-async fn told(jobs: mpsc::WeakSender<Job>, pushed: Pushed) -> Option<Pushed> {
-    let jobs = jobs.upgrade()?;
+/// Puts attempts into the record. False if it did not take them: they are to be told again.
+async fn told(jobs: mpsc::WeakSender<Job>, pushed: Pushed) -> bool {
+    // Once nothing is decided any more, nothing is told.
+    let Some(jobs) = jobs.upgrade() else { return true };
     let (answer, answered) = oneshot::channel();
-    jobs.send(Job { input: Input::Pushed(pushed.clone()), answer, since: instant() }).await.ok()?;
+    if jobs.send(Job { input: Input::Pushed(pushed), answer, since: instant() }).await.is_err() {
+        return true;
+    }
     // The exchange must be able to end while somebody waits here.
     drop(jobs);
-    match answered.await.ok()?.verdict {
-        Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => None,
-        Verdict::Refused(_) => Some(pushed),
+    match answered.await.map(|told| told.verdict) {
+        Ok(Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. }) | Err(_) => true,
+        Ok(Verdict::Refused(_)) => false,
     }
 }

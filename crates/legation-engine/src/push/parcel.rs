@@ -4,6 +4,7 @@ use crate::carrier::Parcel;
 use crate::mailbox::Delivery;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use legation_exchange::record::Receipt;
 use legation_exchange::rules::Finding;
 
 /// The largest receipt that goes into a header: what all servers take.
@@ -12,12 +13,20 @@ const RECEIPT_MAX: usize = 6 << 10;
 /// What is posted at an attempt. It is the same at each but for its number.
 pub(super) fn parcel(delivery: Delivery, number: u8) -> Parcel {
     let Delivery { position, bytes, receipt, trace, ruled, .. } = delivery;
-    let receipt = Some(receipt.to_json()).filter(|text| text.len() <= RECEIPT_MAX);
     let mut headers = vec![("legation-position", position.to_string()), ("legation-attempt", number.to_string())];
-    headers.extend(receipt.map(|text| ("legation-receipt", STANDARD.encode(text))));
+    headers.push(receipted(&receipt));
     headers.extend(found(&ruled.findings).map(|found| ("legation-findings", found)));
     headers.extend(trace.map(|trace| ("traceparent", trace)));
     Parcel { headers, body: bytes.into() }
+}
+
+/// The receipt itself or, where it is too large, where it can be had: it quotes everybody a broadcast went to.
+fn receipted(receipt: &Receipt) -> (&'static str, String) {
+    let text = receipt.to_json();
+    if text.len() <= RECEIPT_MAX {
+        return ("legation-receipt", STANDARD.encode(text));
+    }
+    ("legation-receipt-at", format!("/v1/messages/{}", receipt.position()))
 }
 
 /// What rules and the scan found, by code and severity; nothing that was sent.
@@ -38,7 +47,13 @@ mod tests {
 
     #[test]
     fn findings_are_told_by_code_and_severity() {
-        let finding = |code: &str, spot| Finding { rule: "r".into(), code: code.into(), says: "s".into(), spot };
+        let finding = |code: &str, spot| Finding {
+            rule: "r".into(),
+            code: code.into(),
+            says: "s".into(),
+            spot,
+            ..Finding::default()
+        };
         let spot = Spot { severity: Severity::Medium, at: "/content".into(), offset: 0, length: 1, how: How::Plain };
         assert_eq!(found(&[]), None);
         let told = found(&[finding("role_line", Some(spot)), finding("unsourced", None)]);

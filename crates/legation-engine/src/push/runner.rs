@@ -7,7 +7,7 @@ use crate::carrier::{Reach, Reply};
 use crate::decider::now;
 use crate::exchange::Error;
 use crate::mailbox::{Delivery, deliver};
-use legation_exchange::{Event, Item, Order, Route, State};
+use legation_exchange::{Event, Item, Mailbox, Order, Route, Standing, State};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,21 +21,22 @@ pub(super) struct Runner {
     outlet: Arc<Outlet>,
     agent: String,
     url: String,
-    reach: Reach,
     route: Route,
     /// When the route began.
     start: Instant,
     posts: JoinSet<(u64, Reply)>,
     notes: Notes,
+    /// Whether those that were given up are to go once more, since the endpoint is back.
+    is_back: bool,
+    /// How often messages went once more by the record, as far as is known here.
+    turns: u64,
 }
 
 impl Runner {
     pub(super) fn new(outlet: Arc<Outlet>, agent: String, url: String) -> Runner {
-        // What is not allowed any more is found out, and put on the record, when it is tried.
-        let reach = outlet.carrier.check(&url).unwrap_or(Reach::Far);
         let notes = Notes::of(&agent, outlet.jobs.clone());
         let (route, start, posts) = (Route::default(), Instant::now(), JoinSet::new());
-        Runner { outlet, agent, url, reach, route, start, posts, notes }
+        Runner { outlet, agent, url, route, start, posts, notes, is_back: false, turns: 0 }
     }
 
     /// Runs until nothing is decided any more, or somebody ends it.
@@ -49,6 +50,8 @@ impl Runner {
                 return;
             }
             self.again();
+            self.ask_again();
+            self.go_again();
             self.offer();
             self.notes.tell();
             let wake = self.wake();
@@ -89,6 +92,41 @@ impl Runner {
         }
     }
 
+    /// Asks the record for those to go once more that were given up while the endpoint was away, as far as they
+    /// are fresh.
+    fn ask_again(&mut self) {
+        self.is_back |= self.route.is_back();
+        if !self.is_back {
+            return;
+        }
+        // Only a record that knows all is right about what was given up, and what went once more.
+        if self.notes.is_unsettled() {
+            return self.notes.hurry();
+        }
+        self.is_back = false;
+        let mut again = self.standing(Standing::GivenUp);
+        if self.reach() == Reach::Far {
+            again.retain(|item| self.load(*item).is_ok_and(|delivery| is_fresh(&delivery)));
+        }
+        if !again.is_empty() {
+            self.notes.again(again.into_iter().map(|item| item.position).collect());
+        }
+    }
+
+    /// Takes those in that go once more by the record: since the endpoint is back, or somebody asked for it.
+    fn go_again(&mut self) {
+        let turns = self.outlet.state().mailbox(&self.agent).map_or(0, Mailbox::turns);
+        if turns == self.turns {
+            return;
+        }
+        self.turns = turns;
+        for Item { position, .. } in self.standing(Standing::Again) {
+            if !self.route.has(position) && !self.notes.has_ended(position) {
+                self.note(Event::Again { position });
+            }
+        }
+    }
+
     /// Takes from the mailbox what may go.
     fn offer(&mut self) {
         loop {
@@ -106,8 +144,8 @@ impl Runner {
     fn take(&mut self, item: Item) {
         let position = item.position;
         let loaded = self.load(item);
-        let is_old = loaded.as_ref().is_ok_and(|delivery| delivery.received_at.plus(FRESH) < now());
-        if self.reach == Reach::Far && is_old {
+        let is_old = loaded.as_ref().is_ok_and(|delivery| !is_fresh(delivery));
+        if is_old && self.reach() == Reach::Far {
             return self.note(Event::TooOld { position });
         }
         match (self.route.after(Event::Offered { position }, self.now()), loaded) {
@@ -120,8 +158,14 @@ impl Runner {
         }
     }
 
-    /// The next messages beyond those taken already.
-    fn next(&self, most: usize) -> Vec<Item> {
+    /// The next messages: those that go once more, then those beyond what was taken already.
+    fn next(&mut self, most: usize) -> Vec<Item> {
+        while let Some(position) = self.route.next_again().filter(|_| most > 0) {
+            if let Some(item) = self.item(position) {
+                return vec![item];
+            }
+            self.note(Event::Gone { position });
+        }
         let state = self.outlet.state();
         let mailbox = state.mailbox(&self.agent).filter(|_| most > 0 && self.is_wanted(&state));
         mailbox.map(|mailbox| mailbox.pushable(self.route.cursor()).take(most).collect()).unwrap_or_default()
@@ -133,7 +177,7 @@ impl Runner {
         push.is_some_and(|push| push.url == self.url)
     }
 
-    /// A message that still waits.
+    /// A message that still waits to be brought.
     fn item(&self, position: u64) -> Option<Item> {
         let state = self.outlet.state();
         if !self.is_wanted(&state) {
@@ -143,13 +187,24 @@ impl Runner {
         first.filter(|item| item.position == position)
     }
 
+    /// What waits and stands so.
+    fn standing(&self, standing: Standing) -> Vec<Item> {
+        let state = self.outlet.state();
+        state.mailbox(&self.agent).map(|mailbox| mailbox.standing(standing).collect()).unwrap_or_default()
+    }
+
+    /// How far the endpoint is. What is not allowed any more is found out, and put on the record, when it is tried.
+    fn reach(&self) -> Reach {
+        self.outlet.carrier.now().check(&self.url).unwrap_or(Reach::Far)
+    }
+
     fn load(&self, item: Item) -> Result<Delivery, Error> {
         deliver(&self.outlet.reader, &self.outlet.notary, item.position, item.message)
     }
 
     fn post(&mut self, delivery: Delivery, number: u8) {
         let position = delivery.position;
-        let posting = self.outlet.carrier.post(&self.url, parcel(delivery, number));
+        let posting = self.outlet.carrier.now().post(&self.url, parcel(delivery, number));
         self.posts.spawn(async move { (position, posting.await) });
     }
 
@@ -164,6 +219,11 @@ impl Runner {
             self.notes.add(fate, tried);
         }
     }
+}
+
+/// Whether a message may be sent to another machine.
+fn is_fresh(delivery: &Delivery) -> bool {
+    delivery.received_at.plus(FRESH) >= now()
 }
 
 /// Thousandths between 900 and 1100, so that those who failed together do not come again together.

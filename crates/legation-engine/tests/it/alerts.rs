@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 /// Takes what is posted and answers with a status that can be changed.
@@ -91,6 +92,85 @@ async fn a_letter_that_reached_nobody_is_told_signed() {
     close(paged.opened).await;
 }
 
+/// Waits for so many posts, and tells after how many seconds each came.
+async fn gaps(posts: &mut mpsc::UnboundedReceiver<(String, Parcel)>, count: usize) -> (Vec<u64>, Vec<Parcel>) {
+    let (mut last, mut gaps, mut parcels) = (None, Vec::new(), Vec::new());
+    for _ in 0..count {
+        let (_, parcel) = posts.recv().await.unwrap();
+        let now = Instant::now();
+        gaps.extend(last.map(|last: Instant| (now - last).as_secs()));
+        (last, parcels) = (Some(now), [parcels, vec![parcel]].concat());
+    }
+    (gaps, parcels)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_alert_is_tried_again_soon_and_then_every_minute_for_an_hour() {
+    let data = tempfile::tempdir().unwrap();
+    let mut paged = open(data.path(), paged(&[Kind::DeadLetter]), 503);
+    register(&paged.opened.exchange).await;
+    accepted(&paged.opened.exchange, claim("MSG001")).await;
+    let (gaps, parcels) = gaps(&mut paged.posts, 64).await;
+    assert_eq!(gaps, [[1, 2, 4].as_slice(), &[60; 60]].concat());
+    // Each attempt is the first one, byte for byte, and signed as it was.
+    let same = |parcel: &Parcel| parcel.body == parcels[0].body && parcel.headers == parcels[0].headers;
+    assert!(parcels.iter().all(same));
+    let more = tokio::time::timeout(Duration::from_hours(2), paged.posts.recv()).await;
+    assert!(more.is_err(), "{more:?}");
+    close(paged.opened).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_is_no_success_is_tried_again() {
+    let data = tempfile::tempdir().unwrap();
+    let mut paged = open(data.path(), paged(&[Kind::DeadLetter]), 404);
+    register(&paged.opened.exchange).await;
+    accepted(&paged.opened.exchange, claim("MSG001")).await;
+    let (_, first) = paged.posts.recv().await.unwrap();
+    paged.status.send(200).unwrap();
+    let (_, second) = paged.posts.recv().await.unwrap();
+    assert_eq!((first.body, first.headers), (second.body, second.headers));
+    let more = tokio::time::timeout(Duration::from_hours(2), paged.posts.recv()).await;
+    assert!(more.is_err(), "{more:?}");
+    close(paged.opened).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_told_can_be_another_while_it_runs() {
+    let data = tempfile::tempdir().unwrap();
+    let mut first = open(data.path(), paged(&[Kind::DeadLetter]), 503);
+    let exchange = &first.opened.exchange;
+    register(exchange).await;
+    accepted(exchange, claim("MSG001")).await;
+    let (_, old) = first.posts.recv().await.unwrap();
+    let (told, mut posts) = mpsc::unbounded_channel();
+    let (_status, current) = watch::channel(200);
+    let mut settings = paged(&[Kind::DeadLetter, Kind::Conflict]);
+    settings.webhooks.push(Webhook { url: "https://other/".to_owned(), ..settings.webhooks[0].clone() });
+    settings.carrier = Some(Arc::new(Pager { posts: told, status: current }));
+    exchange.set_alerts(settings);
+    // Who still is told gets what it was not told; who is new gets what comes.
+    let (url, same) = posts.recv().await.unwrap();
+    assert_eq!((url.as_str(), &same.body), ("https://pager/x", &old.body));
+    let mut other = claim("MSG001");
+    other.bytes = String::from_utf8(other.bytes.to_vec()).unwrap().replace("0.5", "0.6").into_bytes().into();
+    exchange.receive(other).await.unwrap();
+    let mut both = Vec::new();
+    for _ in 0..2 {
+        let (url, parcel) = posts.recv().await.unwrap();
+        assert_eq!(read(&parcel)["kind"], "conflict");
+        both.push(url);
+    }
+    both.sort();
+    assert_eq!(both, ["https://other/", "https://pager/x"]);
+    // Those who told before have ended.
+    while first.posts.try_recv().is_ok() {}
+    assert!(first.posts.recv().await.is_none());
+    exchange.set_alerts(AlertSettings::default());
+    assert!(posts.recv().await.is_none());
+    close(first.opened).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_not_told_is_told_after_a_start() {
     let data = tempfile::tempdir().unwrap();
@@ -103,6 +183,7 @@ async fn what_was_not_told_is_told_after_a_start() {
     let mut second = open(data.path(), paged(&[Kind::DeadLetter]), 200);
     let (_, told) = second.posts.recv().await.unwrap();
     assert_eq!(read(&told)["id"], read(&failed)["id"]);
+    assert_eq!((&read(&failed)["again"], &read(&told)["again"]), (&Value::Null, &true.into()), "the repeat is marked");
     close(second.opened).await;
 }
 

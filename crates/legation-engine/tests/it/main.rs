@@ -175,10 +175,10 @@ async fn a_record_goes_on_under_its_own_name_and_key_alone() {
     let refused = Exchange::open(renamed).err().unwrap();
     assert_eq!(refused.to_string(), r#"the record in this directory is of the realm "local", not of "other""#);
     let key = data.path().join("exchange.pem");
-    let kept = std::fs::read(&key).unwrap();
-    std::fs::remove_file(&key).unwrap();
+    let away = data.path().join("away");
+    std::fs::rename(&key, &away).unwrap();
     let refused = Exchange::open(Settings::on(data.path())).err().unwrap();
     assert!(refused.to_string().ends_with("and the record was signed with it: put it back"), "{refused}");
-    std::fs::write(&key, kept).unwrap();
+    std::fs::rename(&away, &key).unwrap();
     close(open(data.path())).await;
 }

@@ -2,10 +2,11 @@
 
 use crate::{accepted, claim, close};
 use legation_engine::{Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings};
-use legation_exchange::{Outcome, Policy, Push, Pushing, Registration, Verdict, Who};
+use legation_exchange::{Kind, Outcome, Policy, Push, Pushing, Registration, Verdict, Who};
 use legation_protocol::{Code, Rejection};
 use serde_json::Value;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -29,11 +30,11 @@ impl Seen {
     }
 }
 
-type Script = Box<dyn FnMut(u64) -> u16 + Send>;
+type Script = Box<dyn FnMut(&[u8]) -> u16 + Send>;
 
-/// An endpoint that answers by a script, given the number of the attempt at all, from 0.
+/// An endpoint that answers by a script, given what is posted.
 struct Endpoint {
-    script: Mutex<(u64, Script)>,
+    script: Mutex<Script>,
     seen: mpsc::UnboundedSender<Seen>,
 }
 
@@ -50,11 +51,7 @@ impl Carrier for Endpoint {
     }
 
     fn post(&self, _: &str, parcel: Parcel) -> Posting {
-        let status = {
-            let (number, script) = &mut *self.script.lock().unwrap();
-            *number += 1;
-            script(*number - 1)
-        };
+        let status = (self.script.lock().unwrap())(&parcel.body);
         self.seen.send(Seen { at: Instant::now(), body: parcel.body, headers: parcel.headers }).unwrap();
         Box::pin(async move { Reply { outcome: Outcome::Status(status), retry_after: None } })
     }
@@ -64,9 +61,15 @@ impl Carrier for Endpoint {
     }
 }
 
-fn open(data: &Path, script: impl FnMut(u64) -> u16 + Send + 'static) -> (Opened, mpsc::UnboundedReceiver<Seen>) {
+/// With an endpoint that answers by the number of the attempt at all, from 0.
+fn open(data: &Path, mut script: impl FnMut(u64) -> u16 + Send + 'static) -> (Opened, mpsc::UnboundedReceiver<Seen>) {
+    let mut attempts = 0..;
+    open_by(data, move |_| script(attempts.next().unwrap()))
+}
+
+fn open_by(data: &Path, script: impl FnMut(&[u8]) -> u16 + Send + 'static) -> (Opened, mpsc::UnboundedReceiver<Seen>) {
     let (seen, sights) = mpsc::unbounded_channel();
-    let endpoint = Endpoint { script: Mutex::new((0, Box::new(script))), seen };
+    let endpoint = Endpoint { script: Mutex::new(Box::new(script)), seen };
     let policy = Policy { open_registration: true, ..Policy::default() };
     let settings = Settings { policy, carrier: Some(Arc::new(endpoint)), ..Settings::on(data) };
     (Exchange::open(settings).unwrap(), sights)
@@ -128,28 +131,111 @@ async fn a_message_is_tried_four_times_and_then_waits() {
     assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [position]);
     close(opened).await;
 
-    // After a start it is not tried again; what is new is.
+    // After a start it is not tried again by itself; once the endpoint takes what is new, it is.
     let (opened, mut seen) = open(data.path(), |_| 200);
     let next = accepted(&opened.exchange, claim("MSG002")).await;
     assert_eq!(seen.recv().await.unwrap().position(), next);
-    let fates = written(&opened.exchange, 5).await;
-    assert_eq!(fates.last(), Some(&("delivered".to_owned(), next, 1)));
-    let waiting = opened.exchange.inbox("archivist", None, 10).unwrap();
-    assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [position]);
+    let again = seen.recv().await.unwrap();
+    assert_eq!((again.position(), again.header("legation-attempt")), (position, Some("1")));
+    assert_eq!(again.body, first.body);
+    let fates = written(&opened.exchange, 6).await;
+    assert_eq!(fates[4..], [("delivered".to_owned(), next, 1), ("delivered".to_owned(), position, 1)]);
+    assert_eq!(opened.exchange.waiting().total, 0);
+    close(opened).await;
+}
+
+/// Waits until so many messages are told to be given up.
+async fn told_given_up(exchange: &Exchange, about: &str) -> u64 {
+    let mut after = None;
+    loop {
+        for (number, alert) in exchange.alerts(after, 10, Duration::from_hours(1)).await.unwrap() {
+            after = Some(number);
+            if alert.kind == Kind::PushFailed {
+                assert_eq!(alert.about.as_deref(), Some(about));
+                return alert.count;
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_outage_strands_nothing_and_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    // The whole first window fails to the last; then the endpoint is there again.
+    let (opened, mut seen) = open(data.path(), |attempt| if attempt < 64 { 503 } else { 200 });
+    let exchange = &opened.exchange;
+    let agent = Who::Agent("archivist".to_owned());
+    for id in ["observer", "archivist"] {
+        exchange.register(id, Registration::default(), Who::Nobody).await.unwrap();
+    }
+    let mut sent = Vec::new();
+    for number in 0..40 {
+        sent.push(accepted(exchange, claim(&format!("MSG{number:04}"))).await);
+    }
+    exchange.register("archivist", to("https://good/in"), agent).await.unwrap();
+    for _ in 0..64 {
+        seen.recv().await.unwrap();
+    }
+    assert!(told_given_up(exchange, "archivist").await > 0);
+    let mut took = Vec::new();
+    for _ in &sent {
+        took.push(seen.recv().await.unwrap());
+    }
+    // First one finds out, then those that were given up come in their order.
+    assert_eq!(took[0].position(), sent[16]);
+    let old: Vec<_> = took.iter().map(Seen::position).filter(|position| *position < sent[16]).collect();
+    assert_eq!(old, sent[..16]);
+    assert!(took.iter().all(|seen| seen.header("legation-attempt") == Some("1")));
+    written(exchange, 64 + 40).await;
+    assert_eq!(exchange.waiting().total, 0);
     close(opened).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_endpoint_will_never_take_is_not_tried_again() {
+async fn what_is_given_up_twice_waits_until_the_address_is_set_anew() {
     let data = tempfile::tempdir().unwrap();
-    let (opened, mut seen) = open(data.path(), |attempt| if attempt == 0 { 404 } else { 200 });
+    let poison = claim("MSG001").bytes;
+    let healed = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let (opened, mut seen) = open_by(data.path(), {
+        let healed = Arc::clone(&healed);
+        move |body| if body == &poison[..] && !healed.load(Ordering::SeqCst) { 404 } else { 200 }
+    });
+    let exchange = &opened.exchange;
+    register(exchange).await;
+    let mut sent = Vec::new();
+    for (number, again) in [(1, false), (2, true), (3, false), (4, false)] {
+        sent.push(accepted(exchange, claim(&format!("MSG{number:03}"))).await);
+        assert_eq!(Some(seen.recv().await.unwrap().position()), sent.last().copied());
+        if again {
+            assert_eq!(seen.recv().await.unwrap().position(), sent[0]);
+        }
+    }
+    // It went twice, and no other success lets it go a third time.
+    let fates = written(exchange, 5).await;
+    assert_eq!(fates.iter().filter(|(fate, ..)| fate == "given_up").count(), 2, "{fates:?}");
+    assert!(fates.iter().all(|(fate, position, _)| (fate == "given_up") == (*position == sent[0])), "{fates:?}");
+    // The same address, said anew, is enough.
+    healed.store(true, Ordering::SeqCst);
+    exchange.register("archivist", to("https://good/in"), Who::Agent("archivist".to_owned())).await.unwrap();
+    assert_eq!(seen.recv().await.unwrap().position(), sent[0]);
+    written(exchange, 6).await;
+    assert_eq!(exchange.waiting().total, 0);
+    close(opened).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_endpoint_will_never_take_is_not_tried_again_while_it_takes_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    let (opened, mut seen) = open(data.path(), |_| 404);
     register(&opened.exchange).await;
-    let first = accepted(&opened.exchange, claim("MSG001")).await;
-    assert_eq!(seen.recv().await.unwrap().position(), first);
-    let second = accepted(&opened.exchange, claim("MSG002")).await;
-    assert_eq!(seen.recv().await.unwrap().position(), second);
-    let fates = written(&opened.exchange, 2).await;
-    assert_eq!(fates, [("given_up".to_owned(), first, 1), ("delivered".to_owned(), second, 1)]);
+    let mut sent = Vec::new();
+    for number in 1..4 {
+        sent.push(accepted(&opened.exchange, claim(&format!("MSG{number:03}"))).await);
+        assert_eq!(Some(seen.recv().await.unwrap().position()), sent.last().copied());
+    }
+    let fates = written(&opened.exchange, 3).await;
+    assert_eq!(fates, sent.iter().map(|position| ("given_up".to_owned(), *position, 1)).collect::<Vec<_>>());
+    assert!(seen.try_recv().is_err());
     close(opened).await;
 }
 
@@ -200,12 +286,13 @@ async fn an_endpoint_that_fails_is_left_alone_until_it_answers() {
     }
     exchange.register("archivist", to("https://good/in"), Who::Agent("archivist".to_owned())).await.unwrap();
     let mut attempts = std::collections::BTreeMap::<u64, Vec<Instant>>::new();
-    for _ in 0..71 {
+    // Then those that were given up come as well.
+    for _ in 0..71 + 17 {
         let seen = seen.recv().await.unwrap();
         attempts.entry(seen.position()).or_default().push(seen.at);
     }
     let counts: Vec<_> = sent.iter().map(|position| attempts[position].len()).collect();
-    assert_eq!(counts, [[4; 17].as_slice(), &[1; 3]].concat());
+    assert_eq!(counts, [[5; 17].as_slice(), &[1; 3]].concat());
     let given_up = sent[..16].iter().map(|position| attempts[position][3]).min().unwrap();
     let probe = &attempts[&sent[16]];
     assert!((probe[0] - given_up).as_secs_f64() >= 0.9);

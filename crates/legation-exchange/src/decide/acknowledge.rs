@@ -1,6 +1,6 @@
 //! Whether messages may be taken out of a mailbox.
 
-use super::{Decided, Desk};
+use super::{Decided, Decision, Desk, Verdict};
 use crate::effect::{Acked, Effect};
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::{Code, Rejection};
@@ -13,6 +13,13 @@ impl Desk<'_> {
         if let Some(ahead) = up_to.iter().chain(&positions).find(|position| **position >= self.state.next) {
             let message = format!("the record has not come to position {ahead}");
             return Err(Rejection::because(Code::AheadOfRecord, message));
+        }
+        // What is out already is out: nothing happened that the record had to tell.
+        let mailbox = self.state.mailboxes.get(&agent);
+        if !mailbox.is_some_and(|mailbox| mailbox.has_any(up_to, &positions)) {
+            let position = self.state.next.saturating_sub(1);
+            let verdict = Verdict::Accepted { position, id: agent, new: false };
+            return Ok(Decision { verdict, entries: Vec::new() });
         }
         let effect = Effect::Acked(Acked { agent: agent.clone(), up_to, positions });
         Ok(self.accepted(agent, false, effect, None))

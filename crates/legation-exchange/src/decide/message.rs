@@ -24,17 +24,19 @@ impl Desk<'_> {
                 }
                 decision
             }
-            Err(why) => self.refused(self.brought(verified), why),
+            Err(why) => self.refused(self.brought(verified, &why), why),
         }
     }
 
     /// Nothing if nobody proved to be somebody.
-    fn brought(&self, verified: Verified) -> Option<Asked> {
+    fn brought(&self, verified: Verified, why: &Rejection) -> Option<Asked> {
         let by = self.proven_name(&verified)?;
         let Verified { received, spare_id, opinion, .. } = verified;
         let id = received.message().id().or_else(|| spare_id.given());
         let judged = opinion.map(|opinion| opinion.judged);
-        Some(Asked { by, digest: Some(received.digest().to_string()), id, judged })
+        let is_cut = why.code() == Code::RateLimited;
+        let cut = is_cut.then(|| vcp::cut_of(self.state, self.now, received.message())).flatten();
+        Some(Asked { by, digest: Some(received.digest().to_string()), id, cut, judged })
     }
 
     fn message(&self, verified: &Verified) -> Decided {
@@ -70,7 +72,8 @@ impl Desk<'_> {
             opinion: opinion.as_deref(),
             scanned,
         };
-        let Ruling { changes, reasons, findings, level, metrics, instead, heard, judged, released, .. } = judge(&case)?;
+        let Ruling { changes, later, reasons, findings, level, metrics, instead, heard, judged, released, .. } =
+            judge(&case)?;
         let is_alarm = is_alarm(message);
         let reasons = if is_alarm { Vec::new() } else { reasons };
         self.has_room_to_wait(sender, &reasons)?;
@@ -80,7 +83,7 @@ impl Desk<'_> {
         let Routes { to, missed } = if is_held { routes.waiting() } else { routes };
         let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
         let emergency = changes.iter().any(raises_emergency);
-        let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, judged, because: None };
+        let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, later, judged, because: None };
         let effect = Effect::Accepted(Accepted {
             dialect: message.dialect(),
             kind: message.kind().to_owned(),

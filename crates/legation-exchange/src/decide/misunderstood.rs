@@ -23,7 +23,7 @@ impl Desk<'_> {
     pub(super) fn misunderstood(&self, misunderstood: Misunderstood) -> Decision {
         let Misunderstood { agent, id, digest, rejection } = misunderstood;
         let refused = Refused::of(format!("agent {agent}"), &rejection);
-        let refused = Effect::Refused(Refused { digest: Some(digest), id: Some(id.clone()), ..refused });
+        let refused = Effect::Refused(Refused { digest: Some(digest.clone()), id: Some(id.clone()), ..refused });
         let mut entries = vec![self.entry(refused, None)];
         let has_room = |mailbox: &crate::Mailbox| mailbox.len() < self.policy.mailbox_limit;
         let sender = self.state.registry.agent(&agent).filter(|_| self.state.mailbox(&agent).is_none_or(has_room));
@@ -32,6 +32,6 @@ impl Desk<'_> {
             ruling.reply(sender, &id, NotUnderstood::from(&rejection));
             self.consequences(self.state.next, Vec::new(), ruling.heard, &mut entries);
         }
-        Decision { verdict: Verdict::Refused(rejection), entries }
+        Decision { verdict: Verdict::Refused(rejection.about(digest)), entries }
     }
 }

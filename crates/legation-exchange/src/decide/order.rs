@@ -21,6 +21,7 @@ impl Desk<'_> {
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
             Directive::Extension(order) => extensions::order(state, policy, now, order, who),
             Directive::Identity(order) => identity::order(state, now, order, who),
+            Directive::Copy { size, keys } => return self.copied(*size, *keys, who),
         }?;
         let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };
         Ok(Decision { verdict, entries: self.follow(ruling, &who.to_string()) })
@@ -77,6 +78,7 @@ fn begins(order: &Directive) -> bool {
         | Directive::Acl(_)
         | Directive::Vlp(_)
         | Directive::Extension(_)
-        | Directive::Identity(_) => false,
+        | Directive::Identity(_)
+        | Directive::Copy { .. } => false,
     }
 }

@@ -13,4 +13,12 @@ impl Desk<'_> {
         }
         self.noted(Effect::Pushed(pushed))
     }
+
+    /// What could not be brought goes once more to whoever says anew where it takes its messages.
+    pub(super) fn goes_again(&self, agent: &str) -> Option<Effect> {
+        let unpushed = self.state.mailbox(agent)?.unpushed();
+        let again: Vec<_> = unpushed.filter(|(_, standing)| standing.may_go()).map(|(position, _)| position).collect();
+        let pushed = Pushed { agent: agent.to_owned(), again, ..Pushed::default() };
+        (!pushed.is_empty()).then_some(Effect::Pushed(pushed))
+    }
 }

@@ -28,7 +28,7 @@ impl Desk<'_> {
         if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
         }
-        let rotate = wanted.rotate_token;
+        let (rotate, pushes) = (wanted.rotate_token, matches!(wanted.push, Pushing::To(_)));
         let blank = Agent { id: id.clone(), since: self.state.next, tokens: Tokens::first(token), ..Agent::default() };
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
         self.may_have_keys(old, &agent)?;
@@ -53,7 +53,10 @@ impl Desk<'_> {
             ));
         }
         let effect = Effect::Registered { agent: Box::new(agent), by: who.to_string() };
-        Ok(self.accepted(id, new, effect, None))
+        match self.goes_again(&id).filter(|_| pushes) {
+            Some(again) => Ok(self.all(id, vec![effect, again])),
+            None => Ok(self.accepted(id, new, effect, None)),
+        }
     }
 
     fn may_register(&self, id: &str, old: Option<&Agent>, wanted: &Registration, who: &Who) -> Result<(), Rejection> {

@@ -1,4 +1,4 @@
-//! Receipts: that the exchange took a message, where and when, under its signature. One signature
+//! Receipts: that the exchange took a message, or was answered by a tool, where and when, under its signature. One signature
 //! covers a whole batch; a receipt is the opening of one leaf, its path in the batch, and the
 //! batch's signed root. What is said twice must agree.
 
@@ -47,6 +47,8 @@ pub enum Ruling {
     Accepted,
     /// It was taken, and waits for somebody's word.
     Held,
+    /// It is no message but what a tool answered, which the exchange called.
+    Answered,
 }
 
 /// The batch of an entry, signed.
@@ -60,13 +62,14 @@ pub(super) struct Stamp {
     pub(super) signature: Signature,
 }
 
-/// What the effect of an entry that took a message says.
+/// What the effect of an entry that took a message says, or an answer.
 #[derive(Deserialize)]
 struct Said<'a> {
-    #[serde(rename = "entry")]
-    _entry: Took,
-    #[serde(borrow)]
+    entry: Took,
+    #[serde(borrow, default)]
     id: Cow<'a, str>,
+    #[serde(default)]
+    call: u64,
     digest: Hash,
     #[serde(default)]
     ruled: Ruled,
@@ -76,6 +79,7 @@ struct Said<'a> {
 #[serde(rename_all = "snake_case")]
 enum Took {
     Accepted,
+    Answered,
 }
 
 #[derive(Default, Deserialize)]
@@ -86,14 +90,26 @@ struct Ruled {
 
 impl Said<'_> {
     fn verdict(&self) -> Ruling {
-        if self.ruled.held.is_empty() { Ruling::Accepted } else { Ruling::Held }
+        match self.entry {
+            Took::Accepted if self.ruled.held.is_empty() => Ruling::Accepted,
+            Took::Accepted => Ruling::Held,
+            Took::Answered => Ruling::Answered,
+        }
+    }
+
+    /// The message's id. An answer has none, and is named by the entry of its call.
+    fn id(&self) -> Cow<'_, str> {
+        match self.entry {
+            Took::Accepted => Cow::Borrowed(&*self.id),
+            Took::Answered => Cow::Owned(format!("call {}", self.call)),
+        }
     }
 
     /// Whether a receipt says what this does. What is held was once called accepted, which it was too.
     fn is_called(&self, verdict: Ruling) -> bool {
         match verdict {
-            Ruling::Accepted => true,
-            Ruling::Held => self.verdict() == Ruling::Held,
+            Ruling::Accepted => self.verdict() != Ruling::Answered,
+            Ruling::Held | Ruling::Answered => self.verdict() == verdict,
         }
     }
 }
@@ -153,7 +169,7 @@ impl Receipt {
     ) -> Option<Receipt> {
         let said: Said<'_> = serde_json::from_str(&entry.effect).ok()?;
         let (verdict, digest) = (said.verdict(), said.digest);
-        let (kind, message_id, realm) = (Kind::Receipt, said.id.into_owned(), realm.to_owned());
+        let (kind, message_id, realm) = (Kind::Receipt, said.id().into_owned(), realm.to_owned());
         Some(Receipt { kind, verdict, message_id, digest, position, at, realm, epoch, leaf, path, entry, batch })
     }
 
@@ -179,6 +195,11 @@ impl Receipt {
         800 + self.realm.len() + self.message_id.len() + self.entry.effect.len() + quotes + 74 * self.path.len()
     }
 
+    /// Where it says that the message lies. Nobody has checked that.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
     /// The leaf it is about.
     pub fn leaf(&self) -> Hash {
         self.leaf
@@ -197,7 +218,7 @@ impl Receipt {
             return Err(BadReceipt::Leaf);
         }
         let said: Said<'_> = serde_json::from_str(&self.entry.effect).map_err(|_| BadReceipt::Words)?;
-        if !said.is_called(self.verdict) || (&*said.id, said.digest) != (&*self.message_id, self.digest) {
+        if !said.is_called(self.verdict) || (&*said.id(), said.digest) != (&*self.message_id, self.digest) {
             return Err(BadReceipt::Words);
         }
         if !verify_inclusion(self.leaf, index, count, root, &self.path) {

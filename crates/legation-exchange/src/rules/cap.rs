@@ -3,6 +3,8 @@
 
 mod across;
 mod bonds;
+mod call;
+mod calls;
 mod change;
 mod delegate;
 mod failure;
@@ -11,11 +13,13 @@ mod order;
 mod oversight;
 mod place;
 mod rights;
+mod standing;
 mod task;
 mod tasks;
 mod tools;
 mod words;
 
+pub use calls::Calls;
 pub use change::{Change, Escalation};
 pub use judge::{Judged, Opinion, Question, Silence, Word, question};
 pub use order::{Order, Step, question_of_order};
@@ -24,10 +28,11 @@ pub use task::{Failure, Review, Stage, Task};
 pub use tasks::Kept;
 
 pub(crate) use across::{Answer, answers, asks, breaks_off, may_ask, passes_on, waits};
+pub(crate) use call::may_call;
 pub(crate) use failure::due;
 pub(crate) use judge::heed;
 pub(crate) use order::order;
-pub(super) use oversight::{decide_in_vlp, mark_unreviewed};
+pub(super) use oversight::{Inquiry, asks_in_vlp, decide_in_acl, decide_in_vlp, mark_unreviewed, must_not_wait};
 
 use super::{At, Case, Ruling};
 use legation_protocol::Rejection;

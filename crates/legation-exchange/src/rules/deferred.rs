@@ -1,7 +1,6 @@
-//! What a held message would have moved. A conversation or a task stands still while an answer in it waits for
-//! somebody's word: it moves when the answer goes on, and not at all if it does not.
+//! What held messages are to change. It comes to pass when the message goes on, and not at all if it does not.
 
-use super::{Change, acl, cap, vcp};
+use super::{Change, Ruled, acl, cap, vcp};
 use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,11 +17,12 @@ struct Waiting {
 }
 
 impl Deferred {
-    /// Keeps what of these changes waits with the message, and gives back the rest.
-    pub(crate) fn keep<'c>(&mut self, message: u64, since: Moment, changes: &'c [Change]) -> Vec<&'c Change> {
-        let (later, now): (Vec<_>, Vec<_>) = changes.iter().partition(|change| waits(change));
-        if !later.is_empty() {
-            self.0.insert(message, Waiting { since, changes: later.into_iter().cloned().collect() });
+    /// Keeps what waits with a held message, and gives back what does not.
+    pub(crate) fn keep<'c>(&mut self, message: u64, since: Moment, ruled: &'c Ruled) -> Vec<&'c Change> {
+        let (later, now): (Vec<_>, Vec<_>) = ruled.changes.iter().partition(|change| waits(change));
+        let changes: Vec<_> = later.into_iter().chain(&ruled.later).cloned().collect();
+        if !changes.is_empty() {
+            self.0.insert(message, Waiting { since, changes });
         }
         now
     }
@@ -37,9 +37,24 @@ impl Deferred {
         changes
     }
 
+    /// Held messages that are to finish a task.
+    pub(crate) fn results_of(&self, task: u64) -> impl Iterator<Item = u64> {
+        let finishes =
+            move |change: &Change| matches!(change, Change::Cap(cap::Change::Finished { task: own }) if *own == task);
+        self.0.iter().filter(move |(_, waiting)| waiting.changes.iter().any(finishes)).map(|(message, _)| *message)
+    }
+
     /// The message does not go on.
     pub(crate) fn drop_one(&mut self, message: u64) {
         self.0.remove(&message);
+    }
+
+    /// An agent is gone: what was to be laid on it is not laid on another of its name.
+    pub(crate) fn forget(&mut self, agent: &str) {
+        let is_on =
+            |change: &Change| matches!(change, Change::Vcp(vcp::Change::ConstraintsLaid(laid)) if laid.agent == agent);
+        self.0.values_mut().for_each(|waiting| waiting.changes.retain(|change| !is_on(change)));
+        self.0.retain(|_, waiting| !waiting.changes.is_empty());
     }
 
     /// Those that were erased change nothing.
@@ -48,7 +63,7 @@ impl Deferred {
     }
 }
 
-/// Whether a change moves what others wait for.
+/// Whether a change waits in an entry that does not say so itself, as older ones do not.
 fn waits(change: &Change) -> bool {
     match change {
         Change::Acl(change) => match change {

@@ -3,6 +3,7 @@
 //! meanwhile.
 
 mod review;
+mod said;
 
 pub use review::{Review, Says};
 
@@ -47,6 +48,8 @@ pub enum Lifter {
     Session(String),
     /// Whoever lets the message in this entry go on, which it translates.
     Original(u64),
+    /// A person who approves the message in this entry, which it shows to the overseer.
+    Cleared(u64),
 }
 
 /// A message that waits.
@@ -71,6 +74,10 @@ pub struct Hold {
 }
 
 impl Hold {
+    fn waits_for(&self, lifts: &Lifter) -> bool {
+        self.reasons.iter().any(|reason| reason.lifts == *lifts)
+    }
+
     /// Whether a person has to decide.
     pub fn is_review(&self) -> bool {
         self.reasons.iter().any(|reason| reason.lifts == Lifter::Person)
@@ -162,6 +169,13 @@ impl Change {
             }
             Change::Frozen { .. } | Change::Thawed { .. } => None,
         }
+    }
+}
+
+impl Change {
+    /// The message that does not go on by it.
+    pub(crate) fn refuses(&self) -> Option<u64> {
+        if let Change::Refused { message, .. } = self { Some(*message) } else { None }
     }
 }
 
@@ -284,6 +298,9 @@ impl Holds {
     pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
         let gone: Vec<_> = self.held.keys().copied().filter(|message| is_one(*message)).collect();
         for message in gone {
+            for said in self.said_with(message) {
+                self.refuse(said);
+            }
             self.take(message);
         }
     }
@@ -317,6 +334,9 @@ impl Holds {
         match change {
             Change::Lifted { message, lifts, by, .. } => {
                 self.lift(*message, lifts);
+                if *lifts == Lifter::Person {
+                    self.clear(*message);
+                }
                 if self.ready.contains(message) {
                     self.remember(*message, true, by);
                 }
@@ -339,12 +359,6 @@ impl Holds {
             // The state takes back what was on its way.
             Change::Frozen { .. } => {}
         }
-    }
-
-    /// It does not go on.
-    pub(crate) fn refuse(&mut self, message: u64) {
-        self.take(message);
-        self.refused.insert(message);
     }
 
     pub(crate) fn lift(&mut self, message: u64, lifts: &Lifter) {

@@ -15,6 +15,7 @@ impl Ruled {
             findings: self.findings.iter().map(Finding::redacted).collect(),
             held: self.held.iter().map(Reason::redacted).collect(),
             changes: self.changes.iter().map(Change::redacted).collect(),
+            later: self.later.iter().map(Change::redacted).collect(),
             judged: self.judged.as_ref().map(Judged::redacted),
             ..self.clone()
         }
@@ -23,7 +24,7 @@ impl Ruled {
 
 impl Finding {
     /// Members of a message have names that its sender chose.
-    fn redacted(&self) -> Finding {
+    pub(crate) fn redacted(&self) -> Finding {
         let spot = self.spot.clone().map(|spot| Spot { at: String::new(), ..spot });
         Finding { says: String::new(), spot, ..self.clone() }
     }
@@ -97,6 +98,7 @@ fn of_alarm(change: &AlarmChange) -> AlarmChange {
         | AlarmChange::Passed { .. }
         | AlarmChange::Acked { .. }
         | AlarmChange::Handled { .. }
+        | AlarmChange::Coalesced { .. }
         | AlarmChange::Closed { .. } => {}
     }
     change
@@ -145,6 +147,7 @@ fn of_vlp(change: &vlp::Change) -> vlp::Change {
         vlp::Change::Spoke(_)
         | vlp::Change::Halted(_)
         | vlp::Change::Forgotten { .. }
+        | vlp::Change::Unheard { .. }
         | vlp::Change::Released { .. } => change.clone(),
     }
 }

@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Ruling {
     /// What it changes, in the same entry.
     pub(crate) changes: Vec<Change>,
+    /// What it changes once it goes on, where it waits.
+    pub(crate) later: Vec<Change>,
     /// Why it waits. None: it goes on.
     pub(crate) reasons: Vec<Reason>,
     /// What stands beside the message.
@@ -53,16 +55,21 @@ pub(crate) struct Heard {
     pub(crate) words: Words,
     /// What else changes with it, in the same entry.
     pub(crate) changes: Vec<Change>,
+    /// What changes with it once it goes on, where it waits.
+    pub(crate) later: Vec<Change>,
     /// What stands beside it.
     pub(crate) findings: Vec<Finding>,
     /// Why it waits.
     pub(crate) held: Vec<Reason>,
+    /// Whether it shows work that waits, to whoever decides on that.
+    pub(crate) shows: bool,
 }
 
 impl Heard {
     /// These words, to whom.
     pub(crate) fn new(to: impl Into<String>, words: Words) -> Heard {
-        Heard { to: to.into(), words, changes: Vec::new(), findings: Vec::new(), held: Vec::new() }
+        let (changes, later, findings, held) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Heard { to: to.into(), words, changes, later, findings, held, shows: false }
     }
 }
 
@@ -78,7 +85,7 @@ impl Ruling {
     /// One more thing that stands beside the message.
     pub(crate) fn find(&mut self, rule: &str, code: &str, says: impl Into<String>) {
         let (rule, code, says) = (rule.to_owned(), code.to_owned(), says.into());
-        self.findings.push(Finding { rule, code, says, spot: None });
+        self.findings.push(Finding { rule, code, says, ..Finding::default() });
     }
 
     /// Something the exchange says because of it.
@@ -95,10 +102,22 @@ impl Ruling {
         }
     }
 
+    /// Puts findings beside what the exchange says because of it, from this on.
+    pub(crate) fn mark_from(&mut self, first: usize, findings: &[Finding]) {
+        self.heard.iter_mut().skip(first).for_each(|heard| heard.findings.extend_from_slice(findings));
+    }
+
     /// Puts findings beside what the exchange was last made to say.
     pub(crate) fn mark_last(&mut self, findings: Vec<Finding>) {
         if let Some(last) = self.heard.last_mut() {
             last.findings = findings;
+        }
+    }
+
+    /// What the exchange was last made to say shows work to whoever decides on it.
+    pub(crate) fn shows_last(&mut self) {
+        if let Some(last) = self.heard.last_mut() {
+            last.shows = true;
         }
     }
 
@@ -109,7 +128,7 @@ impl Ruling {
 }
 
 /// Something a rule found that stands beside a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Which rule.
     pub rule: String,
@@ -120,6 +139,19 @@ pub struct Finding {
     /// The text it is about, if it is about a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spot: Option<Spot>,
+    /// The members it is about, where it is about some of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub about: Vec<About>,
+}
+
+/// A member of a message that a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// Which, as a JSON pointer.
+    pub at: String,
+    /// The entry of the record that bears it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<u64>,
 }
 
 /// A place in a message's text that was found suspicious. It never quotes the text.
@@ -165,6 +197,9 @@ pub struct Ruled {
     /// What it changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// What it changes once it goes on; never, if it is refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<Change>,
     /// What a judge said of it, if one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,

@@ -5,7 +5,8 @@ use super::hold::{Lifter, Reason};
 use super::{Case, Finding, Ruling, Speaker, vcp};
 use crate::policy::Policy;
 use crate::who::Who;
-use legation_protocol::{Code, Rejection};
+use legation_protocol::vlp::Level;
+use legation_protocol::{Code, Message, Rejection};
 use legation_scan::{BUILT_IN, Found, Severity};
 
 /// The rule that findings of the scan are by.
@@ -36,21 +37,32 @@ impl Holding {
     }
 }
 
-/// Puts findings beside the message. Escalations, acknowledgements and resumes are marked and never held, and nor is
-/// what a person says.
+/// Puts findings beside the message. Escalations, acknowledgements, resumes, blocks and what a parent lays on its child
+/// beside what it laid before are marked and never held, and nor is what a person says: what stops somebody, or binds
+/// it more, does not wait for anybody.
 pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) {
-    for found in case.scanned {
-        let (rule, code, says) = (RULE.to_owned(), found.pattern.clone(), says(found));
-        ruling.findings.push(Finding { rule, code, says, spot: Some(found.clone().into()) });
-    }
+    ruling.findings.extend(marks(case.scanned));
     let covered = |found: &&Found| case.policy.scan_holds.covers(found.severity);
     let Some(gravest) = case.scanned.iter().filter(covered).max_by_key(|found| found.severity) else { return };
     let is_person = matches!(case.speaker, Speaker::Principal { .. });
-    if is_person || vcp::is_free(case.received.message()) {
+    if is_person || stops(case.received.message()) {
         return;
     }
     let says = format!("its text may try to steer whoever reads it ({}).", gravest.pattern);
     ruling.reasons.push(Reason { code: SUSPECTED.to_owned(), says, lifts: Lifter::Person });
+}
+
+/// What was found in a text, as it stands beside it.
+pub fn marks(scanned: &[Found]) -> impl Iterator<Item = Finding> {
+    scanned.iter().map(|found| {
+        let (rule, code, says) = (RULE.to_owned(), found.pattern.clone(), says(found));
+        Finding { rule, code, says, spot: Some(found.clone().into()), ..Finding::default() }
+    })
+}
+
+fn stops(message: &Message) -> bool {
+    let is_block = matches!(message, Message::Vlp(message) if message.judged().declared == Level::Block);
+    is_block || vcp::is_free(message) || vcp::only_binds(message)
 }
 
 /// Refuses what would be held in a message, where nobody could review it. What a person says is only marked.
@@ -78,7 +90,7 @@ fn says(Found { pattern, severity, at, offset, length, how }: &Found) -> String 
 pub(super) fn quoted<'f>(found: impl IntoIterator<Item = &'f Found>) -> Vec<Finding> {
     let quoted = |found: &Found| {
         let says = format!("found in what is quoted here: {}", says(found));
-        Finding { rule: RULE.to_owned(), code: found.pattern.clone(), says, spot: None }
+        Finding { rule: RULE.to_owned(), code: found.pattern.clone(), says, ..Finding::default() }
     };
     found.into_iter().map(quoted).collect()
 }

@@ -25,12 +25,13 @@ use super::{Case, Change, Finding, Ruling, scan};
 use crate::effect::Accepted;
 use conversation::Conversation;
 use legation_protocol::vcp::Origin;
+use legation_protocol::vlp::{Kind, Level};
 use legation_protocol::{Code, Format, Message, Rejection};
 use said::{Act, Said, Scene};
 use serde_json::{Value, json};
 
-/// The dialects the exchange translates into, as they are tried. VCP says nothing that another dialect says.
-const INTO: [Format; 3] = [Format::Acl, Format::Cap, Format::Vlp];
+/// The dialects the exchange translates into, as they are tried. VCP says little that another dialect says.
+const INTO: [Format; 4] = [Format::Acl, Format::Cap, Format::Vlp, Format::Vcp];
 
 /// Says a message in a dialect of its recipient, if it is in none of them.
 pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection> {
@@ -38,7 +39,7 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
     if ruling.instead.is_some() {
         return Ok(());
     }
-    let Some(talk) = Conversation::of(case)? else { return Ok(()) };
+    let Some(talk) = Conversation::of(case)? else { return answers_something(case) };
     let Some(said) = read(case.received.message(), &talk) else { return Err(no_words(case)) };
     talk.fits(case, &said)?;
     if !said.act.must_arrive() {
@@ -52,6 +53,7 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
             hold_to_floor(case, said.act, &mut spoken, ruling)?;
             has_room(case, &talk, said.act)?;
             may_ask(case, &talk, &spoken, ruling)?;
+            ruling.changes.extend(talk.inquiry.map(|inquiry| inquiry.noted()));
             if let Some(first) = spoken.first() {
                 follow::open(case, &talk, said.act, first.translation.said_in, ruling)?;
                 follow::follow(case, &talk, &said, ruling);
@@ -59,8 +61,11 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
             go_instead(spoken, talk.hearer.id(), ruling);
             Ok(())
         }
-        // Whatever its dialect: an alarm is heard, and a rule from above holds.
+        // Whatever its dialect: an alarm is heard, a rule from above holds, and a block stops.
         None if said.act.must_arrive() => {
+            if case.to.is_empty() {
+                ruling.instead = Some(vec![talk.hearer.id().to_owned()]);
+            }
             ruling.find("translate", "untranslated", "its recipient's dialects have no words for it: it goes as it is");
             Ok(())
         }
@@ -89,6 +94,17 @@ fn go_instead(spoken: Vec<Spoken>, to: &str, ruling: &mut Ruling) {
     ruling.heard.splice(0..0, spoken.into_iter().map(|spoken| spoken.heard(to, found.clone())));
 }
 
+/// What is said to the exchange in answer to nothing would reach nobody. A block stops all the same.
+fn answers_something(case: &Case<'_>) -> Result<(), Rejection> {
+    let Message::Vlp(message) = case.received.message() else { return Ok(()) };
+    let to_us = message.receiver.as_deref().is_some_and(|to| case.policy.is_exchange(to));
+    if !to_us || message.kind != Kind::Response || message.judged().declared == Level::Block {
+        return Ok(());
+    }
+    let text = "it answers nothing that the exchange has asked its sender for anybody";
+    Err(Rejection::because(Code::Untranslatable, text).at("/refers_to"))
+}
+
 fn no_words(case: &Case<'_>) -> Rejection {
     let message = case.received.message();
     let text =
@@ -104,9 +120,13 @@ fn read(message: &Message, talk: &Conversation<'_>) -> Option<Said> {
         Message::Cap(message) => cap::read(message),
         Message::Vlp(message) => vlp::read(message),
     }?;
-    // A question takes no final word: whatever is said to it is its answer.
-    let answers = said.act == Act::Talk && talk.ask.is_some_and(Link::is_question) && talk.is_asked();
-    Some(if answers { Said { act: Act::Result, ..said } } else { said })
+    // A question takes no final word: whatever is said to it is its answer. After that an overseer is just talked to.
+    let is_open =
+        |ask: &Link| ask.is_question() && (ask.stage != Stage::Ended || ask.translation.dialect == Format::Acl);
+    let answers = said.act == Act::Talk && talk.ask.is_some_and(is_open) && talk.is_asked();
+    let inquires = said.act == Act::Ask && talk.inquiry.is_some();
+    let instead = answers.then_some(Act::Result).or(inquires.then_some(Act::Inquire));
+    Some(Said { act: instead.unwrap_or(said.act), ..said })
 }
 
 /// A message the exchange is about to say.
@@ -132,8 +152,8 @@ fn opens(translation: Translation) -> Vec<Change> {
 fn speak(case: &Case<'_>, ruling: &Ruling, talk: &Conversation<'_>, said: &Said, to: Format) -> Option<Vec<Spoken>> {
     let implied = (to == Format::Acl && talk.takes_on(said.act)).then(Said::taken_on);
     // Released messages and what is said come right after the message, in this order.
-    let first = case.state.next + 1 + ruling.released.len() as u64;
     let is_held = !ruling.reasons.is_empty();
+    let first = case.state.next + 1 + if is_held { 0 } else { ruling.released.len() as u64 };
     let each = (first..).zip(implied.iter().chain([said]));
     each.map(|(position, said)| say(case, talk, said, (to, position, is_held))).collect()
 }
@@ -145,7 +165,8 @@ fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64,
         Format::Acl => acl::write(&words, &scene, origin),
         Format::Cap => cap::write(&words, &scene, origin),
         Format::Vlp => vlp::write(&words, &scene, origin),
-        Format::Vcp | Format::Hello | Format::Manifest => None,
+        Format::Vcp => vcp::write(&words, &scene, origin),
+        Format::Hello | Format::Manifest => None,
     };
     let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
     let translation = Translation { waits, ..pair(case, talk, said.act, &message) };
@@ -157,7 +178,7 @@ fn scene(case: &Case<'_>, talk: &Conversation<'_>, act: Act, dialect: Format) ->
     Scene {
         to: talk.hearer.name_in(dialect).to_owned(),
         refers_to: refers_to.map(str::to_owned),
-        thread: thread.map(str::to_owned),
+        thread: talk.inquiry.map(|inquiry| inquiry.task).or(thread).map(str::to_owned),
         entry: case.state.next,
         ontology: talk.ask.and_then(|ask| ask.translation.ontology.clone()),
         is_question: talk.ask.is_some_and(Link::is_question),

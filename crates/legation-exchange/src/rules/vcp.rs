@@ -4,6 +4,7 @@ mod ack;
 mod alarm;
 mod alarms;
 mod clock;
+mod cut;
 mod escalation;
 mod pause;
 mod resume;
@@ -15,6 +16,7 @@ pub use alarms::Alarms;
 pub use pause::{Does, table as pause_table};
 pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop};
 
+pub(crate) use cut::cut_of;
 pub(crate) use standing::{family, leave, may_act, may_be_heard, may_order};
 pub mod constitution;
 pub mod constraints;
@@ -26,6 +28,7 @@ pub use letters::{Climbing, Letters};
 pub use place::Place;
 
 use super::{At, Case, Ruling};
+use crate::effect::Refused;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
@@ -128,6 +131,8 @@ pub enum Order {
     Resume {
         /// Which.
         agent: String,
+        /// From which escalation, by message id or entry. An operator who names none means all that stops it.
+        escalation: Option<String>,
         /// Why.
         why: String,
     },
@@ -154,7 +159,18 @@ impl Kept {
     }
 
     pub(crate) fn earliest(&self) -> Option<Moment> {
-        if self.letters.is_due() { Some(Moment::default()) } else { self.alarms.first_due().map(|(due, _)| due) }
+        if self.letters.is_due() {
+            return Some(Moment::default());
+        }
+        let cut = self.alarms.first_cut().map(|(_, cut)| cut.due);
+        self.alarms.first_due().map(|(due, _)| due).into_iter().chain(cut).min()
+    }
+
+    /// A message was refused.
+    pub(crate) fn cut(&mut self, refused: &Refused, at: Moment) {
+        if let Some(agent) = &refused.cut {
+            self.alarms.cut(agent, at);
+        }
     }
 
     /// An agent is gone.
@@ -196,7 +212,9 @@ pub(crate) fn order(
     match order {
         Order::Acknowledge { escalation } => ack::order(state, now, escalation, who),
         Order::Suspend { agent, why } => resume::suspend(state, policy, agent, why, who),
-        Order::Resume { agent, why } => resume::order(state, policy, agent, why, who),
+        Order::Resume { agent, escalation, why } => {
+            resume::order(state, policy, (agent, escalation.as_deref()), why, who)
+        }
         Order::Constrain(wish) => constraints::order(state, policy, now, wish, who),
     }
 }
@@ -207,7 +225,8 @@ pub(crate) fn quotes(state: &State, now: Moment) -> Option<u64> {
 }
 
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Option<Ruling> {
-    letters::due(state, policy).or_else(|| clock::due(state, policy, now, quoted))
+    let climbs = letters::due(state, policy).or_else(|| clock::due(state, policy, now, quoted));
+    climbs.or_else(|| cut::due(state, policy, now))
 }
 
 /// Whether the sender may speak at all now.
@@ -218,6 +237,16 @@ pub(crate) fn may_speak(case: &Case<'_>) -> Result<(), Rejection> {
 /// Whether a message is never held up: an escalation, an acknowledgement or a resume.
 pub(crate) fn is_free(message: &Message) -> bool {
     constraints::is_free(message)
+}
+
+/// Whether a message binds its recipient more than before, and does nothing else.
+pub(crate) fn only_binds(message: &Message) -> bool {
+    constraints::only_binds(message)
+}
+
+/// Refuses what lets an agent go on, if it is to wait for a person: by then something else may stop the agent.
+pub(crate) fn must_not_wait(message: &Message) -> Result<(), Rejection> {
+    resume::must_not_wait(message)
 }
 
 /// Holds a message against the constraints its sender is under, whatever its dialect.

@@ -63,6 +63,15 @@ pub enum Change {
         /// Which.
         session: String,
     },
+    /// A number was given to a message that does not go on: nobody heard it.
+    Unheard {
+        /// In which session.
+        session: String,
+        /// By whom.
+        by: String,
+        /// The number.
+        seq: i64,
+    },
     /// A session goes on.
     Released {
         /// Which.
@@ -95,21 +104,33 @@ impl Change {
     pub(super) fn hold(&mut self) {
         match self {
             Change::Spoke(spoke) => spoke.held = true,
-            Change::Refers { .. } | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => {}
+            Change::Refers { .. }
+            | Change::Halted(_)
+            | Change::Forgotten { .. }
+            | Change::Unheard { .. }
+            | Change::Released { .. } => {}
         }
     }
 
     pub(super) fn targets(&self) -> &[Target] {
         match self {
             Change::Refers { to, .. } => to,
-            Change::Spoke(_) | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => &[],
+            Change::Spoke(_)
+            | Change::Halted(_)
+            | Change::Forgotten { .. }
+            | Change::Unheard { .. }
+            | Change::Released { .. } => &[],
         }
     }
 
     pub(super) fn amends(&self) -> &[u64] {
         match self {
             Change::Refers { amends, .. } => amends,
-            Change::Spoke(_) | Change::Halted(_) | Change::Forgotten { .. } | Change::Released { .. } => &[],
+            Change::Spoke(_)
+            | Change::Halted(_)
+            | Change::Forgotten { .. }
+            | Change::Unheard { .. }
+            | Change::Released { .. } => &[],
         }
     }
 }
@@ -121,6 +142,7 @@ impl Kept {
             Change::Halted(halting) => self.sessions.halt(at, halting),
             Change::Released { session, .. } => self.sessions.release(session),
             Change::Forgotten { session } => self.sessions.drop_one(session),
+            Change::Unheard { session, by, seq } => self.sessions.unheard(session, by, *seq),
             // The window takes it in with the message.
             Change::Refers { .. } => {}
         }

@@ -78,10 +78,10 @@ pub(crate) fn name_in(agent: &Agent, dialect: Format) -> &str {
 /// The entry in which the exchange says something. Nothing if the words make no message.
 pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: Heard) -> Option<Entry> {
     let (position, now) = entry;
-    let Heard { to, words, mut changes, findings, held } = heard;
+    let Heard { to, words, mut changes, mut later, findings, held, shows: _ } = heard;
     let origin = origin(policy, now, position)?;
     let id = origin.message_id.to_string();
-    for change in &mut changes {
+    for change in changes.iter_mut().chain(&mut later) {
         change.said_as(&id);
     }
     let text = written(&words(origin)?, policy.voice.as_ref())?;
@@ -107,10 +107,19 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
         ruled: Box::default(),
     };
     accepted.ruled.held = held;
+    accepted.ruled.level = level(message);
     translate::dress(&mut accepted, &changes);
     (accepted.ruled.changes, accepted.ruled.because) = (changes, Some(because));
-    accepted.ruled.findings = findings;
+    (accepted.ruled.later, accepted.ruled.findings) = (later, findings);
     Some(Entry { position, at: now, effect: Effect::Accepted(accepted), body: Some(received.into_bytes()) })
+}
+
+/// How far what it says may go by itself, where the dialect tells that.
+fn level(message: &Message) -> Option<vlp::Level> {
+    match message {
+        Message::Vlp(message) => message.safety.as_ref().map(vlp::Safety::declared),
+        Message::Vcp(_) | Message::Acl(_) | Message::Cap(_) => None,
+    }
 }
 
 /// Who says it and when. The same entry always gets the same id.

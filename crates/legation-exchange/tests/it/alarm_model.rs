@@ -173,7 +173,7 @@ fn play(desk: &mut Desk, model: &mut Model, fresh: u64, raised: &mut Vec<usize>,
             let was = model.standing() != Standing::Running;
             model.suspended = false;
             model.open.retain(|_, seen| seen.severity < 2);
-            (ordered(desk, Order::Resume { agent: CHILD.to_owned(), why }), was)
+            (ordered(desk, Order::Resume { agent: CHILD.to_owned(), escalation: None, why }), was)
         }
     };
     assert_eq!(got, want, "{step:?}");

@@ -254,9 +254,7 @@ fn a_rule_that_names_it_deals_with_it_and_lets_nobody_go_on() {
 #[test]
 fn a_parent_that_passes_an_alarm_on_is_not_stopped_for_it() {
     for severity in ["critical", "emergency"] {
-        for reason in
-            [format!("PROPAGATED:{}:{CHILD}: on fire", id(1)), format!("PROPAGATED:{}", id(1)), "help".to_owned()]
-        {
+        for reason in [format!("PROPAGATED:{}:{CHILD}: on fire", id(1)), format!("PROPAGATED:{}", id(1))] {
             let mut desk = line();
             accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, severity));
             accepted(&saying(PARENT, MIDDLE, 2).escalates(&mut desk, severity, &reason, true));
@@ -288,11 +286,66 @@ fn who_passes_nothing_on_raises_an_alarm_of_its_own() {
     assert_eq!(desk.standing(PARENT), Standing::Paused);
 }
 
+/// The child has raised an alarm, and the parent raises one like it without naming the child's.
+fn with_one_of_its_own(severity: &str) -> Desk {
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, severity));
+    accepted(&saying(PARENT, MIDDLE, 2).escalates(&mut desk, severity, "my own disk is on fire", true));
+    desk
+}
+
+#[test]
+fn what_a_parent_raises_while_its_childs_is_open_is_its_own_and_stops_it_not() {
+    for severity in ["critical", "emergency"] {
+        let mut desk = with_one_of_its_own(severity);
+        let open: Vec<_> = desk.open().iter().map(|alarm| (alarm.from.as_str(), alarm.id.clone())).collect();
+        assert_eq!(open, [(CHILD, id(1)), (PARENT, id(2))], "nothing is dropped");
+        assert_eq!(desk.standing(PARENT), Standing::Running);
+        // The parent deals with its child's, and with nothing else.
+        accepted(&saying(PARENT, CHILD, 3).resumes(&mut desk, 1));
+        assert_eq!(refused(&saying(PARENT, CHILD, 4).resumes(&mut desk, 2)), Code::NotParent);
+        let [own] = desk.open()[..] else { panic!("one is left") };
+        assert_eq!((own.from.as_str(), own.stage), (PARENT, Stage::Unanswered));
+        // It has its clock like any other, and the one above closes it.
+        let before = desk.propagated(TOP).len();
+        desk.seconds(5);
+        assert_eq!(desk.propagated(TOP).len(), before + usize::from(severity == "critical"));
+        accepted(&saying(MIDDLE, PARENT, 5).resumes(&mut desk, 2));
+        assert!(desk.open().is_empty());
+    }
+}
+
+#[test]
+fn one_acknowledgement_answers_both_that_one_message_told_of() {
+    let mut desk = with_one_of_its_own("critical");
+    accepted(&saying(MIDDLE, PARENT, 3).acks(&mut desk, "critical", &id(2)));
+    assert!(desk.open().iter().all(|alarm| alarm.stage == Stage::Answered));
+    desk.seconds(100);
+    assert!(desk.propagated(MIDDLE).is_empty() && desk.propagated(TOP).is_empty());
+    assert_eq!(refused(&saying(MIDDLE, PARENT, 4).acks(&mut desk, "critical", &id(2))), Code::AckUnmatched);
+    // Passing the child's on by name later takes nothing from the parent's own.
+    accepted(&saying(PARENT, MIDDLE, 5).escalates(&mut desk, "critical", &format!("PROPAGATED:{}", id(1)), true));
+    assert_eq!((desk.open().len(), desk.standing(PARENT)), (2, Standing::Running));
+    accepted(&saying(MIDDLE, PARENT, 6).resumes(&mut desk, 2));
+    assert_eq!(desk.open().len(), 1);
+}
+
+#[test]
+fn an_operator_closes_what_stops_nobody_too() {
+    let mut desk = with_one_of_its_own("critical");
+    let resume = |desk: &mut Desk| {
+        let order = Order::Resume { agent: PARENT.to_owned(), escalation: None, why: "seen".to_owned() };
+        desk.ask(Input::Order { order: Box::new(Directive::Vcp(order)), who: Who::operator() })
+    };
+    accepted(&resume(&mut desk));
+    assert_eq!(desk.open().iter().map(|alarm| alarm.from.as_str()).collect::<Vec<_>>(), [CHILD]);
+    assert_eq!(refused(&resume(&mut desk)), Code::UnknownEscalation);
+}
+
 #[test]
 fn an_operator_acknowledges_and_the_child_hears_it() {
     let mut desk = line();
     accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "critical"));
-    assert_eq!(refused(&acknowledges(&mut desk, &id(1), Who::Agent(PARENT.to_owned()))), Code::NotAllowed);
     assert_eq!(refused(&acknowledges(&mut desk, &id(2), Who::operator())), Code::UnknownEscalation);
     accepted(&acknowledges(&mut desk, &id(1), Who::operator()));
     assert_eq!(refused(&acknowledges(&mut desk, &id(1), Who::operator())), Code::AckUnmatched);
@@ -396,4 +449,34 @@ fn with_nobody_above_the_operator_is_told_at_once() {
     desk.seconds(1000);
     assert_eq!(desk.alerts(Kind::EscalationUnanswered), 0);
     accepted(&acknowledges(&mut desk, &id(1), Who::operator()));
+}
+
+#[test]
+fn what_is_cut_of_a_flood_is_told_once_a_minute_with_its_count() {
+    let mut desk = line();
+    let flood = |desk: &mut Desk, from: u64, cut: u64| {
+        for n in from..from + 60 {
+            accepted(&saying(CHILD, PARENT, n).escalates(desk, "warning", "hm", false));
+        }
+        for n in from + 60..from + 60 + cut {
+            let verdict = saying(CHILD, PARENT, n).escalates(desk, "info", "hm", false);
+            assert_eq!(refused(&verdict), Code::RateLimited);
+        }
+    };
+    let told = |desk: &Desk| desk.notices(PARENT).iter().filter(|code| *code == "escalations_cut").count();
+    flood(&mut desk, 0, 40);
+    desk.seconds(59);
+    assert_eq!(told(&desk), 0, "not before the minute is over");
+    desk.seconds(1);
+    assert_eq!(told(&desk), 1);
+    let body = desk.record.last().unwrap().body.clone().unwrap();
+    assert!(String::from_utf8_lossy(&body).contains("and 40 more"), "{}", String::from_utf8_lossy(&body));
+    desk.seconds(600);
+    assert_eq!(told(&desk), 1, "of nothing more nothing is told");
+    flood(&mut desk, 200, 1);
+    desk.seconds(60);
+    assert_eq!(told(&desk), 2);
+    // Others' refusals are not counted with them, and nobody else is told.
+    assert!(desk.notices(MIDDLE).is_empty() && desk.notices(CHILD).is_empty());
+    crate::tasks::house::folds_again(&desk);
 }

@@ -43,7 +43,7 @@ fn envelope(from: &str, to: &str, kind: &str, number: u64, time: &str, payload: 
     .to_string()
 }
 
-fn one(kind: &str, value: &Value) -> Value {
+pub(crate) fn one(kind: &str, value: &Value) -> Value {
     json!({"type": kind, "value": value, "source_constitution_ref": "creed://creed.space/family.safe.guide@1.2.0"})
 }
 

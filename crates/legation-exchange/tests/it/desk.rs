@@ -6,6 +6,7 @@ use legation_exchange::{
 };
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Code, Received, Timestamp};
+use legation_scan::{Found, How, Severity};
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
@@ -88,6 +89,16 @@ impl Desk {
     }
 
     pub(crate) fn send(&mut self, text: &str, proof: Proof) -> Verdict {
+        self.send_with(text, proof, Vec::new())
+    }
+
+    /// Sends a message in whose text the scan has found something that holds it, or that only marks it.
+    pub(crate) fn suspect(&mut self, text: &str, proof: Proof, severity: Severity) -> Verdict {
+        let (pattern, at) = ("instruction_override".to_owned(), "/content".to_owned());
+        self.send_with(text, proof, vec![Found { pattern, severity, at, offset: 0, length: 6, how: How::Plain }])
+    }
+
+    fn send_with(&mut self, text: &str, proof: Proof, scanned: Vec<Found>) -> Verdict {
         let received = Received::read(text.as_bytes()).unwrap();
         let spare_id = SpareId::Fresh("spare".to_owned());
         self.ask(Input::Message(Box::new(Verified {
@@ -97,7 +108,7 @@ impl Desk {
             trace: None,
             found: Vec::new(),
             opinion: None,
-            scanned: Vec::new(),
+            scanned,
         })))
     }
 

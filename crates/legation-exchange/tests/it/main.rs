@@ -3,6 +3,7 @@
 
 mod alarm_model;
 mod alarms;
+mod by_token;
 mod charters;
 mod constraints;
 mod corrections;
@@ -12,11 +13,14 @@ mod erased;
 mod extensions;
 mod fold;
 mod halts;
+mod held;
 mod identities;
 mod keys;
 mod line;
 mod messages;
+mod open_alerts;
 mod people;
+mod pushed;
 mod references;
 mod registration;
 mod reviews;

@@ -35,6 +35,30 @@ fn a_message_waits_for_its_recipient_until_it_is_acknowledged() {
 }
 
 #[test]
+fn an_acknowledgement_that_changes_nothing_is_answered_without_an_entry() {
+    let mut desk = pair();
+    let first = accepted(&desk.send(&claim("observer", "archivist", "MSG001", "one"), by("observer")));
+    let last = accepted(&desk.send(&claim("observer", "archivist", "MSG002", "two"), by("observer")));
+    let mut check = |up_to, positions: &[u64], entries: u64| {
+        let (agent, who) = ("archivist".to_owned(), Who::Agent("archivist".to_owned()));
+        let before = desk.record.len() as u64;
+        let answer = desk.ask(Input::Acknowledge { agent, up_to, positions: positions.to_vec(), who });
+        assert_eq!(accepted(&answer), before + entries - 1, "{up_to:?} {positions:?}");
+        assert_eq!(desk.record.len() as u64 - before, entries, "{up_to:?} {positions:?}");
+    };
+    check(None, &[], 0);
+    check(Some(first - 1), &[], 0);
+    check(Some(first), &[], 1);
+    for _ in 0..20 {
+        check(Some(first), &[], 0);
+        check(None, &[first, first], 0);
+    }
+    check(None, &[first, last], 1);
+    check(Some(last), &[first, last], 0);
+    assert!(desk.waiting("archivist").is_empty());
+}
+
+#[test]
 fn what_the_record_has_not_come_to_is_not_acknowledged() {
     let mut desk = pair();
     let first = accepted(&desk.send(&claim("observer", "archivist", "MSG001", "one"), by("observer")));

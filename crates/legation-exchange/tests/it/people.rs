@@ -1,7 +1,7 @@
 //! People: who gives them tokens, what their roles allow, and the principals they speak as.
 
 use crate::desk::{Desk, accepted, agent, by, cap, person, refused, token};
-use legation_exchange::{Input, Proof, Role, Verdict, Who};
+use legation_exchange::{Directive, Input, Proof, Role, Verdict, Who};
 use legation_protocol::Code;
 
 fn grant(desk: &mut Desk, name: &str, role: Role, who: Who) -> Result<bool, Code> {
@@ -116,5 +116,17 @@ fn nobody_registers_a_principal() {
     for name in ["user", "orchestrator"] {
         let got = desk.register(name, legation_exchange::Registration::default(), Who::operator());
         assert_eq!(got, Err(Code::ReservedId), "{name}");
+    }
+}
+
+#[test]
+fn only_an_operator_has_a_copy_noted_and_the_state_stays_what_it_is() {
+    let mut desk = Desk::new();
+    let copy = |who| Input::Order { order: Box::new(Directive::Copy { size: 3, keys: true }), who };
+    let before = desk.record.len();
+    accepted(&desk.ask(copy(person("rita", Role::Operator))));
+    assert_eq!(desk.record.len(), before + 1);
+    for who in [person("audrey", Role::Auditor), agent("ann")] {
+        assert_eq!(refused(&desk.ask(copy(who))), Code::NotAllowed);
     }
 }

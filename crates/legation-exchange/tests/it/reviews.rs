@@ -95,7 +95,7 @@ fn check(what: Happens, expires: bool, arrives: bool) {
     assert_eq!(expiries(&desk), usize::from(expires), "{what:?}: once");
     if matches!(what, Happens::Suspended | Happens::SuspendedApproved) {
         assert!(desk.waiting("bob").is_empty(), "{what:?}: nothing of a suspended agent goes on");
-        orders(&mut desk, Order::Resume { agent: "ann".to_owned(), why: "fine".to_owned() });
+        orders(&mut desk, Order::Resume { agent: "ann".to_owned(), escalation: None, why: "fine".to_owned() });
         desk.passes(Duration::from_secs(1));
     }
     assert_eq!(!desk.waiting("bob").is_empty(), arrives, "{what:?}");

@@ -16,6 +16,8 @@ enum Step {
     Ends(usize, Outcome, Option<u64>, u32),
     /// One of those on their way leaves by another way.
     Leaves(usize),
+    /// One of those whose way has ended goes once more.
+    Returns(usize),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -33,6 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (any::<usize>(), outcome, retry_after, 900_u32..=1100)
             .prop_map(|(which, outcome, after, jitter)| Step::Ends(which, outcome, after, jitter)),
         1 => any::<usize>().prop_map(Step::Leaves),
+        1 => any::<usize>().prop_map(Step::Returns),
     ]
 }
 
@@ -42,6 +45,8 @@ struct Seen {
     attempts: u8,
     under_way: bool,
     over: bool,
+    /// Whether it is to go once more.
+    again: bool,
     /// From when on it may be tried again.
     not_before: Duration,
 }
@@ -58,13 +63,16 @@ impl Model {
     fn posted(&mut self, order: Order) {
         let Order::Post { position, number } = order else { panic!("{order:?}") };
         let newest = self.seen.keys().next_back().copied();
+        let first = self.seen.iter().find(|(_, seen)| seen.again).map(|(position, _)| *position);
         let seen = self.seen.entry(position).or_default();
         assert!(!seen.over && !seen.under_way, "{position} is tried although it is {seen:?}");
         assert_eq!(number, seen.attempts + 1);
         assert!(number <= 4 && self.now >= seen.not_before, "{position} is tried too often or too soon");
-        assert!(number > 1 || newest.is_none_or(|newest| newest < position), "{position} comes out of order");
+        let in_turn = first.map_or(newest.is_none_or(|newest| newest < position), |first| first == position);
+        assert!(number > 1 || in_turn, "{position} comes out of order");
         (seen.attempts, seen.under_way) = (number, true);
-        let under_way = self.seen.values().filter(|seen| !seen.over).count();
+        seen.again &= number > 1;
+        let under_way = self.seen.values().filter(|seen| !seen.over && !seen.again).count();
         assert!(under_way <= Route::WINDOW, "{under_way} are on their way");
     }
 
@@ -101,16 +109,24 @@ fn play(route: &mut Route, model: &mut Model, step: &Step) {
             model.ended(position, *outcome, order);
         }
         Step::Leaves(which) => {
-            let Some(position) = model.some(*which, |seen| !seen.over && !seen.under_way) else { return };
+            let Some(position) = model.some(*which, |seen| !seen.over && !seen.under_way && !seen.again) else {
+                return;
+            };
             assert_eq!(route.after(Event::Gone { position }, model.now), None);
             model.seen.get_mut(&position).unwrap().over = true;
+        }
+        Step::Returns(which) => {
+            let Some(position) = model.some(*which, |seen| seen.over) else { return };
+            assert_eq!(route.after(Event::Again { position }, model.now), None);
+            assert!(route.has(position));
+            model.seen.insert(position, Seen { again: true, ..Seen::default() });
         }
     }
     while let Some(order) = route.after(Event::Passed, model.now) {
         model.posted(order);
     }
     for _ in 0..route.room(model.now) {
-        let next = route.cursor().map_or(0, |cursor| cursor + 1);
+        let next = route.next_again().or(route.cursor().map(|cursor| cursor + 1)).unwrap_or_default();
         if next < model.mailbox {
             let order = route.after(Event::Offered { position: next }, model.now);
             model.posted(order.unwrap());

@@ -64,6 +64,29 @@ fn numbers_rise_and_gaps_are_marked() {
 }
 
 #[test]
+fn a_number_that_was_held_and_refused_leaves_a_gap() {
+    for approve in [true, false] {
+        let mut desk = three();
+        let numbered = |seq: i64| json!({"session_id": "S-1", "receiver": "bob", "seq": seq});
+        accepted(&desk.say("claim", "ann", "MSG-1", &numbered(1)));
+        let mut unsure = numbered(2);
+        unsure["safety"] = json!({"level": "review"});
+        let position = held(&desk.say("claim", "ann", "MSG-2", &unsure));
+        let says = if approve { Says::Approve } else { Says::Refuse };
+        let review = Review { message: position, says, digest: desk.digest(position), why: "seen".to_owned() };
+        accepted(&desk.ask(Input::Order { order: Box::new(Directive::Review(review)), who: Who::operator() }));
+        desk.passes(std::time::Duration::ZERO);
+        // The number stays used, and whoever reads 1 and then 3 is told that one is missing.
+        assert_eq!(refused(&desk.say("claim", "ann", "MSG-3", &numbered(2))), Code::SequenceRepeated);
+        let third = accepted(&desk.say("claim", "ann", "MSG-4", &numbered(3)));
+        assert_eq!(desk.found(third).contains(&"sequence_gap"), !approve);
+        let fourth = accepted(&desk.say("claim", "ann", "MSG-5", &numbered(4)));
+        assert!(!desk.found(fourth).contains(&"sequence_gap"));
+        folds_again(&desk).unwrap();
+    }
+}
+
+#[test]
 fn the_owners_context_closes_a_session() {
     let mut desk = three();
     accepted(&desk.say("claim", "ann", "MSG-1", &within("S-1", Some("bob"))));

@@ -12,7 +12,7 @@ fn ordered(desk: &mut Desk, order: Order, who: Who) -> Verdict {
 }
 
 fn resume(agent: &str, why: &str) -> Order {
-    Order::Resume { agent: agent.to_owned(), why: why.to_owned() }
+    Order::Resume { agent: agent.to_owned(), escalation: None, why: why.to_owned() }
 }
 
 fn suspend(agent: &str, why: &str) -> Order {

@@ -1,9 +1,11 @@
 //! Tasks: who hands them to whom, with which rights, and what becomes of them.
 
-mod across;
+pub(crate) mod across;
 mod asked;
+mod calls;
 mod delegation;
 mod family;
+mod foreign;
 pub(crate) mod house;
 mod judge;
 mod machine;

@@ -1,5 +1,7 @@
 //! Speaking across dialects: each row of the table both ways, and what has no counterpart.
 
+mod blocks;
+
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};
 use crate::tasks::house::folds_again;
 use legation_exchange::rules::acl::Stage;
@@ -343,8 +345,10 @@ fn raised(severity: &str, to: &str, dialect: Format) -> (Value, Desk) {
 
 #[test]
 fn alarms_are_heard_in_every_dialect_and_never_wait() {
-    for (severity, level) in [("info", "safe"), ("warning", "safe"), ("critical", "safe"), ("emergency", "block")] {
-        let (heard, _) = raised(severity, "observer", Format::Vlp);
+    for (severity, level) in [("info", "safe"), ("warning", "safe"), ("critical", "review"), ("emergency", "block")] {
+        let (heard, desk) = raised(severity, "observer", Format::Vlp);
+        assert_eq!(desk.waiting("observer").len(), if level == "safe" { 1 } else { 2 }, "and how its child stands");
+        assert!(desk.state.rules().holds.iter().next().is_none(), "nothing waits for anybody");
         assert_eq!((&heard["type"], &heard["safety"]["level"]), (&json!("notice"), &json!(level)), "{heard}");
         assert_eq!(heard["safety"]["issues"][0]["code"], format!("escalation_{severity}"));
     }
@@ -411,8 +415,6 @@ fn what_has_no_counterpart_is_refused() {
     let source = json!({"provenance": ["log"]});
     untranslatable("observer", by("observer"), &vlp("evidence", "EVD001", "analyst", Some("CLM001"), source));
     untranslatable("observer", by("observer"), &vlp("notice", "NTC001", "ide", None, json!({})));
-    let block = json!({"safety": {"level": "block"}});
-    untranslatable("observer", by("observer"), &vlp("notice", "NTC001", "analyst", None, block));
     // An answer to nothing that was translated.
     untranslatable("observer", by("observer"), &vlp("response", "RSP001", "ide", Some("MSG404"), json!({})));
 }
@@ -821,5 +823,28 @@ proptest! {
         prop_assert_eq!(again.rules(), desk.state.rules());
         let copy = State::from_bytes(&desk.state.to_bytes()).unwrap();
         prop_assert_eq!(copy.rules(), desk.state.rules());
+    }
+}
+
+#[test]
+fn a_conversation_that_was_answered_in_another_dialect_says_by_whom_and_how() {
+    for (worker, answer, want) in [
+        ("analyst", "result", (Stage::Result, Some("success"))),
+        ("observer", "result", (Stage::Result, Some("success"))),
+        ("analyst", "failure", (Stage::Failed, Some("504"))),
+    ] {
+        let mut desk = babel();
+        let asked = sent(&mut desk, "ide", &request(1, worker));
+        let task = name(&last(&desk, worker));
+        let said = match (worker, answer) {
+            ("observer", _) => vlp("response", "RSP001", EXCHANGE, Some(&task), json!({})),
+            (_, "result") => cap("message", &task, "legation", json!({"content": "Tidy.", "final": true})),
+            _ => cap("error_response", &task, "legation", json!({"error_code": 504, "error_message": "Late."})),
+        };
+        sent(&mut desk, worker, &said);
+        let conversation = desk.state.rules().acl.get(asked).unwrap();
+        assert_eq!((conversation.stage, conversation.outcome.as_deref()), want, "{worker}");
+        assert_eq!(conversation.assignee.as_deref(), Some(worker));
+        folds_again(&desk);
     }
 }

@@ -127,6 +127,76 @@ fn one_changed_digit_turns_the_gate() {
 }
 
 #[test]
+fn more_sources_than_are_checked_do_not_pass() {
+    let mut desk = begun();
+    let digest = desk.digest(3);
+    let evidence = |count: usize| json!({"receiver": "bob", "refers_to": "MSG-0", "provenance": vec![&digest; count]});
+    let all = accepted(&desk.say("evidence", "ann", "EVD-1", &evidence(64)));
+    assert_eq!(desk.beside(all).metrics.unwrap().gate(), Gate::Pass);
+    let more = accepted(&desk.say("evidence", "ann", "EVD-2", &evidence(65)));
+    assert_eq!(desk.beside(more).metrics.unwrap().gate(), Gate::Review);
+    assert_eq!(desk.found(more), ["sources_unchecked"]);
+}
+
+#[test]
+fn the_session_itself_and_repeated_sources_hide_nothing() {
+    let mut desk = three();
+    let within = json!({"receiver": "bob", "session_id": "S-1"});
+    let first = accepted(&desk.say("claim", "ann", "MSG-0", &within));
+    let digest = desk.digest(first);
+    // Nothing else to check: the session is what it rests on.
+    let plain = accepted(&desk.say("claim", "ann", "MSG-1", &within));
+    let metrics = desk.beside(plain).metrics.unwrap();
+    assert_eq!((metrics.gate(), metrics.integrity()), (Gate::Pass, 1.0));
+    let sources =
+        json!({"refers_to": "MSG-9", "provenance": [digest, digest, {"ref": "MSG-0", "hash": digest}, "S-1"]});
+    let position = held(&desk.say("claim", "ann", "MSG-2", &with(within, &sources)));
+    // The message, the session as a source, and the one that is missing.
+    let metrics = desk.beside(position).metrics.unwrap();
+    assert_eq!((metrics.gate(), metrics.integrity()), (Gate::Review, 2.0 / 3.0));
+}
+
+/// One of these ways to name MSG-0 with this hash.
+fn source(form: usize, hash: &str) -> Value {
+    match form {
+        0 => json!(hash),
+        1 => json!({"ref": hash, "kind": "hash"}),
+        2 => json!({"ref": "MSG-0", "kind": "snapshot", "hash": hash}),
+        _ => json!({"ref": "MSG-0", "hash": hash.trim_start_matches("sha256:")}),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// VLP VII: whatever else holds, and wherever the digit stands.
+    #[test]
+    fn one_flipped_digit_in_any_of_many_sources_never_passes(
+        forms in prop::collection::vec(0..4usize, 1..70), at: prop::sample::Index, digit in 0..64usize, flip in 1..16u32, in_session: bool,
+    ) {
+        let mut desk = begun();
+        let digest = desk.digest(3);
+        let wrong: String = digest.char_indices().map(|(place, old)| match old.to_digit(16) {
+            Some(value) if place == 7 + digit => char::from_digit(value ^ flip, 16).unwrap(),
+            _ => old,
+        }).collect();
+        prop_assert_ne!(&wrong, &digest);
+        let at = at.index(forms.len());
+        let named = |(place, form): (usize, &usize)| source(*form, if place == at { &wrong } else { &digest });
+        let sources: Vec<_> = forms.iter().enumerate().map(named).collect();
+        let mut evidence = json!({"receiver": "bob", "refers_to": "MSG-0", "provenance": sources});
+        if in_session {
+            accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+            evidence["session_id"] = json!("S-1");
+        }
+        let position = match desk.say("evidence", "ann", "EVD-1", &evidence) {
+            Verdict::Accepted { position, .. } | Verdict::Held { position, .. } => position,
+            other => panic!("{other:?}"),
+        };
+        prop_assert_ne!(desk.beside(position).metrics.unwrap().gate(), Gate::Pass);
+    }
+}
+
+#[test]
 fn names_addresses_and_what_lies_there_count_neither_way() {
     let mut desk = begun();
     let outside = format!("sha256:{}", "ab".repeat(32));

@@ -82,6 +82,13 @@ impl Metrics {
         }
     }
 
+    /// The same with a gate that is no better than this: by the figures alone, many sources that hold would hide one
+    /// that was altered.
+    #[must_use]
+    pub fn no_better_than(self, gate: Gate) -> Metrics {
+        Metrics { gate: self.gate.max(gate), ..self }
+    }
+
     /// How many layers were verified, 0 to 6.
     pub const fn depth(&self) -> usize {
         self.context_depth

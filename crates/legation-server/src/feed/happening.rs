@@ -93,8 +93,10 @@ fn short(effect: Effect) -> Option<Short> {
         Effect::Resent(resent) => other(Some(resent.agent), Some(resent.by)),
         Effect::Erased(erased) => other(erased.subject, Some(erased.by)),
         Effect::Restored(restored) => other(None, Some(restored.by)),
-        Effect::Changed { by, .. } | Effect::Rotated { by, .. } => other(None, Some(by)),
+        Effect::Changed { by, .. } | Effect::Rotated { by, .. } | Effect::Copied { by, .. } => other(None, Some(by)),
         Effect::Released(released) => other(released.to.into_iter().next(), None),
+        Effect::Called(called) => other(Some(called.tool), Some(called.agent)),
+        Effect::Answered(answered) => other(Some(answered.tool), Some(answered.agent)),
         Effect::Tallied { .. } | Effect::Cleared { .. } | Effect::Dropped { .. } => None,
     }
 }

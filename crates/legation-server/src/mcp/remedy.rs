@@ -32,6 +32,11 @@ const ADVICE: &[(&[Code], &str)] = &[
     (&[Code::AgentSuspended, Code::AgentPaused], "Stop here and tell your person: an operator has to let you go on."),
     (&[Code::Halted], "It was halted: wait until a person releases it."),
     (&[Code::DelegationDenied], "Delegate only to those your manifest allows."),
+    (&[Code::ToolNotBound, Code::UnknownTool], "list_bound_tools tells which tools you have, and where."),
+    (
+        &[Code::ToolTimeout],
+        "The tool may have done what you asked: find out before you call it again, and say so if you cannot.",
+    ),
     (&[Code::ConstraintViolated], "You are under a constraint that forbids this; your bundle says which."),
     (&[Code::MessageIdConflict], "Send it with an id of its own."),
     (&[Code::Stale, Code::Future], "Send it with the time as of now."),

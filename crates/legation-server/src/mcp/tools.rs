@@ -5,6 +5,7 @@ mod described;
 pub(super) mod extensions;
 pub(super) mod letters;
 mod mailbox;
+mod others;
 mod people;
 mod records;
 
@@ -58,6 +59,8 @@ tools! {
     ShowTask = "show_task",
     SearchMemory = "search_memory",
     Explain = "explain_message",
+    ListBound = "list_bound_tools",
+    CallBound = "call_tool",
     ListReviews = "list_reviews",
     DecideReview = "decide_review",
     ResumeAgent = "resume_agent",
@@ -114,6 +117,8 @@ impl Tool {
             Tool::ListReviews => matches!(role, Some(Role::Operator | Role::Reviewer | Role::Auditor)),
             Tool::DecideReview => matches!(role, Some(Role::Operator | Role::Reviewer)),
             Tool::ResumeAgent => matches!(role, Some(Role::Operator)),
+            Tool::CallBound => matches!(who, Who::Agent(_)),
+            Tool::ListBound => matches!(who, Who::Agent(_)) || who.sees_all(),
             Tool::Send | Tool::Claim | Tool::Query | Tool::RequestTask | Tool::Delegate | Tool::Escalate => {
                 role != Some(Role::Auditor)
             }
@@ -148,6 +153,8 @@ impl Tool {
             Tool::ShowTask => records::show_task(&mut call).await,
             Tool::SearchMemory => records::search_memory(&mut call).await,
             Tool::Explain => records::explain(&mut call).await,
+            Tool::ListBound => others::list(&mut call).await,
+            Tool::CallBound => others::call(&mut call).await,
             Tool::ListReviews => people::list_reviews(&mut call).await,
             Tool::DecideReview => people::decide_review(&mut call).await,
             Tool::ResumeAgent => people::resume_agent(&mut call).await,

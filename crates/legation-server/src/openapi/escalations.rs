@@ -12,8 +12,17 @@ pub(super) fn chapter() -> Chapter {
         operations: vec![
             list(),
             acknowledge(),
-            ordered("/v1/agents/{id}/suspend", "suspendAgent", "Let an agent say nothing any more"),
-            ordered("/v1/agents/{id}/resume", "resumeAgent", "Let a stopped agent go on, whatever stopped it"),
+            ordered("/v1/agents/{id}/suspend", "suspendAgent", "Let an agent say nothing any more")
+                .about("For operators. It goes for the agent's instances too.")
+                .takes("Ordered")
+                .refuses(&[404, 507]),
+            ordered("/v1/agents/{id}/resume", "resumeAgent", "Let a stopped agent go on")
+                .about(
+                    "For operators, whatever stopped it; for the agent above, with its own token, from an escalation of its own \
+                     child, and from no operator's order. It goes for the agent's instances too.",
+                )
+                .takes("Resumed")
+                .refuses(&[404, 409, 507]),
         ],
     }
 }
@@ -35,7 +44,10 @@ fn list() -> Operation {
 
 fn acknowledge() -> Operation {
     Operation::new(Method::POST, "/v1/escalations/{id}/ack", "acknowledgeEscalation", "Acknowledge an escalation")
-        .about("For operators. An agent that was told sends an acknowledgement to whom it was told by.")
+        .about(
+            "For operators, and for an agent that was told of it, with its own token. Who speaks VCP may as well send the \
+             acknowledgement to whom it was told by.",
+        )
         .by(Proof::Token)
         .in_path("id", "The escalation's message id, or the position of the entry that holds it")
         .answers(200, "Acknowledged, and in the record", "Done")
@@ -44,10 +56,7 @@ fn acknowledge() -> Operation {
 
 fn ordered(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
     Operation::new(Method::POST, path, id, summary)
-        .about("For operators. It goes for the agent's instances too.")
         .by(Proof::Token)
         .in_path("id", "The agent's id, percent-encoded")
-        .takes("Ordered")
         .answers(200, "Done, and in the record", "Done")
-        .refuses(&[404, 507])
 }

@@ -1,7 +1,7 @@
 //! What is refused, by status: made from the one table of codes, so that it names them all.
 
 use super::headers::header;
-use super::schema::{flag, must, object, of, one_of, or_null, text};
+use super::schema::{flag, may, must, object, of, one_of, or_null, text};
 use crate::status::{retry_after, status};
 use axum::http::StatusCode;
 use legation_protocol::Code;
@@ -18,13 +18,19 @@ pub(super) fn refusal() -> Value {
     object("Why something was refused: the same body everywhere.", refusal_members())
 }
 
-pub(super) fn refusal_members() -> [super::schema::Member; 5] {
+pub(super) fn refusal_members() -> [super::schema::Member; 6] {
     [
         must("error", of("Code")),
         must("message", text("What is wrong, for people. Its words may change.")),
         must("retryable", flag("Whether the same request may succeed later. Where it may, `Retry-After` says when.")),
         must("at", or_null(text("The place in the body, as a JSON pointer, where there is one."))),
         must("spec", or_null(text("The section of the spec that says so, where there is one."))),
+        may(
+            "digest",
+            text(
+                "The digest of the message that was refused, if it was read: `/v1/messages/{digest}` tells of the refusal.",
+            ),
+        ),
     ]
 }
 
@@ -80,7 +86,9 @@ fn about(status: u16) -> &'static str {
         422 => "Read, and against a rule",
         428 => "It takes a session, which a hello begins",
         429 => "Too much for now",
-        503 => "The exchange cannot do this now",
+        502 => "A tool server answered with no result",
+        503 => "The exchange cannot do this now, or a tool server cannot be reached",
+        504 => "A tool server was asked and has not answered",
         507 => "The record has no room",
         _ => "Refused",
     }

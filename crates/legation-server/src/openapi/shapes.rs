@@ -17,6 +17,7 @@ mod reviews;
 mod revocation;
 mod storage;
 mod tasks;
+mod tools;
 mod truth;
 
 use super::dialects;
@@ -44,6 +45,7 @@ pub(super) fn all() -> Value {
         extensions::shapes(),
         charters::shapes(),
         tasks::shapes(),
+        tools::shapes(),
         escalations::shapes(),
         audit::shapes(),
         keep::shapes(),
@@ -73,6 +75,7 @@ fn alert() -> Value {
         "Something people are to be told.",
         [
             must("about", or_null(text("Whom it is about, where that is one."))),
+            may("again", flag("Whether it was raised before a start, and may have been told then.")),
             must("at", time("When it was raised.")),
             must("count", number("How many alerts this one stands for.")),
             must("id", text("Its id. One that is told again has the same.")),

@@ -11,7 +11,7 @@ pub(super) fn chapter() -> Chapter {
     Chapter {
         name: "sessions",
         about: "Sessions of VLP. Their parties see them, and so do operators, auditors and reviewers. A message with the level `block` halts its session until a person lets it go on.",
-        operations: vec![list(), get(), release()],
+        operations: vec![list(), get(), evidence(), release()],
     }
 }
 
@@ -31,6 +31,19 @@ fn get() -> Operation {
         .in_path("id", SESSION)
         .answers(200, "The session", "VlpSession")
         .refuses(&[404])
+}
+
+fn evidence() -> Operation {
+    Operation::new(Method::GET, "/v1/sessions/{id}/evidence", "getHaltEvidence", "What a halted session rests on")
+        .about(
+            "For operators, reviewers and auditors, as long as it is halted: the message that halted it, what that names \
+            and what names it, and what else was said in the session or is stopped with it, with what was found in each. \
+            Who is not cleared for something private gets flags in its place, as in a review.",
+        )
+        .by(Proof::Token)
+        .in_path("id", SESSION)
+        .answers(200, "What it rests on", "HaltEvidence")
+        .refuses(&[404, 409])
 }
 
 fn release() -> Operation {

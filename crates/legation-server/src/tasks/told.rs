@@ -120,8 +120,9 @@ fn review((position, review): (&u64, &Review)) -> Value {
 fn error(failure: &Failure) -> Value {
     let code = ErrorCode::from(failure.code);
     let remedy = code.remedy().map(name_of);
-    let Failure { position, by, .. } = failure;
-    json!({ "position": position, "code": code, "by": by, "meaning": code.meaning(), "remedy": remedy })
+    let Failure { position, by, rejected, .. } = failure;
+    let meaning = if *rejected { Some("its overseer rejected the work") } else { code.meaning() };
+    json!({ "position": position, "code": code, "by": by, "meaning": meaning, "remedy": remedy })
 }
 
 fn whom(escalation: &Escalation) -> String {

@@ -9,7 +9,7 @@ use axum::http::header::{
     AUTHORIZATION, CONNECTION, HeaderMap, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
     SEC_WEBSOCKET_VERSION, UPGRADE,
 };
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Version};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -41,7 +41,7 @@ impl<'h> Offer<'h> {
     }
 
     /// The answer, if this is a request for a socket at all.
-    pub(crate) fn accepted(&self) -> Result<Response, Refusal> {
+    pub(crate) fn accepted(&self, spoken: Version) -> Result<Response, Refusal> {
         let named = |name: &HeaderName, word: &str| {
             let values = self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
             values.flat_map(|text| text.split(',')).any(|text| text.trim().eq_ignore_ascii_case(word))
@@ -51,7 +51,9 @@ impl<'h> Offer<'h> {
             Header::Once(_) | Header::Absent | Header::Unclear => None,
         };
         let version = Header::of(self.headers, &SEC_WEBSOCKET_VERSION) == Header::Once("13");
+        // HTTP/1.0 knows no upgrade (RFC 6455, section 4.1).
         let fits = named(&CONNECTION, "upgrade") && named(&UPGRADE, "websocket") && version;
+        let fits = fits && spoken >= Version::HTTP_11;
         let Some(key) = key.filter(|_| fits) else {
             let refusal = Refusal::because(Code::SchemaInvalid, "this is for WebSockets, version 13 (RFC 6455)");
             return Err(refusal.with_status(StatusCode::UPGRADE_REQUIRED));

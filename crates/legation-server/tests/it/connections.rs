@@ -1,6 +1,7 @@
 //! Sockets that want more than their share.
 
 use crate::house::House;
+use crate::ws::Socket;
 use legation_server::Limits;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -117,14 +118,16 @@ fn of_thousands_that_prove_nothing_a_thousand_stay_and_whoever_is_somebody_gets_
 #[test]
 fn beyond_the_last_connection_one_is_told_to_come_again() {
     let house = House::limited(Limits { connections: 3, ..Limits::default() });
-    let kept: Vec<_> = (0..3)
-        .map(|_| {
-            let mut socket = house.connect();
-            socket.write_all(HEALTH).unwrap();
-            socket.read_exact(&mut [0; 12]).unwrap();
-            socket
-        })
-        .collect();
+    let agents = ["ann", "bob", "cleo"].map(|name| house.admit(name));
+    // Each is in the middle of an answer, so none makes room.
+    let kept = agents.each_ref().map(|agent| {
+        let mut socket = house.connect();
+        let stream = format!("GET /v1/agents/{}/stream HTTP/1.1", agent.id);
+        let request = format!("{stream}\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n", agent.token);
+        socket.write_all(request.as_bytes()).unwrap();
+        socket.read_exact(&mut [0; 12]).unwrap();
+        socket
+    });
     let mut socket = house.connect();
     // It may be told before it has asked.
     drop(socket.write_all(HEALTH));
@@ -134,6 +137,41 @@ fn beyond_the_last_connection_one_is_told_to_come_again() {
     drop(kept);
     // Their seats are free once the server has noticed.
     while !house.raw(HEALTH).starts_with("HTTP/1.1 200 ") {}
+}
+
+#[test]
+fn connections_between_two_requests_make_room_for_others() {
+    let house = House::limited(Limits { connections: 3, ..Limits::default() });
+    let ann = house.admit("ann");
+    let asked =
+        format!("GET /v1/agents/ann/inbox HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n", ann.token);
+    let idle: Vec<_> = (0..3)
+        .map(|_| {
+            let mut socket = house.connect();
+            socket.write_all(asked.as_bytes()).unwrap();
+            socket.read_exact(&mut [0; 12]).unwrap();
+            socket
+        })
+        .collect();
+    // An answer may still be on its way out when the next one comes.
+    while !house.raw(HEALTH).starts_with("HTTP/1.1 200 ") {}
+    closed(&idle[0]);
+}
+
+#[test]
+fn sockets_leave_places_for_health_operators_and_those_who_send() {
+    let house = House::limited(Limits { connections: 8, sockets_per_agent: 100, ..Limits::default() });
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let _sockets: Vec<_> = (0..7).map(|_| Socket::framed(&house, &ann.token, "?deliver=off")).collect();
+    let bearer = format!("Bearer {}", ann.token);
+    let (head, _) = Socket::ask(&house, "?deliver=off", &[("Authorization", &bearer)]);
+    assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
+    for _ in 0..5 {
+        house.ask("GET", "/readyz").get().ok();
+        house.ask("GET", "/v1/storage").by(&house.operator).get().ok();
+        house.ask("POST", "/v1/messages").by(&ann.token).json(ann.cap("bob", "beside them")).ok();
+    }
+    assert_eq!(house.inbox(&bob, "")["messages"].as_array().unwrap().len(), 5);
 }
 
 #[test]

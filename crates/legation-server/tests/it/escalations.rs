@@ -64,10 +64,34 @@ fn parties_and_those_who_see_everything_see_it() {
     house.ask("GET", "/v1/escalations").get().refused(401, "unauthenticated");
     house.ask("GET", "/v1/escalations?state=none").by(&house.operator).get().refused(422, "schema_invalid");
     let ack = |token: &str| house.ask("POST", format!("/v1/escalations/{id}/ack")).by(token).get();
-    ack(&parent.token).refused(403, "not_allowed");
+    for token in [&child.token, &top.token, &stranger.token] {
+        ack(token).refused(409, "ack_unmatched");
+    }
     ack(&house.operator).ok();
     ack(&house.operator).refused(409, "ack_unmatched");
     assert_eq!(open(&house, &house.operator)[0]["acknowledged_by"], "operator");
+}
+
+#[test]
+fn a_parent_acknowledges_and_resumes_with_its_own_token() {
+    let house = House::open();
+    let (top, parent, child) = line(&house);
+    let id = fresh_id();
+    house.send(&child, &child.alarm("parent", "critical", &id)).ok();
+    house.ask("POST", format!("/v1/escalations/{id}/ack")).by(&parent.token).get().ok();
+    assert_eq!(open(&house, &parent.token)[0]["acknowledged_by"], "parent");
+    let resume = |token: &str| {
+        let body = json!({"reason": "looked into it", "escalation": id}).to_string();
+        house.ask("POST", "/v1/agents/child/resume").by(token).json(body)
+    };
+    for token in [&child.token, &top.token] {
+        resume(token).refused(403, "not_parent");
+    }
+    resume(&parent.token).ok();
+    assert_eq!(state(&house, "child"), "running");
+    let all = house.ask("GET", "/v1/escalations?state=all").by(&house.operator).get().ok();
+    assert_eq!(all["escalations"][0]["closed_by"], "parent");
+    resume(&parent.token).refused(404, "unknown_escalation");
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod endpoint;
 mod erase;
 mod escalations;
 mod evidence;
+mod explained;
 mod extensions;
 mod feed;
 mod handshake;
@@ -58,6 +59,7 @@ mod stream;
 mod streams;
 mod tasks;
 mod tls;
+mod tools;
 mod translate;
 mod truth;
 #[cfg(unix)]

@@ -176,3 +176,16 @@ fn what_is_not_strict_json_is_refused_at_the_front_door() {
     house.send(&ann, "{}").refused(422, "unknown_dialect");
     house.send(&ann, r#"{"vcp_message":"1.2","mcp_version":"0.1.0"}"#).refused(422, "ambiguous_dialect");
 }
+
+#[test]
+fn when_a_message_came_is_not_when_it_says_it_was_made() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut message: serde_json::Value = serde_json::from_str(&ann.acl("bob")).unwrap();
+    message["timestamp"] = serde_json::json!("2001-02-03T04:05:06Z");
+    house.send(&ann, &message.to_string()).ok();
+    let item = house.inbox(&bob, "")["messages"][0].clone();
+    assert_eq!(item["message"]["timestamp"], "2001-02-03T04:05:06Z");
+    let received = item["received_at"].as_str().unwrap();
+    assert!(received > "2025" && !received.starts_with("2001"), "{received}");
+}

@@ -3,10 +3,14 @@
 mod contract;
 
 use crate::house::House;
+use crate::tools::workshop::{Generation, Workshop};
+use crate::tools::{at, gateway};
 use crate::words::Party;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract::{Call, Contract, FORM};
+use legation_engine::Settings;
+use legation_exchange::Policy;
 use legation_server::{Demo, Negotiation};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -153,6 +157,7 @@ fn sessions(talk: &Talk<'_>, ann: &Party) {
     assert_eq!(truth["chain"][0]["level"], "block", "{truth}");
     assert_eq!(talk.get("/v1/sessions", &[], "state=halted&limit=5")["sessions"][0]["halted_who"], "ann");
     talk.get("/v1/sessions/{id}", &[("id", "S-1")], "");
+    talk.get("/v1/sessions/{id}/evidence", &[("id", "S-1")], "");
     talk.send("POST", "/v1/sessions/{id}/release", &[("id", "S-1")], &json!({"reason": "looked at it"}));
 }
 
@@ -252,6 +257,25 @@ fn tasks(talk: &Talk<'_>) {
     talk.send("POST", "/v1/tasks/{id}/escalate", &names, &Value::Null);
     let shown = talk.get("/v1/tasks/{id}", &names, "opener=orchestrator");
     assert_eq!((&shown["former"], &shown["escalated_to"]), (&json!(["pm-1"]), &json!("operator")));
+}
+
+/// A tool that is listed, called and looked up again.
+fn tools(talk: &Talk<'_>) {
+    talk.get("/v1/tools", &[], "");
+    let pm = talk.send("PUT", "/v1/agents/{id}", &[("id", "pm-1")], &json!({"rotate_token": true}));
+    let by = format!("Bearer {}", pm["token"].as_str().unwrap());
+    let headers = [("authorization", by.as_str())];
+    let listed =
+        talk.contract.fits(Call { method: "GET", path: "/v1/tools", headers: &headers, ..Call::default() }).ok();
+    assert_eq!(listed["servers"][0]["server_id"], "DocsServer");
+    let call =
+        json!({"server_id": "DocsServer", "tool": "read_file", "arguments": {"path": "x"}, "scopes": ["read:docs"]});
+    let (path, body) = ("/v1/tools/call", call.to_string());
+    let asked = Call { method: "POST", path, headers: &headers, media: JSON, body: &body, ..Call::default() };
+    let answer = talk.contract.fits(asked).ok();
+    let position = answer["call"].to_string();
+    assert!(talk.get("/v1/tools/calls/{position}", &[("position", &position)], "")["answer"].is_object());
+    assert_eq!(talk.get("/v1/tools/calls", &[], "agent=pm-1&limit=5")["calls"][0]["call"], answer["call"]);
 }
 
 /// A session begun, used and ended; and identity tokens.
@@ -407,7 +431,12 @@ fn people(talk: &Talk<'_>) {
 #[test]
 fn every_operation_answers_as_it_is_described() {
     let demo = Some(Demo { program: "true".into(), url: String::new(), data: "nowhere".into() });
-    let house = House::told(legation_server::Settings { demo, ..legation_server::Settings::default() });
+    let shop = Workshop::open(Generation::Sessions);
+    let data = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let servers = vec![at("DocsServer", &shop.url(), std::time::Duration::from_mins(1))];
+    let policy = Policy { open_registration: true, ..Policy::default() };
+    let settings = Settings { policy, tools: Some(gateway(servers)), ..Settings::on(data.path()) };
+    let house = House::with(data, settings, legation_server::Settings { demo, ..legation_server::Settings::default() });
     let talk = talk(&house);
     self::demo(&talk);
     let (ann, bob) = agents(&talk, &house);
@@ -416,6 +445,7 @@ fn every_operation_answers_as_it_is_described() {
     reviews(&talk, &ann);
     streams(&talk, &house, &bob);
     conversations(&talk);
+    tools(&talk);
     tasks(&talk);
     mailboxes(&talk);
     alarms(&talk, &ann);
@@ -458,6 +488,7 @@ fn every_operation_refuses_as_it_is_described() {
         let key = if path.ends_with("/staple") { unknown.as_str() } else { "nothing" };
         let names = [
             ("id", "ann"),
+            ("position", "nothing"),
             ("key", key),
             ("name", name),
             ("operation", "hand_off"),

@@ -6,7 +6,10 @@ use crate::words::Party;
 use base64::Engine as _;
 use legation_engine::Settings;
 use legation_exchange::Policy;
+use legation_exchange::record::Receipt;
 use legation_out::{Courier, Options};
+use legation_protocol::Received;
+use legation_protocol::sign::PublicKey;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -149,4 +152,31 @@ fn each_of_a_broadcasts_peers_is_tried_on_its_own() {
     steps(&house, &position, "The endpoint of \"bob\" took it");
     assert_eq!(house.inbox(&cat, "")["messages"].as_array().unwrap().len(), 1);
     assert_eq!(house.inbox(&bob, "")["messages"], json!([]));
+}
+
+#[test]
+fn a_receipt_that_is_too_large_for_a_header_is_had_where_another_says() {
+    let endpoint = Endpoint::new(|_| 200);
+    let house = house(&[&endpoint]);
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    pushed_to(&house, &bob, &endpoint.url());
+    // The receipt of a broadcast names everybody it went to.
+    let long = "x".repeat(200);
+    for number in 0..40 {
+        house.admit(&format!("worker-{number}-{long}"));
+    }
+    let message = ann.broadcast();
+    let answer = house.send(&ann, &message).ok();
+    let posted = endpoint.next();
+    assert_eq!(posted.header("legation-receipt"), None);
+    let path = posted.header("legation-receipt-at").unwrap();
+    assert_eq!(path, format!("/v1/messages/{}", answer["position"]));
+    steps(&house, &answer["position"].to_string(), "The endpoint of \"bob\" took it");
+    let told = house.ask("GET", path).by(&bob.token).get().ok();
+    let receipt = Receipt::parse(&told["receipt"].to_string()).unwrap();
+    let keys = house.ask("GET", "/.well-known/legation/keys").get().ok();
+    let key = PublicKey::parse(keys["keys"][0]["public"].as_str().unwrap()).unwrap();
+    let stated = receipt.verify(&key).unwrap();
+    assert_eq!(stated.message_id, answer["message_id"].as_str().unwrap());
+    assert!(stated.is_about(Received::read(message.as_bytes()).unwrap().digest()));
 }

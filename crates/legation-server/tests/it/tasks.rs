@@ -127,6 +127,7 @@ fn grants_go_with_a_request_in_acl() {
     }));
     let work = json!({"task_type": "process", "task_description": "Process it.", "task_parameters": {}});
     let asked = acl(&office, "TASK_REQUEST", ("pm-1", "analyst-1"), None, &work);
+    acl(&office, "TASK_ACCEPT", ("analyst-1", "pm-1"), asked["message_id"].as_str(), &json!({"status": "accepted"}));
     let office = office.restart();
     let show = |tool: &str| {
         let result = json!({"type": "tool_call_result", "server_id": "DataServer", "tool": tool, "result": {}});
@@ -146,7 +147,8 @@ fn grants_go_with_a_request_in_acl() {
     assert!(lineage(&asked["position"], "pm-1").unwrap().contains(r#"grants of the task "T1""#));
     assert_eq!(lineage(&asked["position"], "analyst-1"), None, "the task is not its business");
     let about = asked["message_id"].as_str();
-    acl(&office, "TASK_REJECT", ("analyst-1", "pm-1"), about, &json!({"status": "rejected"}));
+    let failed = json!({"status": "failure", "error_text": "It broke."});
+    acl(&office, "FAILURE", ("analyst-1", "pm-1"), about, &failed);
     show("process_data").ok();
 }
 

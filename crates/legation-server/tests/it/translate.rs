@@ -218,6 +218,8 @@ fn an_ide_speaks_acl_to_a_cap_agent_whose_overseer_speaks_vlp() {
     assert_eq!(heard[1]["message"]["in_reply_to"], json!(id));
     assert_eq!(heard[1]["message"]["payload"]["result_summary"], "x is now count.");
     assert_eq!(stage(&house, &id), "result");
+    let talk = house.ask("GET", format!("/v1/conversations/{id}")).by(&house.operator).get().ok();
+    assert_eq!((&talk["assignee"], &talk["outcome"]), (&json!("coder"), &json!("success")));
     decides(&house, lead, "work_approved", &work).refused(409, "oversight_conflict");
 }
 

@@ -83,6 +83,53 @@ fn one_changed_digit_turns_the_gate() {
 }
 
 #[test]
+fn one_wrong_hash_among_many_that_hold_does_not_pass() {
+    let talk = Talk::new();
+    let within = |more: Value| {
+        let mut members = json!({"receiver": "bob", "session_id": "S-1"});
+        members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        members
+    };
+    talk.say("claim", &talk.ann, "CLM-1", &within(json!({}))).ok();
+    let facts = talk.house.ask("GET", "/v1/messages/CLM-1").by(&talk.ann.token).get().ok();
+    let digest = facts["digest"].as_str().unwrap().to_owned();
+    let last = if digest.ends_with('0') { '1' } else { '0' };
+    let source = |hash: &str| json!({"ref": "CLM-1", "kind": "snapshot", "hash": hash});
+    let (good, wrong) = (source(&digest), source(&format!("{}{last}", &digest[..digest.len() - 1])));
+    for (id, good, wrong, gate) in [
+        ("EVD-1", vec![good.clone()], None, "pass"),
+        ("EVD-2", vec![good.clone()], Some(&wrong), "review"),
+        ("EVD-3", vec![good; 10], Some(&wrong), "review"),
+    ] {
+        let sources: Vec<_> = good.iter().chain(wrong).collect();
+        talk.say("evidence", &talk.ann, id, &within(json!({"refers_to": "CLM-1", "provenance": sources}))).ok();
+        let facts = talk.house.ask("GET", format!("/v1/messages/{id}/truth")).by(&talk.ann.token).get().ok();
+        let own = facts["chain"].as_array().unwrap().iter().find(|link| link["message_id"] == id).unwrap().clone();
+        assert_eq!(own["metrics"]["gate"], gate, "{own}");
+    }
+}
+
+#[test]
+fn a_claim_that_was_corrected_is_not_in_force_any_more() {
+    let talk = Talk::new();
+    let to = json!({"receiver": "bob"});
+    talk.say("claim", &talk.ann, "CLM-1", &to).ok();
+    let corrects = |what: &str| json!({"receiver": "bob", "refers_to": what});
+    let first = talk.say("correction", &talk.ann, "COR-1", &corrects("CLM-1")).ok()["position"].clone();
+    let second = talk.say("correction", &talk.ann, "COR-2", &corrects("COR-1")).ok()["position"].clone();
+    talk.say("correction", &talk.bob, "COR-3", &json!({"receiver": "ann", "refers_to": "COR-2"})).ok();
+    let truth = talk.truth("CLM-1", &talk.ann.token);
+    assert_eq!(truth["authoritative"], second);
+    let told = |id: &str| {
+        let link = truth["chain"].as_array().unwrap().iter().find(|link| link["message_id"] == id).unwrap();
+        (link["in_force"].as_bool().unwrap(), link.get("corrected_by").cloned())
+    };
+    assert_eq!(told("CLM-1"), (false, Some(first)));
+    assert_eq!(told("COR-1"), (false, Some(second)));
+    assert_eq!(told("COR-2"), (true, None), "a dispute takes nothing's place");
+}
+
+#[test]
 fn a_chain_of_evidence_tells_what_counts() {
     let talk = Talk::new();
     let to = |to: &str, refers: &str| json!({"receiver": to, "refers_to": refers, "provenance": ["log"]});

@@ -3,6 +3,7 @@
 use super::{Content, Piece};
 use crate::error::Error;
 use crate::files;
+use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -16,20 +17,46 @@ pub enum Target<'t> {
     Dir(&'t Path),
 }
 
-/// Pieces that are open: whatever takes the place of their files, these stay what they are.
-pub struct Ready(Vec<(String, PathBuf, Opened)>);
+/// How many files a copy has open at once: the rest of what this process may open is for others.
+const MOST: usize = 256;
+
+/// Pieces to be copied. Those that are open stay what they are, whatever takes the place of their files.
+pub enum Ready {
+    /// All of them are open.
+    Open(Vec<(String, PathBuf, Opened)>),
+    /// They are more than may be open at once, and each is opened when it is copied: until the last one is, no segment
+    /// may be written anew.
+    OneByOne(Vec<Piece>),
+}
 
 impl Ready {
-    /// Opens pieces. What has gone since it was listed is left out: only snapshots do, which can be
-    /// done without, and secrets whose owners are gone.
+    /// Opens pieces, as far as there are files for them. What has gone since it was listed is left out: only snapshots
+    /// do, which can be done without, and secrets whose owners are gone.
     pub fn open(pieces: Vec<Piece>) -> Result<Ready, Error> {
-        let mut ready = Vec::with_capacity(pieces.len());
-        for piece in pieces {
-            let (name, place) = (piece.name.clone(), piece.place());
-            ready.extend(piece.open()?.map(|opened| (name, place, opened)));
+        if pieces.len() > MOST {
+            return Ok(Ready::OneByOne(pieces));
         }
-        Ok(Ready(ready))
+        let mut ready = Vec::with_capacity(pieces.len());
+        for piece in &pieces {
+            match piece.open() {
+                Ok(opened) => ready.extend(opened.map(|opened| (piece.name.clone(), piece.place(), opened))),
+                Err(error) if is_for_want_of_files(&error) => return Ok(Ready::OneByOne(pieces)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Ready::Open(ready))
     }
+
+    /// Whether segments may be written anew while this is copied.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Ready::Open(_))
+    }
+}
+
+/// Whether the system has no more files for this process, or for any.
+fn is_for_want_of_files(error: &Error) -> bool {
+    let wanting = [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error()));
+    matches!(error, Error::Io { source, .. } if wanting.contains(&source.raw_os_error()))
 }
 
 /// Writes pieces; `progress` hears of every few bytes.
@@ -38,11 +65,18 @@ pub fn pack(pieces: Ready, target: Target<'_>, progress: &mut dyn FnMut(u64)) ->
         Target::Tar(out) => Sink::Tar(Box::new(tar::Builder::new(out))),
         Target::Dir(dir) => Sink::Dir(dir),
     };
-    for (name, place, (source, length)) in pieces.0 {
-        let mut counted = Counted { source: source.take(length), read: 0, progress };
-        sink.put(&name, length, &mut counted).map_err(Error::room("copy", &place))?;
-        if counted.read != length {
-            return Err(Error::Io { action: "copy", path: place, source: io::ErrorKind::UnexpectedEof.into() });
+    match pieces {
+        Ready::Open(pieces) => {
+            for (name, place, opened) in pieces {
+                sink.copy(&name, place, opened, progress)?;
+            }
+        }
+        Ready::OneByOne(pieces) => {
+            for piece in pieces {
+                if let Some(opened) = piece.open()? {
+                    sink.copy(&piece.name, piece.place(), opened, progress)?;
+                }
+            }
         }
     }
     match sink {
@@ -63,18 +97,18 @@ impl Piece {
     }
 
     /// Its bytes and how many they are.
-    fn open(self) -> Result<Option<Opened>, Error> {
+    fn open(&self) -> Result<Option<Opened>, Error> {
         let may_be_gone = self.name.contains("/snapshots/") || self.name.contains("/safe/");
-        match self.content {
+        match &self.content {
             Content::Bytes(bytes) => {
                 let length = bytes.len() as u64;
-                Ok(Some((Box::new(io::Cursor::new(bytes)), length)))
+                Ok(Some((Box::new(io::Cursor::new(bytes.clone())), length)))
             }
-            Content::File { path, length } => match File::open(&path) {
+            Content::File { path, length } => match File::open(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && may_be_gone => Ok(None),
                 file => {
-                    let file = file.map_err(Error::io("open", &path))?;
-                    let whole = file.metadata().map_err(Error::io("read", &path))?.len();
+                    let file = file.map_err(Error::io("open", path))?;
+                    let whole = file.metadata().map_err(Error::io("read", path))?.len();
                     Ok(Some((Box::new(file), length.unwrap_or(whole))))
                 }
             },
@@ -88,6 +122,22 @@ enum Sink<'t> {
 }
 
 impl Sink<'_> {
+    /// Copies a piece, all of it.
+    fn copy(
+        &mut self,
+        name: &str,
+        place: PathBuf,
+        (source, length): Opened,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Error> {
+        let mut counted = Counted { source: source.take(length), read: 0, progress };
+        self.put(name, length, &mut counted).map_err(Error::room("copy", &place))?;
+        if counted.read != length {
+            return Err(Error::Io { action: "copy", path: place, source: io::ErrorKind::UnexpectedEof.into() });
+        }
+        Ok(())
+    }
+
     fn put(&mut self, name: &str, length: u64, bytes: &mut dyn Read) -> io::Result<()> {
         match self {
             Sink::Tar(archive) => {
@@ -124,5 +174,21 @@ impl Read for Counted<'_> {
         self.read += read as u64;
         (self.progress)(read as u64);
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_for_want_of_files;
+    use crate::error::Error;
+    use std::io;
+    use std::path::Path;
+
+    #[test]
+    fn only_want_of_files_is_helped_by_opening_fewer() {
+        for (number, want) in [(24, true), (23, true), (2, false), (13, false), (5, false)] {
+            let error = Error::io("open", Path::new("x"))(io::Error::from_raw_os_error(number));
+            assert_eq!(is_for_want_of_files(&error), want, "{number}");
+        }
     }
 }

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// `LGIX`, in the file's header, so that another's database is never taken for ours.
 const APPLICATION: i64 = 0x4c47_4958;
 /// The form of the tables and of the terms. Another form is made again.
-const FORM: i64 = 8;
+const FORM: i64 = 9;
 
 /// How many entries are taken in between two pauses: about a millisecond's work.
 const STRETCH: u64 = 32;
@@ -168,7 +168,7 @@ pub(crate) fn point(connection: &Connection) -> Result<(u64, Hash, [u8; 32]), Er
 
 fn insert(batch: &Transaction<'_>, frame: &Frame, terms: &Terms) -> Result<(), Error> {
     let position = frame.position;
-    let effect: Effect = serde_json::from_slice(&frame.effect).map_err(|_| Error::Entry { position })?;
+    let effect = Effect::read(&frame.effect).map_err(|_| Error::Entry { position })?;
     let found_by = terms_of(frame, &effect, terms);
     batch
         .prepare_cached("INSERT INTO words (rowid, terms) VALUES (?1, ?2)")?

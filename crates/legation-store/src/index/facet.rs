@@ -6,6 +6,8 @@ use super::terms::Terms;
 use super::words::words;
 use legation_exchange::record::Frame;
 use legation_exchange::rules::Change;
+use legation_exchange::rules::hold::Lifter;
+use legation_exchange::tool::{Answered, Called};
 use legation_exchange::{Accepted, Acked, Effect, Person};
 use legation_protocol::Format;
 use legation_protocol::json::Doc;
@@ -45,6 +47,10 @@ pub(crate) enum Facet<'a> {
     Subject(&'a str),
     /// What was decided of a message.
     Decided(Decided),
+    /// The entry that began what this one moves, or what it takes back.
+    Moves(u64),
+    /// What it lets go on.
+    Frees(&'a str),
 }
 
 /// What a facet is about.
@@ -78,6 +84,8 @@ impl<'a> Facet<'a> {
             Facet::Topic(_) => 18,
             Facet::Subject(_) => 19,
             Facet::Decided(_) => 20,
+            Facet::Moves(_) => 21,
+            Facet::Frees(_) => 22,
         }
     }
 
@@ -85,7 +93,9 @@ impl<'a> Facet<'a> {
         match self {
             Facet::What(what) => Value::Text(what.as_str()),
             Facet::Decided(decided) => Value::Text(decided.as_str()),
-            Facet::Taken(position) | Facet::Tried(position) | Facet::Names(position) => Value::Number(position),
+            Facet::Taken(position) | Facet::Tried(position) | Facet::Names(position) | Facet::Moves(position) => {
+                Value::Number(position)
+            }
             Facet::Sender(text)
             | Facet::Recipient(text)
             | Facet::Party(text)
@@ -101,7 +111,8 @@ impl<'a> Facet<'a> {
             | Facet::Keyword(text)
             | Facet::Beginning(text)
             | Facet::Topic(text)
-            | Facet::Subject(text) => Value::Text(text),
+            | Facet::Subject(text)
+            | Facet::Frees(text) => Value::Text(text),
         }
     }
 }
@@ -111,6 +122,7 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
     let mut out = String::new();
     let mut push = |facet: Facet<'_>| terms.push(facet, &mut out);
     push(Facet::What(What::of(effect)));
+    moved(effect.made(), &mut push);
     match effect {
         Effect::Accepted(accepted) => {
             message(accepted, &mut push);
@@ -161,8 +173,8 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
         }
         Effect::Pushed(pushed) => {
             push(Facet::About(&pushed.agent));
-            for (_, tried) in pushed.tries() {
-                push(Facet::Tried(tried.position));
+            for position in pushed.tries().map(|(_, tried)| tried.position).chain(pushed.again.iter().copied()) {
+                push(Facet::Tried(position));
             }
             for tried in &pushed.delivered {
                 push(Facet::Taken(tried.position));
@@ -193,7 +205,9 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
                 change.amends().into_iter().for_each(|proposal| push(Facet::Names(proposal)));
             }
         }
-        Effect::Rotated { by, .. } => push(Facet::By(by)),
+        Effect::Called(called) => call(called, &mut push),
+        Effect::Answered(answered) => came(answered, &mut push),
+        Effect::Rotated { by, .. } | Effect::Copied { by, .. } => push(Facet::By(by)),
         Effect::Tallied { refusals } => {
             for tally in refusals {
                 push(Facet::Code(&tally.code));
@@ -201,6 +215,35 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
         }
     }
     out
+}
+
+/// A call of a tool is found by who made it, and in which task; what came of it by the call too.
+fn call(Called { agent, thread, digest, .. }: &Called, push: &mut impl FnMut(Facet<'_>)) {
+    push(Facet::Sender(agent));
+    push(Facet::About(agent));
+    push(Facet::Digest(digest));
+    if let Some(thread) = thread {
+        push(Facet::Thread(thread));
+    }
+}
+
+fn came(Answered { agent, thread, digest, call, .. }: &Answered, push: &mut impl FnMut(Facet<'_>)) {
+    push(Facet::Sender(agent));
+    push(Facet::About(agent));
+    push(Facet::Taken(*call));
+    if let Some(thread) = thread {
+        push(Facet::Thread(thread));
+    }
+    if let Some(digest) = digest {
+        push(Facet::Digest(digest));
+    }
+}
+
+/// What an entry moved, took back or let go on.
+fn moved(changes: &[Change], push: &mut impl FnMut(Facet<'_>)) {
+    changes.iter().flat_map(Change::moves).for_each(|began| push(Facet::Moves(*began)));
+    let freed = changes.iter().filter_map(Change::frees).filter_map(Lifter::key);
+    freed.for_each(|key| push(Facet::Frees(&key)));
 }
 
 fn message(accepted: &Accepted, push: &mut impl FnMut(Facet<'_>)) {

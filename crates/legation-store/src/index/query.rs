@@ -58,6 +58,12 @@ pub enum What {
     Changed,
     /// A new key of the record.
     Rotated,
+    /// A call of a tool.
+    Called,
+    /// What came of one.
+    Answered,
+    /// A copy of the record was taken.
+    Copied,
 }
 
 impl What {
@@ -85,6 +91,9 @@ impl What {
             Effect::Released(_) => What::Released,
             Effect::Changed { .. } => What::Changed,
             Effect::Rotated { .. } => What::Rotated,
+            Effect::Called(_) => What::Called,
+            Effect::Answered(_) => What::Answered,
+            Effect::Copied { .. } => What::Copied,
         }
     }
 
@@ -112,6 +121,9 @@ impl What {
             What::Released => "released",
             What::Changed => "changed",
             What::Rotated => "rotated",
+            What::Called => "called",
+            What::Answered => "answered",
+            What::Copied => "copied",
         }
     }
 }
@@ -186,6 +198,10 @@ pub struct Query {
     pub tried: Option<u64>,
     /// The position of a message that they name, or of a proposal that they amend.
     pub names: Option<u64>,
+    /// The entry that began what they move, or what they take back.
+    pub moves: Option<u64>,
+    /// What they let go on, as [`Lifter::key`](legation_exchange::rules::hold::Lifter::key) has it.
+    pub frees: Option<String>,
     /// A text all of whose words are in the message, in any order. One without words is in none.
     pub text: Option<String>,
     /// Keywords that they all have.
@@ -248,6 +264,8 @@ impl Query {
             self.taken.map(Facet::Taken),
             self.tried.map(Facet::Tried),
             self.names.map(Facet::Names),
+            self.moves.map(Facet::Moves),
+            self.frees.as_deref().map(Facet::Frees),
         ];
         let dialect = self.dialect.map(|dialect| Facet::Dialect(dialect.as_str()));
         let parties = self.parties.iter().map(|party| Facet::Party(party));

@@ -1,4 +1,5 @@
-//! Appending: one write and one fdatasync for each batch.
+//! Appending: one write and one fdatasync for each batch. The two can be had apart, so that whoever decides goes on while
+//! the disk works; one batch at a time is on its way, and readers see none of it before it is durable.
 
 use super::{Active, FIRST_SEGMENT, Log};
 use crate::decode::{Form, SegmentHead};
@@ -10,7 +11,7 @@ use crate::key::Key;
 use crate::segment::Segment;
 use crate::spare::Zeros;
 use legation_exchange::record::{Frame, Frontier, Hash, chain, leaf_of};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -32,6 +33,7 @@ pub struct Appended {
 }
 
 /// A batch that is ready to be written.
+#[derive(Debug)]
 struct Prepared {
     chain: Hash,
     frontier: Frontier,
@@ -42,25 +44,79 @@ struct Prepared {
     places: Vec<(u64, u64)>,
 }
 
+/// A batch that is written, and may be gone with the next power cut. Until it is made durable and shown the log takes
+/// no other.
+#[derive(Debug)]
+#[must_use]
+pub struct Written {
+    prepared: Prepared,
+    segment: Arc<Segment>,
+    file: Arc<File>,
+    /// Where in the segment it lies.
+    start: u64,
+    disk: Arc<dyn Disk>,
+}
+
+/// A batch that is on the disk, and that nobody was shown yet.
+#[derive(Debug)]
+#[must_use]
+pub struct Durable {
+    prepared: Prepared,
+    segment: Arc<Segment>,
+    start: u64,
+}
+
+impl Written {
+    /// Makes it durable, on any thread. After an error nobody knows what is on the disk, and the process must end.
+    pub fn sync(self) -> Result<Durable, Error> {
+        let Written { prepared, segment, file, start, disk } = self;
+        disk.sync(&file).map_err(|source| Error::Sync { file: segment.path.clone(), source })?;
+        Ok(Durable { prepared, segment, start })
+    }
+}
+
 impl Log {
     /// Appends entries as one batch; when it returns, they are durable and readers see them.
     ///
     /// [`Error::Full`] leaves the log as it was. After [`Error::Sync`] or another error of the system
     /// it is unknown whether the batch is there: the log takes no more, and the process must end.
     pub fn append(&mut self, frames: &[Frame]) -> Result<Appended, Error> {
-        if self.broken {
-            return Err(Error::Broken);
-        }
-        let size = self.check(frames)?;
-        if frames.is_empty() {
+        if frames.is_empty() && !self.broken {
             let (next, chain, root) = (self.next(), self.chain, self.frontier.root());
             return Ok(Appended { next, chain, root, leaves: Vec::new(), bodies: Vec::new() });
         }
+        let durable = self.write(frames)?.sync().inspect_err(|_| self.broken = true)?;
+        Ok(self.show(durable))
+    }
+
+    /// Writes entries, of which there are some, as one batch, which is durable once it is synced, and seen once it is shown. The log itself goes on
+    /// behind it at once. Errors are those of [`Log::append`].
+    pub fn write(&mut self, frames: &[Frame]) -> Result<Written, Error> {
+        if self.broken || self.underway {
+            return Err(Error::Broken);
+        }
+        let size = self.check(frames)?;
         let key = self.make_room(size)?;
         self.settle()?;
         let prepared = self.prepare(frames, &key);
-        self.write()?;
-        Ok(self.publish(prepared))
+        self.put()?;
+        let start = self.active.end;
+        self.active.end += self.buffer.len() as u64;
+        (self.chain, self.frontier, self.underway) = (prepared.chain, prepared.frontier.clone(), true);
+        let Active { segment, file, .. } = &self.active;
+        let (segment, file, disk) = (Arc::clone(segment), Arc::clone(file), Arc::clone(&self.options.disk));
+        Ok(Written { prepared, segment, file, start, disk })
+    }
+
+    /// Shows readers what is durable now.
+    pub fn show(&mut self, durable: Durable) -> Appended {
+        let Durable { prepared, segment, start } = durable;
+        let Prepared { chain, frontier, leaves, bodies, nodes, places } = prepared;
+        segment.add(start, places.into_iter().map(|(position, at)| (position, start + at)));
+        self.shared().tree.push(&nodes);
+        self.shared().next.store(frontier.size(), Ordering::Release);
+        self.underway = false;
+        Appended { next: frontier.size(), chain, root: frontier.root(), leaves, bodies }
     }
 
     /// Makes sure that batches of together this many bytes can be appended, or says that they
@@ -102,7 +158,7 @@ impl Log {
 
     /// Goes on in a new segment, so that all there is so far can be written anew.
     pub fn seal_active(&mut self) -> Result<(), Error> {
-        if self.broken {
+        if self.broken || self.underway {
             return Err(Error::Broken);
         }
         if self.active.end == SEGMENT_HEAD as u64 {
@@ -229,37 +285,20 @@ impl Log {
         Prepared { chain: now, frontier, leaves, bodies, nodes, places }
     }
 
-    fn write(&mut self) -> Result<(), Error> {
+    /// Puts the batch where it belongs.
+    fn put(&mut self) -> Result<(), Error> {
         let Active { segment, file, end, .. } = &self.active;
         let disk = self.options.disk.as_ref();
-        if let Err(source) = disk.write_at(file, &self.buffer, *end) {
-            // Where part of it was written, zeros say again that nothing is there; a start would
-            // cut it away too, since it is no whole batch.
-            let erased = disk.write_at(file, &vec![0; self.buffer.len()], *end);
-            if is_full(&source) && (erased.is_ok() || erased.is_err_and(|error| is_full(&error))) {
-                self.active.torn = true;
-                return Err(Error::Full { dir: self.dir.clone(), source });
-            }
-            self.broken = true;
-            return Err(Error::io("write", &segment.path)(source));
+        let Err(source) = disk.write_at(file, &self.buffer, *end) else { return Ok(()) };
+        // Where part of it was written, zeros say again that nothing is there; a start would
+        // cut it away too, since it is no whole batch.
+        let erased = disk.write_at(file, &vec![0; self.buffer.len()], *end);
+        if is_full(&source) && (erased.is_ok() || erased.is_err_and(|error| is_full(&error))) {
+            self.active.torn = true;
+            return Err(Error::Full { dir: self.dir.clone(), source });
         }
-        if let Err(source) = disk.sync(file) {
-            self.broken = true;
-            return Err(Error::Sync { file: segment.path.clone(), source });
-        }
-        Ok(())
-    }
-
-    /// Shows readers what is durable now.
-    fn publish(&mut self, prepared: Prepared) -> Appended {
-        let Prepared { chain, frontier, leaves, bodies, nodes, places } = prepared;
-        let start = self.active.end;
-        self.active.segment.add(start, places.into_iter().map(|(position, at)| (position, start + at)));
-        self.active.end += self.buffer.len() as u64;
-        (self.chain, self.frontier) = (chain, frontier);
-        self.shared().tree.push(&nodes);
-        self.shared().next.store(self.next(), Ordering::Release);
-        Appended { next: self.next(), chain, root: self.frontier.root(), leaves, bodies }
+        self.broken = true;
+        Err(Error::io("write", &segment.path)(source))
     }
 }
 
@@ -284,7 +323,7 @@ impl Active {
         }
         let segment = Arc::new(Segment::fresh(path, head));
         let Zeros { file, size, .. } = zeros;
-        Ok(Active { segment, file, end: SEGMENT_HEAD as u64, size, torn: false, named: false })
+        Ok(Active { segment, file: Arc::new(file), end: SEGMENT_HEAD as u64, size, torn: false, named: false })
     }
 }
 

@@ -68,6 +68,7 @@ impl Options {
             frontier,
             buffer: Vec::new(),
             broken: false,
+            underway: false,
             spare,
             lock: Arc::new(lock),
         };
@@ -116,7 +117,7 @@ impl Options {
         self.disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
         files::sync_dir(self.disk.as_ref(), path.parent().unwrap_or(path))?;
         let size = file.metadata().map_err(Error::io("read", path))?.len();
-        Ok((Active { segment, file, end, size, torn: false, named: true }, cut))
+        Ok((Active { segment, file: Arc::new(file), end, size, torn: false, named: true }, cut))
     }
 }
 

@@ -39,6 +39,27 @@ fn what_was_appended_is_read_back_at_once_and_after_a_restart() {
 }
 
 #[test]
+fn what_is_written_is_seen_once_it_is_durable_and_shown_and_nothing_is_written_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut log, _) = open(dir.path()).unwrap();
+    log.append(&batch(0, 3, 10)).unwrap();
+    let written = log.write(&batch(3, 2, 10)).unwrap();
+    assert_eq!((log.next(), all(&log)), (5, batch(0, 3, 10)));
+    assert!(matches!(log.write(&batch(5, 1, 10)), Err(Error::Broken)));
+    assert!(matches!(log.append(&batch(5, 1, 10)), Err(Error::Broken)));
+    assert!(matches!(log.seal_active(), Err(Error::Broken)));
+    log.reserve(1 << 10).unwrap();
+    // It is synced on another thread than the one that writes.
+    let durable = thread::spawn(|| written.sync().unwrap()).join().unwrap();
+    assert_eq!(all(&log), batch(0, 3, 10));
+    assert_eq!(log.show(durable).next, 5);
+    assert_eq!(all(&log), batch(0, 5, 10));
+    log.append(&batch(5, 1, 10)).unwrap();
+    drop(log);
+    assert_eq!(all(&open(dir.path()).unwrap().0), batch(0, 6, 10));
+}
+
+#[test]
 fn bodies_of_any_size_are_kept_and_an_absent_one_is_not_an_empty_one() {
     let dir = tempfile::tempdir().unwrap();
     let (mut log, _) = open(dir.path()).unwrap();

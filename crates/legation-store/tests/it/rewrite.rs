@@ -3,6 +3,7 @@
 use crate::common::{SEGMENT, all, batch, open, options, ring, segments};
 use legation_exchange::Moment;
 use legation_exchange::record::{Body, Frame, leaf, verify_inclusion};
+use legation_store::backup::{Ready, Target, pack};
 use legation_store::verify::{Options as Check, verify};
 use legation_store::{Disk, Error, Known, Log, Options, Rewrite, Ring};
 use std::fs;
@@ -257,4 +258,23 @@ fn a_damaged_segment_is_not_written_anew() {
     fs::write(file, &bytes).unwrap();
     assert!(matches!(log.rewriter().segment(0, &Rewrite::default()), Err(Error::Damaged { .. })));
     assert_eq!(fs::read(file).unwrap(), bytes);
+}
+
+#[test]
+fn a_copy_of_more_segments_than_may_be_open_is_whole() {
+    let (dir, copy, ring) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), ring());
+    let mut log = opened(dir.path(), &ring);
+    for (segments, all_open) in [(3, true), (300, false)] {
+        for _ in log.rewriter().segments().len()..segments {
+            log.append(&batch(log.known().position, 3, 60)).unwrap();
+            log.seal_active().unwrap();
+        }
+        let size = log.known().position;
+        let reader = log.reader();
+        let ready = Ready::open(reader.pieces(dir.path(), size).unwrap()).unwrap();
+        assert_eq!(ready.is_open(), all_open, "{segments} segments");
+        let to = copy.path().join(segments.to_string());
+        pack(ready, Target::Dir(&to), &mut |_| ()).unwrap();
+        assert_eq!(all(&opened(&to.join("record"), &ring)), batch(0, size, 60));
+    }
 }

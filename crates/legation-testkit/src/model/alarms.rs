@@ -30,6 +30,8 @@ pub(super) struct Alarm {
     unanswered: bool,
     /// Whether a block raised it, which stops nobody.
     ours: bool,
+    /// Whether it may as well pass one on from below, and so stops nobody.
+    beside: bool,
 }
 
 fn within(severity: Severity) -> Duration {
@@ -53,12 +55,13 @@ impl Letter {
 
 impl Model {
     pub(super) fn is_suspended(&self, agent: &str) -> bool {
-        let by_alarm = |alarm: &Alarm| alarm.from == agent && alarm.severity == Severity::Emergency;
+        let by_alarm = |alarm: &Alarm| alarm.from == agent && alarm.severity == Severity::Emergency && !alarm.beside;
         self.stopped.contains(agent) || self.alarms.values().any(by_alarm)
     }
 
     pub(super) fn is_paused(&self, agent: &str) -> bool {
-        self.alarms.values().any(|alarm| alarm.from == agent && alarm.severity == Severity::Critical && !alarm.ours)
+        let stops = |alarm: &Alarm| alarm.severity == Severity::Critical && !alarm.ours && !alarm.beside;
+        self.alarms.values().any(|alarm| alarm.from == agent && stops(alarm))
     }
 
     pub(super) fn suspended(&self) -> BTreeSet<String> {
@@ -102,14 +105,26 @@ impl Model {
             if above.as_ref().is_none_or(|above| alarm.told.insert(above.clone())) {
                 (alarm.due, alarm.unanswered) = (due, true);
             }
-            return Ok(());
+            let names = letter.received.bytes().windows(11).any(|part| part == b"PROPAGATED:");
+            if names {
+                return Ok(());
+            }
         }
         let mut told: BTreeSet<_> = above.into_iter().collect();
         if severity == Severity::Emergency {
             told.extend(self.line(sender).cloned());
         }
         let id = letter.id.clone().unwrap_or_default();
-        let alarm = Alarm { id, from: sender.to_owned(), severity, told, due, unanswered: true, ours: false };
+        let alarm = Alarm {
+            id,
+            from: sender.to_owned(),
+            severity,
+            told,
+            due,
+            unanswered: true,
+            ours: false,
+            beside: passed.is_some(),
+        };
         self.alarms.insert(position, alarm);
         Ok(())
     }
@@ -163,10 +178,20 @@ impl Model {
                 let in_time = *severity == Severity::Critical && *due == Some(self.now.plus(within(*severity)));
                 ensure(above.is_some() && in_time, || format!("{position} raises what is no alarm of a block"))?;
                 let (id, from, told) = (id.clone(), from.clone(), above.into_iter().collect());
-                let alarm = Alarm { id, from, severity: *severity, told, due: *due, unanswered: true, ours: true };
+                let alarm = Alarm {
+                    id,
+                    from,
+                    severity: *severity,
+                    told,
+                    due: *due,
+                    unanswered: true,
+                    ours: true,
+                    beside: false,
+                };
                 self.alarms.insert(position, alarm);
                 Ok(())
             }
+            AlarmChange::Coalesced { count, .. } => ensure(*count > 0, || format!("{position} tells of nothing")),
             // By what the letter says.
             AlarmChange::Raised { ours: None, .. } | AlarmChange::Said { .. } | AlarmChange::Passed { .. } => Ok(()),
         }

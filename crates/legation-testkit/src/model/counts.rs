@@ -7,6 +7,8 @@ pub struct Counts {
     pub suspended: u64,
     /// Messages that were held as they came.
     pub held: u64,
+    /// Those of them in which the scan had found something.
+    pub suspected: u64,
     /// Messages that were held or taken back and went on.
     pub released: u64,
     /// Tasks that were opened.
@@ -30,6 +32,7 @@ impl Counts {
         let Counts {
             suspended,
             held,
+            suspected,
             released,
             tasks,
             alarms_fired,
@@ -41,6 +44,7 @@ impl Counts {
         } = more;
         self.suspended += suspended;
         self.held += held;
+        self.suspected += suspected;
         self.released += released;
         self.tasks += tasks;
         self.alarms_fired += alarms_fired;

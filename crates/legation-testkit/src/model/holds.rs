@@ -24,10 +24,18 @@ pub(super) struct Held {
     left: u64,
 }
 
+impl Held {
+    pub(super) fn waits_for(&self, lifts: &Lifter) -> bool {
+        self.reasons.contains(lifts)
+    }
+}
+
 impl Model {
     /// Some letters are never delivered by themselves.
     pub(super) fn must_wait(&self, position: u64, letter: &Letter, accepted: &Accepted) -> Check {
         let lifts = |fits: fn(&Lifter) -> bool| accepted.ruled.held.iter().any(|reason| fits(&reason.lifts));
+        let suspected = !letter.is_held_back() || lifts(|lifter| *lifter == Lifter::Person);
+        ensure(suspected, || format!("{position} should wait for a person, and does not"))?;
         let waits = match letter.says {
             Says::Claims { waits } => !waits || lifts(|lifter| *lifter == Lifter::Person),
             Says::Final if self.members.get(letter.sender).is_some_and(|member| member.overseen) => {
@@ -72,7 +80,11 @@ impl Model {
 
     pub(super) fn forget_holds(&mut self, agent: &str, since: u64) {
         let resume = |held: &Held| held.reasons.iter().any(|lifts| matches!(lifts, Lifter::Resume(_)));
-        self.holds.retain(|_, held| held.from != Some(since) || !resume(held));
+        let gone = self.holds.iter().filter(|(_, held)| held.from == Some(since) && resume(held));
+        for message in gone.map(|(message, _)| *message).collect::<Vec<_>>() {
+            self.holds.remove(&message);
+            self.call_off(message);
+        }
         for held in self.holds.values_mut() {
             held.to.remove(agent);
         }
@@ -94,6 +106,9 @@ impl Model {
                 let lifted = held.reasons.remove(lifts);
                 if *lifts == Lifter::Person {
                     held.until = None;
+                    if held.reasons.iter().any(|left| matches!(left, Lifter::Overseer(_))) {
+                        self.thaw(&Lifter::Cleared(*message));
+                    }
                 }
                 ensure(lifted, || format!("what was lifted at {position} did not hold {message}"))
             }
@@ -134,9 +149,10 @@ impl Model {
             (Lifter::Overseer(overseer), By::Exchange) => {
                 ensure(!self.members.contains_key(overseer), || format!("{overseer} was passed over at {position}"))
             }
-            (Lifter::Overseer(_) | Lifter::Resume(_) | Lifter::Session(_) | Lifter::Original(_), _) => {
-                Err(format!("nobody may lift what was lifted at {position}"))
-            }
+            (
+                Lifter::Overseer(_) | Lifter::Resume(_) | Lifter::Session(_) | Lifter::Original(_) | Lifter::Cleared(_),
+                _,
+            ) => Err(format!("nobody may lift what was lifted at {position}")),
         }
     }
 
@@ -146,13 +162,19 @@ impl Model {
         let held = held.ok_or_else(|| format!("{message} was refused at {position}, and was not held"))?;
         match by {
             By::Order(_) => by.asked(asked, &format!("refuse {message}"), position)?,
+            // Its author has given another result.
+            By::Letter(letter) if letter.says == Says::Final => {
+                let own = self.members.get(letter.sender).is_some_and(|member| Some(member.since) == held.from);
+                ensure(own, || format!("{} withdrew {message} of another at {position}", letter.sender))?;
+            }
             By::Letter(letter) => {
                 let fits = held.reasons.contains(&Lifter::Overseer(letter.sender.to_owned()));
                 let refuses = letter.says == Says::Decides { approves: false };
                 ensure(fits && refuses, || format!("{} refused {message} at {position}", letter.sender))?;
             }
             By::Exchange if why == "the task has ended" => {
-                let task = self.results.get(&message).and_then(|(task, _)| self.tasks.get(task));
+                let own = self.results.get(&message).map_or(message, |(task, _)| *task);
+                let task = self.tasks.get(&own);
                 let over = task.is_some_and(|task| !task.open || task.handed > message);
                 ensure(over, || format!("{message} was refused in an open task"))?;
             }
@@ -165,13 +187,7 @@ impl Model {
         self.ended.insert(message);
         self.results.remove(&message);
         self.lose(message);
-        // What the exchange said for it goes nowhere either.
-        let said = self.holds.iter().filter(|(_, held)| held.reasons.contains(&Lifter::Original(message)));
-        let said: Vec<_> = said.map(|(said, _)| *said).collect();
-        for said in said {
-            self.holds.remove(&said);
-            self.ended.insert(said);
-        }
+        self.call_off(message);
         Ok(())
     }
 
@@ -192,6 +208,7 @@ impl Model {
             self.deliver(&agent, position, Item { message, expires, from });
         }
         self.thaw(&Lifter::Original(message));
+        self.drop_said(message, &[Lifter::Cleared(message)]);
         self.went_on(message);
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! What lies in whose mailbox.
 
 use super::{Check, Model, ensure};
+use crate::house::PUSHED;
 use crate::letter::Letter;
 use legation_exchange::rules::Change;
 use legation_exchange::rules::vcp::Climbing;
-use legation_exchange::{Accepted, Acked, Erased, Moment, Pushed, Resent, State};
+use legation_exchange::{Accepted, Acked, Erased, Mailbox, Moment, Pushed, Resent, Standing, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -17,11 +18,20 @@ pub(super) struct Item {
     pub(super) from: Option<u64>,
 }
 
+/// How often a message was given up, of those times that count, and whether it goes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
+    given_up: u8,
+    goes: bool,
+}
+
 /// All mailboxes, and everything that ever went to one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mail {
     boxes: BTreeMap<String, BTreeMap<u64, Item>>,
     routed: BTreeMap<String, BTreeSet<u64>>,
+    /// Where those were routed that could not be brought to an endpoint, and how they stand.
+    ways: BTreeMap<u64, Way>,
     /// What reached nobody, by where and to whom it was routed.
     dead: BTreeMap<(u64, String), Item>,
 }
@@ -49,10 +59,22 @@ impl Mail {
         }
     }
 
-    pub(super) fn pushed(&mut self, pushed: &Pushed) {
+    /// Only what was given up goes once more.
+    pub(super) fn pushed(&mut self, position: u64, pushed: &Pushed) -> Check {
+        for at in &pushed.again {
+            let way =
+                self.ways.get_mut(at).ok_or_else(|| format!("{at} goes once more at {position} for no reason"))?;
+            way.goes = true;
+        }
+        for tried in &pushed.given_up {
+            let way = self.ways.entry(tried.position).or_insert(Way { given_up: 0, goes: true });
+            way.given_up = way.given_up.saturating_add(u8::from(way.goes));
+            way.goes = false;
+        }
         if let Some(items) = self.boxes.get_mut(&pushed.agent) {
             items.retain(|position, _| !pushed.delivered.iter().any(|tried| tried.position == *position));
         }
+        Ok(())
     }
 
     /// Takes out what is one of those, and gives it back with whose it was.
@@ -83,9 +105,25 @@ impl Mail {
             let found: Vec<_> = mailbox.after(None).map(|item| (item.position, item.message)).collect();
             let should: Vec<_> = own.iter().map(|(position, item)| (*position, item.message)).collect();
             ensure(found == should, || format!("for {agent} wait {found:?}, and {should:?} should"))?;
+            if agent == PUSHED {
+                self.goes_as_it_should(mailbox)?;
+            }
         }
         let missing = self.boxes.iter().find(|(agent, own)| !own.is_empty() && state.mailbox(agent).is_none());
         ensure(missing.is_none(), || format!("the mailbox of {missing:?} is gone"))
+    }
+
+    /// What was given up once may go by itself, what was twice only where somebody asks.
+    fn goes_as_it_should(&self, mailbox: &Mailbox) -> Check {
+        let should = |position: u64| match self.ways.get(&position) {
+            Some(Way { goes: false, given_up: 1 }) => Some(Standing::GivenUp),
+            Some(Way { goes: false, .. }) => Some(Standing::Spent),
+            Some(Way { goes: true, .. }) => Some(Standing::Again),
+            None => None,
+        };
+        let stands: BTreeMap<_, _> = mailbox.unpushed().collect();
+        let wrong = mailbox.after(None).find(|item| stands.get(&item.position).copied() != should(item.position));
+        ensure(wrong.is_none(), || format!("{wrong:?} stands otherwise than it should: {stands:?}"))
     }
 
     /// Something that waits beyond its time.
@@ -182,7 +220,10 @@ impl Model {
         let is_erased = |message: u64| erased.positions.iter().any(|span| (span.first..=span.last).contains(&message));
         self.mail.take_back(|item| is_erased(item.message));
         self.mail.dead.retain(|_, item| !is_erased(item.message));
-        self.holds.retain(|message, _| !is_erased(*message));
+        for message in self.holds.keys().copied().filter(|message| is_erased(*message)).collect::<Vec<_>>() {
+            self.holds.remove(&message);
+            self.call_off(message);
+        }
         self.results.retain(|message, _| !is_erased(*message));
         let erased: Vec<_> = self.talks.keys().copied().filter(|message| is_erased(*message)).collect();
         for message in erased {

@@ -19,6 +19,10 @@ pub(super) struct Talk {
     estimate: Option<Moment>,
     /// Whether its request reached nobody, or whoever asked is gone.
     lost: bool,
+    /// Who has taken it on.
+    assignee: Option<String>,
+    /// The task of whoever asked whose grants go with it.
+    below: Option<u64>,
     /// The entry by which it was given up and not told yet.
     untold: Option<u64>,
 }
@@ -31,6 +35,8 @@ impl Model {
     pub(super) fn talk_change(&mut self, position: u64, change: &Change, by: &By<'_>) -> Check {
         match change {
             Change::Opened(opening) => {
+                let below = self.newest_bond(&opening.requester);
+                ensure(opening.below == below, || format!("{position} is asked below {:?}", opening.below))?;
                 let talk = Talk {
                     requester: opening.requester.clone(),
                     offered: opening.offered.iter().cloned().collect(),
@@ -39,6 +45,8 @@ impl Model {
                     due: Some(self.idle()),
                     estimate: None,
                     lost: false,
+                    assignee: None,
+                    below,
                     untold: None,
                 };
                 self.talks.insert(position, talk);
@@ -59,10 +67,32 @@ impl Model {
         ensure(talk.offered.iter().any(|offered| offered == by), || format!("{by} was not asked, at {position}"))?;
         let Says::Answers { within } = says else { return Err(format!("{position} answers nothing")) };
         (talk.open, talk.accepted) = (moved.to.is_open(), moved.to == Stage::Accepted);
+        if talk.accepted {
+            talk.assignee = Some(by.to_owned());
+        }
         talk.estimate = within.map(|seconds| now.plus(Duration::from_secs(seconds)));
         talk.due = talk.open.then(|| talk.estimate.unwrap_or(idle));
         talk.lost = false;
         Ok(())
+    }
+
+    /// Whether an answer comes when there is nothing left to answer.
+    pub(super) fn is_too_late(&self, change: &Change) -> bool {
+        let Change::Moved(moved) = change else { return false };
+        let begins = matches!(moved.to, Stage::Accepted | Stage::Rejected);
+        self.talks.get(&moved.talk).is_none_or(|talk| !talk.open || (begins && talk.assignee.is_some()))
+    }
+
+    /// What an agent has taken on for somebody who works on a task: since when, and that task. A request binds nobody
+    /// by itself, and nobody is bound by what comes from below.
+    pub(super) fn taken_on(&self, agent: &str) -> impl Iterator<Item = (u64, u64)> {
+        let since = self.members.get(agent).map_or(0, |member| member.since);
+        let own = self
+            .talks
+            .iter()
+            .filter(move |(position, talk)| **position > since && talk.open && talk.assignee.as_deref() == Some(agent));
+        let below = own.filter_map(|(position, talk)| Some((*position, talk.below?)));
+        below.filter(move |(position, task)| !self.holds.contains_key(position) && !self.stands_above(*task, agent))
     }
 
     /// Something happened by itself.

@@ -27,6 +27,8 @@ pub(super) struct Task {
     bound: BTreeSet<String>,
     pub(super) deadline: Moment,
     pub(super) open: bool,
+    /// Whether its delegation is held: it binds nobody.
+    waits: bool,
 }
 
 impl Model {
@@ -35,9 +37,30 @@ impl Model {
         std::iter::successors(self.tasks.get(&number), |task| self.tasks.get(&task.parent?))
     }
 
+    /// The numbers of a task and those above it.
+    fn line_of(&self, number: Option<u64>) -> impl Iterator<Item = u64> {
+        std::iter::successors(number, |number| self.tasks.get(number)?.parent)
+    }
+
     fn holds_open(&self, agent: &str) -> impl Iterator<Item = (u64, &Task)> {
-        let own = self.tasks.iter().filter(move |(_, task)| task.open && task.assignee == agent);
+        let own = self.tasks.iter().filter(move |(_, task)| task.open && !task.waits && task.assignee == agent);
         own.map(|(number, task)| (*number, task))
+    }
+
+    /// The task whose grants go with what an agent asks for: the newest that binds it.
+    pub(super) fn newest_bond(&self, agent: &str) -> Option<u64> {
+        let held = self.holds_open(agent).map(|(number, _)| (number, number));
+        held.chain(self.taken_on(agent)).max_by_key(|(since, _)| *since).map(|(_, task)| task)
+    }
+
+    /// Whether an agent handed on, or works on, a task or one above it.
+    pub(super) fn stands_above(&self, number: u64, agent: &str) -> bool {
+        self.lineage(number).any(|task| task.assignee == agent || task.delegator == agent)
+    }
+
+    /// Whether every grant of a task and those above lets a tool through.
+    fn is_granted(&self, number: u64, tool: &str) -> bool {
+        self.lineage(number).all(|task| task.granted.as_ref().is_none_or(|granted| granted.contains(tool)))
     }
 
     /// The tools that whoever works on a task may use in it.
@@ -72,7 +95,11 @@ impl Model {
             let held = self.holds_open(sender).next().is_some();
             let mut line = opened.parent.into_iter().flat_map(|parent| self.lineage(parent));
             let extends = line.any(|task| task.open && task.assignee == sender);
-            ensure(!held || extends, || format!("{sender} left its tasks behind at {position}"))?;
+            let above: Vec<_> = self.line_of(opened.parent).collect();
+            let mut taken = self.taken_on(sender).peekable();
+            let is_bound = held || taken.peek().is_some();
+            let extends = extends || taken.any(|(_, task)| above.contains(&task));
+            ensure(!is_bound || extends, || format!("{sender} left its tasks behind at {position}"))?;
         }
         let above: Vec<_> = opened.parent.into_iter().flat_map(|parent| self.lineage(parent)).collect();
         let circle = above.iter().any(|task| task.assignee == to || task.delegator == to);
@@ -89,6 +116,7 @@ impl Model {
             bound: self.members.get(to).map(|member| member.tools.clone()).unwrap_or_default(),
             deadline: above.first().map_or(wanted, |above| wanted.min(above.deadline)),
             open: true,
+            waits: opened.waits,
         };
         self.counts.tasks += 1;
         self.tasks.insert(position, task);
@@ -103,13 +131,16 @@ impl Model {
         let opener =
             self.tasks.values().any(|task| task.id == named && task.delegator == sender && task.parent.is_none());
         let mut held = self.holds_open(sender).peekable();
+        let mut taken = self.taken_on(sender).peekable();
+        let is_free = taken.peek().is_none() && (held.peek().is_none() || opener);
         // One that is over leaves what it left while it was open.
         let mut over = self.tasks.iter().filter(|(_, task)| task.id == named && task.assignee == sender);
         let fits = over.any(|(number, _)| self.usable(*number).contains(tool))
-            || if held.peek().is_none() || opener {
+            || if is_free {
                 own()
             } else {
                 held.any(|(number, _)| self.usable(number).contains(tool))
+                    || (own() && taken.any(|(_, task)| self.is_granted(task, tool)))
             };
         ensure(fits, || format!("{sender} may not use {tool}, and did at {position}"))
     }
@@ -206,12 +237,27 @@ impl Model {
     /// An agent has another manifest: in what it works on, what both allow.
     pub(super) fn rebind(&mut self, agent: &str, tools: &BTreeSet<String>) {
         for task in self.tasks.values_mut().filter(|task| task.open && task.assignee == agent) {
-            task.bound.retain(|tool| tools.contains(tool));
+            if task.waits {
+                task.bound.clone_from(tools);
+            } else {
+                task.bound.retain(|tool| tools.contains(tool));
+            }
         }
     }
 
-    /// A result that was held went on.
+    /// A delegation that was held does not go on.
+    pub(super) fn no_delegation(&mut self, message: u64) {
+        if self.tasks.get(&message).is_some_and(|task| task.waits) {
+            self.close_parts(message);
+            self.end(message);
+        }
+    }
+
+    /// A result, or a delegation, that was held went on.
     pub(super) fn went_on(&mut self, message: u64) {
+        if let Some(task) = self.tasks.get_mut(&message) {
+            task.waits = false;
+        }
         if let Some((task, true)) = self.results.remove(&message) {
             self.finish(task);
         }

@@ -97,7 +97,7 @@ impl World {
     fn ruled_letter(&mut self) -> Result<Letter, String> {
         let Some(draft) = self.draft() else { return self.letter(None) };
         let made = Moment::from_micros(self.latest.micros());
-        Letter::of(self.asked.letters.len(), made, draft)
+        Letter::of(self.asked.letters.len(), made, draft, &mut self.rng)
     }
 
     /// Everything of the next batch, in the order it arrives.

@@ -68,7 +68,7 @@ impl World {
         let stopped: Vec<_> = NAMES.into_iter().filter(|name| standing.stop(name).is_some()).collect();
         let agent = (*self.rng.pick(&stopped)?).to_owned();
         let key = format!("resume {agent}");
-        Some((Directive::Vcp(vcp::Order::Resume { agent, why: "fine".to_owned() }), key))
+        Some((Directive::Vcp(vcp::Order::Resume { agent, escalation: None, why: "fine".to_owned() }), key))
     }
 
     fn answer_alarm(&mut self, state: &State) -> Option<(Directive, String)> {

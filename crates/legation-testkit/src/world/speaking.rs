@@ -92,7 +92,9 @@ impl World {
         let above = state.registry().agent(sender)?.parent.as_deref();
         let to = above.and_then(known).map_or(To::Exchange, To::One);
         let says = Says::Alarm { severity: alarm.severity, wants_ack: true };
-        let reason = format!("PROPAGATED:{}: from below", alarm.id);
+        // Not everybody names what is passed on.
+        let named = format!("PROPAGATED:{}: from below", alarm.id);
+        let reason = if self.rng.chance(30) { "it burns here too".to_owned() } else { named };
         Some(escalation(sender, to, says, (alarm.severity, true), &reason))
     }
 

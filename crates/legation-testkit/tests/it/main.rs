@@ -7,18 +7,22 @@ fn a_thousand_seeds_keep_every_promise() {
     let summary = many(0, 1000, &|_| ()).unwrap_or_else(|failure| panic!("{failure}"));
     // What did not happen was not tested.
     assert!(summary.accepted > 10_000, "{summary:?}");
-    let Summary { duplicates, refused, full, pushed, given, lost, crashes, rewritten, erased, cleared, .. } = summary;
+    let Summary { duplicates, refused, full, pushed, again, given, lost, crashes, rewritten, erased, cleared, .. } =
+        summary;
     for seldom in [duplicates, refused, full, pushed, given, lost, crashes, rewritten, erased] {
         assert!(seldom > 1000, "{summary:?}");
     }
     assert!(given > 10_000, "{summary:?}");
     assert!(cleared > 500, "{summary:?}");
+    // An endpoint must have failed four times first, and then be back in time.
+    assert!(again > 100, "{summary:?}");
     the_rules_were_asked(&summary);
 }
 
 fn the_rules_were_asked(summary: &Summary) {
-    let Counts { suspended, held, released, tasks, alarms_fired, talks_fired, translated, .. } = summary.rules;
-    for often in [suspended, held, released, tasks, alarms_fired, talks_fired, translated] {
+    let Counts { suspended, held, suspected, released, tasks, alarms_fired, talks_fired, translated, .. } =
+        summary.rules;
+    for often in [suspended, held, suspected, released, tasks, alarms_fired, talks_fired, translated] {
         assert!(often > 300, "{summary:?}");
     }
     let Counts { tasks_fired, reviews_fired, halted, .. } = summary.rules;

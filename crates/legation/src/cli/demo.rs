@@ -39,6 +39,6 @@ pub(crate) enum Story {
     Observer,
     /// A critical and an emergency escalation: pause, suspension, resume (VCP)
     Alarm,
-    /// An editor speaks ACL to an agent that speaks CAP
+    /// An editor speaks ACL to an agent that speaks CAP, whose overseer speaks VLP
     Across,
 }

@@ -281,7 +281,8 @@ fn alias(text: &str) -> Result<(Format, String), String> {
 
 /// Send a message
 ///
-/// Exits 0 when the exchange has the message on disk, or had it already; 1 when it was refused.
+/// Exits 0 when the exchange has the message on disk, or had it already; 1 when it was refused. Where nobody answers, or
+/// somebody who asks to come again, the same bytes are sent up to four times within seven seconds.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -307,7 +308,8 @@ pub(crate) struct SendArgs {
 
 /// List what waits for an agent
 ///
-/// Listing takes nothing out of the mailbox: what is not acknowledged is listed again.
+/// Listing takes nothing out of the mailbox: what is not acknowledged is listed again. Each message is verified by its
+/// receipt and its sender's keys; one that is not is told on stderr, and not acknowledged.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

@@ -8,15 +8,16 @@ use std::path::PathBuf;
 
 /// Copy everything an exchange needs to go on elsewhere, while it runs
 ///
-/// The copy holds the record up to one point, the exchange's keys and the ring its record is sealed with;
-/// it is checked right away. It holds no operator's token: a restored exchange makes a new one. Whoever
-/// gets the copy gets all the record says and can sign as the exchange, unless it is made without keys.
+/// The copy holds the record up to one point, and is checked right away. It holds no keys, and so says nothing to
+/// whoever gets it: keep `exchange.pem` and `keys/ring` of the data directory somewhere else, or put them in with
+/// `--with-keys`. It holds no operator's token either: a restored exchange makes a new one. Who took a copy of a running
+/// exchange is in its record.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   legation backup --to /backups/monday.tar
   legation backup --to /backups/monday                        files instead of one archive
-  legation backup --to /elsewhere/monday.tar --without-keys   then keep exchange.pem and keys/ring yourself
+  legation backup --to /safe/monday.tar --with-keys           whoever has it reads all, and signs as the exchange
   legation backup --to monday.tar --data /var/lib/legation    of an exchange that is stopped")]
 pub(crate) struct BackupArgs {
     /// The archive (ending in `.tar`) or the directory to make; must not exist yet
@@ -27,8 +28,13 @@ pub(crate) struct BackupArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Leave all secret keys out: the exchange's own and those the record is sealed with
+    /// Put the secret keys in: the exchange's own and those the record is sealed with. Whoever has such a copy reads all
+    /// of it, and signs as the exchange
     #[arg(long)]
+    pub(crate) with_keys: bool,
+
+    /// As it is without `--with-keys`
+    #[arg(long, hide = true, conflicts_with = "with_keys")]
     pub(crate) without_keys: bool,
 
     /// Do not check the copy
@@ -50,8 +56,8 @@ pub(crate) struct BackupArgs {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
-  legation restore /backups/monday.tar --data /var/lib/legation
-  legation restore monday.tar --data ./restored --keys ./kept    a copy made without keys")]
+  legation restore /backups/monday.tar --data /var/lib/legation --keys ./kept
+  legation restore /safe/monday.tar --data ./restored    a copy made with keys")]
 pub(crate) struct RestoreArgs {
     /// The backup, an archive or a directory
     #[arg(value_name = "FROM")]

@@ -17,7 +17,7 @@ impl Config {
 
     /// Makes sure that there is a program for alerts, if one is named.
     pub(crate) fn alert_command_at_hand(&self) -> anyhow::Result<()> {
-        let Some(program) = self.alerts.command.first() else { return Ok(()) };
+        let Some(program) = self.engine.alerts.command.first() else { return Ok(()) };
         if program.contains('/') {
             return can_run(Path::new(program)).context("alerts.command");
         }

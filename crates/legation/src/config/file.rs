@@ -35,6 +35,7 @@ pub(crate) struct ConfigFile {
     pub(crate) conversations: ConversationsTable,
     pub(crate) scanning: ScanningTable,
     pub(crate) judge: JudgeTable,
+    pub(crate) tools: Vec<ToolTable>,
     pub(crate) record: RecordTable,
     pub(crate) retention: RetentionTable,
     pub(crate) push: PushTable,
@@ -179,6 +180,25 @@ pub(crate) struct JudgeTable {
     pub(crate) secret_file: Option<PathBuf>,
     pub(crate) timeout: Span,
     pub(crate) on_timeout: OnTimeout,
+}
+
+/// A server whose tools agents may have called for them: at an address, or as a program that is started.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ToolTable {
+    pub(crate) id: String,
+    pub(crate) url: Option<String>,
+    pub(crate) secret_file: Option<PathBuf>,
+    #[serde(default)]
+    pub(crate) command: Vec<String>,
+    #[serde(default)]
+    pub(crate) environment: Vec<String>,
+    #[serde(default = "half_a_minute")]
+    pub(crate) timeout: Span,
+}
+
+fn half_a_minute() -> Span {
+    Span(Duration::from_secs(30))
 }
 
 /// What it means that the judge is not heard.
@@ -332,6 +352,7 @@ impl Default for ConfigFile {
             conversations: ConversationsTable::default(),
             scanning: ScanningTable::default(),
             judge: JudgeTable::default(),
+            tools: Vec::new(),
             record: RecordTable::default(),
             retention: RetentionTable::default(),
             push: PushTable::default(),

@@ -3,7 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 16] = [
+pub(crate) const LIVE: [&str; 19] = [
     "hosts",
     "registration",
     "truth",
@@ -18,12 +18,14 @@ pub(crate) const LIVE: [&str; 16] = [
     "conversations",
     "scanning",
     "retention",
+    "push",
+    "alerts",
+    "judge",
     "log.level",
     "log.acl_transport",
 ];
 /// Read at the start alone.
-pub(crate) const AT_START: [&str; 9] =
-    ["data", "listen", "listen_mode", "realm", "record", "push", "alerts", "judge", "log.format"];
+pub(crate) const AT_START: [&str; 7] = ["data", "listen", "listen_mode", "realm", "record", "tools", "log.format"];
 
 impl Config {
     /// The settings that differ in another configuration and wait for the next start.
@@ -37,9 +39,7 @@ impl Config {
             ("listen_mode", self.listen_mode != other.listen_mode),
             ("realm", own.realm != next.realm),
             ("record", record),
-            ("push", self.push != other.push),
-            ("alerts", self.alerts != other.alerts),
-            ("judge", self.judge != other.judge),
+            ("tools", self.tools != other.tools),
             ("log.format", self.log_format != other.log_format),
             ("tls", self.tls.is_some() != other.tls.is_some()),
         ];
@@ -79,7 +79,9 @@ mod tests {
             ("listen = [\"127.0.0.1:7400\"]", &[]),
             ("listen_mode = \"0660\"\n[record]\nsnapshot_every = 1", &["listen_mode", "record"]),
             ("data = \"/x\"\n[log]\nformat = \"json\"\nlevel = \"debug\"", &["data", "log.format"]),
-            ("[judge]\nurl = \"https://judge.example/\"\n[conversations]\nidle = \"1h\"", &["judge"]),
+            ("[[tools]]\nid = \"Docs\"\ncommand = [\"docs\"]", &["tools"]),
+            ("[judge]\nurl = \"https://judge.example/\"\n[conversations]\nidle = \"1h\"", &[]),
+            ("[push]\nallow = [\"127.0.0.1:1\"]\n[alerts]\ncommand = [\"x\"]", &[]),
             ("[tls]\ncert = \"a\"\nkey = \"b\"", &["tls"]),
         ] {
             assert_eq!(now.waiting(&config(text)), want, "{text}");

@@ -48,7 +48,7 @@ fn place(url: &str) -> &str {
     rest.split(['/', '?', '#']).next().unwrap_or_default()
 }
 
-fn courier(allow: Vec<Allow>, push: &PushTable) -> anyhow::Result<Courier> {
+pub(super) fn courier(allow: Vec<Allow>, push: &PushTable) -> anyhow::Result<Courier> {
     let options = Options { allow, authorities: push.authorities.clone(), ..Options::default() };
     Courier::new(options).context("push.authorities")
 }
@@ -60,7 +60,7 @@ fn checked(table: &WebhookTable) -> anyhow::Result<Webhook> {
     Ok(Webhook { url: url.clone(), secret, kinds: kinds.clone() })
 }
 
-fn secret(path: &Path, key: &str) -> anyhow::Result<Zeroizing<String>> {
+pub(super) fn secret(path: &Path, key: &str) -> anyhow::Result<Zeroizing<String>> {
     let secret = fs::read_to_string(path).map(Zeroizing::new).with_context(|| format!("cannot read {key}"))?;
     ensure!(is_plain(&secret), "{key} holds no plain text");
     Ok(secret)

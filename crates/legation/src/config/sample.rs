@@ -52,7 +52,7 @@ trusted = []
 header = "x-forwarded-for"
 
 [limits]
-# Open connections; and those on which nobody has proven to be anybody yet.
+# Open connections, of which WebSockets take at most fifteen in sixteen; and those on which nobody has proven to be anybody yet.
 connections = {connections}
 unproven_connections = {unproven}
 # How long it may take to agree on TLS.
@@ -145,6 +145,20 @@ hold = "high"
 # How long an answer is waited for, at most 30s; and what then becomes of the delegation: "allow" or "deny".
 timeout = "{judge_timeout}"
 on_timeout = "deny"
+
+# Servers whose tools agents may have called for them, by the ids that their manifests bind them to; as many of these as
+# you like. Each is an address that speaks MCP, with a token from a file if it wants one, or a program that does, started
+# when it is first used: it has PATH, HOME and the like, and of this environment what is named.
+# [[tools]]
+# id = "DocsServer"
+# url = "https://docs.example/mcp"
+# secret_file = "/etc/legation/docs.secret"
+# [[tools]]
+# id = "DataServer"
+# command = ["data-server", "--stdio"]
+# environment = ["DATA_SERVER_TOKEN"]
+# How long an answer is waited for, at most 10m.
+# timeout = "30s"
 
 [record]
 # The largest file of the record.
@@ -246,6 +260,7 @@ mod tests {
             "[conversations]\n",
             "[scanning]\n",
             "[judge]\n",
+            "[[tools]]\n",
             "[record]\n",
             "[retention]\n",
             "[push]\n",
@@ -256,7 +271,12 @@ mod tests {
             let known: BTreeSet<_> = error.message().split('`').skip(3).step_by(2).collect();
             assert!(!known.is_empty(), "{error}");
             for key in known {
-                let told = [format!("\n{key} = "), format!("\n# {key} = "), format!("\n[{key}]\n")];
+                let told = [
+                    format!("\n{key} = "),
+                    format!("\n# {key} = "),
+                    format!("\n[{key}]\n"),
+                    format!("\n# [[{key}]]\n"),
+                ];
                 assert!(told.iter().any(|line| sample().contains(line)), "{key}");
             }
         }

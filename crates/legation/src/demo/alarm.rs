@@ -55,10 +55,11 @@ pub(super) fn play(stage: &mut Stage) -> anyhow::Result<()> {
     stage.says(PARENT, "lets the child go on", &go, Fares::Accepted)?;
     let emergency = alarm(stage, "emergency", "Somebody is in danger.")?;
     stage.says(CHILD, "escalates: emergency", &emergency, Fares::Accepted)?;
-    let told = stage.inbox(GRAND)?.len();
-    Stage::tell(&format!(
-        "In the same commit the child was suspended; the lead above its parent has {told} messages."
-    ))?;
+    let told = match stage.inbox(GRAND)?.len() {
+        1 => "1 message".to_owned(),
+        many => format!("{many} messages"),
+    };
+    Stage::tell(&format!("In the same commit the child was suspended; the lead above its parent has {told}."))?;
     let more = envelope(stage, CHILD, PARENT, "context_share", &share)?;
     stage.says(CHILD, "says something all the same", &more, Fares::Refused("agent_suspended"))?;
     let routine = envelope(stage, PARENT, CHILD, "context_share", &share)?;

@@ -158,9 +158,18 @@ impl Stage {
         Ok(())
     }
 
-    /// How many messages wait for an agent.
+    /// What waits for an agent.
     pub(super) fn inbox(&self, who: &str) -> anyhow::Result<Vec<Value>> {
-        let listed = self.ask("GET", &format!("/v1/agents/{}/inbox?limit=1000", encoded(who)), &Value::Null)?;
+        self.listed(who, "limit=1000")
+    }
+
+    /// What an agent hears because of what was said last. Some of it comes a moment later.
+    pub(super) fn hears(&self, who: &str) -> anyhow::Result<Vec<Value>> {
+        self.listed(who, &format!("limit=1000&wait=5&after={}", self.last))
+    }
+
+    fn listed(&self, who: &str, query: &str) -> anyhow::Result<Vec<Value>> {
+        let listed = self.ask("GET", &format!("/v1/agents/{}/inbox?{query}", encoded(who)), &Value::Null)?;
         Ok(listed.get("messages").and_then(Value::as_array).cloned().unwrap_or_default())
     }
 

@@ -5,7 +5,7 @@ use crate::cli::InboxArgs;
 use crate::remote::Remote;
 use crate::validate::{escaped, shown};
 use anyhow::Context as _;
-use legation_client::{Deliveries, Error, Incoming, Verified};
+use legation_client::{Deliveries, Error, Incoming};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::io::{self, Write as _};
@@ -61,11 +61,7 @@ fn print(incoming: &Incoming, json: bool) -> anyhow::Result<()> {
     let text = std::str::from_utf8(incoming.bytes()).context("the answer is not an exchange's")?;
     let mut out = io::stdout().lock();
     if json {
-        let verified = match &incoming.verified {
-            Verified::Signed(_) => "signed",
-            Verified::Vouched => "vouched",
-            Verified::Unverified(_) => "unverified",
-        };
+        let verified = super::word(&incoming.verified);
         let received_at = incoming.received_at.map(|at| at.to_string());
         let line = Line { position: incoming.position, message: serde_json::from_str(text)?, received_at, verified };
         writeln!(out, "{}", escaped(&serde_json::to_string(&line)?))?;

@@ -190,6 +190,7 @@ fn refused(body: &Value, status: u16) -> Error {
         spec: None,
         status: Some(status),
         retry_after: None,
+        digest: None,
     })
 }
 

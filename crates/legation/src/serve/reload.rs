@@ -35,11 +35,7 @@ impl Live {
         }
         self.reload_certificate(config.tls.clone());
         self.log.set(&config);
-        self.exchange.retune(config.engine.policy, config.engine.pace);
-        self.exchange.set_retention(config.engine.retention);
-        if let Err(error) = self.exchange.set_scanning(&config.engine.scanning) {
-            tracing::error!(error = format!("{:#}", anyhow::Error::new(error)), "nothing is scanned");
-        }
+        self.retune(config.engine);
         self.settings.send_modify(|settings| {
             // What was said at the start alone stays.
             let Settings { drain, code, demo, .. } = &**settings;
@@ -47,6 +43,21 @@ impl Live {
             *settings = Arc::new(Settings { drain: *drain, code, demo, ..config.server });
         });
         tracing::info!("the configuration was read again");
+    }
+
+    /// Lets the exchange itself go on by other settings.
+    fn retune(&self, settings: legation_engine::Settings) {
+        let legation_engine::Settings { policy, pace, retention, scanning, carrier, alerts, judge, .. } = settings;
+        self.exchange.set_judge(judge);
+        self.exchange.retune(policy, pace);
+        self.exchange.set_retention(retention);
+        if let Err(error) = self.exchange.set_scanning(&scanning) {
+            tracing::error!(error = format!("{:#}", anyhow::Error::new(error)), "nothing is scanned");
+        }
+        if let Some(carrier) = carrier {
+            self.exchange.set_carrier(carrier);
+        }
+        self.exchange.set_alerts(alerts);
     }
 
     /// From these files, or from those that were named last.

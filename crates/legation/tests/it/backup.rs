@@ -37,15 +37,16 @@ fn a_backup_becomes_an_exchange_in_a_new_epoch() {
     let (mut served, ann) = used(3);
     let message = cap("ann", "bob", "after the backup");
     let before: Value = json(&served.run_as(Some(&ann), &["send", "--json", "-"], &cap("ann", "bob", "kept")));
-    let made = served.run(&["backup", "--to", "copy.tar", "--json"], "");
+    let made = served.run(&["backup", "--to", "copy.tar", "--with-keys", "--json"], "");
     assert_eq!(made.code, 0, "{}", made.err);
     let size = json(&made)["checkpoint"]["size"].as_u64().unwrap();
     assert_eq!(size, 6);
     let archive = fs::metadata(served.folder().join("copy.tar")).unwrap();
     assert_eq!(archive.permissions().mode() & 0o777, 0o600);
     let lost: Value = json(&served.run_as(Some(&ann), &["send", "--json", "-"], &message));
-    assert_eq!(lost["position"], size);
-    let old = covering(&served, size + 1);
+    // Behind the entry that says who took the copy.
+    assert_eq!(lost["position"], size + 1);
+    let old = covering(&served, size + 2);
     fs::write(served.folder().join("old.json"), old).unwrap();
     assert_eq!(served.stop().0, 0);
 
@@ -75,7 +76,7 @@ fn a_backup_becomes_an_exchange_in_a_new_epoch() {
     let checked = served.run(&["audit", "check", "--key", key.trim(), "old.json", "new.json"], "");
     assert_eq!(checked.code, 1);
     assert!(
-        checked.err.contains(&format!("positions {size} to {size} that old.json covers are lost")),
+        checked.err.contains(&format!("positions {size} to {} that old.json covers are lost", size + 1)),
         "{}",
         checked.err
     );
@@ -125,7 +126,7 @@ fn a_backup_under_load_holds_all_that_was_answered_before_it_began() {
         }
         count.iter().take(300).for_each(drop);
         let wanted = answered.lock().unwrap().clone();
-        let made = served.run(&["backup", "--to", "copy", "--json"], "");
+        let made = served.run(&["backup", "--to", "copy", "--with-keys", "--json"], "");
         stop.store(true, Ordering::Release);
         assert_eq!(made.code, 0, "{}", made.err);
         wanted
@@ -146,7 +147,7 @@ fn a_backup_under_load_holds_all_that_was_answered_before_it_began() {
 #[test]
 fn a_restore_writes_over_nothing_and_names_what_is_damaged() {
     let (mut served, _) = used(1);
-    assert_eq!(served.run(&["backup", "--to", "copy"], "").code, 0);
+    assert_eq!(served.run(&["backup", "--to", "copy", "--with-keys"], "").code, 0);
     let again = served.run(&["backup", "--to", "copy"], "");
     assert!(again.code == 2 && again.err.contains("there already"), "{}", again.err);
     let in_the_way = restore(&served, "copy", "share/legation");
@@ -164,14 +165,14 @@ fn a_restore_writes_over_nothing_and_names_what_is_damaged() {
     let locked = served.run(&["backup", "--to", "other.tar", "--data", "share/legation"], "");
     assert!(locked.code == 2 && locked.err.contains("leave --data out"), "{}", locked.err);
     assert_eq!(served.stop().0, 0);
-    assert_eq!(served.run(&["backup", "--to", "other.tar", "--data", "share/legation"], "").code, 0);
+    assert_eq!(served.run(&["backup", "--to", "other.tar", "--with-keys", "--data", "share/legation"], "").code, 0);
     assert_eq!(restore(&served, "other.tar", "restored").code, 0);
 }
 
 #[test]
-fn a_backup_without_keys_needs_them_from_elsewhere() {
+fn a_backup_holds_no_keys_unless_they_are_asked_for_and_needs_them_from_elsewhere() {
     let (mut served, _) = used(1);
-    let made = served.run(&["backup", "--to", "copy.tar", "--without-keys"], "");
+    let made = served.run(&["backup", "--to", "copy.tar"], "");
     assert!(made.code == 0 && made.err.contains("Keep exchange.pem"), "{}", made.err);
     assert_eq!(served.stop().0, 0);
     let pem = fs::read_to_string(served.data().join("exchange.pem")).unwrap();
@@ -188,12 +189,41 @@ fn a_backup_without_keys_needs_them_from_elsewhere() {
     }
     let restored = served.run(&["restore", "copy.tar", "--data", "restored", "--keys", "kept"], "");
     assert_eq!(restored.code, 0, "{}", restored.err);
+    // What came back is said where nobody told what to erase again.
+    assert!(restored.err.contains("What was erased after the backup was made can be read again"), "{}", restored.err);
+}
+
+#[test]
+fn who_took_a_backup_is_in_the_record() {
+    let (served, _) = used(0);
+    let rita = served.run(&["token", "add", "rita", "--role", "operator"], "").out;
+    for (name, more) in [("without.tar", None), ("with.tar", Some("--with-keys"))] {
+        let args: Vec<_> = ["backup", "--to", name].into_iter().chain(more).collect();
+        assert_eq!(served.run_as(Some(rita.trim()), &args, "").code, 0);
+    }
+    let exported = served.run(&["audit", "export"], "").out;
+    let entries = exported.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["effect"].clone());
+    let copied: Vec<_> = entries.filter(|effect| effect["entry"] == "copied").collect();
+    let told: Vec<_> = copied.iter().map(|one| (one["by"].as_str().unwrap(), &one["keys"], &one["size"])).collect();
+    assert_eq!(told, [("operator rita", &false.into(), &3.into()), ("operator rita", &true.into(), &4.into())]);
+}
+
+#[test]
+fn an_archive_of_before_with_keys_in_it_is_still_restored() {
+    let (mut served, _) = used(1);
+    assert_eq!(served.stop().0, 0);
+    assert_eq!(served.run(&["backup", "--to", "copy.tar", "--with-keys", "--data", "share/legation"], "").code, 0);
+    let restored = restore(&served, "copy.tar", "restored");
+    assert_eq!(restored.code, 0, "{}", restored.err);
+    assert!(
+        served.folder().join("restored/keys/ring").exists() && served.folder().join("restored/exchange.pem").exists()
+    );
 }
 
 #[test]
 fn two_that_go_on_from_one_backup_are_told_apart() {
     let (mut served, _) = used(1);
-    assert_eq!(served.run(&["backup", "--to", "copy.tar"], "").code, 0);
+    assert_eq!(served.run(&["backup", "--to", "copy.tar", "--with-keys"], "").code, 0);
     assert_eq!(served.stop().0, 0);
     let key = served.data().join("exchange.pem");
     let key = served.run(&["keygen", "--from", key.to_str().unwrap()], "").out;

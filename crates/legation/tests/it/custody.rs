@@ -69,7 +69,7 @@ fn a_key_is_kept_sealed_goes_along_with_a_copy_and_goes_with_its_agent() {
     assert!(shown.contains(r#""custody": "exchange""#), "{shown}");
     assert_eq!(tells(&served.data(), &seed), None);
     // The copies: with the ring, and without it.
-    for (name, more) in [("whole", &[][..]), ("without", &["--without-keys"])] {
+    for (name, more) in [("whole", &["--with-keys"][..]), ("without", &["--without-keys"])] {
         let made = served.run(&[&["backup", "--to", name], more].concat(), "");
         assert_eq!(made.code, 0, "{}", made.err);
         assert_eq!(tells(&served.folder().join(name), &seed), None, "{name}");

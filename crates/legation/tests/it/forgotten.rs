@@ -207,7 +207,7 @@ fn a_copy_made_before_is_restored_without_them() {
     let [one, two] = [("ann", &ann), ("bob", &bob)].map(|(name, token)| Guest::greet(&served, name, token));
     said(&served, &one, &two);
     share(&served, &ann);
-    ok(served.run(&["backup", "--to", "copy.tar"], ""));
+    ok(served.run(&["backup", "--to", "copy.tar", "--with-keys"], ""));
     ok(served.run(&["erase", "--subject", "ann", "--undelivered", "--yes"], ""));
     fs::write(served.folder().join("erased.ndjson"), ok(served.run(&["erase", "--list"], ""))).unwrap();
     ok(served.run(&["restore", "copy.tar", "--data", "restored", "--erased", "erased.ndjson"], ""));

@@ -43,6 +43,7 @@ mod tail;
 mod tampering;
 #[cfg(unix)]
 mod tls;
+mod tools;
 mod validate;
 
 use std::io::Write as _;

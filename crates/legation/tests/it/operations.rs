@@ -37,6 +37,14 @@ fn the_sample_is_a_configuration_that_serves() {
 }
 
 #[test]
+fn the_configuration_that_is_packaged_is_one() {
+    let packaged = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/compose/legation.toml");
+    let folder = tempfile::tempdir().unwrap();
+    let checked = legation_in(folder.path(), &["config", "check", packaged], b"");
+    assert_eq!(checked.code, 0, "{}", checked.err);
+}
+
+#[test]
 fn a_wrong_configuration_is_told_with_its_line_and_starts_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for (text, told) in [

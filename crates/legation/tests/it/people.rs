@@ -28,10 +28,9 @@ fn people_get_tokens_by_name_and_role() {
 #[test]
 fn an_operator_makes_links_to_sign_in_with() {
     let served = Served::start();
-    // What is no terminal is shown no secret.
-    assert!(!served.banner.contains("signin"), "{}", served.banner);
-    let made = served.run(&["signin"], "");
     let start = format!("{}/signin?code=lgt_", served.url);
+    assert!(served.banner.contains(&start), "{}", served.banner);
+    let made = served.run(&["signin"], "");
     assert!(made.code == 0 && made.out.starts_with(&start), "{}{}", made.out, made.err);
     assert!(made.err.starts_with("works once, until 2"), "{}", made.err);
     let rita = served.run(&["token", "add", "rita", "--role", "auditor"], "").out;
@@ -40,6 +39,18 @@ fn an_operator_makes_links_to_sign_in_with() {
     assert!(unknown.code == 1 && unknown.err.starts_with("refused[not_found]: "), "{}", unknown.err);
     let refused = served.run_as(Some(rita.trim()), &["signin"], "");
     assert!(refused.code == 1 && refused.err.starts_with("refused[not_allowed]: "), "{}", refused.err);
+}
+
+#[test]
+fn what_a_service_prints_holds_no_link() {
+    for name in ["INVOCATION_ID", "JOURNAL_STREAM"] {
+        let served = Served::with(&[], |command| {
+            command.env(name, "8:1");
+        });
+        assert!(!served.banner.contains("signin"), "{}", served.banner);
+    }
+    let served = Served::with(&["--log-format", "json"], |_| {});
+    assert!(!served.banner.contains("signin"), "{}", served.banner);
 }
 
 #[test]

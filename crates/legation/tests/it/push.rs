@@ -13,13 +13,15 @@ const CYCLES: u64 = 6;
 
 /// What came to an endpoint, by message id. It fails every fifth post.
 #[derive(Debug, Default)]
-struct Endpoint {
+pub(crate) struct Endpoint {
     came: Mutex<(BTreeSet<String>, u64)>,
+    /// All that was said.
+    said: Mutex<String>,
     more: Condvar,
 }
 
 impl Endpoint {
-    fn start() -> (Arc<Endpoint>, String) {
+    pub(crate) fn start() -> (Arc<Endpoint>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (endpoint, address) = (Arc::new(Endpoint::default()), listener.local_addr().unwrap().to_string());
         let own = Arc::clone(&endpoint);
@@ -52,12 +54,19 @@ impl Endpoint {
         came.1 += 1;
         let fails = came.1.is_multiple_of(5);
         if !fails {
-            came.0.insert(message["id"].as_str().unwrap().to_owned());
-            self.more.notify_all();
+            came.0.extend(message["id"].as_str().map(str::to_owned));
         }
+        self.said.lock().unwrap().push_str(std::str::from_utf8(&body).unwrap());
+        self.more.notify_all();
         drop(came);
         let status = if fails { "503 No" } else { "200 OK" };
         socket.write_all(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n").as_bytes()).ok()
+    }
+
+    /// Waits until this was said.
+    pub(crate) fn hears(&self, text: &str) {
+        let came = self.came.lock().unwrap();
+        drop(self.more.wait_while(came, |_| !self.said.lock().unwrap().contains(text)).unwrap());
     }
 
     /// Waits until all of these have come.

@@ -1,6 +1,7 @@
 //! SIGHUP, and what the service manager is told.
 
 use crate::exchange::cap;
+use crate::push::Endpoint;
 use crate::served::Served;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -115,6 +116,58 @@ fn a_hang_up_changes_what_texts_are_scanned_for() {
     assert_eq!(status(attack), "accepted");
     let running = served.beside("bash", "curl -sS $LEGATION_URL/metrics | grep '^legation_scan_running'").out;
     assert_eq!(running.trim(), "legation_scan_running 0");
+}
+
+#[test]
+fn a_hang_up_changes_where_messages_and_alerts_may_go_and_who_judges() {
+    let (endpoint, address) = Endpoint::start();
+    let (judge, judged_at) = Endpoint::start();
+    let manager = Manager::new();
+    let config = manager.folder.path().join("legation.toml");
+    fs::write(&config, "").unwrap();
+    let mut served = manager.start(&config);
+    let ann = served.admit(&["ann"]);
+    let manifest = manager.folder.path().join("bob.json");
+    let rules = r#"{"ann":{"when_to_delegate":"only on Fridays"}}"#;
+    let text = format!(
+        r#"{{"id":"bob","system_prompt":"x","allowed_agents":["ann"],"mcp_bindings":[],"delegate_rules":{rules}}}"#
+    );
+    fs::write(&manifest, text).unwrap();
+    let bob = served.admit(&["bob", "--manifest", manifest.to_str().unwrap()]);
+    let url = format!("http://{address}/in");
+    let refused = served.run(&["agent", "add", "zoe", "--push", &url], "");
+    assert!(refused.err.contains("url_forbidden"), "{}", refused.err);
+    let text = format!(
+        "[push]\nallow = [\"{address}\"]\n[[alerts.webhook]]\nurl = \"http://{address}/alerts\"\nkinds = [\"conflict\"]\n\
+         [judge]\nurl = \"http://{judged_at}/\"\n"
+    );
+    fs::write(&config, &text).unwrap();
+    manager.reload(&served);
+    served.admit(&["zoe", "--push", &url]);
+    let send = |says: &str| served.run_as(Some(&ann), &["send", "--json", "-"], says).out;
+    let claim = |content: &str| {
+        format!(
+            r#"{{"id":"MSG-0001","protocol":"VLP/1.1","type":"claim","timestamp":"2026-02-15T10:30:00Z","sender":"ann","receiver":"zoe","content":"{content}","confidence":0.5}}"#
+        )
+    };
+    assert!(send(&claim("x")).contains("accepted"));
+    endpoint.hears("MSG-0001");
+    // The same id for something else is told to whom the file names now.
+    send(&claim("y"));
+    endpoint.hears(r#""kind":"conflict""#);
+    let delegation = r#"{"type":"delegation_notice","task_id":"T1","sender_id":"bob","recipient_id":"ann","context_summary":"Do it.","message_id":"m-1"}"#;
+    served.run_as(Some(&bob), &["send", "--json", "-"], delegation);
+    judge.hears("only on Fridays");
+    // A file that is not right changes nothing of it.
+    fs::write(&config, text.replace("[push]", "[psuh]")).unwrap();
+    manager.reload(&served);
+    served.admit(&["zac", "--push", &url]);
+    fs::write(&config, "").unwrap();
+    manager.reload(&served);
+    let refused = served.run(&["agent", "add", "zeb", "--push", &url], "");
+    assert!(refused.err.contains("url_forbidden"), "{}", refused.err);
+    let (_, log) = served.stop();
+    assert!(!log.contains("wait for the next start"), "{log}");
 }
 
 #[test]

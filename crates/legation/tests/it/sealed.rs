@@ -137,6 +137,29 @@ fn only_an_operator_changes_keys_or_sees_them() {
 }
 
 #[test]
+fn a_key_or_a_token_that_others_can_read_keeps_the_exchange_from_starting() {
+    let (mut served, _) = said();
+    assert_eq!(served.stop().0, 0);
+    let data = served.data();
+    for name in ["exchange.pem", "operator.token"] {
+        let secret = data.join(name);
+        for mode in [0o644, 0o640, 0o660] {
+            fs::set_permissions(&secret, fs::Permissions::from_mode(mode)).unwrap();
+            let refused = refuses_to_start(served.folder(), &data);
+            let told = format!("can be read by others (mode {mode:o}): `chmod 600 {}`", secret.display());
+            assert!(refused.code == 2 && refused.err.contains(&told), "{}", refused.err);
+            assert_eq!(refused.err.lines().count(), 1, "{}", refused.err);
+        }
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    // Who may change the directory may put another key in its place: that is said, and it starts.
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o777)).unwrap();
+    let mut again = Served::with(&["--data", data.to_str().unwrap()], |_| {});
+    let (code, log) = again.stop();
+    assert!(code == 0 && log.contains(&format!("`chmod 700 {}`", data.display())), "{log}");
+}
+
+#[test]
 fn a_ring_that_others_can_read_or_that_is_gone_keeps_the_exchange_from_starting() {
     let (mut served, ring) = said();
     assert_eq!(served.stop().0, 0);

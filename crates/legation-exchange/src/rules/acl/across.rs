@@ -1,16 +1,27 @@
 //! Conversations in which the exchange speaks for somebody of another dialect.
 
-use super::machine::Step;
+use super::machine::{Stage, Step};
 use super::talk::{Change, Due, Moved, What};
 use crate::rules::{Case, Ruling};
+use legation_protocol::acl::TaskStatus;
 
 /// The sender answers, in another dialect, what this entry asked. Other dialects do not say that a task is taken
 /// on: an answer says it too.
 pub(crate) fn answers(case: &Case<'_>, talk: u64, step: Step, outcome: Option<&str>, ruling: &mut Ruling) {
     let Some(known) = case.state.rules.acl.get(talk) else { return };
-    let (act, stage, times) = (known.opening.act, known.stage, &case.policy.talks);
-    let taken = || stage.after(act, Step::Accept).and_then(|stage| stage.after(act, step));
-    let Some(to) = stage.after(act, step).or_else(taken) else { return };
+    let (act, stage) = (known.opening.act, known.stage);
+    let taken = stage.after(act, Step::Accept).filter(|_| stage.after(act, step).is_none());
+    let Some(to) = taken.unwrap_or(stage).after(act, step) else { return };
+    if let Some(taken) = taken {
+        move_to(case, talk, taken, None, ruling);
+    }
+    // A result in another dialect is one that reached its goal, as it is said.
+    let success = (step == Step::Result).then(|| TaskStatus::Success.as_str());
+    move_to(case, talk, to, outcome.or(success), ruling);
+}
+
+fn move_to(case: &Case<'_>, talk: u64, to: Stage, outcome: Option<&str>, ruling: &mut Ruling) {
+    let times = &case.policy.talks;
     let due = Due { at: case.now.plus(times.idle), what: What::Idle };
     let moved = Moved {
         talk,

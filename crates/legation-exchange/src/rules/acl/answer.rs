@@ -35,6 +35,7 @@ pub(super) fn answer(case: &Case<'_>, message: &Message, step: Step, ruling: &mu
     }
     if to == Stage::Accepted {
         tell_others(case, talk, ruling);
+        bind(case, talk, ruling);
     }
     ruling.change(Change::Moved(Box::new(moved(case, message, position, to))).into());
     Ok(())
@@ -176,6 +177,13 @@ fn decline(case: &Case<'_>, (position, talk): (u64, &Talk), ruling: &mut Ruling)
         until,
     };
     ruling.change(Change::Moved(Box::new(moved)).into());
+}
+
+/// Whoever takes on what is asked for in a task is bound by the grants of that, until it is over (CAP Delegation).
+fn bind(case: &Case<'_>, talk: &Talk, ruling: &mut Ruling) {
+    let Some(below) = talk.opening.below.and_then(|task| case.state.rules.cap.task(task)) else { return };
+    let says = format!("its sender is bound by the grants of {}, in which it was asked, until this is over", below.id);
+    ruling.find("cap.delegation", "bound_below", says);
 }
 
 /// The others of a group need not look at it any more.

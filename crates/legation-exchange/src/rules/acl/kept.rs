@@ -23,7 +23,7 @@ pub struct Kept {
     /// Those each agent has a part in.
     #[serde(skip)]
     parties: ByName<BTreeSet<u64>>,
-    /// Those that are open and whose grants bind whoever was asked, by whom that is.
+    /// Those that are open and whose grants bind whoever has taken them on, by whom that is.
     #[serde(skip)]
     below: ByName<BTreeSet<u64>>,
     /// Those that are open, by who asked.
@@ -83,10 +83,10 @@ impl Kept {
         positions.filter_map(|position| Some((*position, self.talks.get(position)?)))
     }
 
-    /// Open requests to an agent by somebody who works on a task, and that task.
+    /// What an agent has taken on for somebody who works on a task, and that task.
     pub(crate) fn asked_below(&self, agent: &str) -> impl DoubleEndedIterator<Item = (u64, u64)> {
         let positions = self.below.get(agent).into_iter().flatten();
-        positions.filter_map(move |position| Some((*position, self.talks.get(position)?.binds(agent)?)))
+        positions.filter_map(move |position| Some((*position, self.talks.get(position)?.binds()?)))
     }
 
     /// Those beyond a position, oldest first: an agent's, or all.
@@ -162,6 +162,13 @@ impl Kept {
         self.put(at.position, talk);
     }
 
+    /// Whether an answer that was held can still be one: what is over stays over, and a task is taken on once.
+    pub(crate) fn may_still_move(&self, moved: &Moved) -> bool {
+        let begins = matches!(moved.to, Stage::Accepted | Stage::Rejected);
+        let fits = |talk: &Talk| talk.stage.is_open() && !(begins && talk.assignee.is_some());
+        self.talks.get(&moved.talk).is_some_and(fits)
+    }
+
     fn step(&mut self, at: At, moved: &Moved) {
         self.set_due(moved.talk, moved.due);
         let Some(talk) = self.talks.get_mut(&moved.talk) else { return };
@@ -174,11 +181,14 @@ impl Kept {
         if moved.to == Stage::Accepted {
             talk.assignee.clone_from(&moved.by);
         }
+        if let (Some(_), Some(assignee)) = (talk.binds(), &talk.assignee) {
+            self.below.or_default(assignee).insert(moved.talk);
+        }
         note(talk, at.position);
         if !moved.to.is_open() {
             drop_from(&mut self.open, &talk.opening.requester, moved.talk);
-            for asked in &talk.opening.offered {
-                drop_from(&mut self.below, asked, moved.talk);
+            if let Some(assignee) = &talk.assignee {
+                drop_from(&mut self.below, assignee, moved.talk);
             }
         }
         if let Some(before) = before {
@@ -272,8 +282,8 @@ impl Kept {
         if talk.stage.is_open() {
             self.open.or_default(requester).insert(position);
         }
-        for asked in talk.opening.offered.iter().filter(|_| talk.stage.is_open() && talk.opening.below.is_some()) {
-            self.below.or_default(asked).insert(position);
+        if let (Some(_), Some(assignee)) = (talk.binds(), &talk.assignee) {
+            self.below.or_default(assignee).insert(position);
         }
         self.due.extend(talk.due.map(|due| (due.at, position)));
         self.closed.extend(talk.until.map(|until| (until, position)));

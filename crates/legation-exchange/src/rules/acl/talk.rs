@@ -215,9 +215,9 @@ impl Talk {
             }
     }
 
-    /// The task whose grants bind an agent because of it.
-    pub(super) fn binds(&self, agent: &str) -> Option<u64> {
-        self.opening.below.filter(|_| self.stage.is_open() && self.awaits(agent))
+    /// The task whose grants bind whoever has taken it on, and nobody else: a request alone binds nobody.
+    pub fn binds(&self) -> Option<u64> {
+        self.opening.below.filter(|_| self.stage.is_open() && self.assignee.is_some())
     }
 
     /// Whether an agent has, or had, a part in it.

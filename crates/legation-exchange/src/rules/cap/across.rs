@@ -29,6 +29,7 @@ pub(crate) fn asks(case: &Case<'_>, id: String, assignee: &str, ruling: &mut Rul
         assignee: assignee.to_owned(),
         grant,
         deadline: latest(case.policy, case.state, case.now, parent, None),
+        waits: false,
     };
     ruling.change(Change::Opened(Box::new(opened)).into());
     Ok(())
@@ -83,8 +84,13 @@ pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut R
     ruling.change(Change::Said { task, user: None }.into());
     match answer {
         Answer::Result if oversight::is_overseen(case, known) => {}
-        Answer::Result => ruling.change(Change::Finished { task }.into()),
-        Answer::Error(code) => ruling.change(Change::Erred { task, code, by: by.to_owned(), fails: true }.into()),
+        Answer::Result => {
+            oversight::withdraw(case, task, known, ruling);
+            ruling.change(Change::Finished { task }.into());
+        }
+        Answer::Error(code) => {
+            ruling.change(Change::Erred { task, code, by: by.to_owned(), fails: true, rejected: false }.into());
+        }
         Answer::Talk => {}
     }
 }
@@ -93,6 +99,6 @@ pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut R
 pub(crate) fn breaks_off(state: &State, task: u64, text: &str, ruling: &mut Ruling) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
     let (code, by) = (ErrorCode::Internal, "the exchange".to_owned());
-    ruling.change(Change::Erred { task, code: code.number(), by, fails: true }.into());
+    ruling.change(Change::Erred { task, code: code.number(), by, fails: true, rejected: false }.into());
     words::error(state, known, &known.delegator, code, text.to_owned(), ruling);
 }

@@ -1,5 +1,6 @@
-//! What binds an agent (Delegation): the tasks it works on, and those of whoever asked it for work by a request that
-//! is no task. No grant is left behind by asking in a dialect that has none.
+//! What binds an agent (Delegation): the tasks it works on, and those of whoever asked it for work that it has taken on
+//! and that is no task. No grant is left behind by asking in a dialect that has none; but nobody is bound by what others
+//! ask of it.
 
 use super::delegate::no_cycle;
 use crate::agent::Agent;
@@ -10,7 +11,7 @@ use crate::state::State;
 pub(super) enum Bond {
     /// It works on this task.
     Holds(u64),
-    /// It is asked for something, by somebody who works on this task.
+    /// It has taken something on, for somebody who works on this task.
     Below(u64),
 }
 

@@ -3,9 +3,11 @@
 use super::At;
 use super::judge::Judged;
 use super::rights::Grant;
+use super::task::{Failure, Task};
 use super::tasks::Kept;
 use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What changes the tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +34,9 @@ pub enum Change {
         task: u64,
         /// The digests.
         results: Vec<String>,
+        /// Those of them that came through the gateway, and the entry of the answer.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        verified: BTreeMap<String, u64>,
     },
     /// This entry's message waits for somebody's word.
     Waits {
@@ -65,6 +70,9 @@ pub enum Change {
         by: String,
         /// Whether that ends it.
         fails: bool,
+        /// Whether it is the overseer's word on the work.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        rejected: bool,
     },
     /// It was not done in time.
     Expired {
@@ -124,6 +132,18 @@ pub struct Opened {
     pub grant: Grant,
     /// Until when it must be done.
     pub deadline: Moment,
+    /// Whether its delegation is held: it binds nobody until that goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+}
+
+impl Change {
+    /// The message it is part of is held.
+    pub(in crate::rules) fn hold(&mut self) {
+        if let Change::Opened(opened) = self {
+            opened.waits = true;
+        }
+    }
 }
 
 /// What the user has to do with a message.
@@ -150,15 +170,22 @@ impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
             Change::Opened(opened) => self.open(at, opened),
-            Change::Repeated { task } => self.hand_again(at, *task, None),
+            // One that was held may come when the task has ended.
+            Change::Repeated { task } if self.task(*task).is_some_and(Task::is_open) => {
+                self.hand_again(at, *task, None);
+            }
+            Change::Repeated { .. } => {}
             Change::Said { task, user } => self.note(at, *task, *user),
-            Change::Shown { task, results } => self.show(*task, results),
+            Change::Shown { task, results, verified } => self.show(*task, results, verified),
             Change::Waits { task, digest, overseer, is_final } => {
                 self.review(at.position, *task, digest, overseer.as_deref(), *is_final);
             }
             Change::Stranded { message } => self.strand(*message),
             Change::Finished { task } => self.finish(at, *task, at.position),
-            Change::Erred { task, code, by, fails } => self.err(at, *task, (*code, by), *fails),
+            Change::Erred { task, code, by, fails, rejected } => {
+                let failure = Failure { position: at.position, code: *code, by: by.clone(), rejected: *rejected };
+                self.err(at, *task, failure, *fails);
+            }
             Change::Expired { task } => self.expire(at, *task),
             Change::Closed { task } => self.close(at, *task),
             Change::Retried { task, deadline } => self.hand_again(at, *task, Some(*deadline)),

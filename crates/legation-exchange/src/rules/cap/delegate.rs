@@ -71,6 +71,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         assignee: to.clone(),
         grant: message.grants.as_ref().map(<_>::from).unwrap_or_default(),
         deadline: deadline(case, message, parent)?,
+        waits: false,
     };
     // What is shown in a task comes after the task.
     ruling.changes.insert(0, Change::Opened(Box::new(task)).into());
@@ -127,7 +128,7 @@ fn rule_for(state: &State, rights: &Rights, to: &str) -> Option<String> {
     names.find_map(|name| rights.allowed.get(name)).cloned()
 }
 
-/// What somebody hands on who holds no task, but was asked by somebody who does, is a part of that one's.
+/// What somebody hands on who holds no task, but works for somebody who does, is a part of that one's.
 fn asked_below(bonds: &[Bond]) -> Option<u64> {
     let newest = bonds.first().map(|bond| bond.task());
     newest.filter(|_| !bonds.iter().any(|bond| bond.is_held()))
@@ -158,8 +159,8 @@ fn stays_in_lineage(case: &Case<'_>, bonds: &[Bond], parent: Option<u64>) -> Res
         Some((holder, id)) => format!(
             "{holder:?} holds {id}, and is one with the sender: it delegates parts of that, and nobody else anything"
         ),
-        None => "the sender was asked by somebody who holds a task, and delegates parts of that alone until it has \
-                 answered: under ids that are no part of another"
+        None => "the sender has taken something on for somebody who holds a task, and delegates parts of that alone \
+                 until it is over: under ids that are no part of another"
             .to_owned(),
     };
     Err(Rejection::because(Code::TaskLineage, message).at("/task_id").by(SPEC))
@@ -191,6 +192,10 @@ fn cycle(message: impl Into<Cow<'static, str>>) -> Rejection {
 
 /// A delegation that is there already may be sent again as it was.
 fn same_again(known: &Task, me: &str, to: &str) -> Result<(), Rejection> {
+    if known.waits {
+        let message = format!("the delegation of {} is held already, and waits for somebody's word", known.id);
+        return Err(Rejection::because(Code::TaskState, message).at("/task_id").by(SPEC));
+    }
     if known.delegator == me && known.assignee == to && !known.is_in_review() {
         return Ok(());
     }

@@ -24,7 +24,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     let me = case.speaker.id();
     let fails = known.assignee == me && case.goes_to(&known.delegator) && known.is_open();
     ruling.change(Change::Said { task, user: None }.into());
-    ruling.change(Change::Erred { task, code: error_code.number(), by: me.to_owned(), fails }.into());
+    ruling.change(Change::Erred { task, code: error_code.number(), by: me.to_owned(), fails, rejected: false }.into());
     Ok(())
 }
 
@@ -32,7 +32,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
     let kept = &state.rules.cap;
     if let Some(message) = kept.stale.first() {
-        return Some(stale(state, *message));
+        return Some(stale(state, policy, now, *message));
     }
     if let Some(message) = kept.stranded.first() {
         return Some(stranded(state, *message));
@@ -43,7 +43,9 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
     let (number, task) = kept.overdue(now)?;
     let mut ruling = Ruling::default();
     let text = format!("{} was not done by {}.", task.id, task.deadline);
-    ruling.change(Change::Erred { task: number, code: 504, by: "the exchange".to_owned(), fails: false }.into());
+    ruling.change(
+        Change::Erred { task: number, code: 504, by: "the exchange".to_owned(), fails: false, rejected: false }.into(),
+    );
     ruling.change(Change::Expired { task: number }.into());
     tell(state, policy, now, (number, task), (ErrorCode::Timeout, text), &mut ruling);
     Some(ruling)
@@ -65,10 +67,14 @@ pub(super) fn tell(
     }
 }
 
-/// Work that waits in a task that has ended goes nowhere.
-fn stale(state: &State, message: u64) -> Ruling {
+/// Work that waits in a task that has ended goes nowhere, and nor does a delegation of one.
+fn stale(state: &State, policy: &Policy, now: Moment, message: u64) -> Ruling {
     let mut ruling = Ruling::default();
     let (by, why) = ("the exchange".to_owned(), "the task has ended".to_owned());
+    if state.rules.cap.task(message).is_some() {
+        hold::refuse(state, policy, now, message, (by, why), &mut ruling);
+        return ruling;
+    }
     if let Some((_, task)) = state.rules.cap.reviewed(message) {
         let text = format!("Your work in entry {message} does not go on: {} is {}.", task.id, task.state());
         words::tell(state, task, &task.assignee, text, &mut ruling);
@@ -105,7 +111,7 @@ fn lost(state: &State, policy: &Policy, now: Moment, (number, task): (u64, &Task
     let is_awaited = policy.is_exchange(&task.delegator) || super::order::is_here(state, &task.delegator);
     if task.is_open() && is_awaited {
         let text = format!("{:?}, who worked on {}, is not registered any more.", task.assignee, task.id);
-        ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true }.into());
+        ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true, rejected: false }.into());
         tell(state, policy, now, (number, task), (code, text), &mut ruling);
     } else {
         let text = format!("{:?}, who wanted {} done, is not registered any more.", task.delegator, task.id);

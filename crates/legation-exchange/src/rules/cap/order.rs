@@ -75,7 +75,7 @@ pub(super) fn may_see(state: &State, who: &Who, number: u64, task: &Task) -> boo
 
 fn is_party(state: &State, id: &str, number: u64, task: &Task) -> bool {
     let kept = &state.rules.cap;
-    let in_line = kept.line(number).any(|(_, task)| task.delegator == id || task.assignee == id);
+    let in_line = kept.line(number).any(|(_, task)| task.delegator == id || (task.assignee == id && !task.waits));
     let overseer = || kept.overseer_in(&state.registry, task).and_then(|name| state.registry.resolve(&name));
     in_line || overseer().is_some_and(|overseer| overseer.id == id)
 }
@@ -107,6 +107,7 @@ fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
     let refuse = |text: String| Err(Rejection::because(Code::TaskState, text).by("CAP Observability"));
     let above = task.parent.and_then(|parent| state.rules.cap.task(parent));
     match task.stage {
+        _ if task.waits => refuse(format!("the delegation of {} is held, or was refused: nobody has got it", task.id)),
         _ if task.is_in_review() => refuse(format!("the result of {} waits for a review", task.id)),
         _ if task.tries >= MOST_TRIES => {
             refuse(format!("{} was handed over {} times: hand over another", task.id, task.tries))

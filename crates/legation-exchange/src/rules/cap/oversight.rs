@@ -1,11 +1,13 @@
 //! Quality control (Oversight): the result of an overseen agent waits for its overseer, who gets the work, asks
 //! about it and decides on it by its digest. Talk flows meanwhile, marked.
 
+mod foreign;
 mod unreviewed;
 mod verdict;
 
+pub(in crate::rules) use foreign::{Inquiry, asks_in_vlp, decide_in_acl};
 pub(crate) use unreviewed::mark_unreviewed;
-pub(in crate::rules) use verdict::decide_in_vlp;
+pub(in crate::rules) use verdict::{decide_in_vlp, must_not_wait};
 
 use super::Oversight;
 use super::change::{Change, User};
@@ -13,8 +15,8 @@ use super::place::{Place, is_or_instance, oversees};
 use super::task::Task;
 use super::{tools, words};
 use crate::agent::Agent;
-use crate::rules::hold::{Lifter, Reason};
-use crate::rules::{Case, Ruling};
+use crate::rules::hold::{self, Lifter, Reason};
+use crate::rules::{Case, Ruling, scan};
 use legation_protocol::cap::{Attachment, Body, Message};
 use legation_protocol::{Code, Rejection};
 
@@ -73,10 +75,23 @@ fn result(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: 
         return refuse(format!("{} is part of {} and waits for a review", part.id, task.id));
     }
     if !is_overseen(case, task) {
+        withdraw(case, number, task, ruling);
         ruling.change(Change::Finished { task: number }.into());
         return Ok(());
     }
     wait(case, &Work::of(message), number, task, ruling)
+}
+
+/// A result takes the place of what the task's assignee gave as its result before and still waits: of two, nobody approves
+/// the older. Says which.
+pub(super) fn withdraw(case: &Case<'_>, number: u64, task: &Task, ruling: &mut Ruling) -> Vec<u64> {
+    let reviewed = task.reviews.iter().filter(|(_, review)| review.is_final).map(|(message, _)| *message);
+    let replaced: Vec<_> = reviewed.chain(case.state.rules.deferred.results_of(number)).collect();
+    for message in &replaced {
+        let (by, why) = (format!("agent {}", case.speaker.id()), "a later result takes its place".to_owned());
+        ruling.change(hold::Change::Refused { message: *message, by, why }.into());
+    }
+    replaced
 }
 
 /// A part of the task, at any depth, with work that waits for a word.
@@ -133,7 +148,8 @@ pub(super) fn wait(
     task: &Task,
     ruling: &mut Ruling,
 ) -> Result<(), Rejection> {
-    if task.reviews.len() >= WAITING {
+    let replaced = if work.is_final { withdraw(case, number, task, ruling) } else { Vec::new() };
+    if task.reviews.keys().filter(|message| !replaced.contains(message)).count() >= WAITING {
         let text = format!("{WAITING} messages of {} wait for a review already", task.id);
         return Err(Rejection::because(Code::TaskState, text).by(SPEC));
     }
@@ -153,7 +169,9 @@ pub(super) fn wait(
         .into(),
     );
     if let Some(overseer) = overseer {
-        words::show_work(case, task, work, &overseer.id, ruling);
+        words::show_work(case, task, work, (&overseer.id, &replaced), ruling);
+        ruling.mark_last(scan::quoted(case.scanned));
+        ruling.shows_last();
     }
     Ok(())
 }

@@ -67,7 +67,10 @@ pub(super) fn foreign(id: &str) -> Rejection {
 }
 
 /// The one that is meant.
-fn only<'k>(found: impl Iterator<Item = (u64, &'k Task)>, to: &str) -> Result<Option<(u64, &'k Task)>, Rejection> {
+pub(super) fn only<'k>(
+    found: impl Iterator<Item = (u64, &'k Task)>,
+    to: &str,
+) -> Result<Option<(u64, &'k Task)>, Rejection> {
     let mut found = found.peekable();
     let first = found.next();
     if found.peek().is_none() {

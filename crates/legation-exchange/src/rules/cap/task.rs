@@ -34,6 +34,9 @@ pub struct Task {
     pub narrowed: Option<Box<Rights>>,
     /// How it stands.
     pub stage: Stage,
+    /// Whether its delegation is held, or was refused: whoever it is for has no part in it.
+    #[serde(default)]
+    pub waits: bool,
     /// When it was opened.
     pub opened_at: Moment,
     /// When it must be done.
@@ -125,6 +128,9 @@ pub struct Failure {
     pub code: i64,
     /// Who reported it.
     pub by: String,
+    /// Whether it is the overseer's word on the work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rejected: bool,
 }
 
 /// How many messages of a task are remembered beside the record.
@@ -146,7 +152,8 @@ impl Task {
     /// Its state for those who ask.
     pub fn state(&self) -> &'static str {
         match self.stage {
-            Stage::Open if self.is_in_review() => "in_review",
+            // Its delegation, or its result, waits for somebody's word.
+            Stage::Open if self.waits || self.is_in_review() => "in_review",
             Stage::Open if self.asked_user.is_some() => "waits_for_user",
             Stage::Open | Stage::Done | Stage::Failed | Stage::Expired | Stage::Closed => self.stage.as_str(),
         }

@@ -4,6 +4,7 @@
 mod fold;
 mod trees;
 
+use super::calls::Calls;
 use super::rights::{Grant, Rights};
 use super::task::Task;
 use crate::agent::Agent;
@@ -13,7 +14,7 @@ use crate::registry::Registry;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use trees::Tree;
+pub(in crate::rules::cap) use trees::Tree;
 
 /// What these rules keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct Kept {
     handed: ByName<BTreeSet<u64>>,
     /// Open tasks with rights that a change of manifests has narrowed.
     narrowed: BTreeSet<u64>,
+    /// Open tasks whose delegation is held.
+    waiting: BTreeSet<u64>,
     deadlines: BTreeSet<(Moment, u64)>,
     /// Which task a message belongs to that waits for a word.
     reviews: BTreeMap<u64, u64>,
@@ -40,6 +43,8 @@ pub struct Kept {
     ended: BTreeSet<(u64, u64)>,
     ended_tasks: usize,
     rights: ByName<Rights>,
+    /// Calls of tools.
+    pub(crate) calls: Calls,
     /// Open tasks that lost a party.
     pub(super) lost: BTreeSet<u64>,
     /// What waits for an overseer that is gone.
@@ -54,6 +59,11 @@ fn seat(who: &str, id: &str) -> String {
 }
 
 impl Kept {
+    /// Calls of tools.
+    pub fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
     /// A task by its number.
     pub fn task(&self, number: u64) -> Option<&Task> {
         self.tasks.get(&number)

@@ -1,15 +1,20 @@
 //! Results of tools (MCP Integration): one must come from a tool that its sender is bound to and that every
-//! grant above leaves it, or be a colleague's passed on unchanged. Nothing here proves that a tool was called.
+//! grant above leaves it, or be a colleague's passed on unchanged. What the exchange's own gateway was answered is told
+//! from what rests on somebody's word.
 
 use super::Narrowing;
 use super::bonds::{Bond, bonds};
 use super::change::Change;
 use super::place::family_task;
 use super::rights::Rights;
+use super::standing::{Shown, Standing};
 use super::task::Task;
-use super::tasks::Kept;
+use super::tasks::{Kept, Tree};
 use crate::agent::Agent;
+use crate::policy::Policy;
 use crate::rules::{Case, Ruling};
+use crate::state::State;
+use crate::tool;
 use legation_protocol::cap::{Attachment, Message, ToolCallResult};
 use legation_protocol::json::{Digest, Doc, canonical};
 use legation_protocol::{Code, Rejection};
@@ -25,23 +30,50 @@ pub(super) fn look(
     shown_in: Option<u64>,
     ruling: &mut Ruling,
 ) -> Result<(), Rejection> {
-    let mut shown = Vec::new();
+    let mut shown = Shown::default();
     for (index, attachment) in message.attachments.iter().flatten().enumerate() {
         let Attachment::ToolCallResult(result) = attachment else { continue };
         let digest = digest(result);
-        match may_show(case, within, result) {
-            Ok(()) => mark(ruling, "self_reported", "nothing but its sender's word says that a tool answered this"),
-            Err(_) if was_shown(case, within, &digest) => {
-                mark(ruling, "forwarded", "a result that was shown in the task before, passed on unchanged");
-            }
-            Err(rejection) => return Err(rejection.at(format!("/attachments/{index}")).by(SPEC)),
-        }
-        shown.push(digest);
+        let standing = standing(case, within, result, &digest);
+        let standing = standing.map_err(|rejection| rejection.at(format!("/attachments/{index}")).by(SPEC))?;
+        shown.add(index, digest, standing);
     }
+    shown.mark(ruling);
     if let (Some(task), false) = (shown_in, shown.is_empty()) {
-        ruling.change(Change::Shown { task, results: shown }.into());
+        let (results, verified) = shown.told();
+        ruling.change(Change::Shown { task, results, verified }.into());
     }
     Ok(())
+}
+
+/// How a result stands, if its sender may show it.
+fn standing(
+    case: &Case<'_>,
+    within: Option<u64>,
+    result: &ToolCallResult,
+    digest: &str,
+) -> Result<Standing, Rejection> {
+    let borne_out = || shown_tree(case, within, digest).and_then(|tree| tree.borne_out(digest));
+    match may_show(case, within, result) {
+        Ok(()) => Ok(match (answer_to(case, within, result), borne_out()) {
+            (Some(answer), _) => Standing::Verified(answer),
+            (None, Some(answer)) => Standing::Forwarded(Some(answer)),
+            (None, None) => Standing::SelfReported,
+        }),
+        Err(_) if shown_tree(case, within, digest).is_some() => Ok(Standing::Forwarded(borne_out())),
+        Err(rejection) => Err(rejection),
+    }
+}
+
+/// The entry in which the gateway was answered this, for the sender or whoever it is one with: in the task it acts in, in
+/// one above that, or in none.
+fn answer_to(case: &Case<'_>, within: Option<u64>, result: &ToolCallResult) -> Option<u64> {
+    let kept = &case.state.rules.cap;
+    let told = tool::told(&result.server_id, &result.tool, result.result.as_str())?;
+    let digest = Digest::of_bytes(&told).to_string();
+    let fits = |task: u64| within.is_some_and(|within| kept.line(within).any(|(number, _)| number == task));
+    let family = case.state.registry.relatives(case.speaker.agent()?);
+    family.filter_map(|one| kept.calls.answer_to(&one.id, &digest, &fits)).max()
 }
 
 /// The same for what is said in a task: whoever of a family says it, it is judged by the task that the family has.
@@ -57,12 +89,6 @@ pub(super) fn look_in_talk(
     look(case, message, family_task(case, &message.task_id).or(task), task, ruling)
 }
 
-fn mark(ruling: &mut Ruling, code: &str, says: &str) {
-    if !ruling.findings.iter().any(|found| found.code == code) {
-        ruling.find("cap.tools", code, says);
-    }
-}
-
 /// A result however it is spelled.
 fn digest(result: &ToolCallResult) -> String {
     let text = serde_json::to_string(result).unwrap_or_default();
@@ -70,35 +96,55 @@ fn digest(result: &ToolCallResult) -> String {
     Digest::of_bytes(&canonical).to_string()
 }
 
-/// Whether a result was shown in this task, above it or below it.
-fn was_shown(case: &Case<'_>, within: Option<u64>, digest: &str) -> bool {
-    let kept = &case.state.rules.cap;
-    let Some(number) = within else { return false };
-    let Some(tree) = kept.task(number).and_then(|task| kept.tree(task)) else { return false };
+/// The tree in which a result was shown, if that was in this task, above it or below it.
+fn shown_tree<'c>(case: &Case<'c>, within: Option<u64>, digest: &str) -> Option<&'c Tree> {
+    let (kept, number) = (&case.state.rules.cap, within?);
+    let tree = kept.task(number).and_then(|task| kept.tree(task))?;
     let in_line = |below: u64, above: u64| kept.line(below).any(|(task, _)| task == above);
-    tree.shown(digest).any(|seen| in_line(number, seen) || in_line(seen, number))
+    tree.shown(digest).any(|seen| in_line(number, seen) || in_line(seen, number)).then_some(tree)
 }
 
 fn may_show(case: &Case<'_>, within: Option<u64>, result: &ToolCallResult) -> Result<(), Rejection> {
     let Some(agent) = case.speaker.agent() else { return Ok(()) };
-    let acting = acting(case, agent, within);
-    let (server, tool) = (result.server_id.as_str(), result.tool.as_str());
-    let bound = acting.iter().any(|place| allows(case, agent, *place, &|rights| rights.bind(server, tool), Some(tool)));
-    if !bound {
-        let message = format!("{} may not use {tool:?} of {server:?} here", agent.id);
-        return Err(Rejection::because(Code::ToolNotBound, message));
-    }
-    for scope in scopes(result) {
-        let has = |place: &Option<Bond>| {
-            let reach = |rights: &Rights| rights.reach(server, &scope);
-            allows(case, agent, *place, &reach, None) && granted_scope(case, *place, &scope)
-        };
-        if !acting.iter().any(has) {
-            let message = format!("{} does not have the scope {scope:?} of {server:?} here", agent.id);
-            return Err(Rejection::because(Code::ScopeDenied, message));
+    let wanted = Wanted { server: &result.server_id, tool: &result.tool, scopes: &scopes(result) };
+    Ground { state: case.state, policy: case.policy }.may_use(agent, within, &wanted)
+}
+
+/// What somebody wants to use.
+pub(super) struct Wanted<'w> {
+    pub(super) server: &'w str,
+    pub(super) tool: &'w str,
+    pub(super) scopes: &'w [String],
+}
+
+/// What rights are judged by.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'g> {
+    pub(super) state: &'g State,
+    pub(super) policy: &'g Policy,
+}
+
+impl Ground<'_> {
+    /// Whether an agent may use a tool in a task, by its own bindings and every grant above.
+    pub(super) fn may_use(self, agent: &Agent, within: Option<u64>, wanted: &Wanted<'_>) -> Result<(), Rejection> {
+        let acting = acting(self, agent, within);
+        let Wanted { server, tool, scopes } = *wanted;
+        let binds = |rights: &Rights| rights.bind(server, tool);
+        if !acting.iter().any(|place| allows(self, agent, *place, &binds, Some(tool))) {
+            let message = format!("{} may not use {tool:?} of {server:?} here", agent.id);
+            return Err(Rejection::because(Code::ToolNotBound, message));
         }
+        for scope in scopes {
+            let reach = |rights: &Rights| rights.reach(server, scope);
+            let has =
+                |place: &Option<Bond>| allows(self, agent, *place, &reach, None) && granted_scope(self, *place, scope);
+            if !acting.iter().any(has) {
+                let message = format!("{} does not have the scope {scope:?} of {server:?} here", agent.id);
+                return Err(Rejection::because(Code::ScopeDenied, message));
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The scopes a result names, in members the spec does not define.
@@ -111,8 +157,8 @@ fn scopes(result: &ToolCallResult) -> Vec<String> {
 
 /// In which task somebody acts, or below which; none is by its own rights alone. Naming a task of others gives nothing:
 /// whoever is bound acts in what binds it, or its family.
-fn acting(case: &Case<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<Bond>> {
-    let (kept, registry) = (&case.state.rules.cap, &case.state.registry);
+fn acting(ground: Ground<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<Bond>> {
+    let (kept, registry) = (&ground.state.rules.cap, &ground.state.registry);
     let mut in_own_tree = false;
     for (number, task) in within.into_iter().flat_map(|number| kept.line(number)) {
         if registry.are_one(&task.assignee, &agent.id) {
@@ -124,7 +170,7 @@ fn acting(case: &Case<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<Bon
             break;
         }
     }
-    let bonds = bonds(case.state, agent);
+    let bonds = bonds(ground.state, agent);
     // What was asked for is not done in a tree of one's own.
     if bonds.is_empty() || (in_own_tree && bonds.iter().all(|bond| bond.is_held())) {
         return vec![None];
@@ -133,46 +179,46 @@ fn acting(case: &Case<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<Bon
 }
 
 fn allows(
-    case: &Case<'_>,
+    ground: Ground<'_>,
     agent: &Agent,
     place: Option<Bond>,
     has: &dyn Fn(&Rights) -> bool,
     tool: Option<&str>,
 ) -> bool {
-    let kept = &case.state.rules.cap;
+    let kept = &ground.state.rules.cap;
     let own = kept.rights(agent).is_some_and(|rights| has(&rights));
     let Some(bond) = place.filter(|_| own) else { return own };
     let number = bond.task();
     // Nothing is known any more of what a forgotten task grants.
     let Some(task) = kept.task(number) else { return false };
-    let binds = |task: &Task| kept.rights_in(&case.state.registry, task).is_some_and(|rights| has(&rights));
+    let binds = |task: &Task| kept.rights_in(&ground.state.registry, task).is_some_and(|rights| has(&rights));
     let granted = tool.is_none_or(|tool| kept.grants(number).all(|grant| grant.allows_tool(tool)));
     granted
-        && match case.policy.narrowing {
+        && match ground.policy.narrowing {
             Narrowing::Grants => !bond.is_held() || binds(task),
             Narrowing::Strict => {
-                let line = kept.line(number).all(|(_, task)| binds(task) && delegator_has(case, task, has));
-                line && opener_has(case, number, has)
+                let line = kept.line(number).all(|(_, task)| binds(task) && delegator_has(ground, task, has));
+                line && opener_has(ground, number, has)
             }
         }
 }
 
 /// Whether whoever handed a task on has a right too, as far as a manifest says. It need not work on the task above: it may
 /// have been asked by somebody who does.
-fn delegator_has(case: &Case<'_>, task: &Task, has: &dyn Fn(&Rights) -> bool) -> bool {
-    let delegator = case.state.registry.agent(&task.delegator);
-    delegator.and_then(|agent| case.state.rules.cap.rights(agent)).is_none_or(|rights| has(&rights))
+fn delegator_has(ground: Ground<'_>, task: &Task, has: &dyn Fn(&Rights) -> bool) -> bool {
+    let delegator = ground.state.registry.agent(&task.delegator);
+    delegator.and_then(|agent| ground.state.rules.cap.rights(agent)).is_none_or(|rights| has(&rights))
 }
 
 /// Whether whoever opened the tree is a person, or has a right too.
-fn opener_has(case: &Case<'_>, number: u64, has: &dyn Fn(&Rights) -> bool) -> bool {
-    let kept = &case.state.rules.cap;
-    let opener = kept.task(number).and_then(|task| case.state.registry.agent(&task.opener));
+fn opener_has(ground: Ground<'_>, number: u64, has: &dyn Fn(&Rights) -> bool) -> bool {
+    let kept = &ground.state.rules.cap;
+    let opener = kept.task(number).and_then(|task| ground.state.registry.agent(&task.opener));
     opener.is_none_or(|opener| kept.rights(opener).is_some_and(|rights| has(&rights)))
 }
 
-fn granted_scope(case: &Case<'_>, place: Option<Bond>, scope: &str) -> bool {
-    place.is_none_or(|bond| case.state.rules.cap.grants(bond.task()).all(|grant| grant.allows_scope(scope)))
+fn granted_scope(ground: Ground<'_>, place: Option<Bond>, scope: &str) -> bool {
+    place.is_none_or(|bond| ground.state.rules.cap.grants(bond.task()).all(|grant| grant.allows_scope(scope)))
 }
 
 impl Kept {

@@ -11,7 +11,7 @@ use legation_protocol::cap::{Attachment, ErrorCode, Message, TaskId};
 use legation_protocol::id::AgentId;
 use legation_protocol::json::Json;
 use legation_protocol::vcp::Origin;
-use legation_protocol::{Format, vlp};
+use legation_protocol::{Format, acl, vlp};
 use serde_json::{Value, json};
 
 /// The name of an agent or a principal in CAP.
@@ -62,11 +62,17 @@ pub(super) fn hand_over(state: &State, task: &Task, to: &str, text: String, ruli
 /// The most bytes of work that are shown to an overseer; more it fetches by position.
 const SHOWN: usize = 192 * 1024;
 
-/// Shows work to the overseer who is to decide on it.
-pub(super) fn show_work(case: &Case<'_>, task: &Task, work: &Work<'_>, overseer: &str, ruling: &mut Ruling) {
+/// Shows work to the overseer who is to decide on it, and which work it takes the place of.
+pub(super) fn show_work(
+    case: &Case<'_>,
+    task: &Task,
+    work: &Work<'_>,
+    (overseer, replaced): (&str, &[u64]),
+    ruling: &mut Ruling,
+) {
     let (state, position) = (case.state, case.state.next);
     let is_whole = case.received.bytes().len() <= SHOWN;
-    let oversight = json!({
+    let mut oversight = json!({
         "review": position.to_string(),
         "digest": case.received.digest().to_string(),
         "author": name(state, &task.assignee),
@@ -74,16 +80,20 @@ pub(super) fn show_work(case: &Case<'_>, task: &Task, work: &Work<'_>, overseer:
         "final": work.is_final,
         "whole": is_whole,
     });
+    if let (false, Some(oversight)) = (replaced.is_empty(), oversight.as_object_mut()) {
+        let older: Vec<_> = replaced.iter().map(u64::to_string).collect();
+        oversight.insert("replaces".to_owned(), older.into());
+    }
     let content = match work.content {
         Some(content) if is_whole => content.to_owned(),
         _ => format!("Work of {} waits for your decision in entry {position}.", name(state, &task.assignee)),
     };
     let attachments: Option<Vec<Attachment>> = work.attachments.filter(|_| is_whole).map(<[_]>::to_vec);
-    let in_vlp = state.registry.agent(overseer).filter(|agent| speaks_vlp_alone(agent));
-    if let Some(agent) = in_vlp {
-        let shown = json!({ "oversight": oversight, "attachments": attachments });
-        show_in_vlp(agent, content, shown, ruling);
-        return;
+    let shown = || json!({ "oversight": oversight, "attachments": attachments });
+    match state.registry.agent(overseer) {
+        Some(agent) if speaks_no_cap(agent, Format::Vlp) => return show_in_vlp(agent, content, shown(), ruling),
+        Some(agent) if speaks_no_cap(agent, Format::Acl) => return show_in_acl(agent, content, shown(), ruling),
+        Some(_) | None => {}
     }
     say(state, &task.id, overseer, ruling, move |id, me, to| {
         let mut shown = Message { attachments: attachments.clone(), ..Message::say(id, me, to, content.clone()) };
@@ -92,9 +102,27 @@ pub(super) fn show_work(case: &Case<'_>, task: &Task, work: &Work<'_>, overseer:
     });
 }
 
-/// Whether an agent hears of work in VLP, since it does not speak CAP.
-fn speaks_vlp_alone(agent: &Agent) -> bool {
-    agent.dialects.contains(&Format::Vlp) && !agent.dialects.contains(&Format::Cap)
+/// Whether an agent hears of work in this dialect, since it does not speak CAP.
+fn speaks_no_cap(agent: &Agent, dialect: Format) -> bool {
+    agent.dialects.contains(&dialect) && !agent.dialects.contains(&Format::Cap)
+}
+
+/// The same in the ElizaOS agent language: a request for a review, with all that is told of the work as its parameters.
+fn show_in_acl(overseer: &Agent, content: String, shown: Value, ruling: &mut Ruling) {
+    let name = name_in(overseer, Format::Acl).to_owned();
+    ruling.say(overseer.id.clone(), move |origin| {
+        let head = acl::Head {
+            message_id: acl::MessageId::parse(&origin.message_id.to_string()).ok()?,
+            sender: origin.sender,
+            receiver: AgentId::named(&name).ok()?,
+            timestamp: origin.timestamp,
+        };
+        let content = if content.is_empty() { "See the parameters.".to_owned() } else { content };
+        let Value::Object(shown) = shown else { return None };
+        let task = acl::TaskRequest::new("oversight", content, shown);
+        let about = acl::Ontology::parse("elizaos:ontology:general/task_request").ok()?;
+        Some(legation_protocol::Message::Acl(Box::new(head.request_about(task, about))))
+    });
 }
 
 /// The same in VLP: a question about the work, with all that is told of it as its payload.

@@ -3,7 +3,7 @@
 use super::{Change, Decided, Lifter};
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rules::{Ruling, translate};
+use crate::rules::{Ruling, translate, vlp};
 use crate::state::State;
 use crate::who::{Role, Who};
 use legation_protocol::{Code, Rejection};
@@ -95,6 +95,10 @@ pub(crate) fn refuse(
     if let Some(sender) = sender {
         let text = format!("Your message in entry {message} was held and does not go on. {by}: {why}");
         ruling.tell(policy, sender, "held_refused", text);
+    }
+    if let Some((session, speaker, seq)) = state.rules.vlp.sessions.number_of(message) {
+        let (session, by) = (session.to_owned(), speaker.to_owned());
+        ruling.change(vlp::Change::Unheard { session, by, seq }.into());
     }
     ruling.change(Change::Refused { message, by, why }.into());
     let told = translate::Why { code: "refused", text: "the answer was held and does not go on" };

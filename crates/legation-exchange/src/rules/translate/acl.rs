@@ -1,4 +1,4 @@
-//! The side of the ElizaOS agent language. It has no words for plain talk, alarms and rules.
+//! The side of the ElizaOS agent language. It has no words for plain talk, alarms, rules and blocks.
 
 use super::said::{Act, Said, Scene, filled, value};
 use legation_protocol::acl::{
@@ -108,7 +108,9 @@ fn answered(said: &Said, scene: &Scene, head: Head) -> Option<Message> {
             let reason = Misunderstanding::from(code.unwrap_or_else(|| "not_understood".to_owned()));
             answer(head, scene, NotUnderstood::because(reason, text("It made no sense.")))
         }
-        Act::Ask | Act::Question | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules => None,
+        Act::Ask | Act::Question | Act::Inquire | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => {
+            None
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn read(message: &Message) -> Option<Said> {
         Body::ErrorResponse { error_code, error_message } => {
             Said::new(Act::Failure, &**error_message).with("code", Some(json!(error_code.number().to_string())))
         }
-        Body::OversightInquiry { .. } => return None,
+        Body::OversightInquiry { inquiry } => Said::new(Act::Inquire, &**inquiry),
     };
     let attachments = message.attachments.as_ref().filter(|attachments| !attachments.is_empty());
     Some(said.with("attachments", attachments.and_then(value)))
@@ -33,6 +33,9 @@ pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legat
         Act::Question | Act::Talk | Act::Alarm(Severity::Info | Severity::Warning) => {
             Message::say(task, from, to, &*said.text)
         }
+        Act::Inquire => Message::inquire(task, from, to, text("See the attachment.")),
+        // What answers a question finishes no task.
+        Act::Result if scene.is_question => Message::say(task, from, to, &*said.text),
         Act::Accept => Message::say(task, from, to, format!("Accepted. {}", said.text).trim_end()),
         Act::Result => Message { is_final: Some(true), ..Message::say(task, from, to, &*said.text) },
         Act::Reject => Message::fail(task, from, to, refusal(said.code()), text("The task was refused.")),
@@ -42,6 +45,8 @@ pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legat
         Act::Alarm(Severity::Critical | Severity::Emergency) => {
             Message::fail(task, from, to, ErrorCode::Locked, text("An alarm."))
         }
+        // And whatever a block concerns.
+        Act::Block => Message::fail(task, from, to, ErrorCode::Locked, text("Stop.")),
         Act::Ack | Act::Rules => return None,
     };
     message.message_id = Some(origin.message_id.to_string());

@@ -3,9 +3,11 @@
 use super::links::{Link, Stage, Step};
 use super::said::{Act, Said};
 use crate::agent::Agent;
-use crate::rules::Case;
 use crate::rules::voice::name_in;
+use crate::rules::{Case, cap};
 use crate::who::PRINCIPALS;
+use legation_protocol::cap::Body;
+use legation_protocol::vlp::Level;
 use legation_protocol::{Code, Format, Message, Recipients, Rejection};
 use std::collections::BTreeMap;
 
@@ -56,6 +58,8 @@ pub(super) struct Conversation<'c> {
     /// What that is about, if something was asked.
     pub(super) ask: Option<&'c Link>,
     speaker: &'c str,
+    /// The held work that the speaker asks about.
+    pub(super) inquiry: Option<cap::Inquiry<'c>>,
 }
 
 impl<'c> Conversation<'c> {
@@ -63,13 +67,16 @@ impl<'c> Conversation<'c> {
     pub(super) fn of(case: &Case<'c>) -> Result<Option<Conversation<'c>>, Rejection> {
         let message = case.received.message();
         let Recipients::One(name) = message.recipients() else { return Ok(None) };
+        if let Some(inquiry) = Conversation::about_work(case)? {
+            return Ok(Some(inquiry));
+        }
         match case.to {
             [to] => {
                 let hearer = case.state.registry.agent(to).map(Hearer::Agent);
                 let hearer = hearer.filter(|hearer| !hearer.speaks(message.dialect()));
                 Ok(hearer.map(|hearer| {
-                    let last = named(case, message).remove(hearer.id()).filter(|last| hearer.heard(last));
-                    Conversation::with(case, hearer, last)
+                    let last = named(case, message).remove(hearer.id()).or_else(|| within(case, message, hearer.id()));
+                    Conversation::with(case, hearer, last.filter(|last| hearer.heard(last)))
                 }))
             }
             [] if case.policy.is_exchange(name) => answered(case, message),
@@ -77,10 +84,19 @@ impl<'c> Conversation<'c> {
         }
     }
 
+    /// An overseer asks in VLP, and the author hears it in CAP, in which its work is overseen.
+    fn about_work(case: &Case<'c>) -> Result<Option<Conversation<'c>>, Rejection> {
+        let Some(inquiry) = cap::asks_in_vlp(case)? else { return Ok(None) };
+        let author = case.state.registry.agent(inquiry.author).map(Hearer::Agent);
+        let needs = |author: &Hearer<'_>| case.to.is_empty() || !author.speaks(Format::Vlp);
+        let author = author.filter(|author| author.speaks(Format::Cap) && needs(author));
+        let talk = author.map(|hearer| Conversation::with(case, hearer, None));
+        Ok(talk.map(|talk| Conversation { inquiry: Some(inquiry), ..talk }))
+    }
+
     fn with(case: &Case<'c>, hearer: Hearer<'c>, last: Option<&'c Link>) -> Conversation<'c> {
-        let ask = last.and_then(|last| last.translation.ask.or(is_ask(last).then_some(last.position)));
-        let ask = ask.and_then(|ask| case.state.rules.translations.get(ask));
-        Conversation { hearer, last, ask, speaker: case.speaker.id() }
+        let ask = last.and_then(|last| ask_of(case, last));
+        Conversation { hearer, last, ask, speaker: case.speaker.id(), inquiry: None }
     }
 
     /// Whether the sender was asked.
@@ -97,7 +113,7 @@ impl<'c> Conversation<'c> {
     /// The entry in which the exchange asked what this act is about.
     pub(super) fn asked_at(&self, act: Act) -> Option<u64> {
         match act {
-            Act::Ask | Act::Question => None,
+            Act::Ask | Act::Question | Act::Inquire => None,
             Act::Accept
             | Act::Reject
             | Act::Result
@@ -106,7 +122,8 @@ impl<'c> Conversation<'c> {
             | Act::Talk
             | Act::Alarm(_)
             | Act::Ack
-            | Act::Rules => self.ask.map(|ask| ask.position),
+            | Act::Rules
+            | Act::Block => self.ask.map(|ask| ask.position),
         }
     }
 
@@ -163,6 +180,12 @@ impl<'c> Conversation<'c> {
     }
 }
 
+/// What something that was said is about, if something was asked.
+fn ask_of<'c>(case: &Case<'c>, link: &Link) -> Option<&'c Link> {
+    let ask = link.translation.ask.or(is_ask(link).then_some(link.position));
+    case.state.rules.translations.get(ask?)
+}
+
 fn is_ask(link: &Link) -> bool {
     matches!(link.translation.step, Step::Asks | Step::Questions)
 }
@@ -187,9 +210,36 @@ fn named<'c>(case: &Case<'c>, message: &Message) -> BTreeMap<&'c str, &'c Link> 
     names.iter().flat_map(|name| links.named(me, name)).filter(|(_, link)| link.position >= since).collect()
 }
 
+/// The last thing the exchange said to somebody for a session. Whoever blocks one need not name what it stops there.
+fn within<'c>(case: &Case<'c>, message: &Message, hearer: &str) -> Option<&'c Link> {
+    let Message::Vlp(blocking) = message else { return None };
+    if blocking.judged().declared != Level::Block {
+        return None;
+    }
+    let (links, session) = (&case.state.rules.translations, case.state.rules.vlp.sessions.get(blocking.thread()?)?);
+    let said = session.said.iter().rev().flat_map(|original| links.said_for(*original));
+    said.filter_map(|said| links.get(said)).find(|link| link.translation.to == hearer)
+}
+
+/// Of what a task is about, what a message in it means: a result or an error is for whoever asked for work, anything else
+/// answers a question first.
+fn meant<'c>(case: &Case<'c>, mut found: BTreeMap<&'c str, &'c Link>) -> BTreeMap<&'c str, &'c Link> {
+    let Message::Cap(message) = case.received.message() else { return found };
+    let asked =
+        |link: &Link| ask_of(case, link).filter(|ask| ask.is_question() && ask.translation.to == case.speaker.id());
+    let is_open = |link: &Link| asked(link).is_some_and(|ask| ask.stage != Stage::Ended);
+    let ends = message.is_final == Some(true) || matches!(message.body, Body::ErrorResponse { .. });
+    if found.len() > 1 && !ends && found.values().any(|link| is_open(link)) {
+        found.retain(|_, link| is_open(link));
+    } else if found.len() > 1 && found.values().any(|link| asked(link).is_none()) {
+        found.retain(|_, link| asked(link).is_none());
+    }
+    found
+}
+
 /// Who hears what is said to the exchange in answer to what it said.
 fn answered<'c>(case: &Case<'c>, message: &Message) -> Result<Option<Conversation<'c>>, Rejection> {
-    let mut found = named(case, message).into_iter();
+    let mut found = meant(case, named(case, message)).into_iter();
     let Some((other, last)) = found.next() else { return Ok(None) };
     if found.next().is_some() {
         let text = "this names what the exchange said for several: address the one who is meant";

@@ -45,7 +45,14 @@ pub(super) fn follow(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, ruli
                 Act::Result => acl::Step::Result,
                 Act::Failure => acl::Step::Failure,
                 Act::Puzzled => acl::Step::NotUnderstood,
-                Act::Ask | Act::Question | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules => return,
+                Act::Ask
+                | Act::Question
+                | Act::Inquire
+                | Act::Talk
+                | Act::Alarm(_)
+                | Act::Ack
+                | Act::Rules
+                | Act::Block => return,
             };
             acl::answers(case, asked, step, said.code(), ruling);
         }
@@ -56,7 +63,7 @@ pub(super) fn follow(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, ruli
                 Act::Failure => Answer::Error(500),
                 Act::Puzzled => Answer::Error(400),
                 Act::Accept | Act::Talk => Answer::Talk,
-                Act::Ask | Act::Question | Act::Alarm(_) | Act::Ack | Act::Rules => return,
+                Act::Ask | Act::Question | Act::Inquire | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => return,
             };
             cap::answers(case, asked, answer, ruling);
         }

@@ -139,7 +139,7 @@ pub struct Links {
     said_for: BTreeMap<u64, BTreeSet<u64>>,
     /// The last by who knows it, by which name, and with whom.
     named: BTreeMap<(String, String), BTreeMap<String, u64>>,
-    /// Those whose grants bind whoever was asked and has not answered, by whom that is.
+    /// Those whose grants bind whoever has taken them on and not ended them, by whom that is.
     below: ByName<BTreeSet<u64>>,
 }
 
@@ -160,7 +160,7 @@ impl Links {
     }
 
     /// The last that an agent knows by this name, with each who is part of it.
-    pub(super) fn named(&self, agent: &str, name: &str) -> impl Iterator<Item = (&str, &Link)> {
+    pub(in crate::rules) fn named(&self, agent: &str, name: &str) -> impl Iterator<Item = (&str, &Link)> {
         let known = self.named.get(&(agent.to_owned(), name.to_owned()));
         known.into_iter().flatten().filter_map(|(other, link)| Some((other.as_str(), self.all.get(link)?)))
     }
@@ -170,7 +170,7 @@ impl Links {
         self.said_for.get(&original).into_iter().flatten().copied()
     }
 
-    /// What an agent was asked for somebody who works on a task, and has not answered, with that task.
+    /// What an agent has taken on for somebody who works on a task, and not ended, with that task.
     pub(crate) fn asked_below(&self, agent: &str) -> impl DoubleEndedIterator<Item = (u64, u64)> {
         let positions = self.below.get(agent).into_iter().flatten();
         positions.filter_map(|position| Some((*position, self.all.get(position)?.translation.below?)))
@@ -255,12 +255,14 @@ impl Links {
     }
 }
 
-/// Whoever was asked is bound until it has answered.
+/// Whoever has taken something on is bound until it has ended it: a request alone binds nobody.
 fn bind(below: &mut ByName<BTreeSet<u64>>, link: &Link) {
-    if link.stage == Stage::Ended {
-        unbind(below, link);
-    } else if link.translation.below.is_some() {
-        below.or_default(&link.translation.to).insert(link.position);
+    match link.stage {
+        Stage::Asked | Stage::Ended => unbind(below, link),
+        Stage::Accepted if link.translation.below.is_some() => {
+            below.or_default(&link.translation.to).insert(link.position);
+        }
+        Stage::Accepted => {}
     }
 }
 

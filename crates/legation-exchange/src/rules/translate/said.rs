@@ -12,6 +12,8 @@ pub(super) enum Act {
     Ask,
     /// Asks whether something is so, or what it is.
     Question,
+    /// Asks, as an overseer, about work that waits for its word.
+    Inquire,
     /// Takes on what was asked.
     Accept,
     /// Does not.
@@ -30,22 +32,24 @@ pub(super) enum Act {
     Ack,
     /// Lays rules on somebody.
     Rules,
+    /// Stops what follows.
+    Block,
 }
 
 impl Act {
     /// Whether it goes to its recipient even in a dialect that one does not speak.
     pub(super) const fn must_arrive(self) -> bool {
-        matches!(self, Act::Alarm(_) | Act::Ack | Act::Rules)
+        matches!(self, Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block)
     }
 
     /// What it does to what was asked.
     pub(super) const fn step(self) -> Step {
         match self {
             Act::Ask => Step::Asks,
-            Act::Question => Step::Questions,
+            Act::Question | Act::Inquire => Step::Questions,
             Act::Accept => Step::Accepts,
             Act::Reject | Act::Result | Act::Failure | Act::Puzzled => Step::Ends,
-            Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules => Step::Says,
+            Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => Step::Says,
         }
     }
 

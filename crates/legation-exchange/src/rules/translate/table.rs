@@ -20,7 +20,7 @@ pub struct Row {
 const NONE: &str = "–";
 
 /// Everything the exchange says in another dialect. `→` is only said, `←` only understood, neither is both.
-pub const TABLE: [Row; 10] = [
+pub const TABLE: [Row; 12] = [
     Row {
         says: "asks for work",
         acl: "`TASK_REQUEST`",
@@ -36,6 +36,14 @@ pub const TABLE: [Row; 10] = [
         vlp: "→ `query`",
         vcp: NONE,
         lost: "the form of the question: it is put into words",
+    },
+    Row {
+        says: "asks about work",
+        acl: NONE,
+        cap: "`oversight_inquiry`",
+        vlp: "← `query` of its overseer, → `query`",
+        vcp: NONE,
+        lost: "in VLP, that it is an overseer who asks",
     },
     Row {
         says: "takes it on",
@@ -89,9 +97,17 @@ pub const TABLE: [Row; 10] = [
         says: "raises an alarm",
         acl: NONE,
         cap: "→ `error_response` 423 if critical or emergency, else `message`",
-        vlp: "→ `notice`, level `block` if emergency, else `safe`, with the issue `escalation_…`",
+        vlp: "→ `notice`, level `block` if emergency, `review` if critical, else `safe`, with the issue `escalation_…`",
         vcp: "← `escalation`",
-        lost: "the acknowledgement: only VCP has one",
+        lost: "the acknowledgement: only VCP has one; `POST /v1/escalations/{id}/ack` is for all",
+    },
+    Row {
+        says: "blocks what follows",
+        acl: NONE,
+        cap: "→ `error_response` 423",
+        vlp: "← any kind, level `block`",
+        vcp: "→ `constraint_propagate` with a `notice`, code `blocked`",
+        lost: "what kind of message it is; its sources come as data",
     },
     Row {
         says: "lays down rules",

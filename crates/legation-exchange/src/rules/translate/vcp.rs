@@ -1,7 +1,9 @@
-//! VCP's side of the table: alarms and rules are said in other dialects, and nothing is said in VCP.
+//! VCP's side of the table: alarms and rules are said in other dialects, and nothing is said in VCP but that something
+//! is blocked.
 
-use super::said::{Act, Said, value};
-use legation_protocol::vcp::{Envelope, Payload, Role};
+use super::said::{Act, Said, Scene, value};
+use legation_protocol::id::AgentId;
+use legation_protocol::vcp::{Constraint, ConstraintPropagate, CreedUri, Envelope, Origin, Other, Payload, Role, Rule};
 use serde_json::json;
 
 pub(super) fn read(envelope: &Envelope) -> Option<Said> {
@@ -28,4 +30,21 @@ pub(super) fn read(envelope: &Envelope) -> Option<Said> {
         }
         Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => None,
     }
+}
+
+/// A rule that asks for nothing, as the exchange tells everything in VCP.
+pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legation_protocol::Message> {
+    if said.act != Act::Block {
+        return None;
+    }
+    let (code, about) = ("blocked", scene.refers_to.as_ref().unwrap_or(&scene.id));
+    let value = json!({
+        "code": code, "message": said.text, "about": about, "details": said.details, "translated_from": scene.from,
+    });
+    let rule = Rule::Other(Other { name: "notice".to_owned(), value: value.into() });
+    let host = origin.sender.as_str().strip_prefix("agent://")?;
+    let source = CreedUri::parse(&format!("creed://{host}")).ok()?;
+    let payload = ConstraintPropagate::merge(Constraint { rule, source_constitution_ref: source }, []);
+    let envelope = Envelope::to(AgentId::vcp(&scene.to).ok()?, origin.clone(), payload);
+    Some(legation_protocol::Message::Vcp(Box::new(envelope)))
 }

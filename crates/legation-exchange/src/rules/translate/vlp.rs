@@ -22,11 +22,9 @@ const TOPICS: [(&str, Act); 4] = [
 const UNSAID: f64 = 0.5;
 
 pub(super) fn read(message: &Message) -> Option<Said> {
-    // A block stops what follows, and no other dialect says that.
-    if message.judged().declared == Level::Block {
-        return None;
-    }
     let act = match message.kind {
+        // Whatever it says beside: it stops what follows.
+        _ if message.judged().declared == Level::Block => Act::Block,
         Kind::Query => Act::Ask,
         Kind::Response => Act::Result,
         Kind::Notice => about_a_task(message.topic.as_deref()).unwrap_or(Act::Talk),
@@ -55,9 +53,9 @@ fn about_a_task(topic: Option<&str>) -> Option<Act> {
 
 pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legation_protocol::Message> {
     let kind = match said.act {
-        Act::Ask | Act::Question => Kind::Query,
+        Act::Ask | Act::Question | Act::Inquire => Kind::Query,
         Act::Result => Kind::Response,
-        Act::Ack => return None,
+        Act::Ack | Act::Block => return None,
         Act::Accept | Act::Reject | Act::Failure | Act::Puzzled | Act::Talk | Act::Alarm(_) | Act::Rules => {
             Kind::Notice
         }
@@ -100,13 +98,15 @@ fn topic(act: Act) -> Option<&'static str> {
         Act::Rules => Some("constraints"),
         Act::Ask
         | Act::Question
+        | Act::Inquire
         | Act::Accept
         | Act::Reject
         | Act::Result
         | Act::Failure
         | Act::Puzzled
         | Act::Talk
-        | Act::Ack => TOPICS.into_iter().find(|(_, own)| *own == act).map(|(name, _)| name),
+        | Act::Ack
+        | Act::Block => TOPICS.into_iter().find(|(_, own)| *own == act).map(|(name, _)| name),
     }
 }
 
@@ -120,13 +120,24 @@ fn source(scene: &Scene) -> Provenance {
     })
 }
 
-/// An emergency stops what follows. What asks for review waits for a person, and no alarm waits.
+/// An emergency stops what follows, and a critical alarm asks for a person; it does not wait for one.
 fn safety(said: &Said) -> Option<Safety> {
     let (level, code) = match said.act {
         Act::Alarm(severity @ Severity::Emergency) => (Level::Block, format!("escalation_{severity}")),
-        Act::Alarm(severity) => (Level::Safe, format!("escalation_{severity}")),
+        Act::Alarm(severity @ Severity::Critical) => (Level::Review, format!("escalation_{severity}")),
+        Act::Alarm(severity @ (Severity::Info | Severity::Warning)) => (Level::Safe, format!("escalation_{severity}")),
         Act::Reject | Act::Failure | Act::Puzzled => (Level::Safe, said.code()?.to_owned()),
-        Act::Ask | Act::Question | Act::Accept | Act::Result | Act::Talk | Act::Ack | Act::Rules => return None,
+        Act::Ask
+        | Act::Question
+        | Act::Inquire
+        | Act::Accept
+        | Act::Result
+        | Act::Talk
+        | Act::Ack
+        | Act::Rules
+        | Act::Block => {
+            return None;
+        }
     };
     Some(Safety { issues: Some(vec![Issue::new(code, &*said.text)]), ..Safety::at(level) })
 }

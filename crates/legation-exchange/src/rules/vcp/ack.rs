@@ -2,7 +2,7 @@
 //! whom it came from, and names one that is open and not acknowledged yet, with its severity. It is never
 //! acknowledged, acted on or passed on itself.
 
-use super::alarm::{Alarm, Change};
+use super::alarm::{Alarm, Change, Telling};
 use super::clock;
 use crate::agent::Agent;
 use crate::moment::Moment;
@@ -23,17 +23,24 @@ pub(super) fn look(
 ) -> Result<(), Rejection> {
     let (id, exchange) = (id.to_string(), case.policy.exchange_id());
     let told_by = case.to.first().map_or(exchange.as_str(), String::as_str);
-    let found = case.state.rules.vcp.alarms.by_message(&id, told_by);
     let waits = |alarm: &Alarm| {
         let own = alarm.told.iter().find(|told| told.id.as_ref() == Some(&id) && told.by == told_by);
         own.is_some_and(|told| told.to.as_ref() == Some(&agent.id) && !told.acked) && alarm.severity == severity
     };
-    let Some((position, alarm)) = found.filter(|(_, alarm)| waits(alarm)) else {
+    let alarms = &case.state.rules.vcp.alarms;
+    let told = match alarms.by_message(&id, told_by).filter(|(_, alarm)| waits(alarm)) {
+        Some(found) if found.1.stops.is_some() => vec![found],
+        // One message may have told of two: its sender's own, and the one from below that it was sent for.
+        Some(_) | None => alarms.told_to(&agent.id).filter(|(_, alarm)| waits(alarm)).collect(),
+    };
+    if told.is_empty() {
         let message = "this acknowledges no open escalation that its recipient sent to its sender";
         return Err(Rejection::because(Code::AckUnmatched, message).at("/payload/reason").by("VCP 6.2"));
-    };
-    let due = to_resolve(alarm, case.now);
-    ruling.change(Change::Acked { alarm: position, id: Some(id), by: agent.id.clone(), due }.into());
+    }
+    for (position, alarm) in told {
+        let (id, due) = (Some(id.clone()), to_resolve(alarm, case.now));
+        ruling.change(Change::Acked { alarm: position, id, by: agent.id.clone(), due }.into());
+    }
     Ok(())
 }
 
@@ -42,10 +49,13 @@ fn to_resolve(alarm: &Alarm, now: Moment) -> Option<Moment> {
     (alarm.severity == Severity::Critical).then(|| now.plus(clock::RESOLVE))
 }
 
-/// An operator acknowledges; whoever raised the alarm hears it from the exchange.
+/// An operator acknowledges, or an agent that was told; whoever told it hears that from the exchange.
 pub(super) fn order(state: &State, now: Moment, which: &str, who: &Who) -> Result<Ruling, Rejection> {
+    if let Who::Agent(id) = who {
+        return told(state, now, which, id);
+    }
     if !who.is_operator() {
-        let message = "an operator acknowledges here; an agent sends the acknowledgement to whom the alarm is from";
+        let message = "an operator acknowledges here, or an agent that was told";
         return Err(Rejection::because(Code::NotAllowed, message));
     }
     let (position, alarm) = find(state, which)?;
@@ -61,6 +71,45 @@ pub(super) fn order(state: &State, now: Moment, which: &str, who: &Who) -> Resul
         say(child, id, alarm.severity, &mut ruling);
     }
     Ok(ruling)
+}
+
+/// An agent acknowledges what it was told, as it would by a message; it need not speak VCP for that.
+fn told(state: &State, now: Moment, which: &str, agent: &str) -> Result<Ruling, Rejection> {
+    let (mut ruling, found) = (Ruling::default(), waiting(state, which, agent));
+    for (position, alarm, own) in &found {
+        let (by, due) = (agent.to_owned(), to_resolve(alarm, now));
+        ruling.change(Change::Acked { alarm: *position, id: own.id.clone(), by, due }.into());
+    }
+    let Some((_, alarm, own)) = found.first() else {
+        let message = "no open escalation that the sender was told of and has not acknowledged has this id";
+        return Err(Rejection::because(Code::AckUnmatched, message).by("VCP 6.2"));
+    };
+    let teller = state.registry.agent(&own.by);
+    if let (Some(teller), Some(Ok(id))) = (teller, own.id.as_deref().map(Uuid7::parse)) {
+        say(teller, id, alarm.severity, &mut ruling);
+    }
+    Ok(ruling)
+}
+
+/// The open escalations that an agent means by an id or an entry, was told of, and has not acknowledged; and what told it.
+fn waiting<'s>(state: &'s State, which: &str, agent: &str) -> Vec<(u64, &'s Alarm, &'s Telling)> {
+    let since = state.registry.agent(agent).map_or(u64::MAX, |agent| agent.since);
+    // What the exchange said of it in another dialect has an id of its own.
+    let said = state.rules.translations.named(agent, which).map(|(_, link)| link.translation.original).next();
+    let is_it = |position: u64, alarm: &Alarm, told: &Telling| {
+        let by_name = alarm.id == which || told.id.as_deref() == Some(which);
+        by_name || which.parse() == Ok(position) || said == Some(position)
+    };
+    let waits = |told: &Telling, alarm: &Alarm| {
+        let is_mine = told.to.as_deref() == Some(agent) && !told.acked;
+        is_mine && (told.id.is_some() || alarm.acked_by.as_deref() != Some(agent))
+    };
+    let all = state.rules.vcp.alarms.told_to(agent).filter(|(position, _)| since < *position);
+    let own = all.filter_map(|(position, alarm)| {
+        let own = alarm.told.iter().find(|told| waits(told, alarm) && is_it(position, alarm, told))?;
+        Some((position, alarm, own))
+    });
+    own.collect()
 }
 
 fn say(child: &Agent, id: Uuid7, severity: Severity, ruling: &mut Ruling) {

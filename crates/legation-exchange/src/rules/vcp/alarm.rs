@@ -165,6 +165,13 @@ pub enum Change {
         /// Who.
         by: String,
     },
+    /// Whoever stands above an agent is told how many of its mild ones were refused.
+    Coalesced {
+        /// Whose.
+        agent: String,
+        /// How many.
+        count: u64,
+    },
     /// It is over.
     Closed {
         /// Which.
@@ -215,6 +222,7 @@ impl Change {
             | Change::Passed { .. }
             | Change::Acked { .. }
             | Change::Handled { .. }
+            | Change::Coalesced { .. }
             | Change::Closed { .. } => None,
         }
     }

@@ -35,6 +35,16 @@ pub struct Alarms {
     told: BTreeMap<String, BTreeSet<u64>>,
     /// Since when, and how often, an agent has raised mild ones or passed them on.
     mild: BTreeMap<String, (Moment, u32)>,
+    /// How many mild ones of an agent were refused since, and when whoever stands above it is told.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    cut: BTreeMap<String, Cut>,
+}
+
+/// Mild escalations that were refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Cut {
+    pub(super) count: u64,
+    pub(super) due: Moment,
 }
 
 impl Alarms {
@@ -88,6 +98,17 @@ impl Alarms {
         recent.map_or(0, |(_, count)| *count)
     }
 
+    /// Whose refused ones are to be told of first.
+    pub(super) fn first_cut(&self) -> Option<(&str, &Cut)> {
+        self.cut.iter().map(|(agent, cut)| (agent.as_str(), cut)).min_by_key(|(_, cut)| cut.due)
+    }
+
+    /// One more is refused.
+    pub(super) fn cut(&mut self, agent: &str, now: Moment) {
+        let due = self.mild.get(agent).map_or(now, |(since, _)| since.plus(WINDOW)).max(now);
+        self.cut.entry(agent.to_owned()).or_insert(Cut { count: 0, due }).count += 1;
+    }
+
     /// When somebody must be told next, and of which.
     pub(super) fn first_due(&self) -> Option<(Moment, u64)> {
         self.deadlines.first().copied()
@@ -122,6 +143,10 @@ impl Alarms {
             Change::Acked { alarm, id, by, due } => self.ack(at, *alarm, id.as_deref(), by, *due),
             Change::Handled { alarm, .. } => {
                 self.set(*alarm, Stage::Handled, None);
+                None
+            }
+            Change::Coalesced { agent, .. } => {
+                self.cut.remove(agent);
                 None
             }
             Change::Closed { alarm, by, .. } => self.close(*alarm, by, at.at),
@@ -210,7 +235,7 @@ impl Alarms {
         match open.told.iter_mut().find(|told| told.by == telling.by && told.to == telling.to) {
             Some(told) => {
                 let before = std::mem::replace(told, telling);
-                before.id.into_iter().for_each(|id| self.unname(&id, &by));
+                before.id.into_iter().for_each(|id| self.unname(&id, &by, alarm));
             }
             None => self.tell(alarm, telling),
         }
@@ -225,9 +250,12 @@ impl Alarms {
         }
     }
 
-    fn unname(&mut self, id: &str, by: &str) {
+    /// The message names another now if it raised one of its own.
+    fn unname(&mut self, id: &str, by: &str, alarm: u64) {
         let Some(named) = self.named.get_mut(id) else { return };
-        named.remove(by);
+        if named.get(by) == Some(&alarm) {
+            named.remove(by);
+        }
         if named.is_empty() {
             self.named.remove(id);
         }
@@ -302,6 +330,7 @@ impl Alarms {
             self.close(alarm, "removal", at);
         }
         self.mild.remove(agent);
+        self.cut.remove(agent);
     }
 }
 

@@ -33,11 +33,19 @@ pub(super) fn look(
         let message = format!("an agent raises or passes on at most {MILD} escalations a minute that are not grave");
         return Err(Rejection::because(Code::RateLimited, message));
     }
-    match passed_on(case, agent, said, &role) {
-        Some(alarm) => pass(case, agent, said.severity, alarm, ruling),
-        None => raise(case, agent, envelope, said, ruling),
-    }
+    hear(case, agent, (envelope, said), &role, ruling);
     Ok(())
+}
+
+/// Whoever names what it passes on says nothing else; of what names nothing, only its sender knows what it is about.
+fn hear(case: &Case<'_>, agent: &Agent, (envelope, said): (&Envelope, &Escalation), role: &Role, ruling: &mut Ruling) {
+    let passed = passed_on(case, agent, said, role);
+    if let Some(alarm) = passed {
+        pass(case, agent, said.severity, alarm, ruling);
+    }
+    if !matches!(role, Role::Propagated(_)) || passed.is_none() {
+        raise(case, agent, (envelope, said), passed.is_none(), ruling);
+    }
 }
 
 /// An alarm goes to the parent; the operator stands above those that have none.
@@ -86,7 +94,14 @@ fn pass(case: &Case<'_>, agent: &Agent, severity: Severity, alarm: u64, ruling: 
     ruling.change(Change::Passed { alarm, by, to, id, due, last }.into());
 }
 
-fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation, ruling: &mut Ruling) {
+/// An alarm of its sender's own. It stops nobody where it may as well pass one on from below.
+fn raise(
+    case: &Case<'_>,
+    agent: &Agent,
+    (envelope, said): (&Envelope, &Escalation),
+    may_stop: bool,
+    ruling: &mut Ruling,
+) {
     let Case { state, policy, .. } = *case;
     let severity = said.severity;
     let stopped_by = state.rules.vcp.standing.stop(family(agent)).map_or(0, |stop| stop.alarms.len());
@@ -106,7 +121,7 @@ fn raise(case: &Case<'_>, agent: &Agent, envelope: &Envelope, said: &Escalation,
             ruling.heard.push(quoted.said_to(policy, up, agent, state.next));
         }
     }
-    let after = Standing::after(severity);
+    let after = if may_stop { Standing::after(severity) } else { Standing::Running };
     let stops = (after != Standing::Running).then(|| family(agent).to_owned());
     let last = is_last_mild(case, agent, severity);
     let (id, from, due) = (case.id.to_owned(), agent.id.clone(), deadline(case, said));

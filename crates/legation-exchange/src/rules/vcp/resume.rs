@@ -9,8 +9,9 @@ use crate::rules::{Case, Ruling};
 use crate::state::State;
 use crate::who::Who;
 use legation_protocol::id::Uuid7;
-use legation_protocol::vcp::{Constraint, ConstraintPropagate, Rule};
-use legation_protocol::{Code, Rejection};
+use legation_protocol::vcp::{Constraint, ConstraintPropagate, Payload, Rule};
+use legation_protocol::{Code, Message, Rejection};
+use std::collections::BTreeSet;
 
 /// Looks at rules for those that deal with an escalation.
 pub(super) fn look(case: &Case<'_>, rules: &ConstraintPropagate, ruling: &mut Ruling) -> Result<(), Rejection> {
@@ -29,6 +30,19 @@ pub(super) fn look(case: &Case<'_>, rules: &ConstraintPropagate, ruling: &mut Ru
         close(case.state, case.policy, family(child), &closed, by, format!("{by} resumed it."), ruling);
     }
     Ok(())
+}
+
+/// Nobody goes on by a message that is held: the state it was decided on may be gone when it is released.
+pub(super) fn must_not_wait(message: &Message) -> Result<(), Rejection> {
+    let Message::Vcp(envelope) = message else { return Ok(()) };
+    let Payload::ConstraintPropagate(rules) = &envelope.payload else { return Ok(()) };
+    match rules.constraints.iter().position(|one| matches!(one.rule, Rule::Resume(_))) {
+        None => Ok(()),
+        Some(index) => {
+            let text = "this waits for a person, and a resume does not: send the resume in a message of its own";
+            Err(Rejection::because(Code::BadConstraint, text).at(format!("/payload/constraints/{index}")).by("VCP 6.4"))
+        }
+    }
 }
 
 /// The open escalation that is resumed, if the one who says so stands above.
@@ -96,23 +110,89 @@ fn closed_by(state: &State, alarm: u64, by: &str) -> crate::rules::Change {
     Change::Closed { alarm, by: by.to_owned(), frees }.into()
 }
 
-/// An operator lets an agent go on, whatever stopped it.
-pub(super) fn order(state: &State, policy: &Policy, agent: &str, why: &str, who: &Who) -> Result<Ruling, Rejection> {
-    let agent = ordered(state, agent, why, who)?;
+/// Lets an agent go on, in somebody's own name.
+pub(super) fn order(
+    state: &State,
+    policy: &Policy,
+    (agent, escalation): (&str, Option<&str>),
+    why: &str,
+    who: &Who,
+) -> Result<Ruling, Rejection> {
+    match (who, escalation) {
+        (Who::Agent(id), _) => {
+            let child = existing(state, agent, why)?;
+            if !state.registry.agent(id).is_some_and(|up| stands_above(state, up, child)) {
+                let message = "only the agent above, or an operator, lets an agent go on";
+                return Err(Rejection::because(Code::NotParent, message).by("VCP 6.4"));
+            }
+            one(state, policy, (child, escalation), why, id)
+        }
+        (Who::Person { .. } | Who::Nobody, Some(_)) => {
+            one(state, policy, (ordered(state, agent, why, who)?, escalation), why, &who.to_string())
+        }
+        (Who::Person { .. } | Who::Nobody, None) => all(state, policy, ordered(state, agent, why, who)?, why, who),
+    }
+}
+
+/// Closes one escalation of an agent: the one that is named, or the only one there is.
+fn one(
+    state: &State,
+    policy: &Policy,
+    (agent, escalation): (&Agent, Option<&str>),
+    why: &str,
+    by: &str,
+) -> Result<Ruling, Rejection> {
+    let alarms = &state.rules.vcp.alarms;
+    let is_it = |position: u64| {
+        escalation.is_none_or(|which| {
+            which.parse() == Ok(position) || alarms.named(which).any(|(_, named, _)| named == position)
+        })
+    };
+    let mut named = grave(state, family(agent)).into_iter().filter(|position| is_it(*position));
+    let found = match (named.next(), named.next()) {
+        (Some(found), None) => found,
+        (None, _) => {
+            let message = "the agent has no open escalation like that: an operator's word alone may stop it";
+            return Err(Rejection::because(Code::UnknownEscalation, message));
+        }
+        (Some(_), Some(_)) => {
+            let message = "the agent has several open escalations: name one";
+            return Err(Rejection::because(Code::AmbiguousReference, message).at("/escalation"));
+        }
+    };
+    let mut ruling = Ruling::default();
+    close(state, policy, family(agent), &[found], by, format!("{by} resumed it: {why}"), &mut ruling);
+    Ok(ruling)
+}
+
+/// An operator lets an agent go on, whatever stopped it; grave escalations that stop nobody are over as well.
+fn all(state: &State, policy: &Policy, agent: &Agent, why: &str, who: &Who) -> Result<Ruling, Rejection> {
     let (family, by) = (family(agent).to_owned(), who.to_string());
     let mut ruling = Ruling::default();
-    let Some(stop) = state.rules.vcp.standing.stop(&family) else {
+    let (stop, closed) = (state.rules.vcp.standing.stop(&family), grave(state, &family));
+    if stop.is_none() && closed.is_empty() {
         return Err(Rejection::because(Code::UnknownEscalation, "the agent is running: nothing stops it"));
-    };
-    let closed: Vec<_> = stop.alarms.keys().copied().collect();
+    }
     for alarm in &closed {
         ruling.change(closed_by(state, *alarm, &by));
     }
-    let resumed = standing::Change::Resumed { agent: family.clone(), by: by.clone(), why: why.to_owned() };
-    ruling.change(resumed.into());
-    let (before, why) = (stop.without(&[]), format!("{by} resumed it: {why}"));
+    let before = stop.map_or(Standing::Running, |stop| stop.without(&[]));
+    if stop.is_some() {
+        let resumed = standing::Change::Resumed { agent: family.clone(), by: by.clone(), why: why.to_owned() };
+        ruling.change(resumed.into());
+    }
+    let why = format!("{by} resumed it: {why}");
     Turn { state, policy, family: &family, before, after: Standing::Running, why }.follow(&mut ruling);
     Ok(ruling)
+}
+
+/// The open escalations of an agent and its instances that somebody has to deal with. What the exchange raised for a
+/// block is over with the halt.
+fn grave(state: &State, family: &str) -> BTreeSet<u64> {
+    let own = standing::members(&state.registry, family).flat_map(|agent| state.rules.vcp.alarms.of(&agent.id));
+    let own = own.filter(|(_, alarm)| alarm.severity.is_grave() && alarm.session.is_none()).map(|(alarm, _)| alarm);
+    let stop = state.rules.vcp.standing.stop(family);
+    own.chain(stop.into_iter().flat_map(|stop| stop.alarms.keys().copied())).collect()
 }
 
 /// An operator stops an agent.
@@ -129,8 +209,12 @@ pub(super) fn suspend(state: &State, policy: &Policy, agent: &str, why: &str, wh
 
 fn ordered<'s>(state: &'s State, agent: &str, why: &str, who: &Who) -> Result<&'s Agent, Rejection> {
     if !who.is_operator() {
-        return Err(Rejection::because(Code::NotAllowed, "only an operator suspends and resumes agents here"));
+        return Err(Rejection::because(Code::NotAllowed, "only an operator does this here"));
     }
+    existing(state, agent, why)
+}
+
+fn existing<'s>(state: &'s State, agent: &str, why: &str) -> Result<&'s Agent, Rejection> {
     if why.trim().is_empty() {
         return Err(Rejection::because(Code::SchemaInvalid, "say why: the agent is told").at("/reason"));
     }

@@ -20,10 +20,10 @@ pub(super) fn look(case: &Case<'_>, message: &Message, named: &[Named<'_>], weig
             format!("{:?} is {}'s: this disputes it, and does not take its place.", accepted.id, accepted.sender);
         weighed.mark("VLP IV correction", "dispute", text);
         weighed.layers.remove(&Layer::Capability);
-        weighed.refuted();
+        weighed.refuted(format!("the right to {}", accepted.digest));
     }
-    for _ in &amends {
-        weighed.verified();
+    for found in &amends {
+        weighed.verified(format!("the right to {}", found.accepted.digest));
     }
     amends.into_iter().map(|found| found.position).collect()
 }

@@ -100,17 +100,19 @@ pub(super) fn look<'c>(
         let found = resolve(case, message, id)?;
         match found {
             Some(found) if case.state.rules.holds.went_on(found.position) => {
-                weighed.verified();
+                weighed.verified(&found.accepted.digest);
                 refuse_foreign(case, found, weighed);
             }
             Some(found) => {
-                weighed.refuted();
-                weighed.review("VLP III", UNVERIFIED, format!("{id:?} was held, and has not gone on."));
+                if weighed.refuted(id) {
+                    weighed.review("VLP III", UNVERIFIED, format!("{id:?} was held, and has not gone on."));
+                }
                 refuse_foreign(case, found, weighed);
             }
             None => {
-                weighed.refuted();
-                weighed.review("VLP III", UNVERIFIED, format!("No message with the id {id:?} is known."));
+                if weighed.refuted(id) {
+                    weighed.review("VLP III", UNVERIFIED, format!("No message with the id {id:?} is known."));
+                }
             }
         }
         named.push(Named { id, found });

@@ -45,7 +45,32 @@ pub struct Session {
     /// Why it must not go on.
     pub halted: Option<Halt>,
     /// Its messages within the window.
-    pub(super) said: BTreeSet<u64>,
+    pub(in crate::rules) said: BTreeSet<u64>,
+    /// Numbers that nobody heard, since what they were given to does not go on; until their sender goes on counting.
+    unheard: BTreeSet<(String, i64)>,
+}
+
+impl Session {
+    /// Its messages that are not long ago, by position.
+    pub fn said(&self) -> impl Iterator<Item = u64> {
+        self.said.iter().copied()
+    }
+
+    /// The last number of a party that others heard or may still hear.
+    pub(super) fn heard_of(&self, id: &str) -> Option<i64> {
+        let last = self.parties.get(id)?.seq?;
+        self.before(last, |seq| self.unheard.contains(&(id.to_owned(), seq)))
+    }
+
+    /// The last of anybody.
+    pub(super) fn heard(&self) -> Option<i64> {
+        self.before(self.highest?, |seq| self.unheard.iter().any(|(_, unheard)| *unheard == seq))
+    }
+
+    fn before(&self, last: i64, is_unheard: impl Fn(i64) -> bool) -> Option<i64> {
+        let mut down = (0..=self.unheard.len()).filter_map(|back| last.checked_sub(i64::try_from(back).ok()?));
+        down.find(|seq| !is_unheard(*seq))
+    }
 }
 
 /// Somebody who has a part in a session.
@@ -202,6 +227,8 @@ impl Sessions {
         }
         if spoke.held {
             self.waiting.insert(at.position, spoke.clone());
+        } else {
+            session.unheard.retain(|(by, seq)| *by != spoke.by || Some(*seq) > spoke.seq);
         }
         if let Some(party) = session.parties.get_mut(&spoke.by) {
             party.seq = party.seq.max(spoke.seq);
@@ -235,6 +262,18 @@ impl Sessions {
         }
         let owner = session.owner.clone();
         self.prune(&owner);
+    }
+
+    /// The number of a message that waits: in which session, and by whom.
+    pub(crate) fn number_of(&self, message: u64) -> Option<(&str, &str, i64)> {
+        let spoke = self.waiting.get(&message)?;
+        Some((&spoke.session, &spoke.by, spoke.seq?))
+    }
+
+    pub(super) fn unheard(&mut self, session: &str, by: &str, seq: i64) {
+        if let Some(session) = self.all.get_mut(session).filter(|session| session.unheard.len() < MOST_PARTIES) {
+            session.unheard.insert((by.to_owned(), seq));
+        }
     }
 
     /// A held message never goes on.

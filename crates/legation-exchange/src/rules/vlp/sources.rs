@@ -10,9 +10,10 @@ use crate::rules::Case;
 use legation_protocol::vlp::{Layer, Message, Provenance, Reference, SourceKind};
 
 /// What came of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Found {
-    Verified,
+    /// It leads to this: a message by its digest, or a session.
+    Verified(String),
     Refuted,
     /// It is not for us to tell.
     Neither,
@@ -24,30 +25,44 @@ enum Found {
 
 pub(super) fn look(case: &Case<'_>, message: &Message, weighed: &mut Weighed) {
     let sources = message.provenance.iter().flatten().take(MOST);
-    let found: Vec<_> = sources.map(|source| (source.target(), check(case, message, source))).collect();
-    for (target, found) in &found {
+    let found: Vec<_> = sources.map(|source| (source, check(case, message, source))).collect();
+    for (source, found) in &found {
+        let target = source.target();
         match found {
-            Found::Verified => weighed.verified(),
-            Found::Refuted => {
-                weighed.refuted();
+            Found::Verified(what) => weighed.verified(what),
+            Found::Refuted if weighed.altered(named_as(source)) => {
                 let text = format!("The source {target:?} is not what it is said to be: nothing here has that hash.");
                 weighed.review("VLP X", UNVERIFIED, text);
             }
-            Found::Held => {
-                weighed.refuted();
+            Found::Held if weighed.refuted(named_as(source)) => {
                 weighed.review("VLP X", UNVERIFIED, format!("The source {target:?} was held, and has not gone on."));
             }
             Found::NoHash => {
                 let text = format!("The source {target:?} has a hash that is no SHA-256 hash, and was not compared.");
                 weighed.mark("VLP X", MALFORMED, text);
             }
-            Found::Neither => {}
+            Found::Neither | Found::Refuted | Found::Held => {}
         }
     }
-    let any = |wanted: Found| found.iter().any(|(_, found)| *found == wanted);
-    if any(Found::Verified) && !any(Found::Refuted) && !any(Found::Held) {
+    if message.provenance.iter().flatten().nth(MOST).is_some() {
+        weighed.unchecked();
+        let text = format!("It names more than {MOST} sources, and only so many were checked.");
+        weighed.mark("VLP X", "sources_unchecked", text);
+    }
+    let holds = |found: &Found| matches!(found, Found::Verified(_));
+    let fails = |found: &Found| matches!(found, Found::Refuted | Found::Held);
+    if found.iter().any(|(_, found)| holds(found)) && !found.iter().any(|(_, found)| fails(found)) {
         weighed.layers.insert(Layer::Evidence);
     }
+}
+
+/// What tells a source from others: the same with the same hash is one, however often it is named.
+fn named_as(source: &Provenance) -> String {
+    let hash = match source {
+        Provenance::Name(_) => None,
+        Provenance::Reference(source) => source.hash.as_deref().and_then(digest),
+    };
+    format!("source {} {}", source.target(), hash.unwrap_or_default())
 }
 
 fn check(case: &Case<'_>, message: &Message, source: &Provenance) -> Found {
@@ -55,7 +70,7 @@ fn check(case: &Case<'_>, message: &Message, source: &Provenance) -> Found {
         Provenance::Name(name) if name.starts_with("sha256:") => by_hash(case, name),
         Provenance::Name(name) => named(case, message, name, None),
         Provenance::Reference(source) if is_hash(source) => match (by_hash(case, &source.target), &source.hash) {
-            (Found::Verified, Some(hash)) if digest(hash) != digest(&source.target) => Found::Refuted,
+            (Found::Verified(_), Some(hash)) if digest(hash) != digest(&source.target) => Found::Refuted,
             (found, _) => found,
         },
         Provenance::Reference(source) => named(case, message, &source.target, source.hash.as_deref()),
@@ -80,9 +95,9 @@ fn named(case: &Case<'_>, message: &Message, target: &str, hash: Option<&str>) -
     match (resolve(case, message, target), digest) {
         (_, Some(None)) => Found::NoHash,
         (Ok(Some(found)), Some(Some(digest))) if found.accepted.digest != digest => Found::Refuted,
-        (Ok(Some(found)), _) => stands(case, found.position),
+        (Ok(Some(found)), _) => stands(case, found.position, &found.accepted.digest),
         (Ok(None) | Err(_), Some(Some(digest))) if let Some(found) = recorded(case, &digest) => found,
-        (Ok(None) | Err(_), _) if has_part_in(case, target) => Found::Verified,
+        (Ok(None) | Err(_), _) if has_part_in(case, target) => Found::Verified(format!("session {target}")),
         (Ok(None) | Err(_), _) => Found::Neither,
     }
 }
@@ -98,12 +113,13 @@ fn recorded(case: &Case<'_>, digest: &str) -> Option<Found> {
     let earlier = case.earlier.iter().filter(|one| one.accepted.digest == digest).map(|one| one.position);
     let mut found = case.state.rules.vlp.window.find(Key::Digest(digest)).chain(earlier).peekable();
     found.peek()?;
-    let went_on = found.any(|position| stands(case, position) == Found::Verified);
-    Some(if went_on { Found::Verified } else { Found::Held })
+    Some(
+        found.map(|position| stands(case, position, digest)).find(|found| *found != Found::Held).unwrap_or(Found::Held),
+    )
 }
 
-fn stands(case: &Case<'_>, position: u64) -> Found {
-    if case.state.rules.holds.went_on(position) { Found::Verified } else { Found::Held }
+fn stands(case: &Case<'_>, position: u64, digest: &str) -> Found {
+    if case.state.rules.holds.went_on(position) { Found::Verified(digest.to_owned()) } else { Found::Held }
 }
 
 /// A SHA-256 hash as the record writes it.

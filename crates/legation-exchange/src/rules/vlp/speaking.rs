@@ -23,7 +23,7 @@ pub(super) fn look(
     let session = case.state.rules.vlp.sessions.get(id);
     if let Some(session) = session {
         may_speak(case, id, session)?;
-        weighed.verified();
+        weighed.in_session();
     }
     in_sequence(case, message, session, weighed)?;
     let joins = joins(case, session)?;
@@ -98,7 +98,8 @@ fn in_sequence(
     weighed: &mut Weighed,
 ) -> Result<(), Rejection> {
     let own = session.and_then(|session| session.parties.get(case.speaker.id())).and_then(|party| party.seq);
-    let highest = session.and_then(|session| session.highest);
+    let (heard, highest) =
+        (session.and_then(|session| session.heard_of(case.speaker.id())), session.and_then(Session::heard));
     let Some(seq) = message.seq else {
         weighed.layers.insert(Layer::State);
         return Ok(());
@@ -108,7 +109,7 @@ fn in_sequence(
         return Err(Rejection::because(Code::SequenceRepeated, text).at("/seq").by("VLP VIII"));
     }
     let follows = |last: Option<i64>| seq <= last.unwrap_or(0).saturating_add(1);
-    if follows(own) || follows(highest) {
+    if follows(heard) || follows(highest) {
         weighed.layers.insert(Layer::State);
     } else {
         let last = highest.map_or_else(|| "it has none yet".to_owned(), |last| format!("the last was {last}"));

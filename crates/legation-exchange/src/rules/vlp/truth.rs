@@ -19,16 +19,15 @@ pub enum Strictness {
 }
 
 /// Says how far the message may go, and holds it if that is not far.
-pub(super) fn look(case: &Case<'_>, message: &Message, weighed: Weighed, ruling: &mut Ruling) -> Level {
+pub(super) fn look(case: &Case<'_>, message: &Message, mut weighed: Weighed, ruling: &mut Ruling) -> Level {
     let Judgement { declared, computed, .. } = message.judged();
-    let Weighed { layers, tally, mut issues } = weighed;
     if computed == Level::Review {
         let says = "Its confidence is 0.9 or more, and it names no source.".to_owned();
-        issues.insert(0, super::weighed::Issue { rule: "VLP VI.3", code: UNPROVEN, says, grave: true });
+        weighed.issues.insert(0, super::weighed::Issue { rule: "VLP VI.3", code: UNPROVEN, says, grave: true });
     }
-    let is_grave = issues.iter().any(|issue| issue.grave);
+    let is_grave = weighed.issues.iter().any(|issue| issue.grave);
     let level = declared.max(if is_grave { Level::Review } else { Level::Safe });
-    let metrics = Metrics::compute(&layers, tally, level);
+    let metrics = weighed.metrics(level);
     ruling.raise(level);
     ruling.metrics = Some(metrics);
     let strict = case.policy.truth == Strictness::Strict;
@@ -37,15 +36,15 @@ pub(super) fn look(case: &Case<'_>, message: &Message, weighed: Weighed, ruling:
             hold("declared_review", "Its sender asks that a person look at it.", ruling);
         }
         if message.kind.asserts() || strict {
-            for issue in issues.iter().filter(|issue| issue.grave) {
+            for issue in weighed.issues.iter().filter(|issue| issue.grave) {
                 hold(issue.code, &issue.says, ruling);
             }
         }
         if strict {
-            hold_by(metrics.gate(), ruling);
+            hold_by(metrics, ruling);
         }
     }
-    for issue in issues {
+    for issue in weighed.issues {
         ruling.find(issue.rule, issue.code, issue.says);
     }
     level
@@ -56,9 +55,12 @@ fn hold(code: &str, says: &str, ruling: &mut Ruling) {
     ruling.reasons.push(reason);
 }
 
-fn hold_by(gate: Gate, ruling: &mut Ruling) {
-    match gate {
+fn hold_by(metrics: Metrics, ruling: &mut Ruling) {
+    match metrics.gate() {
         Gate::Pass => {}
+        Gate::Review if Gate::at(metrics.integrity()) == Gate::Pass => {
+            hold("gate_review", "A hash in it is not that of what it stands beside, or was not compared.", ruling);
+        }
         Gate::Review => hold("gate_review", "Less than three quarters of what it rests on was verified.", ruling),
         Gate::Fail => hold("gate_fail", "Less than half of what it rests on was verified.", ruling),
     }

@@ -1,7 +1,7 @@
 //! What a message rests on, weighed (VLP VII): layers that were verified, references that hold or do not, and
 //! what is to be said of them.
 
-use legation_protocol::vlp::{Layer, Tally};
+use legation_protocol::vlp::{Gate, Layer, Level, Metrics, Tally};
 use std::collections::BTreeSet;
 
 /// The issue of a reference that leads nowhere, or of a hash that is not that of what it stands beside (VLP V).
@@ -26,8 +26,15 @@ pub(super) struct Issue {
 #[derive(Debug)]
 pub(super) struct Weighed {
     pub(super) layers: BTreeSet<Layer>,
-    pub(super) tally: Tally,
     pub(super) issues: Vec<Issue>,
+    /// What holds of what it rests on, each once however often it is named.
+    verified: BTreeSet<String>,
+    /// What does not.
+    refuted: BTreeSet<String>,
+    /// Whether it is said in a session that its sender has a part in.
+    in_session: bool,
+    /// Whether it gives a hash that is not that of what the hash stands beside, or that nobody compared.
+    is_doubtful: bool,
 }
 
 impl Default for Weighed {
@@ -35,19 +42,54 @@ impl Default for Weighed {
     /// refused by them, and uses no right until it is seen to.
     fn default() -> Self {
         let layers = BTreeSet::from([Layer::Intent, Layer::Constraints, Layer::Capability]);
-        Weighed { layers, tally: Tally::default(), issues: Vec::new() }
+        Weighed {
+            layers,
+            issues: Vec::new(),
+            verified: BTreeSet::new(),
+            refuted: BTreeSet::new(),
+            in_session: false,
+            is_doubtful: false,
+        }
     }
 }
 
 impl Weighed {
-    /// A reference that holds.
-    pub(super) fn verified(&mut self) {
-        self.tally.verified += 1;
+    /// A reference that holds, by what it leads to.
+    pub(super) fn verified(&mut self, what: impl Into<String>) {
+        self.verified.insert(what.into());
     }
 
-    /// A reference that does not.
-    pub(super) fn refuted(&mut self) {
-        self.tally.refuted += 1;
+    /// A reference that does not; says whether that is news.
+    pub(super) fn refuted(&mut self, what: impl Into<String>) -> bool {
+        self.refuted.insert(what.into())
+    }
+
+    /// A hash that is not that of what it stands beside; says whether that is news.
+    pub(super) fn altered(&mut self, what: impl Into<String>) -> bool {
+        self.is_doubtful = true;
+        self.refuted(what)
+    }
+
+    /// There are more sources than are checked.
+    pub(super) fn unchecked(&mut self) {
+        self.is_doubtful = true;
+    }
+
+    /// It is said in a session that its sender has a part in.
+    pub(super) fn in_session(&mut self) {
+        self.in_session = true;
+    }
+
+    /// The figures at a level. The session counts where nothing else could be checked, since it says nothing of
+    /// what does not hold; and what gives a wrong hash does not pass, whatever else holds.
+    pub(super) fn metrics(&self, level: Level) -> Metrics {
+        let count = |what: &BTreeSet<String>| u32::try_from(what.len()).unwrap_or(u32::MAX);
+        let mut tally = Tally { verified: count(&self.verified), refuted: count(&self.refuted) };
+        if self.in_session && tally == Tally::default() {
+            tally.verified = 1;
+        }
+        let metrics = Metrics::compute(&self.layers, tally, level);
+        if self.is_doubtful { metrics.no_better_than(Gate::Review) } else { metrics }
     }
 
     /// Something a person should look at.

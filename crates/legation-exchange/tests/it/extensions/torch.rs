@@ -207,7 +207,7 @@ fn a_torch_waits_unseen_while_its_giver_is_suspended() {
     ordered(&mut desk, Order::Suspend { agent: agent(), why: why() });
     assert_eq!(carried(&desk, &bravo)["offers"], json!([]));
     assert_eq!(desk.act(&bravo, receive(json!({"from": "alpha"}))), Err(Code::NotFound));
-    ordered(&mut desk, Order::Resume { agent: agent(), why: why() });
+    ordered(&mut desk, Order::Resume { agent: agent(), escalation: None, why: why() });
     assert_eq!(carried(&desk, &bravo)["offers"][0]["torch"]["gift"], "last words");
     desk.act(&bravo, receive(json!({"from": "alpha"}))).unwrap();
 }

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 pub(super) const EXCHANGE: &str = "agent://local/exchange";
 
-pub(super) fn speaks(desk: &mut Desk, id: &str, dialect: Format) {
+pub(crate) fn speaks(desk: &mut Desk, id: &str, dialect: Format) {
     let wanted = Registration { dialects: Some([dialect].into()), ..Registration::default() };
     desk.register(id, wanted, Who::operator()).unwrap();
 }
 
-pub(super) fn acl(
+pub(crate) fn acl(
     performative: &str,
     n: u32,
     (from, to): (&str, &str),
@@ -31,7 +31,7 @@ pub(super) fn acl(
     .to_string()
 }
 
-pub(super) fn request(n: u32, from: &str, to: &str) -> String {
+pub(crate) fn request(n: u32, from: &str, to: &str) -> String {
     let payload = json!({"task_type": "count", "task_description": "Count.", "task_parameters": {}});
     acl("TASK_REQUEST", n, (from, to), None, &payload)
 }

@@ -1,12 +1,14 @@
-//! Work that is asked for in ACL carries the grants of whoever asks, as a delegation does (CAP Delegation).
+//! Work that is taken on in ACL carries the grants of whoever asked for it, as a delegation does (CAP Delegation). Nobody
+//! is bound by what others only ask of it.
 
 use super::across::{EXCHANGE, acl, request, speaks};
-use super::house::{folds_again, hand, hand_with, inbox, manifest, result, say, state, task, with};
+use super::house::{findings, folds_again, hand, hand_with, held, inbox, manifest, result, say, state, task, with};
 use crate::desk::{Desk, accepted, agent, by, claim, refused};
 use legation_exchange::rules::cap::Narrowing;
-use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
-use legation_exchange::{Directive, Effect, Input, Registration, Said, Verdict, Who};
+use legation_exchange::rules::hold::{Review, Says};
+use legation_exchange::{Directive, Input, Registration, Said, Verdict, Who};
 use legation_protocol::{Code, Format};
+use legation_scan::Severity;
 use serde_json::{Value, json};
 
 const TOOLS: [&str; 2] = ["S/ls", "S/rm"];
@@ -51,31 +53,44 @@ fn answer(desk: &mut Desk, performative: &str, n: u32, (from, to): (&str, &str),
     desk.send(&acl(performative, n, (from, to), Some(&asked), &payload), by(from))
 }
 
+/// Somebody asks another for work, who takes it on.
+fn take_on(desk: &mut Desk, n: u32, from: &str, by_whom: &str) -> u64 {
+    accepted(&desk.send(&request(n, from, by_whom), by(from)));
+    accepted(&answer(desk, "TASK_ACCEPT", 500 + n, (by_whom, from), n))
+}
+
 #[test]
-fn whoever_is_asked_in_acl_is_bound_by_the_grants_of_whoever_asks_until_it_is_over() {
-    let ends: [&[&str]; 5] = [
-        &["TASK_REJECT"],
-        &["NOT_UNDERSTOOD"],
-        &["TASK_ACCEPT", "INFORM_RESULT"],
-        &["TASK_ACCEPT", "FAILURE"],
-        &["TASK_ACCEPT"],
-    ];
-    for steps in ends {
+fn whoever_takes_work_on_in_acl_is_bound_by_the_grants_of_whoever_asked_until_it_is_over() {
+    for end in ["INFORM_RESULT", "FAILURE"] {
         let mut desk = granted();
         assert!(is_free(&mut desk, "ann"), "nobody has asked it");
-        accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
-        assert!(!is_free(&mut desk, "ann"), "from when it is asked");
-        assert!(is_free(&mut desk, "bob"), "nobody has asked another");
-        for (n, step) in (10..).zip(steps) {
-            accepted(&answer(&mut desk, step, n, ("ann", "pm"), 1));
-        }
-        assert_eq!(is_free(&mut desk, "ann"), *steps != ["TASK_ACCEPT"], "{steps:?}");
+        let taken = take_on(&mut desk, 1, "pm", "ann");
+        assert_eq!(findings(&desk, taken), ["bound_below"]);
+        assert!(!is_free(&mut desk, "ann"), "from when it takes it on");
+        assert!(is_free(&mut desk, "bob"), "another has not");
+        accepted(&answer(&mut desk, end, 10, ("ann", "pm"), 1));
+        assert!(is_free(&mut desk, "ann"), "{end}");
         folds_again(&desk);
     }
     let mut desk = granted();
-    accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+    take_on(&mut desk, 1, "pm", "ann");
+    folds_again(&desk);
     desk.passes(desk.policy.talks.idle);
     assert!(is_free(&mut desk, "ann"), "given up");
+}
+
+#[test]
+fn a_request_alone_binds_nobody() {
+    for answered in [None, Some("TASK_REJECT"), Some("NOT_UNDERSTOOD")] {
+        let mut desk = granted();
+        accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+        if let Some(step) = answered {
+            accepted(&answer(&mut desk, step, 10, ("ann", "pm"), 1));
+        }
+        assert!(is_free(&mut desk, "ann"), "{answered:?}");
+        accepted(&hand(&mut desk, "own", "ann", "bob"));
+        assert_eq!(task(&desk, "own").parent, None, "{answered:?}: what it hands on is its own");
+    }
 }
 
 #[test]
@@ -84,7 +99,7 @@ fn a_scope_that_is_not_granted_is_not_had() {
     let scoped = json!({"attachments": [{"type": "tool_call_result", "server_id": "S", "tool": "ls", "result": {},
         "scope": "read:S"}]});
     accepted(&say(&mut desk, "anything", "ann", "pm", scoped.clone()));
-    accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+    take_on(&mut desk, 1, "pm", "ann");
     assert_eq!(refused(&say(&mut desk, "anything", "ann", "pm", scoped)), Code::ScopeDenied);
 }
 
@@ -99,7 +114,7 @@ fn what_is_only_said_or_asked_binds_nobody() {
 #[test]
 fn what_is_delegated_from_there_is_a_part_of_the_askers_task() {
     let mut desk = granted();
-    accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+    take_on(&mut desk, 1, "pm", "ann");
     let (root, _) = desk.state.rules().cap.named("R").next().unwrap();
     accepted(&hand(&mut desk, "fresh", "ann", "bob"));
     assert_eq!((task(&desk, "fresh").parent, task(&desk, "fresh").depth), (Some(root), 2));
@@ -112,7 +127,7 @@ fn what_is_delegated_from_there_is_a_part_of_the_askers_task() {
     accepted(&result(&mut desk, "R", "pm", "orchestrator"));
     assert_eq!(refused(&hand(&mut desk, "late", "ann", "bob")), Code::TaskState);
     assert!(!is_free(&mut desk, "ann"), "the conversation is open");
-    accepted(&answer(&mut desk, "TASK_REJECT", 10, ("ann", "pm"), 1));
+    accepted(&answer(&mut desk, "FAILURE", 10, ("ann", "pm"), 1));
     accepted(&hand(&mut desk, "own", "ann", "bob"));
     assert_eq!(task(&desk, "own").parent, None);
     folds_again(&desk);
@@ -122,7 +137,7 @@ fn what_is_delegated_from_there_is_a_part_of_the_askers_task() {
 fn a_tree_of_ones_own_is_no_way_out() {
     let mut desk = granted();
     accepted(&hand(&mut desk, "own", "ann", "bob"));
-    accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+    take_on(&mut desk, 1, "pm", "ann");
     with(&mut desk, manifest("ann", &["bob", "eve"], None, &TOOLS)).unwrap();
     desk.agent("eve");
     assert_eq!(refused(&hand(&mut desk, "own.1", "ann", "eve")), Code::TaskLineage);
@@ -134,23 +149,19 @@ fn a_tree_of_ones_own_is_no_way_out() {
 }
 
 #[test]
-fn a_request_that_is_held_binds_nobody_before_it_goes_on() {
+fn whoever_takes_work_on_is_bound_when_that_goes_on() {
     for says in [Says::Approve, Says::Refuse] {
         let mut desk = granted();
-        let before = desk.state.clone();
         accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
-        // As if a rule had held it for a person.
-        desk.state = before;
-        let entry = desk.record.last_mut().unwrap();
-        let Effect::Accepted(held) = &mut entry.effect else { panic!("no message") };
-        held.ruled.held = vec![Reason { code: "test".into(), says: "waits".into(), lifts: Lifter::Person }];
-        let (message, digest) = (entry.position, held.digest.clone());
-        desk.state.apply(entry);
-        assert!(is_free(&mut desk, "ann"));
+        let asked = format!("5b1f0c9e-3a77-4c1d-9a46-{:012}", 1);
+        let accept = acl("TASK_ACCEPT", 2, ("ann", "pm"), Some(&asked), &json!({"status": "accepted"}));
+        let message = held(&desk.suspect(&accept, by("ann"), Severity::High));
+        assert!(is_free(&mut desk, "ann"), "it waits for a person");
+        let digest = desk.state.rules().holds.get(message).unwrap().digest.clone().unwrap();
         let order = Box::new(Directive::Review(Review { message, says, digest, why: "because".to_owned() }));
         accepted(&desk.ask(Input::Order { order, who: Who::operator() }));
-        desk.passes(std::time::Duration::from_secs(1));
         assert_eq!(is_free(&mut desk, "ann"), says == Says::Refuse, "{says:?}");
+        folds_again(&desk);
     }
 }
 
@@ -160,7 +171,7 @@ fn whoever_asks_somebody_above_binds_nobody() {
     with(&mut desk, manifest("bob", &["ann"], None, &TOOLS)).unwrap();
     let grants = json!({"grants": {"tools": ["ls"], "scopes": []}});
     accepted(&hand_with(&mut desk, "own", "ann", "bob", grants));
-    accepted(&desk.send(&request(1, "bob", "ann"), by("bob")));
+    take_on(&mut desk, 1, "bob", "ann");
     assert!(is_free(&mut desk, "ann"));
 }
 
@@ -173,7 +184,7 @@ fn under_strict_narrowing_nobody_in_between_is_left_out() {
         with(&mut desk, manifest("ann", &["bob"], None, &["S/ls"])).unwrap();
         with(&mut desk, manifest("bob", &[], None, &TOOLS)).unwrap();
         accepted(&hand(&mut desk, "R", "orchestrator", "pm"));
-        accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+        take_on(&mut desk, 1, "pm", "ann");
         accepted(&hand(&mut desk, "fresh", "ann", "bob"));
         let shown = show(&mut desk, "fresh", "bob", "rm");
         assert_eq!(matches!(shown, Verdict::Accepted { .. }), want, "{narrowing:?}: {shown:?}");
@@ -183,7 +194,7 @@ fn under_strict_narrowing_nobody_in_between_is_left_out() {
 #[test]
 fn whoever_holds_a_task_acts_in_that_and_extends_it() {
     let mut desk = granted();
-    accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
+    take_on(&mut desk, 1, "pm", "ann");
     accepted(&hand(&mut desk, "T2", "orchestrator", "ann"));
     accepted(&show(&mut desk, "T2", "ann", "rm"));
     assert_eq!(refused(&hand(&mut desk, "fresh", "ann", "bob")), Code::TaskLineage);
@@ -193,8 +204,8 @@ fn whoever_holds_a_task_acts_in_that_and_extends_it() {
 #[test]
 fn grants_go_on_from_request_to_request() {
     let mut desk = granted();
-    accepted(&desk.send(&request(1, "pm", "ann"), by("pm")));
-    accepted(&desk.send(&request(2, "ann", "bob"), by("ann")));
+    take_on(&mut desk, 1, "pm", "ann");
+    take_on(&mut desk, 2, "ann", "bob");
     assert!(!is_free(&mut desk, "bob"));
     // And into CAP, where the exchange makes a task of it.
     speaks(&mut desk, "bob", Format::Cap);
@@ -223,9 +234,12 @@ fn a_query_in_vlp_that_is_put_in_acl_binds_too() {
     speaks(&mut desk, "ann", Format::Acl);
     let query = claim("pm", "ann", "query-1", "How many?").replace(r#""claim""#, r#""query""#);
     accepted(&desk.send(&query, by("pm")));
-    assert!(!is_free(&mut desk, "ann"));
+    assert!(is_free(&mut desk, "ann"), "it has not answered");
     let asked = inbox(&desk, "ann").iter().find(|message| message["performative"] == "TASK_REQUEST").cloned().unwrap();
     let done = json!({"task_status": "success", "result_summary": "12.", "result_details": {}});
+    let accept = json!({"status": "accepted"});
+    accepted(&desk.send(&acl("TASK_ACCEPT", 6, ("ann", EXCHANGE), asked["message_id"].as_str(), &accept), by("ann")));
+    assert!(!is_free(&mut desk, "ann"), "it has taken it on");
     folds_again(&desk);
     accepted(&desk.send(&acl("INFORM_RESULT", 7, ("ann", EXCHANGE), asked["message_id"].as_str(), &done), by("ann")));
     assert!(is_free(&mut desk, "ann"));
@@ -233,7 +247,7 @@ fn a_query_in_vlp_that_is_put_in_acl_binds_too() {
 }
 
 #[test]
-fn all_of_a_group_are_bound_until_one_takes_it_on_and_who_declines_is_free() {
+fn of_a_group_only_who_takes_it_on_is_bound() {
     let mut desk = granted();
     let can: Value = json!({"actions": ["count"], "topics": ["count"]});
     let groups = Some(["crew".to_owned()].into());
@@ -245,10 +259,9 @@ fn all_of_a_group_are_bound_until_one_takes_it_on_and_who_declines_is_free() {
     with(&mut desk, manifest("eve", &[], None, &TOOLS)).unwrap();
     accepted(&desk.send(&request(1, "pm", "crew"), by("pm")));
     for id in ["ann", "bob", "eve"] {
-        assert!(!is_free(&mut desk, id), "{id}");
+        assert!(is_free(&mut desk, id), "{id}");
     }
     accepted(&answer(&mut desk, "TASK_REJECT", 10, ("eve", "pm"), 1));
-    assert!(is_free(&mut desk, "eve") && !is_free(&mut desk, "bob"));
     accepted(&answer(&mut desk, "TASK_ACCEPT", 11, ("ann", "pm"), 1));
     assert!(is_free(&mut desk, "bob") && !is_free(&mut desk, "ann"));
     folds_again(&desk);
@@ -260,7 +273,7 @@ fn instances_are_bound_with_whoever_was_asked_and_ask_with_its_grants() {
     let copy = |base: &str| Registration { instance_of: Some(base.to_owned()), ..Registration::default() };
     desk.register("ann-a", copy("ann"), agent("ann")).unwrap();
     desk.register("pm-a", copy("pm"), agent("pm")).unwrap();
-    accepted(&desk.send(&request(1, "pm-a", "ann"), by("pm-a")));
+    take_on(&mut desk, 1, "pm-a", "ann");
     for id in ["ann", "ann-a"] {
         assert!(!is_free(&mut desk, id), "{id}");
     }

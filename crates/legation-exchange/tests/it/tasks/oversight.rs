@@ -97,11 +97,13 @@ fn only_the_overseer_decides() {
 #[test]
 fn a_decision_is_about_the_work_it_names() {
     let mut desk = analysed();
+    desk.policy.oversight = Oversight::Strict;
     let none = decide(&mut desk, "T1.1", "qa-1", "pm-1", "approve", None);
     assert_eq!(refused(&none), Code::OversightConflict, "nothing is held");
-    held(&result(&mut desk, "T1.1", "analyst-1", "pm-1"));
+    let file = json!({ "attachments": [{ "type": "file", "path": "draft" }] });
+    held(&say(&mut desk, "T1.1", "analyst-1", "pm-1", file));
     let first = shown(&desk, "qa-1");
-    held(&say(&mut desk, "T1.1", "analyst-1", "pm-1", json!({ "final": true, "content": "changed" })));
+    held(&result(&mut desk, "T1.1", "analyst-1", "pm-1"));
     let second = shown(&desk, "qa-1");
     assert_ne!(first, second);
     let any = decide(&mut desk, "T1.1", "qa-1", "pm-1", "approve", None);

@@ -135,7 +135,7 @@ fn suspend(desk: &mut Desk, agent: &str) {
 }
 
 fn resume(desk: &mut Desk, agent: &str) {
-    stands(desk, vcp::Order::Resume { agent: agent.to_owned(), why: "fine".to_owned() });
+    stands(desk, vcp::Order::Resume { agent: agent.to_owned(), escalation: None, why: "fine".to_owned() });
 }
 
 /// Whether an agent has the words of this delegator.

@@ -4,6 +4,7 @@
 mod core;
 mod extensions;
 mod letters;
+mod others;
 mod rest;
 
 pub(super) use extensions::given;
@@ -86,6 +87,8 @@ fn words(tool: Tool) -> Words {
         Tool::ShowTask => rest::show_task(),
         Tool::SearchMemory => rest::search_memory(),
         Tool::Explain => rest::explain(),
+        Tool::ListBound => others::list(),
+        Tool::CallBound => others::call(),
         Tool::ListReviews => rest::list_reviews(),
         Tool::DecideReview => rest::decide_review(),
         Tool::ResumeAgent => rest::resume_agent(),

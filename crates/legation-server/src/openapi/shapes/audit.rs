@@ -49,7 +49,13 @@ fn receipt() -> Value {
     );
     let members = [
         must("kind", one_of("What this is.", &["legation-receipt-1"])),
-        must("verdict", one_of("What was decided; what was `held` may have gone on since.", &["accepted", "held"])),
+        must(
+            "verdict",
+            one_of(
+                "What was decided; what was `held` may have gone on since. `answered` is of what a tool answered.",
+                &["accepted", "held", "answered"],
+            ),
+        ),
         must("message_id", text("The message's id.")),
         must("digest", as_a("Hash", "SHA-256 of the message's canonical form without its signature.")),
         must("position", number("Where in the record it lies.")),

@@ -1,7 +1,7 @@
 //! Escalations.
 
 use super::Shape;
-use crate::openapi::schema::{closed, flag, list, must, number, object, of, one_of, or_null, text, time};
+use crate::openapi::schema::{closed, flag, list, may, must, number, object, of, one_of, or_null, text, time};
 use serde_json::Value;
 
 pub(super) fn shapes() -> Vec<Shape> {
@@ -18,7 +18,23 @@ pub(super) fn shapes() -> Vec<Shape> {
                 ],
             ),
         ),
-        ("Ordered", closed("Why an agent is stopped or may go on.", [must("reason", text("Why. The agent is told."))])),
+        ("Ordered", closed("Why an agent is stopped.", [must("reason", text("Why. The agent is told."))])),
+        (
+            "Resumed",
+            closed(
+                "Why an agent may go on.",
+                [
+                    must("reason", text("Why. The agent is told.")),
+                    may(
+                        "escalation",
+                        or_null(text(
+                            "From which escalation, by message id or position. Left out: all that stops it, for an \
+                             operator; the only one there is, for the agent above.",
+                        )),
+                    ),
+                ],
+            ),
+        ),
     ]
 }
 

@@ -11,6 +11,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     ];
     vec![
         ("Evidence", evidence()),
+        ("HaltEvidence", halt()),
         (
             "EvidenceLink",
             super::truth::link("A message of a chain, as whoever asks is shown it.", super::messages::bytes_told()),
@@ -58,6 +59,23 @@ fn evidence() -> Value {
             must("authoritative", number("The one of them that counts, by its position.")),
             must("asked", or_null(of("HeldMessage"))),
             must("words", list("What was said of holding it, in order.", &word)),
+        ],
+    )
+}
+
+fn halt() -> Value {
+    object(
+        "What a halted session rests on.",
+        [
+            must("session", text("Which.")),
+            must("halted_by", number("The message that halted it.")),
+            must("chain", list("That message, what it names and what names it, in order.", &of("EvidenceLink"))),
+            must("authoritative", number("The one of them that counts, by its position.")),
+            must(
+                "messages",
+                list("What else was said in it, or is stopped with it, oldest first.", &of("HeldMessage")),
+            ),
+            must("more", flag("Whether there is more than is told.")),
         ],
     )
 }

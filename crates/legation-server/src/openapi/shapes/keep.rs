@@ -50,6 +50,7 @@ fn erased() -> Value {
             must("status", one_of("What was done.", &["erased", "dry_run", "nothing_to_erase"])),
             must("messages", number("How many messages.")),
             must("refusals", number("How many refusals.")),
+            must("calls", number("How many calls of tools, and entries that say what came of one.")),
             must(
                 "echoes",
                 number(

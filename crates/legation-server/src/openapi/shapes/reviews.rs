@@ -52,6 +52,17 @@ fn finding() -> Value {
             must("code", text("What, for programs.")),
             must("says", text("What, in words.")),
             may("spot", as_a("Spot", "The text it is about, where it is of the scan.")),
+            may("about", list("The members it is about, where it is about some of several.", &about())),
+        ],
+    )
+}
+
+fn about() -> Value {
+    object(
+        "A member of the message.",
+        [
+            must("at", text("Which, as a JSON pointer.")),
+            may("entry", number("The entry of the record that bears it out.")),
         ],
     )
 }

@@ -66,7 +66,11 @@ pub(super) fn link(about: &str, bytes: Member) -> Value {
     let roles = ["original", "ground", "correction", "dispute", "evidence", "mention"];
     let part = super::messages::facts().into_iter().chain([bytes]).chain(judged([
         must("role", one_of("What it is to the original.", &roles)),
-        must("in_force", flag("Whether it went on: it was never held, or was released.")),
+        must(
+            "in_force",
+            flag("Whether it counts: it was never held, or was released, and no correction took its place."),
+        ),
+        may("corrected_by", number("The correction that took its place last.")),
         must("names", list("The messages it names.", &number("A position."))),
     ]));
     object(about, part)
@@ -87,7 +91,7 @@ fn truth() -> Value {
     )
 }
 
-fn judged(first: [Member; 3]) -> impl Iterator<Item = Member> {
+fn judged<const N: usize>(first: [Member; N]) -> impl Iterator<Item = Member> {
     let level = or_null(one_of("How far it may go by itself.", &["safe", "review", "block"]));
     let level = match level {
         Value::Object(mut members) => {

@@ -183,6 +183,13 @@ fn who_may_not_come_in_is_told_before_there_is_a_socket() {
     check(426, "schema_invalid", &[("Authorization", &bearer), ("Sec-WebSocket-Version", "8")]);
     let answer = house.ask("GET", "/vcp/ws").by(&ann.token).get();
     assert_eq!(answer.status, 426);
+    // HTTP/1.0 knows no upgrades, whatever its headers say.
+    let former = format!(
+        "GET /vcp/ws HTTP/1.0\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: {bearer}\r\n\r\n"
+    );
+    let answer = house.raw(former.as_bytes());
+    assert!(answer.split(' ').nth(1) == Some("426"), "{answer}");
 }
 
 #[test]

@@ -1,23 +1,23 @@
 //! An overseer's word on held work: approve, revise or reject, of the work with this digest.
 
-use super::SPEC;
+use super::{SPEC, foreign};
 use crate::agent::Agent;
 use crate::rules::cap::change::Change;
 use crate::rules::cap::place::{Place, is_or_instance, oversees};
 use crate::rules::cap::task::{Review, Task};
 use crate::rules::cap::{Oversight, failure, words};
 use crate::rules::hold::{self, Lifter};
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Ruling, scan};
 use legation_protocol::cap::{Body, Decision, ErrorCode, Message};
 use legation_protocol::json::Json;
 use legation_protocol::{Code, Rejection, vlp};
 use serde_json::Value;
 
 /// Work that waits for the word of the one who speaks.
-struct Held<'c> {
-    message: u64,
-    number: u64,
-    task: &'c Task,
+pub(super) struct Held<'c> {
+    pub(super) message: u64,
+    pub(super) number: u64,
+    pub(super) task: &'c Task,
     overseer: &'c str,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn decide(
     Ok(())
 }
 
-fn apply(case: &Case<'_>, held: &Held<'_>, decision: Decision, why: String, ruling: &mut Ruling) {
+pub(super) fn apply(case: &Case<'_>, held: &Held<'_>, decision: Decision, why: String, ruling: &mut Ruling) {
     match decision {
         Decision::Approve => approve(case, held, Some(why), ruling),
         Decision::Revise => turn_back(case, held, "to be revised", &why, ruling),
@@ -65,13 +65,14 @@ pub(in crate::rules) fn decide_in_vlp(
     ruling: &mut Ruling,
 ) -> Result<(), Rejection> {
     let to_us = message.receiver.as_deref().is_some_and(|to| case.policy.is_exchange(to));
-    let topic = message.topic.as_deref().filter(|_| to_us && message.kind == vlp::Kind::Notice);
-    let Some((_, decision)) = TOPICS.into_iter().find(|(name, _)| Some(*name) == topic) else { return Ok(()) };
-    let refuse = |text| Err(Rejection::because(Code::OversightConflict, text).at("/payload/digest").by(SPEC));
-    let Some(agent) = case.speaker.agent() else { return Err(not_overseer().at("/sender")) };
-    if !ruling.reasons.is_empty() {
-        return refuse("a decision that waits for a person decides nothing");
+    let refuse = |text, at| Err(Rejection::because(Code::OversightConflict, text).at(at).by(SPEC));
+    if to_us && message.kind == vlp::Kind::Response && !foreign::shown(case).is_empty() {
+        let text = "a response decides nothing: decide by a notice with the topic work_approved, work_to_revise or work_rejected, and ask by a query";
+        return refuse(text, "/type");
     }
+    let Some(decision) = decision_in_vlp(case, message) else { return Ok(()) };
+    let refuse = |text| refuse(text, "/payload/digest");
+    let Some(agent) = case.speaker.agent() else { return Err(not_overseer().at("/sender")) };
     let payload = message.payload.as_ref().map(Json::to_value).unwrap_or_default();
     let digest = payload.get("digest").and_then(Value::as_str);
     let mut meant = waiting(case, agent).filter(|(_, review)| digest.is_none_or(|digest| review.digest == digest));
@@ -90,8 +91,30 @@ pub(in crate::rules) fn decide_in_vlp(
     }
 }
 
+fn decision_in_vlp(case: &Case<'_>, message: &vlp::Message) -> Option<Decision> {
+    let to_us = message.receiver.as_deref().is_some_and(|to| case.policy.is_exchange(to));
+    let topic = message.topic.as_deref().filter(|_| to_us && message.kind == vlp::Kind::Notice);
+    TOPICS.into_iter().find(|(name, _)| Some(*name) == topic).map(|(_, decision)| decision)
+}
+
+/// Refuses a decision that is to wait for a person: it would decide nothing, and the work go on waiting.
+pub(in crate::rules) fn must_not_wait(case: &Case<'_>) -> Result<(), Rejection> {
+    let at = match case.received.message() {
+        legation_protocol::Message::Cap(message) if message.decision.is_some() && message.is_final != Some(true) => {
+            "/decision"
+        }
+        legation_protocol::Message::Vlp(message) if decision_in_vlp(case, message).is_some() => "/topic",
+        legation_protocol::Message::Vcp(_)
+        | legation_protocol::Message::Acl(_)
+        | legation_protocol::Message::Cap(_)
+        | legation_protocol::Message::Vlp(_) => return Ok(()),
+    };
+    let text = "a decision that waits for a person decides nothing: give it in words that need no second look";
+    Err(Rejection::because(Code::OversightConflict, text).at(at).by(SPEC))
+}
+
 /// Everything that waits for an agent's word, or for that of the agent it is an instance of.
-fn waiting<'c>(case: &Case<'c>, agent: &'c Agent) -> impl Iterator<Item = (Held<'c>, &'c Review)> {
+pub(super) fn waiting<'c>(case: &Case<'c>, agent: &'c Agent) -> impl Iterator<Item = (Held<'c>, &'c Review)> {
     let (kept, holds) = (&case.state.rules.cap, &case.state.rules.holds);
     let overseers = [Some(agent.id.as_str()), agent.instance_of.as_deref()];
     overseers.into_iter().flatten().flat_map(move |overseer| {
@@ -161,7 +184,9 @@ fn turn_back(case: &Case<'_>, held: &Held<'_>, what: &str, why: &str, ruling: &m
     let Held { message, task, .. } = *held;
     let by = format!("agent {}", case.speaker.id());
     let text = format!("Your work in entry {message} is {what} and does not go on. {}: {why}", case.speaker.id());
+    let first = ruling.heard.len();
     words::tell(case.state, task, &task.assignee, text, ruling);
+    ruling.mark_from(first, &scan::quoted(case.scanned));
     ruling.change(hold::Change::Refused { message, by, why: why.to_owned() }.into());
 }
 
@@ -169,7 +194,7 @@ fn turn_back(case: &Case<'_>, held: &Held<'_>, what: &str, why: &str, ruling: &m
 fn reject(case: &Case<'_>, held: &Held<'_>, ruling: &mut Ruling) {
     let Held { number, task, .. } = *held;
     let (code, by) = (ErrorCode::Forbidden, case.speaker.id().to_owned());
-    ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true }.into());
+    ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true, rejected: true }.into());
     let text = format!("The overseer rejected the result of {}.", task.id);
     failure::tell(case.state, case.policy, case.now, (number, task), (code, text), ruling);
 }

@@ -45,6 +45,7 @@ impl Kept {
             grant: opened.grant.clone(),
             narrowed: None,
             stage: Stage::Closed,
+            waits: opened.waits,
             opened_at: at.at,
             deadline: opened.deadline,
             ended_at: None,
@@ -63,7 +64,11 @@ impl Kept {
         };
         self.names.or_default(&task.id).insert(task.opener.clone(), number);
         self.seat(&task.delegator, &task.id, number);
-        self.seat(&task.assignee, &task.id, number);
+        if opened.waits {
+            self.waiting.insert(number);
+        } else {
+            self.seat(&task.assignee, &task.id, number);
+        }
         if let Some(above) = opened.parent.and_then(|parent| self.tasks.get_mut(&parent)) {
             above.parts.insert(number);
         }
@@ -85,7 +90,9 @@ impl Kept {
             return;
         }
         (task.stage, task.ended_at, task.narrowed) = (Stage::Open, None, None);
-        put(&mut self.held, &task.assignee, number);
+        if !task.waits {
+            put(&mut self.held, &task.assignee, number);
+        }
         put(&mut self.handed, task.counts_for(), number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
@@ -94,11 +101,28 @@ impl Kept {
         self.grow(root, number);
     }
 
-    /// Nobody works on it any more. What waits in it for a word will be turned back.
+    /// The delegation goes on: whoever it is for has a part in the task from now on.
+    fn reach(&mut self, number: u64) {
+        let Some(task) = self.tasks.get_mut(&number).filter(|_| self.waiting.remove(&number)) else { return };
+        task.waits = false;
+        put(&mut self.held, &task.assignee, number);
+        put(&mut self.seats, &seat(&task.assignee, &task.id), number);
+    }
+
+    /// The delegation does not go on.
+    fn call_off(&mut self, at: At, number: u64) {
+        self.stale.remove(&number);
+        if self.waiting.remove(&number) {
+            self.close(at, number);
+        }
+    }
+
+    /// Nobody works on it any more. What waits in it for a word will be turned back, and so will its delegation.
     fn end(&mut self, at: At, number: u64, stage: Stage) {
         let Some(task) = self.tasks.get_mut(&number).filter(|task| task.is_open()) else { return };
         (task.stage, task.ended_at, task.asked_user) = (stage, Some(at.at), None);
         self.stale.extend(task.reviews.keys());
+        self.stale.extend(self.waiting.take(&number));
         self.stranded.retain(|message| !task.reviews.contains_key(message));
         self.deadlines.remove(&(task.deadline, number));
         take(&mut self.held, &task.assignee, number);
@@ -172,6 +196,7 @@ impl Kept {
 
     /// A held message went on.
     pub(crate) fn released(&mut self, at: At, message: u64) {
+        self.reach(message);
         if let Some((number, review)) = self.reviewed_once(message)
             && review.is_final
         {
@@ -180,16 +205,20 @@ impl Kept {
     }
 
     /// A held message did not go on.
-    pub(crate) fn refused(&mut self, message: u64) {
+    pub(crate) fn refused(&mut self, at: At, message: u64) {
         self.reviewed_once(message);
+        self.call_off(at, message);
     }
 
     /// What is erased waits for nobody.
-    pub(crate) fn erased(&mut self, is_erased: &impl Fn(u64) -> bool) {
-        let gone: Vec<_> = self.reviews.keys().copied().filter(|message| is_erased(*message)).collect();
+    pub(crate) fn erased(&mut self, at: At, is_erased: &impl Fn(u64) -> bool) {
+        let waiting = self.reviews.keys().chain(&self.waiting).copied();
+        let gone: Vec<_> = waiting.filter(|message| is_erased(*message)).collect();
         for message in gone {
-            self.reviewed_once(message);
+            self.refused(at, message);
         }
+        self.calls.erase(is_erased);
+        self.trees.values_mut().for_each(|tree| tree.erase(is_erased));
     }
 
     pub(in crate::rules::cap) fn strand(&mut self, message: u64) {
@@ -208,9 +237,9 @@ impl Kept {
         self.end(at, number, Stage::Done);
     }
 
-    pub(in crate::rules::cap) fn err(&mut self, at: At, number: u64, (code, by): (i64, &str), fails: bool) {
+    pub(in crate::rules::cap) fn err(&mut self, at: At, number: u64, failure: Failure, fails: bool) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
-        task.fail(Failure { position: at.position, code, by: by.to_owned() });
+        task.fail(failure);
         if fails {
             self.end(at, number, Stage::Failed);
         }
@@ -277,7 +306,10 @@ impl Kept {
     /// An agent is gone.
     pub(crate) fn removed(&mut self, agent: &str) {
         self.rights.remove(agent);
+        self.calls.forget(agent);
         self.lost.extend(self.held.get(agent).into_iter().chain(self.handed.get(agent)).flatten());
+        let is_for = |number: &&u64| self.tasks.get(number).is_some_and(|task| task.assignee == agent);
+        self.lost.extend(self.waiting.iter().filter(is_for));
         self.stranded.extend(self.overseen.get(agent).into_iter().flatten());
     }
 }

@@ -4,7 +4,7 @@ use super::fold::take;
 use super::{Kept, seat};
 use crate::rules::cap::task::Task;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A tree of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub(in crate::rules::cap) struct Tree {
     pub(super) ended: Option<u64>,
     /// Results of tools that were shown in it, and in which task.
     results: VecDeque<(String, u64)>,
+    /// Those of them that came through the gateway, and the entry that says so.
+    #[serde(default)]
+    borne_out: BTreeMap<String, u64>,
     /// What waits for a word in it.
     pub(super) reviews: BTreeSet<u64>,
 }
@@ -40,23 +43,37 @@ impl Tree {
         self.results.iter().filter(move |(digest, _)| digest == result).map(|(_, task)| *task)
     }
 
+    /// The entry that bears a result out which was shown in it.
+    pub(in crate::rules::cap) fn borne_out(&self, result: &str) -> Option<u64> {
+        self.borne_out.get(result).copied()
+    }
+
+    /// What was erased bears nothing out.
+    pub(super) fn erase(&mut self, is_erased: &impl Fn(u64) -> bool) {
+        self.borne_out.retain(|_, answer| !is_erased(*answer));
+    }
+
     fn show(&mut self, result: &str, task: u64) {
         if self.shown(result).any(|seen| seen == task) {
             return;
         }
-        if self.results.len() >= RESULTS {
-            self.results.pop_front();
+        if self.results.len() >= RESULTS
+            && let Some((oldest, _)) = self.results.pop_front()
+            && self.shown(&oldest).next().is_none()
+        {
+            self.borne_out.remove(&oldest);
         }
         self.results.push_back((result.to_owned(), task));
     }
 }
 
 impl Kept {
-    pub(in crate::rules::cap) fn show(&mut self, number: u64, results: &[String]) {
+    pub(in crate::rules::cap) fn show(&mut self, number: u64, results: &[String], verified: &BTreeMap<String, u64>) {
         let Some(task) = self.tasks.get(&number) else { return };
         let Some(tree) = self.trees.get_mut(&task.root) else { return };
         for result in results {
             tree.show(result, number);
+            tree.borne_out.extend(verified.get(result).map(|answer| (result.clone(), *answer)));
         }
     }
 

@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::{Case, Ruling, translate};
 use crate::state::State;
-use legation_protocol::vcp::{Floor, Payload, Rule, Setter};
+use legation_protocol::vcp::{Floor, Mode, Payload, Rule, Setter};
 use legation_protocol::vlp::Level;
 use legation_protocol::{Code, Message, Rejection};
 use std::collections::BTreeSet;
@@ -73,6 +73,18 @@ pub(in crate::rules::vcp) fn is_free(message: &Message) -> bool {
         Payload::Escalation(_) => true,
         Payload::ConstraintPropagate(laid) => laid.constraints.iter().all(|one| matches!(one.rule, Rule::Resume(_))),
         Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => false,
+    }
+}
+
+/// Whether a message lays constraints beside those that are there: a merge takes none away.
+pub(in crate::rules::vcp) fn only_binds(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::ConstraintPropagate(laid) => {
+            let resumes = laid.constraints.iter().any(|one| matches!(one.rule, Rule::Resume(_)));
+            laid.propagation_mode == Mode::Merge && !resumes
+        }
+        Payload::Escalation(_) | Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => false,
     }
 }
 

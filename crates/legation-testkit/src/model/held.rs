@@ -1,0 +1,81 @@
+//! A held message changes nothing but itself until it goes on, and then all that it was to change; refused, nothing.
+
+use super::order::By;
+use super::{Check, Model, ensure};
+use crate::asked::Asked;
+use crate::letter::{Letter, Says};
+use legation_exchange::Accepted;
+use legation_exchange::rules::hold::Lifter;
+use legation_exchange::rules::{Change, acl, cap, hold, vlp};
+
+impl Model {
+    /// What an entry with a held message changes at once is of that message alone.
+    pub(super) fn changes_nothing_else(
+        &mut self,
+        position: u64,
+        letter: Option<&Letter>,
+        accepted: &Accepted,
+    ) -> Check {
+        let ruled = &accepted.ruled;
+        if ruled.held.is_empty() {
+            return ensure(ruled.later.is_empty(), || format!("{position} is not held, and changes something later"));
+        }
+        let for_a_person = ruled.held.iter().any(|reason| reason.lifts == Lifter::Person);
+        let decides = letter.is_some_and(|letter| matches!(letter.says, Says::Decides { .. }));
+        ensure(!decides, || format!("{position} decides, and waits for somebody"))?;
+        let other = ruled.changes.iter().find(|change| !is_own(change, for_a_person));
+        ensure(other.is_none(), || format!("{position} is held, and changes more than itself: {other:?}"))?;
+        if letter.is_some_and(Letter::is_held_back) {
+            self.counts.suspected += 1;
+        }
+        if !ruled.later.is_empty() {
+            self.later.insert(position, (letter.map(|letter| letter.number), ruled.later.clone()));
+        }
+        Ok(())
+    }
+
+    /// A held message went on: what it changes now.
+    pub(super) fn come_to_pass(&mut self, asked: &Asked, message: u64) -> Check {
+        let Some((letter, mut changes)) = self.later.remove(&message) else { return Ok(()) };
+        changes.retain(|change| !matches!(change, Change::Acl(change) if self.is_too_late(change)));
+        match letter {
+            Some(number) => self.changes(asked, message, &changes, &By::Letter(asked.letter(number)?)),
+            None => self.changes(asked, message, &changes, &By::Exchange),
+        }
+    }
+
+    /// A held message does not go on, and nor does what the exchange said because of it.
+    pub(super) fn call_off(&mut self, message: u64) {
+        self.later.remove(&message);
+        self.no_delegation(message);
+        self.drop_said(message, &[Lifter::Original(message), Lifter::Cleared(message)]);
+    }
+
+    /// What was said because of a message, and waits for this, goes nowhere.
+    pub(super) fn drop_said(&mut self, message: u64, lifts: &[Lifter]) {
+        let waits = |held: &super::holds::Held| lifts.iter().any(|lifts| held.waits_for(lifts));
+        let said = self.holds.range(message..).filter(|(_, held)| waits(held));
+        for said in said.map(|(said, _)| *said).collect::<Vec<_>>() {
+            self.holds.remove(&said);
+            self.later.remove(&said);
+            self.ended.insert(said);
+        }
+    }
+}
+
+/// Whether a change is of the message alone that it is part of. Its author may take back its own work by what waits for
+/// an overseer and no person.
+fn is_own(change: &Change, for_a_person: bool) -> bool {
+    match change {
+        Change::Cap(cap::Change::Opened(opened)) => opened.waits,
+        Change::Vlp(vlp::Change::Spoke(spoke)) => spoke.held,
+        Change::Hold(hold::Change::Refused { .. }) => !for_a_person,
+        Change::Cap(change) => matches!(change, cap::Change::Waits { .. } | cap::Change::Said { user: None, .. }),
+        Change::Acl(change) => matches!(change, acl::Change::Opened(_)),
+        Change::Vlp(change) => matches!(change, vlp::Change::Refers { .. } | vlp::Change::Forgotten { .. }),
+        Change::Translated(translation) => translation.waits,
+        Change::Hold(_) | Change::Vcp(_) | Change::BrokenOff { .. } | Change::Extension(_) | Change::Identity(_) => {
+            false
+        }
+    }
+}
