@@ -82,5 +82,5 @@ pub use negotiation::{HelloRule, Negotiation};
 pub use openapi::openapi;
 pub use proxy::{Network, Proxy, ProxyHeader};
 pub use run::run;
-pub use settings::{Limits, Reloaded, Settings};
+pub use settings::{Limits, Reloaded, Settings, Tuner};
 pub use tls::{Tls, TlsError, TlsFiles};

@@ -70,6 +70,7 @@ async fn watch_settings(shared: &Shared) {
         shared.sources.take_over(&settings.limits);
         shared.handshakes.take_over(&settings.limits);
         shared.sockets.take_over(settings.limits.sockets_per_agent);
+        reloaded.is_taken(settings);
     }
 }
 

@@ -111,30 +111,58 @@ impl Default for Limits {
     }
 }
 
-/// Settings that may change while the server runs. Whoever depends on them holds a clone and looks, or waits
-/// for the next.
+/// Settings that may change while the server runs. Whoever depends on them holds a clone and looks.
 #[derive(Clone, Debug)]
-pub struct Reloaded(watch::Receiver<Arc<Settings>>);
+pub struct Reloaded {
+    now: watch::Receiver<Arc<Settings>>,
+    /// Those that everything goes by.
+    taken: watch::Sender<Arc<Settings>>,
+}
+
+/// Changes the settings of a server that runs.
+#[derive(Debug)]
+pub struct Tuner {
+    next: watch::Sender<Arc<Settings>>,
+    taken: watch::Receiver<Arc<Settings>>,
+}
 
 impl Reloaded {
-    /// Settings to begin with, and what tells the next.
-    pub fn starting_with(settings: Settings) -> (watch::Sender<Arc<Settings>>, Reloaded) {
-        let (sender, receiver) = watch::channel(Arc::new(settings));
-        (sender, Reloaded(receiver))
+    /// Settings to begin with, and what changes them.
+    pub fn starting_with(settings: Settings) -> (Tuner, Reloaded) {
+        let first = Arc::new(settings);
+        let (next, now) = watch::channel(Arc::clone(&first));
+        let (taken, told) = watch::channel(first);
+        (Tuner { next, taken: told }, Reloaded { now, taken })
     }
 
     /// The settings as they are now.
     pub fn now(&self) -> Arc<Settings> {
-        Arc::clone(&self.0.borrow())
+        Arc::clone(&self.now.borrow())
     }
 
-    /// The next settings, once there are any.
-    pub async fn next(&mut self) -> Arc<Settings> {
-        if self.0.changed().await.is_err() {
+    /// The next settings, once there are any. They are to be handed on to all who do not look themselves, and then
+    /// told as [taken](Reloaded::is_taken).
+    pub(crate) async fn next(&mut self) -> Arc<Settings> {
+        if self.now.changed().await.is_err() {
             // Nobody is left who could change them.
             pending::<()>().await;
         }
-        Arc::clone(&self.0.borrow_and_update())
+        Arc::clone(&self.now.borrow_and_update())
+    }
+
+    /// Everything goes by these from now on.
+    pub(crate) fn is_taken(&self, settings: Arc<Settings>) {
+        self.taken.send_replace(settings);
+    }
+}
+
+impl Tuner {
+    /// Changes the settings, and returns when everything goes by them.
+    pub async fn change(&mut self, change: impl FnOnce(&Settings) -> Settings) {
+        let settings = Arc::new(change(&self.next.borrow()));
+        self.next.send_replace(Arc::clone(&settings));
+        // It fails when the server is gone, and then nothing goes by anything.
+        drop(self.taken.wait_for(|taken| Arc::ptr_eq(taken, &settings)).await);
     }
 }
 

@@ -98,10 +98,10 @@ fn demo(places: &[Place], data: &Path) -> Option<Demo> {
 }
 
 /// Does what signals ask for.
-async fn attend(mut signals: Signals, live: Live, manager: &Manager, stop: oneshot::Sender<()>) {
+async fn attend(mut signals: Signals, mut live: Live, manager: &Manager, stop: oneshot::Sender<()>) {
     while signals.next().await == Told::Reload {
         manager.reloading();
-        live.reload();
+        live.reload().await;
         manager.ready();
     }
     manager.stopping();

@@ -5,9 +5,8 @@ use super::log::Log;
 use crate::cli::ServeArgs;
 use crate::config::Config;
 use legation_engine::Exchange;
-use legation_server::{Settings, Tls, TlsFiles};
+use legation_server::{Settings, Tls, TlsFiles, Tuner};
 use std::sync::Arc;
-use tokio::sync::watch;
 
 /// What may change while the exchange runs.
 pub(super) struct Live {
@@ -15,13 +14,14 @@ pub(super) struct Live {
     /// What it was started with. That is what the next configuration differs from.
     pub(super) started: Config,
     pub(super) exchange: Exchange,
-    pub(super) settings: watch::Sender<Arc<Settings>>,
+    pub(super) settings: Tuner,
     pub(super) tls: Option<Arc<Tls>>,
     pub(super) log: Log,
 }
 
 impl Live {
-    pub(super) fn reload(&self) {
+    /// Returns when everything goes by what was read.
+    pub(super) async fn reload(&mut self) {
         let config = match Config::of(&self.args) {
             Ok(config) => config,
             Err(error) => {
@@ -36,12 +36,12 @@ impl Live {
         self.reload_certificate(config.tls.clone());
         self.log.set(&config);
         self.retune(config.engine);
-        self.settings.send_modify(|settings| {
+        let change = |settings: &Settings| {
             // What was said at the start alone stays.
-            let Settings { drain, code, demo, .. } = &**settings;
-            let (code, demo) = (code.clone(), demo.clone());
-            *settings = Arc::new(Settings { drain: *drain, code, demo, ..config.server });
-        });
+            let Settings { drain, code, demo, .. } = settings.clone();
+            Settings { drain, code, demo, ..config.server }
+        };
+        self.settings.change(change).await;
         tracing::info!("the configuration was read again");
     }
 
