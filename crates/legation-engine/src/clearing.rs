@@ -9,6 +9,7 @@ use crate::exchange::{Error, Head};
 use crate::forgetting::Requests;
 use crate::index::step_back;
 use crate::ledger::Ledger;
+use crate::look::look;
 use crate::redactions::redactions;
 use crate::retention::{Drop, Retaining, Retention};
 use crate::snapshots::renew;
@@ -118,7 +119,7 @@ impl Clearer {
     /// So long, or until there is something to clear; an error once the decider has gone.
     async fn wait(&mut self, pause: Duration) -> Result<(), watch::error::RecvError> {
         let committed = Arc::clone(&self.committed);
-        let erased = || !committed.read().unwrap_or_else(PoisonError::into_inner).erasures().is_clear();
+        let erased = || !look(&committed).erasures().is_clear();
         let head = &mut self.head;
         let work = async {
             loop {
@@ -190,7 +191,7 @@ impl Clearer {
 
     /// What was erased and is not cleared.
     fn pending(&self) -> Option<Pending> {
-        let state = self.committed.read().unwrap_or_else(PoisonError::into_inner);
+        let state = look(&self.committed);
         let erasures = state.erasures();
         if erasures.is_clear() {
             return None;

@@ -1,30 +1,44 @@
-//! The record's clock: the wall's, as long as it goes forward. Set back, it goes on by the steady clock, so
-//! that deadlines fall due all the same.
+//! The record's clock: it runs with the steady one, and is led to the wall's. A wall clock that is set a little forward or
+//! back is caught up with slowly, so that no deadline falls due much sooner or later than it should; set far forward it is
+//! followed at once, as after a machine has slept, and set far back it is waited for. It never goes back.
 
 use legation_exchange::Moment;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Further ahead than this the wall's clock is right at once: what agents send is dated by theirs.
+const FAR: Duration = Duration::from_secs(15);
+/// As much of the time that passes goes into catching up, a fiftieth: a deadline of five seconds is 0.1 s off at most.
+const SHARE: u32 = 50;
+
+/// How long one moment is counted from: much longer than the microseconds that are lost in counting.
+const STRETCH: Duration = Duration::from_millis(10);
 
 /// What time it is for whoever decides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    last: Moment,
+    /// What is counted from, and when that was.
+    from: Moment,
     at: Instant,
+    last: Moment,
 }
 
 impl Clock {
-    pub(crate) fn new(last: Moment, at: Instant) -> Clock {
-        Clock { last, at }
+    /// Starts with the wall's time, but never before the record's last.
+    pub(crate) fn starting(last: Moment, wall: Moment, at: Instant) -> Clock {
+        let from = last.max(wall);
+        Clock { from, at, last: from }
     }
 
     /// The time, given what both clocks say.
     pub(crate) fn tell(&mut self, wall: Moment, at: Instant) -> Moment {
-        let steady = self.last.plus(at.saturating_duration_since(self.at));
-        if wall >= self.last {
-            // Ahead of the steady clock or a little behind it: the wall's clock is kept right by others.
-            (self.last, self.at) = (wall, at);
-            return wall;
+        let passed = at.saturating_duration_since(self.at);
+        let (least, most) = (self.from.plus(passed - passed / SHARE), self.from.plus(passed + passed / SHARE));
+        let is_far = wall > most.plus(FAR);
+        self.last = if is_far { wall } else { wall.clamp(least, most).max(self.last) };
+        if is_far || passed >= STRETCH {
+            (self.from, self.at) = (self.last, at);
         }
-        steady
+        self.last
     }
 }
 
@@ -32,17 +46,80 @@ impl Clock {
 mod tests {
     use super::Clock;
     use legation_exchange::Moment;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
+
+    const fn wall(millis: u64) -> Moment {
+        Moment::from_micros(millis * 1000)
+    }
+
+    /// Runs for five seconds, looking every so many milliseconds, with a wall that is this many off from the start on.
+    fn five_seconds(every: u64, off: i64) -> Moment {
+        let start = crate::decider::instant();
+        let mut clock = Clock::starting(wall(100_000), wall(100_000), start);
+        let times = (1..=5000 / every).map(|turn| turn * every);
+        let at =
+            |millis: u64| (start + Duration::from_millis(millis), wall((100_000 + millis).saturating_add_signed(off)));
+        times.map(at).map(|(at, wall)| clock.tell(wall, at)).last().unwrap()
+    }
+
+    fn between(told: Moment, least: u64, most: u64) {
+        assert!(wall(least) <= told && told <= wall(most), "{told:?}");
+    }
 
     #[test]
-    fn a_clock_that_is_set_back_goes_on() {
+    fn a_clock_that_is_right_is_told() {
+        for every in [1, 100, 1000] {
+            assert_eq!(five_seconds(every, 0), wall(105_000));
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost_by_looking_often() {
         let start = crate::decider::instant();
-        let (at, wall) =
-            (|seconds| start + Duration::from_secs(seconds), |seconds: u64| Moment::from_micros(seconds * 1_000_000));
-        let mut clock = Clock::new(wall(100), at(0));
-        assert_eq!(clock.tell(wall(101), at(1)), wall(101));
-        assert_eq!(clock.tell(wall(50), at(3)), wall(103), "set back: two seconds have passed");
-        assert_eq!(clock.tell(wall(54), at(7)), wall(107));
-        assert_eq!(clock.tell(wall(200), at(8)), wall(200), "set right again");
+        let mut clock = Clock::starting(wall(100_000), wall(100_000), start);
+        for turn in 1..=100_000_u64 {
+            let nanos = turn * 1900;
+            clock.tell(wall(100_000).plus(Duration::from_nanos(nanos)), start + Duration::from_nanos(nanos));
+        }
+        let at = start + Duration::from_millis(190);
+        assert_eq!(clock.tell(wall(100_190), at), wall(100_190));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_a_little_moves_no_deadline_far() {
+        for every in [1, 100, 1000] {
+            between(five_seconds(every, 900), 105_000, 105_100);
+            between(five_seconds(every, 14_000), 105_000, 105_100);
+            between(five_seconds(every, -900), 104_900, 105_000);
+            between(five_seconds(every, -50_000), 104_900, 105_000);
+            // A little enough is caught up with.
+            assert_eq!(five_seconds(every, 50), wall(105_050));
+            assert_eq!(five_seconds(every, -50), wall(104_950));
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_set_far_forward_is_followed_at_once() {
+        assert_eq!(five_seconds(100, 3_600_000), wall(3_705_000));
+    }
+
+    #[test]
+    fn it_never_goes_back() {
+        let start: Instant = crate::decider::instant();
+        let mut clock = Clock::starting(wall(100_000), wall(100_000), start);
+        let mut last = wall(0);
+        for (turn, millis) in [100_500, 90_000, 0, 200_000, 150_000, 150_001].into_iter().enumerate() {
+            let told = clock.tell(wall(millis), start + Duration::from_millis(turn as u64 * 10));
+            assert!(told >= last);
+            last = told;
+        }
+    }
+
+    #[test]
+    fn a_start_goes_by_the_wall_and_never_before_the_record() {
+        let start = crate::decider::instant();
+        for (wall_says, want) in [(200_000, 200_000), (50_000, 100_000)] {
+            assert_eq!(Clock::starting(wall(100_000), wall(wall_says), start).tell(wall(wall_says), start), wall(want));
+        }
     }
 }

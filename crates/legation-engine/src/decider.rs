@@ -104,12 +104,20 @@ impl Decider {
                 Next::Time => self.pass_quietly()?,
                 Next::Over => return self.end(runtime),
             }
-            let at_hand = !jobs.is_empty() && self.has_room();
-            let is_due = self.ledger.has_more() && (!at_hand || self.ledger.waiting() >= ENOUGH);
-            if is_due && !self.syncing.is_underway() {
-                self.begin(at_hand)?;
+            while self.is_due(jobs) && !self.syncing.is_underway() {
+                self.begin(self.is_at_hand(jobs))?;
             }
         }
+    }
+
+    /// Whether more is asked that can be decided now.
+    fn is_at_hand(&self, jobs: &mpsc::Receiver<Job>) -> bool {
+        !jobs.is_empty() && self.has_room()
+    }
+
+    /// Whether what was decided is to be committed now.
+    fn is_due(&self, jobs: &mpsc::Receiver<Job>) -> bool {
+        self.ledger.has_more() && (!self.is_at_hand(jobs) || self.ledger.waiting() >= ENOUGH)
     }
 
     /// What a commit brought comes before what is asked; without either it waits, until the next deadline at most.

@@ -9,6 +9,7 @@ use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
 use crate::judge::Court;
 use crate::limiter::{Limiter, Rate};
+use crate::look::{Look, look};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
 use crate::retention::Shelf;
@@ -26,7 +27,7 @@ use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -386,7 +387,7 @@ impl Exchange {
         agent.live_keys(state.now()).chain(dead).cloned().collect()
     }
 
-    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
-        self.committed.read().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn state(&self) -> Look<'_> {
+        look(&self.committed)
     }
 }

@@ -5,6 +5,7 @@ mod commit;
 
 use crate::draft::{self, Draft, Salts};
 use crate::exchange::Error;
+use crate::look::look;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
     Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than, quoted_by,
@@ -12,7 +13,7 @@ use legation_exchange::{
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 pub use commit::{Batch, Begun};
@@ -207,7 +208,7 @@ impl Ledger {
 
     /// The newest erase in the record, while it is not cleared.
     pub fn newest_erasure(&self) -> Option<u64> {
-        let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
+        let committed = look(&self.committed);
         let erasures = committed.erasures();
         erasures.newest().filter(|_| !erasures.is_clear())
     }

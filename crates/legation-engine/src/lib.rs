@@ -39,6 +39,7 @@ mod index;
 mod judge;
 mod ledger;
 mod limiter;
+mod look;
 mod lookup;
 mod mailbox;
 pub mod members;

@@ -148,7 +148,7 @@ impl Exchange {
         let (counted, told_to, kept) = (Arc::clone(&stats), Arc::clone(&desk), (&ledger, snapshots.clone()));
         let clearer = Clearer::beside(kept, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
-        let clock = Clock::new(ledger.state().now(), instant());
+        let clock = Clock::starting(ledger.state().now(), now(), instant());
         let decider = Decider {
             ledger,
             head,

@@ -9,6 +9,7 @@ use crate::arrivals::Arrivals;
 use crate::carrier::{Carrier, Seat};
 use crate::decider::Job;
 use crate::exchange::{Error, Exchange};
+use crate::look::{Look, look};
 use crate::receipt::Notary;
 use crate::stats::Stats;
 use legation_exchange::{Pushing, Registration, State, Who};
@@ -17,7 +18,7 @@ use legation_store::Reader;
 use runner::Runner;
 use std::collections::BTreeMap;
 use std::pin::pin;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, RwLock};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
@@ -34,8 +35,8 @@ pub(crate) struct Outlet {
 }
 
 impl Outlet {
-    fn state(&self) -> RwLockReadGuard<'_, State> {
-        self.committed.read().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> Look<'_> {
+        look(&self.committed)
     }
 
     /// Whether anything can still be decided.

@@ -2,6 +2,7 @@
 //! batch: whoever is the first to need it makes it, and it is kept for those who ask later.
 
 use crate::exchange::Error;
+use crate::look::look;
 use crate::stated::Stated;
 use legation_exchange::record::{
     Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
@@ -68,7 +69,7 @@ pub(crate) struct Notary {
 
 impl Notary {
     pub(crate) fn new(realm: String, committed: Arc<RwLock<State>>, key: SecretKey, reader: Reader) -> Notary {
-        let epochs = committed.read().unwrap_or_else(PoisonError::into_inner).epochs().clone();
+        let epochs = look(&committed).epochs().clone();
         Notary { realm, epochs, committed, key, reader, seals: Mutex::default(), stated: Mutex::default() }
     }
 
@@ -121,7 +122,7 @@ impl Notary {
     }
 
     fn is_redacted(&self, position: u64) -> bool {
-        self.committed.read().unwrap_or_else(PoisonError::into_inner).erasures().redacted(position).is_some()
+        look(&self.committed).erasures().redacted(position).is_some()
     }
 
     fn fresh(&self, position: u64, batch: &Answered) -> Option<Receipt> {

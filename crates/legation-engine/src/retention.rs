@@ -3,6 +3,7 @@
 
 use crate::decider::{instant, now};
 use crate::exchange::{Error, Exchange};
+use crate::look::look;
 use legation_exchange::{Moment, Span, State};
 use legation_store::{Reader, Rewriter, Standing};
 use std::collections::{BTreeMap, BTreeSet};
@@ -134,7 +135,7 @@ impl Retaining {
 
     /// Everything before a position, as far as it is not dropped yet.
     fn drop_before(before: u64, segments: &[Standing], committed: &RwLock<State>) -> Option<Drop> {
-        let state = committed.read().unwrap_or_else(PoisonError::into_inner);
+        let state = look(committed);
         let dropped = state.dropped().clone();
         let before = before.max(dropped.before);
         let keep: BTreeSet<u64> = state.undelivered().filter(|position| *position < before).collect();

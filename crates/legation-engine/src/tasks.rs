@@ -107,8 +107,8 @@ impl Exchange {
     /// What was said in a task, as far as it is remembered there; not what is in it. Nothing is told of what
     /// work that waits for a word carries.
     pub fn spoken(&self, task: &Task) -> Result<Vec<Spoken>, Error> {
-        let state = self.state();
-        let is_open = |position: u64| !task.reviews.contains_key(&position) && state.rules().holds.went_on(position);
+        let is_open =
+            |position: u64| !task.reviews.contains_key(&position) && self.state().rules().holds.went_on(position);
         let spoken = |position: u64| {
             let Some(frame) = self.frame(position)? else { return Ok(None) };
             let Ok(Effect::Accepted(accepted)) = serde_json::from_slice(&frame.effect) else { return Ok(None) };

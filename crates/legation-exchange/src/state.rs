@@ -146,8 +146,13 @@ impl State {
     /// Lets go of what no decision will ask for any more. No answer changes by it, but there is no way
     /// back before it: what is folded in must be in the record.
     pub fn settle(&mut self) {
+        self.settle_until(self.now);
+    }
+
+    /// The same, where the record has come so far only.
+    pub fn settle_until(&mut self, durable: Moment) {
         if let Some(dedup) = &mut self.dedup {
-            dedup.forget(self.now);
+            dedup.forget(durable);
         }
     }
 
@@ -388,7 +393,8 @@ impl State {
             }
         }
         self.rules.deferred.forget(agent);
-        self.rules.vcp.forget(agent, at);
+        let below = self.registry.agents().filter(|below| below.parent.as_deref() == Some(agent));
+        self.rules.vcp.forget(agent, below.map(|below| below.id.as_str()), at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
         self.rules.extensions.forget(&Subject::agent(agent));

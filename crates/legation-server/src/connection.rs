@@ -95,7 +95,13 @@ where
     // What goes wrong on a connection is the client's to know.
     tokio::select! {
         _ = &mut connection => return,
-        () = visit.told_to_leave() => return,
+        () = visit.told_to_leave() => {
+            // A request may have come since it was chosen to leave.
+            if !visit.is_busy() {
+                return;
+            }
+            connection.as_mut().graceful_shutdown();
+        }
         () = shared.stopping.cancelled() => connection.as_mut().graceful_shutdown(),
     }
     if visit.is_busy() {
@@ -105,7 +111,7 @@ where
     }
 }
 
-/// An answer that is under way until its last byte is written.
+/// An answer that is under way until its last byte is at hand to be written.
 fn counted(response: Response<Body>, underway: Underway) -> Response<Counted> {
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         underway.upgrade();

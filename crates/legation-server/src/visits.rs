@@ -19,10 +19,12 @@ pub(crate) struct Visits {
     next: AtomicU64,
     turned_away: AtomicU64,
     /// By number, so the one that has been here longest comes first.
-    unproven: Mutex<BTreeMap<u64, Weak<Visit>>>,
+    unproven: Mutex<Numbered>,
     /// Those on which somebody has proven to be somebody.
-    proven: Mutex<BTreeMap<u64, Weak<Visit>>>,
+    proven: Mutex<Numbered>,
 }
+
+type Numbered = BTreeMap<u64, Weak<Visit>>;
 
 /// Who is at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +64,8 @@ pub(crate) struct Visit {
     underway: AtomicUsize,
     /// Requests begun so far.
     begun: AtomicU64,
+    /// Whether something is left to write that the other side does not take yet.
+    writing: AtomicBool,
     /// Whether it speaks another protocol by now.
     upgraded: AtomicBool,
     leave: Notify,
@@ -86,6 +90,7 @@ impl Visits {
             counted: AtomicBool::new(true),
             underway: AtomicUsize::new(0),
             begun: AtomicU64::new(0),
+            writing: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
             leave: Notify::new(),
         });
@@ -96,34 +101,15 @@ impl Visits {
     /// Sends away the connection that has been here longest of those that have proven nothing and wait
     /// for no answer. False if there is none.
     pub(crate) fn make_room(&self) -> bool {
-        let mut waiting = self.waiting();
-        let found = waiting.iter().find_map(|(number, visit)| {
-            let visit = visit.upgrade().filter(|visit| !visit.is_answering())?;
-            Some((*number, visit))
-        });
-        let Some((number, visit)) = found else { return false };
-        waiting.remove(&number);
-        // Its end asks for the same lock.
-        drop(waiting);
-        visit.dismiss();
-        true
+        dismiss_first(self.waiting(), |visit| !visit.is_answering())
     }
 
     /// Sends away a connection that is between two requests, as anybody's may be. False if there is none.
     fn end_idle(&self) -> bool {
-        let mut known = self.known();
-        let found = known.iter().find_map(|(number, visit)| {
-            let visit = visit.upgrade().filter(|visit| !visit.is_busy())?;
-            Some((*number, visit))
-        });
-        let Some((number, visit)) = found else { return false };
-        known.remove(&number);
-        drop(known);
-        visit.dismiss();
-        true
+        dismiss_first(self.known(), |visit| !visit.is_busy())
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<Visit>>> {
+    fn known(&self) -> MutexGuard<'_, Numbered> {
         self.proven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,9 +128,28 @@ impl Visits {
         self.turned_away.load(Ordering::Relaxed)
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<Visit>>> {
+    fn waiting(&self) -> MutexGuard<'_, Numbered> {
         self.unproven.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Sends away the first of them that may go. False if there is none.
+fn dismiss_first(mut visits: MutexGuard<'_, Numbered>, may_go: impl Fn(&Visit) -> bool) -> bool {
+    let mut seen = Vec::new();
+    let found = visits.iter().find_map(|(number, visit)| {
+        let visit = visit.upgrade()?;
+        let found = may_go(&visit).then_some(*number);
+        seen.push(visit);
+        found
+    });
+    if let Some(number) = found {
+        visits.remove(&number);
+    }
+    // Whoever is held here may be held by nobody else by now, and its end asks for the same lock.
+    drop(visits);
+    let Some(visit) = seen.pop().filter(|_| found.is_some()) else { return false };
+    visit.dismiss();
+    true
 }
 
 impl Visit {
@@ -172,9 +177,14 @@ impl Visit {
         self.leave.notify_one();
     }
 
-    /// Whether a request is being answered, or the connection is no longer one for requests.
+    /// Whether a request is being answered, to the last byte, or the connection is no longer one for requests.
     pub(crate) fn is_busy(&self) -> bool {
-        self.is_answering() || self.upgraded.load(Ordering::Relaxed)
+        self.is_answering() || self.writing.load(Ordering::Relaxed) || self.upgraded.load(Ordering::Relaxed)
+    }
+
+    /// The other side takes nothing more for now, or has taken what there was.
+    pub(crate) fn writes(&self, left: bool) {
+        self.writing.store(left, Ordering::Relaxed);
     }
 
     /// Whether a request is being answered.
@@ -302,6 +312,27 @@ mod tests {
         // It has left once, however long it takes to go.
         drop(idle);
         assert_eq!(house.0.open(), 3);
+    }
+
+    #[test]
+    fn who_reads_slowly_is_not_cut_off_in_the_middle_of_an_answer() {
+        let house = house(1, 1);
+        let slow = house.admit().unwrap();
+        slow.prove();
+        slow.writes(true);
+        assert!(house.admit().is_none());
+        slow.writes(false);
+        assert!(house.admit().is_some());
+    }
+
+    #[test]
+    fn one_that_ends_while_it_is_looked_at_is_in_nobodys_way() {
+        let house = house(1, 1);
+        let visit = std::cell::RefCell::new(house.admit());
+        visit.borrow().as_ref().unwrap().prove();
+        // What was looked at is held by nobody else from here on.
+        let looked = super::dismiss_first(house.0.known(), |_| visit.take().is_none());
+        assert!(!looked && house.0.open() == 0);
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl<S> Watched<S> {
 
     /// What came of a write, unless the other side has taken nothing for too long.
     fn written<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        self.visit.writes(written.is_pending());
         if written.is_ready() {
             self.stalled = None;
             return written;

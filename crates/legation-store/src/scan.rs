@@ -12,6 +12,8 @@ use legation_exchange::record::{Frontier, Hash, chain};
 /// Where the batches of a segment end, and what stands there if it is not nothing.
 pub(crate) struct Stop {
     pub(crate) offset: u64,
+    /// Where the last good batch begins; the segment itself, if there is none.
+    pub(crate) last: u64,
     pub(crate) what: Option<Wrong>,
 }
 
@@ -51,9 +53,10 @@ impl<'a> Scan<'a> {
         }
         self.check_through(segment, 0)?;
         let mut cursor = segment.cursor(SEGMENT_HEAD as u64, 1 << 20)?;
+        let mut last = 0;
         loop {
             let offset = cursor.offset();
-            let stop = |what| Ok(Stop { offset, what });
+            let stop = |what| Ok(Stop { offset, last, what });
             let Some(bytes) = cursor.peek(BATCH_HEAD)? else { return stop(None) };
             if bytes.first_chunk() == Some(&[0; 4]) {
                 return stop(None);
@@ -75,6 +78,7 @@ impl<'a> Scan<'a> {
                 Some(bytes) => self.batch(segment, offset, &head, bytes)?,
             }
             cursor.skip(size);
+            last = offset;
         }
     }
 

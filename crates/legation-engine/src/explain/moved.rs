@@ -87,12 +87,16 @@ impl Exchange {
         message: &Accepted,
         who: &Who,
     ) -> Result<Vec<Step>, Error> {
-        let (state, began) = (self.state(), entry.position);
+        let began = entry.position;
         let query = Query { moves: Some(began), order: Order::Oldest, limit: WORDS, ..Query::default() };
         let is_mild = message.ruled.changes.iter().any(alarm::is_mild);
         let mut steps = Vec::new();
         for found in finder.find(&query).map_err(Error::Index)? {
-            let Some(entry) = self.entry(found)?.filter(|entry| is_told(&state, entry)) else { continue };
+            let Some(entry) = self.entry(found)? else { continue };
+            let state = self.state();
+            if !is_told(&state, &entry) {
+                continue;
+            }
             let Some(mover) = Mover::of(&entry) else { continue };
             let changes = entry.effect.made().iter().filter(|change| change.moves() == [began]);
             let told = changes.flat_map(|change| match change {

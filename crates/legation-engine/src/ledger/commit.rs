@@ -3,6 +3,7 @@
 
 use super::{Ledger, no_room};
 use crate::draft::Draft;
+use crate::look::look;
 use crate::receipt::Fresh;
 use crate::transport;
 use legation_exchange::{Alert, Input, Moment, Party, Verdict};
@@ -89,7 +90,9 @@ impl Ledger {
     pub fn finish(&mut self, durable: Durable) -> Batch {
         let appended = self.log.show(durable);
         let batch = self.underway.take().map(|draft| self.shown(draft, appended)).unwrap_or_default();
-        self.state.settle();
+        // What is decided already may still have to go back.
+        let durable = look(&self.committed).now();
+        self.state.settle_until(durable);
         batch
     }
 
@@ -117,7 +120,7 @@ impl Ledger {
     /// The room was estimated. Where the estimate was short, the state is ahead of the record and goes back to it, and
     /// all that waited is refused.
     fn go_back(&mut self, waiting: usize) -> Batch {
-        let committed = self.committed.read().unwrap_or_else(PoisonError::into_inner);
+        let committed = look(&self.committed);
         self.state = self.state.back_to(&committed);
         drop(committed);
         self.look = Moment::default();

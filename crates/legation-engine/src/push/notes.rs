@@ -24,12 +24,14 @@ pub(super) struct Notes {
     telling: Option<(Pushed, JoinHandle<bool>)>,
     /// From when on something may be written.
     free: Instant,
+    /// Before this nothing is, however urgent: the record took the last not.
+    refused: Instant,
 }
 
 impl Notes {
     pub(super) fn of(agent: &str, jobs: mpsc::WeakSender<Job>) -> Notes {
         let gathered = Pushed { agent: agent.to_owned(), ..Pushed::default() };
-        Notes { gathered, jobs, telling: None, free: Instant::now() }
+        Notes { gathered, jobs, telling: None, free: Instant::now(), refused: Instant::now() }
     }
 
     pub(super) fn add(&mut self, fate: Fate, tried: Try) {
@@ -71,13 +73,14 @@ impl Notes {
     /// When something is to be written next, if time alone makes it so.
     pub(super) fn due(&self) -> Option<Instant> {
         let waits = self.telling.is_none() && !self.gathered.is_empty();
-        waits.then_some(self.free)
+        waits.then_some(self.free.max(self.refused))
     }
 
     /// Sends off what is due.
     pub(super) fn tell(&mut self) {
         let now = Instant::now();
-        let due = self.due().is_some_and(|due| due <= now || self.gathered.len() >= MANY);
+        let is_much = self.gathered.len() >= MANY && self.refused <= now;
+        let due = self.due().is_some_and(|due| due <= now || is_much);
         if due {
             self.free = now + OFTEN;
             let pushed = self.take();
@@ -95,6 +98,7 @@ impl Notes {
                 self.gathered.add(fate, *tried);
             }
             self.gathered.again.extend(back.again);
+            self.refused = Instant::now() + OFTEN;
         }
     }
 

@@ -174,10 +174,10 @@ impl Kept {
     }
 
     /// An agent is gone.
-    pub(crate) fn forget(&mut self, agent: &str, at: Moment) {
+    pub(crate) fn forget<'c>(&mut self, agent: &str, below: impl Iterator<Item = &'c str>, at: Moment) {
         self.alarms.forget(agent, at);
         self.standing.forget(agent);
-        self.constraints.forget(agent);
+        self.constraints.forget(agent, below);
         self.constitutions.forget(agent);
         self.contexts.forget(agent);
     }

@@ -474,3 +474,18 @@ pub(crate) fn folded(desk: &Desk) -> State {
     }
     state
 }
+
+#[test]
+fn what_bound_somebody_by_one_above_who_is_gone_goes_on_binding_it() {
+    let mut desk = family();
+    accepted(&wish(&mut desk, PARENT, &[one("token_limit", &json!(50))], Mode::Merge, &[], Who::operator()));
+    accepted(&lay(&mut desk, GRAND, PARENT, 1, "merge", "topic_block", &json!(["weapons"])));
+    let before = bound(&desk, CHILD);
+    accepted(&desk.ask(Input::Remove { id: PARENT.to_owned(), who: Who::Agent(GRAND.to_owned()) }));
+    assert_eq!(bound(&desk, CHILD), before);
+    // Whoever stands above it now weakens nothing of others, and an operator may.
+    let weaker = lay(&mut desk, GRAND, CHILD, 2, "override", "token_limit", &json!(500));
+    assert_eq!(refused(&weaker), Code::ConstraintWeakening);
+    accepted(&wish(&mut desk, CHILD, &[], Mode::Merge, &["token_limit"], Who::operator()));
+    assert_eq!(bound(&desk, CHILD).token_limit, None);
+}

@@ -18,7 +18,7 @@ use legation_exchange::record::{Frontier, Hash};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, RwLock};
@@ -113,7 +113,9 @@ impl Options {
             erase(self.disk.as_ref(), &file, end, tail.used).map_err(Error::io("cut", path))?;
         }
         // A process that ended between a write, or a rename, and its sync left what can be read but
-        // is not durable. It was read, so it counts; it must be durable before anybody is told of it.
+        // is not durable. It was read, so it counts; it must be durable before anybody is told of it. A sync that
+        // failed may have left it where the next one passes it over, so it is written once more.
+        write_again(self.disk.as_ref(), &file, found.stop.last, end).map_err(Error::io("write", path))?;
         self.disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
         files::sync_dir(self.disk.as_ref(), path.parent().unwrap_or(path))?;
         let size = file.metadata().map_err(Error::io("read", path))?.len();
@@ -166,6 +168,19 @@ fn check_sealed(segment: &Segment, stop: &Stop) -> Result<(), Error> {
     }
     let what = stop.what.unwrap_or("bytes that are no batch");
     Err(Error::damaged(&segment.path, stop.offset, format!("{what}, and another segment follows")))
+}
+
+fn write_again(disk: &dyn Disk, file: &File, from: u64, to: u64) -> io::Result<()> {
+    let mut bytes = vec![0; 1 << 20];
+    let mut at = from;
+    while at < to {
+        let count = usize::try_from(to - at).unwrap_or(bytes.len()).min(bytes.len());
+        let piece = bytes.get_mut(..count).unwrap_or_default();
+        file.read_exact_at(piece, at)?;
+        disk.write_at(file, piece, at)?;
+        at += count as u64;
+    }
+    Ok(())
 }
 
 fn erase(disk: &dyn Disk, file: &File, from: u64, to: u64) -> io::Result<()> {

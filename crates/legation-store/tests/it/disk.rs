@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 
 /// A disk with so much room for growing files, whose writes and syncs fail when told to.
 #[derive(Debug, Default)]
@@ -92,6 +92,50 @@ fn a_full_disk_refuses_appends_loses_nothing_and_goes_on_when_there_is_room() {
     drop(log);
     let (log, found) = open(dir.path()).unwrap();
     assert_eq!((all(&log), found.cut), (batch(0, next + 5, 200), None));
+}
+
+/// A disk that forgets what it was given when a sync fails, and says of the next sync that it went well.
+#[derive(Debug, Default)]
+struct Careless {
+    bad_sync: AtomicBool,
+    /// What was written and not synced: where, and how much.
+    unsynced: Mutex<Vec<(u64, u64)>>,
+    lost: Mutex<Vec<(u64, u64)>>,
+}
+
+impl Disk for Careless {
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> IoResult<()> {
+        let piece = (offset, offset + bytes.len() as u64);
+        self.lost.lock().unwrap().retain(|lost| !(piece.0 <= lost.0 && lost.1 <= piece.1));
+        self.unsynced.lock().unwrap().push(piece);
+        file.write_all_at(bytes, offset)
+    }
+
+    fn sync(&self, _: &File) -> IoResult<()> {
+        let unsynced = std::mem::take(&mut *self.unsynced.lock().unwrap());
+        if self.bad_sync.load(SeqCst) {
+            *self.lost.lock().unwrap() = unsynced;
+            return Err(IoError::other("EIO"));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn what_a_failed_sync_may_have_lost_is_written_again_at_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(Careless::default());
+    let (mut log, _) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
+    log.append(&batch(0, 5, 200)).unwrap();
+    disk.bad_sync.store(true, SeqCst);
+    assert!(matches!(log.append(&batch(5, 5, 200)), Err(Error::Sync { .. })));
+    drop(log);
+    disk.bad_sync.store(false, SeqCst);
+    assert!(!disk.lost.lock().unwrap().is_empty());
+    // The batch can be read, so it counts; and then it is on the disk too.
+    let (log, found) = on(disk.clone()).open(dir.path(), &Known::start()).unwrap();
+    assert_eq!((found.next, all(&log)), (10, batch(0, 10, 200)));
+    assert_eq!(*disk.lost.lock().unwrap(), []);
 }
 
 #[test]

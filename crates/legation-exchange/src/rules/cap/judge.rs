@@ -124,9 +124,13 @@ pub(super) fn may_pass(
     delegate: &str,
     rule: &str,
 ) -> Result<Option<Judged>, Rejection> {
-    let Some(silence) = judge.filter(|_| !rule.trim().is_empty()) else { return Ok(None) };
     let fits = |opinion: &&Opinion| opinion.delegate == delegate && opinion.rule == rule;
-    let judged = opinion.filter(fits).map_or_else(Judged::of_another, |opinion| opinion.judged.clone());
+    let judged = opinion.filter(fits).map(|opinion| opinion.judged.clone());
+    // A judge that was dismissed since has said no all the same.
+    let is_veto = judged.as_ref().is_some_and(|judged| judged.word == Word::Veto);
+    let silence = judge.or(is_veto.then_some(Silence::Denies)).filter(|_| !rule.trim().is_empty());
+    let Some(silence) = silence else { return Ok(None) };
+    let judged = judged.unwrap_or_else(Judged::of_another);
     let refuse = |text: String| {
         let text = judged.reason.as_ref().map_or_else(|| text.clone(), |reason| format!("{text}: {reason}"));
         Err(Rejection::because(Code::DelegationDenied, text).by("CAP Delegation"))

@@ -58,8 +58,12 @@ impl Constraints {
         }
     }
 
-    pub(super) fn forget(&mut self, agent: &str) {
-        self.on.remove(agent);
+    /// An agent is gone. What was laid on it bound those below it too, and goes on doing so.
+    pub(super) fn forget<'c>(&mut self, agent: &str, below: impl Iterator<Item = &'c str>) {
+        let Some(laid) = self.on.remove(agent) else { return };
+        for child in below {
+            self.on.entry(child.to_owned()).or_default().take_over(&laid);
+        }
     }
 }
 

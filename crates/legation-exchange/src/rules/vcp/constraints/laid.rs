@@ -84,6 +84,17 @@ impl Laid {
         self.settle();
     }
 
+    /// What was laid on somebody else is laid here too.
+    pub(super) fn take_over(&mut self, other: &Laid) {
+        let both = self.rules.laid().chain(other.rules.laid());
+        let laid: Vec<_> =
+            both.map(|(setter, order, constraint)| (setter.clone(), order, constraint.clone())).collect();
+        let overrides = self.rules.overrides().map(|(setter, name, order)| (setter.clone(), name.to_owned(), order));
+        self.rules = Rules::restored(laid, overrides.collect::<Vec<_>>());
+        self.entries.extend(&other.entries);
+        self.settle();
+    }
+
     fn settle(&mut self) {
         let standing: BTreeSet<_> = self.rules.laid().map(|(_, order, _)| order).collect();
         self.entries.retain(|order, _| standing.contains(order));

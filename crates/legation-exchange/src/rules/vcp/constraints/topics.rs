@@ -4,6 +4,7 @@
 
 use crate::registry::look;
 use serde_json::{Map, Value};
+use std::iter::once;
 
 /// The members that declare, in any dialect.
 const DECLARE: [&str; 6] = ["topic", "topics", "keyword", "keywords", "ontology", "ontologies"];
@@ -45,14 +46,15 @@ fn member(name: &str, value: &Value, names: bool, topics: &mut Vec<String>) {
     }
 }
 
-/// A text, or the texts of a list. An object is what it calls itself, or else what its members are called.
+/// A text, or the texts of a list. An object is what it calls itself, or else what its members are called, and the texts
+/// they are.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
         Value::Array(list) => list.iter().flat_map(texts).collect(),
         Value::Object(members) => match members.get("name").and_then(Value::as_str) {
             Some(name) => vec![name.to_owned()],
-            None => members.keys().cloned().collect(),
+            None => members.iter().flat_map(|(name, value)| once(name.clone()).chain(texts(value))).collect(),
         },
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     }
@@ -103,6 +105,8 @@ mod tests {
                 check(dialect, &format!("/{name}"), json!(["garden", "weapons"]), true);
                 check(dialect, &format!("/{name}"), json!([{"name": "weapons", "level": 3}]), true);
                 check(dialect, &format!("/{name}"), json!({"weapons": 0.9}), true);
+                check(dialect, &format!("/{name}"), json!({"primary": "weapons"}), true);
+                check(dialect, &format!("/{name}"), json!({"primary": {"of": ["weapons"]}}), true);
                 check(dialect, &format!("/{name}"), json!("garden, weapons"), true);
                 if dialect != "cap" {
                     check(dialect, &format!("/payload/{name}"), json!(["weapons"]), true);
