@@ -2,6 +2,7 @@
 
 use crate::root;
 use legation_protocol::Code;
+use legation_protocol::cap::ErrorCode;
 use std::collections::BTreeSet;
 use std::fs;
 
@@ -25,6 +26,16 @@ fn the_index_of_errors_names_every_code() {
     let index = fs::read_to_string(root().join("docs/errors.md")).unwrap();
     for code in Code::ALL {
         assert!(index.contains(&format!("(errors/{code}.md)")), "docs/errors.md does not link {code}");
+    }
+}
+
+#[test]
+fn the_guide_has_what_to_do_about_every_error() {
+    let guide = fs::read_to_string(root().join("docs/guides/tasks.md")).unwrap();
+    for code in ErrorCode::LISTED {
+        let remedy = format!("{:?}", code.remedy().unwrap()).to_lowercase();
+        let row = format!("| {} | {} | {remedy} |", code.number(), code.meaning().unwrap());
+        assert!(guide.contains(&row), "docs/guides/tasks.md lacks {row}");
     }
 }
 
