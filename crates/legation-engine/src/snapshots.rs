@@ -2,13 +2,14 @@
 //! committed since the last one and writes the outcome; the decider never waits for it. What was
 //! taken is large: each snapshot adds a part with what is new, and names the parts it rests on.
 
+use crate::decider::instant;
 use crate::exchange::{Error, Head};
 use crate::index::step_back;
 use crate::ledger::fold_onto;
 use legation_exchange::{Moment, State};
 use legation_store::{Known, Reader, Ring, Snapshot, Snapshots};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// How many entries make a new snapshot worth its work.
@@ -16,6 +17,9 @@ pub(crate) const WORTH: u64 = 100_000;
 
 /// How long is rested between looks at how far the record has come.
 const REST: Duration = Duration::from_millis(50);
+/// So many times as long as a snapshot took, none is made: where much comes, that much is left to those who work, and a
+/// start folds a little more.
+const LEISURE: u32 = 8;
 
 pub(crate) struct Keeper {
     snapshots: Snapshots,
@@ -28,6 +32,8 @@ pub(crate) struct Keeper {
     covered: u64,
     /// How many more make a new one.
     worth: u64,
+    /// Before this none is made.
+    rests: Instant,
 }
 
 /// A part of what was taken, by number, and until when it is of use.
@@ -54,20 +60,22 @@ impl Keeper {
         (covered, worth): (u64, u64),
     ) -> Keeper {
         let (snapshots, reader, head, ring) = (snapshots.clone(), reader.clone(), head.clone(), Arc::clone(ring));
-        Keeper { snapshots, reader, head, ring, sealed_with: None, covered, worth }
+        Keeper { snapshots, reader, head, ring, sealed_with: None, covered, worth, rests: instant() }
     }
 
     /// Runs until the decider has gone. A snapshot that cannot be written costs only a slower start.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
         step_back();
         self.reseal();
-        while runtime.block_on(self.head.changed()).is_ok() {
+        while self.goes_on(runtime) {
             let known = self.head.borrow_and_update().known.clone();
-            if known.position >= self.covered.saturating_add(self.worth) {
+            let begun = instant();
+            if self.is_worth(known.position) && begun >= self.rests {
                 if let Err(error) = write(&self.snapshots, &self.reader, &known) {
                     tracing::warn!(error = &error as &dyn std::error::Error, "no snapshot was written");
                 }
                 self.covered = known.position;
+                self.rests = instant() + begun.elapsed() * LEISURE;
             }
             self.reseal();
             // To be woken by each of a thousand commits a second would cost more than all else here.
@@ -77,6 +85,16 @@ impl Keeper {
 }
 
 impl Keeper {
+    fn is_worth(&self, position: u64) -> bool {
+        position >= self.covered.saturating_add(self.worth)
+    }
+
+    /// Waits until there is more, unless there is enough already. False once the decider has gone.
+    fn goes_on(&mut self, runtime: &tokio::runtime::Handle) -> bool {
+        let is_worth = self.is_worth(self.head.borrow().known.position);
+        if is_worth { self.head.has_changed().is_ok() } else { runtime.block_on(self.head.changed()).is_ok() }
+    }
+
     /// Seals what is there with the newest key, once for each.
     fn reseal(&mut self) {
         let newest = self.ring.newest().ok().map(|key| key.id());
