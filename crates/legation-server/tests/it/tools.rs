@@ -23,7 +23,7 @@ use workshop::{Generation, Workshop};
 use zeroize::Zeroizing;
 
 const LATE: Duration = Duration::from_mins(2);
-const TOOLS: [&str; 6] = ["read_file", "hang", "fail", "steer", "missing", "environment"];
+const TOOLS: [&str; 8] = ["read_file", "hang", "fail", "steer", "missing", "environment", "echo", "mute"];
 
 /// A server at an address, as an operator sets it up.
 pub(crate) fn at(id: &str, url: &str, timeout: Duration) -> ToolServer {
