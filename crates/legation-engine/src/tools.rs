@@ -91,15 +91,12 @@ impl Exchange {
     /// Calls a tool for an agent, once. To be run apart from whoever asked: what is begun is to be written down.
     pub async fn call_tool(&self, call: ToolCall, who: Who) -> Result<Result<ToolAnswer, Rejection>, Error> {
         let tools = self.tools.as_deref();
-        let place = match (tools, &who) {
-            (Some(tools), Who::Agent(agent)) => match self.in_pace(agent).and_then(|()| self.place_for(tools, agent)) {
-                Ok(place) => Some(place),
-                Err(rejection) => {
-                    self.note_rejection(&who, &rejection, Source::InProcess, None);
-                    return Ok(Err(rejection));
-                }
-            },
-            (None, _) | (_, Who::Person { .. } | Who::Nobody) => None,
+        let place = match self.place_of(&who) {
+            Ok(place) => place,
+            Err(rejection) => {
+                self.note_rejection(&who, &rejection, Source::InProcess, None);
+                return Ok(Err(rejection));
+            }
         };
         let (server, tool, arguments) = (call.server.clone(), call.tool.clone(), Arc::from(&*call.arguments));
         let is_known = tools.is_some_and(|tools| tools.knows(&server));
@@ -119,13 +116,19 @@ impl Exchange {
             Some(came) => self.upshot(call, (&server, &tool), came),
             None => interrupted(call),
         };
-        self.told_of(answer, &server, place).await
+        // It may have gone out: whatever fails from here on, nobody is told to try again.
+        Ok(self.told_of(answer, &server, place).await.unwrap_or_else(|error| {
+            tracing::error!(call, error = %error, "what came of a call could not be kept");
+            Err(unkept(&server, call))
+        }))
     }
 
-    /// A call is said at the pace of messages.
-    fn in_pace(&self, agent: &str) -> Result<(), Rejection> {
-        let taken = self.pace.take(&agent.to_owned(), tokio::time::Instant::now());
-        taken.map_err(|_| Rejection::because(Code::RateLimited, "this is more than one may say in that time"))
+    /// A place for a call that somebody makes now: at the pace of messages.
+    fn place_of(&self, who: &Who) -> Result<Option<Place>, Rejection> {
+        let (Some(tools), Who::Agent(agent)) = (self.tools.as_deref(), who) else { return Ok(None) };
+        let taken = self.pace.take(agent, tokio::time::Instant::now());
+        taken.map_err(|_| Rejection::because(Code::RateLimited, "this is more than one may say in that time"))?;
+        self.place_for(tools, agent).map(Some)
     }
 
     /// A place for an agent, which has those of whoever it is an instance of.
@@ -212,9 +215,9 @@ impl Exchange {
     }
 }
 
-/// What whoever called is told where the record has no room for what came.
+/// What whoever called is told where the record has no room for what came, or cannot be written.
 fn unkept(server: &str, call: u64) -> Rejection {
-    let text = "the record has no room for what came of it; nothing can be told of what the tool did until it has";
+    let text = "the record cannot take what came of it now; nothing can be told of what the tool did before it has";
     Rejection::because(Code::ToolTimeout, format!("{server:?} was asked, and {text} (call {call})"))
 }
 

@@ -117,7 +117,7 @@ impl Model {
             Effect::Died { agent, positions, .. } => self.bury(position, agent, positions)?,
             Effect::Erased(erased) => self.erase(erased),
             Effect::Called(called) => self.called(asked, position, called, &before)?,
-            Effect::Answered(answered) => self.answered(asked, position, answered)?,
+            Effect::Answered(answered) => self.call_ended(asked, position, answered)?,
             Effect::Refused(_) | Effect::Cleared { .. } => {}
             Effect::Tallied { .. }
             | Effect::Keyed { .. }

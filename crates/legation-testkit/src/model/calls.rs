@@ -32,7 +32,7 @@ impl Model {
         Ok(())
     }
 
-    pub(super) fn answered(&mut self, asked: &Asked, at: u64, answered: &Answered) -> Check {
+    pub(super) fn call_ended(&mut self, asked: &Asked, at: u64, answered: &Answered) -> Check {
         let Answered { call, outcome, digest, .. } = answered;
         let number = *self.calls.made.get(call).ok_or_else(|| format!("{at} answers no call"))?;
         let before = self.calls.answered.insert(*call, at);

@@ -102,7 +102,7 @@ fn what_came_of_a_call_is_on_the_record_once_there_is_room_and_nobody_is_told_to
     let desk = Desk { served: &served, token: &token };
     let told = desk.until_full();
     assert_eq!((&told["error"], &told["retryable"]), (&json!("tool_timeout"), &json!(false)), "{told}");
-    assert!(told["message"].as_str().unwrap().contains("has no room"), "{told}");
+    assert!(told["message"].as_str().unwrap().contains("nothing can be told of what the tool did"), "{told}");
     fs::remove_file(small.path.join("ballast")).unwrap();
     let call = desk.ended();
     assert_eq!(call["answer"]["outcome"], "result", "{call}");
