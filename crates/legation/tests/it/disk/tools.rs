@@ -98,7 +98,10 @@ fn what_came_of_a_call_is_on_the_record_once_there_is_room_and_nobody_is_told_to
     let (small, folder) = (Small::mount(16), tempfile::tempdir().unwrap());
     let (config, manifest) = configured(folder.path(), &small.inside().join("ballast"));
     let mut served = small.serve(&["--config", &config]);
-    let token = served.admit(&["reader", "--manifest", &manifest]);
+    let operator = fs::read_to_string(small.data().join("operator.token")).unwrap();
+    let made = served.run_as(Some(operator.trim()), &["agent", "add", "reader", "--manifest", &manifest], "");
+    assert_eq!(made.code, 0, "{}", made.err);
+    let token = made.out.trim().to_owned();
     let desk = Desk { served: &served, token: &token };
     let told = desk.until_full();
     assert_eq!((&told["error"], &told["retryable"]), (&json!("tool_timeout"), &json!(false)), "{told}");
