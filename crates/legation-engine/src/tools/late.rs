@@ -20,9 +20,10 @@ impl Exchange {
         let (call, jobs, mut ending) = (answer.call, self.jobs.downgrade(), tools.ending.subscribe());
         tracing::warn!(call, "the record has no room for what came of a call; it is tried again");
         tokio::spawn(async move {
-            match keep(&jobs, answer, &mut ending).await {
-                true => tracing::info!(call, "what came of a call is on the record at last"),
-                false => tracing::error!(call, "what came of a call is not on the record: its next start closes it"),
+            if keep(&jobs, answer, &mut ending).await {
+                tracing::info!(call, "what came of a call is on the record at last");
+            } else {
+                tracing::error!(call, "what came of a call is not on the record: the next start closes it");
             }
             drop(place);
             tools.late.send_modify(|late| *late = late.saturating_sub(1));
