@@ -125,7 +125,8 @@ impl Server {
         match &self.settings.way {
             Way::Http { url, secret, courier } => {
                 let http = Http::to(courier, url, secret.as_ref());
-                http.map(Wire::Http).ok_or_else(|| Trouble::Way("its address cannot be used".to_owned()))
+                http.map(|http| Wire::Http(Box::new(http)))
+                    .ok_or_else(|| Trouble::Way("its address cannot be used".to_owned()))
             }
             Way::Command { command, environment } => {
                 Stdio::start(&self.settings.id, command, environment, self.timeout()).map(Wire::Stdio)

@@ -198,7 +198,9 @@ async fn follow(server: String, output: ChildStdout, process: Arc<Process>) {
         match line.read() {
             Ok(all) => {
                 stray = 0;
-                all.into_iter().for_each(|sent| process.hand_on(sent));
+                for sent in all {
+                    process.hand_on(sent);
+                }
             }
             Err(why) => {
                 stray += line.len();
