@@ -5,7 +5,7 @@ use crate::served::Served;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A server whose tool fills the disk, if it is told to, and answers with much.
 const SERVER: &str = r#"
@@ -66,8 +66,7 @@ impl Desk<'_> {
 
     /// The newest call, once something has come of it.
     fn ended(&self) -> Value {
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_mins(1) {
+        for _ in 0..1200 {
             let (status, told) = self.ask("/v1/tools/calls?limit=1", None);
             if status == 200 && !told["calls"][0]["answer"].is_null() {
                 return told["calls"][0].clone();
@@ -85,7 +84,7 @@ fn configured(folder: &Path, ballast: &Path) -> (String, String) {
         path.to_str().unwrap().to_owned()
     };
     let server = write("server.py", SERVER);
-    let config = format!("[[tools]]\nid = \"Data\"\ncommand = [\"python3\", {server:?}, {ballast:?}]\n");
+    let config = format!("[[tools]]\nid = \"Data\"\ncommand = [\"python3\", {server:?}, \"{}\"]\n", ballast.display());
     let manifest = json!({
         "id": "reader", "system_prompt": "You read.", "allowed_agents": [], "delegate_rules": {},
         "mcp_bindings": [{ "server_id": "Data", "scopes": [], "allowed_tools": ["query"] }],
