@@ -4,7 +4,7 @@
 use crate::address::Address;
 use crate::dial::Dial;
 use crate::error::Error;
-use crate::refused::Refused;
+use crate::refused::{Refused, is_retryable};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Method, Request, Response};
@@ -91,7 +91,7 @@ impl Reply {
         let mut refused = refused.unwrap_or_else(|_| Refused {
             code: format!("http_{}", self.status),
             message: "the answer is not an exchange's".to_owned(),
-            retryable: false,
+            retryable: is_retryable(self.status),
             at: None,
             spec: None,
             digest: None,

@@ -12,7 +12,7 @@ pub struct Refused {
     pub code: String,
     /// What is wrong, for people.
     pub message: String,
-    /// Whether the same could succeed later.
+    /// Whether the same could succeed later, in the exchange's words; where somebody between answered, by the status.
     pub retryable: bool,
     /// A JSON pointer to the member to blame.
     pub at: Option<Box<str>>,
@@ -32,8 +32,7 @@ struct Wire {
     error: String,
     #[serde(default)]
     message: String,
-    #[serde(default)]
-    retryable: bool,
+    retryable: Option<bool>,
     at: Option<Box<str>>,
     spec: Option<Box<str>>,
     digest: Option<Box<str>>,
@@ -43,6 +42,7 @@ impl Refused {
     /// Reads an error body.
     pub(crate) fn read(body: &[u8], status: Option<u16>) -> Result<Refused, serde_json::Error> {
         let Wire { error, message, retryable, at, spec, digest } = serde_json::from_slice(body)?;
+        let retryable = retryable.unwrap_or_else(|| status.is_some_and(is_retryable));
         Ok(Refused { code: error, message, retryable, at, spec, digest, status, retry_after: None })
     }
 
@@ -51,9 +51,10 @@ impl Refused {
         Code::named(&self.code)
     }
 
-    /// Whether sending the same again could succeed: the exchange says so, or the status does.
+    /// Whether sending the same again could succeed. A status says nothing against what the exchange says: a tool that
+    /// did not answer in time may have done all it was asked.
     pub fn is_retryable(&self) -> bool {
-        self.retryable || self.status.is_some_and(is_retryable)
+        self.retryable
     }
 
     pub(crate) fn is_fenced(&self) -> bool {
@@ -90,6 +91,18 @@ mod tests {
         assert!(!refused.is_retryable() && refused.known().is_some());
         assert!(Refused::read(br#"{"error":"x","retryable":true}"#, None).unwrap().is_retryable());
         assert!(Refused::read(b"{}", Some(500)).is_err());
+    }
+
+    #[test]
+    fn what_the_exchange_says_counts_and_a_status_only_without_that() {
+        let check = |body: &str, status: u16, want: bool| {
+            assert_eq!(Refused::read(body.as_bytes(), Some(status)).unwrap().is_retryable(), want, "{status} {body}");
+        };
+        check(r#"{"error":"tool_timeout","retryable":false}"#, 504, false);
+        check(r#"{"error":"tool_failed","retryable":false}"#, 502, false);
+        check(r#"{"error":"tool_unavailable","retryable":true}"#, 503, true);
+        check(r#"{"error":"bad gateway"}"#, 502, true);
+        check(r#"{"error":"forbidden"}"#, 403, false);
     }
 
     #[test]

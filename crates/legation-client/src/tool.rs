@@ -11,6 +11,7 @@ use legation_protocol::json::{Digest, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::time::Duration;
 
 /// A tool to be called, as the agent's manifest binds it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -58,12 +59,17 @@ struct Answered {
     receipt: Option<Receipt>,
 }
 
+/// The longest that an exchange waits for a tool.
+const LONGEST: Duration = Duration::from_mins(10);
+
 impl Client {
     /// Calls a tool through the exchange, once: nobody knows what a second call would do. What the tool answered is on
-    /// the record, and the exchange's receipt for it is verified.
+    /// the record, and the exchange's receipt for it is verified. It waits as long as the exchange may wait for the tool;
+    /// whoever gives up before finds what came of it on the record.
     pub async fn call_tool(&self, call: &ToolCall) -> Result<ToolAnswer, Error> {
         let body = serde_json::to_vec(call).map_err(|_| Error::Setting { what: "the arguments of the tool" })?;
-        let answered: Answered = self.call(Call::json(Method::POST, "/v1/tools/call", body)).await?.read()?;
+        let asked = Call { wait: LONGEST, ..Call::json(Method::POST, "/v1/tools/call", body) };
+        let answered: Answered = self.call(asked).await?.read()?;
         let Answered { position, call: made, is_error, result, attachment, receipt } = answered;
         let receipt = receipt.ok_or(ReceiptFault::Absent)?;
         let told = told(&call.server_id, &call.tool, result.get()).ok_or(ReceiptFault::OtherMessage)?;

@@ -3,6 +3,7 @@
 
 mod bound;
 mod gateway;
+mod late;
 mod places;
 mod seen;
 
@@ -10,7 +11,7 @@ pub use bound::{Bound, BoundServer, Described, ServerTools};
 pub use gateway::{Calling, Fault, Gateway, Listing, Reply, Tool};
 pub use seen::{CallQuery, SeenAnswer, SeenCall};
 
-use places::Places;
+use places::{Place, Places};
 
 use crate::exchange::{Error, Exchange};
 use crate::refusals::Source;
@@ -61,11 +62,14 @@ pub(crate) struct Tools {
     places: Arc<Places>,
     /// Whether answers are waited for no longer.
     ending: watch::Sender<bool>,
+    /// How many answers came that the record had no room for.
+    late: watch::Sender<usize>,
 }
 
 impl Tools {
     pub(crate) fn new(gateway: Arc<dyn Gateway>) -> Tools {
-        Tools { gateway, places: Arc::new(Places::default()), ending: watch::Sender::new(false) }
+        let (ending, late) = (watch::Sender::new(false), watch::Sender::new(0));
+        Tools { gateway, places: Arc::new(Places::default()), ending, late }
     }
 
     /// Calls a tool, and waits until it answers or answers are waited for no longer: then there is nothing.
@@ -87,15 +91,12 @@ impl Exchange {
     /// Calls a tool for an agent, once. To be run apart from whoever asked: what is begun is to be written down.
     pub async fn call_tool(&self, call: ToolCall, who: Who) -> Result<Result<ToolAnswer, Rejection>, Error> {
         let tools = self.tools.as_deref();
-        let place = match (tools, &who) {
-            (Some(tools), Who::Agent(agent)) => match tools.places.take(agent) {
-                Ok(place) => Some(place),
-                Err(rejection) => {
-                    self.note_rejection(&who, &rejection, Source::InProcess, None);
-                    return Ok(Err(rejection));
-                }
-            },
-            (None, _) | (_, Who::Person { .. } | Who::Nobody) => None,
+        let place = match self.place_of(&who) {
+            Ok(place) => place,
+            Err(rejection) => {
+                self.note_rejection(&who, &rejection, Source::InProcess, None);
+                return Ok(Err(rejection));
+            }
         };
         let (server, tool, arguments) = (call.server.clone(), call.tool.clone(), Arc::from(&*call.arguments));
         let is_known = tools.is_some_and(|tools| tools.knows(&server));
@@ -115,8 +116,25 @@ impl Exchange {
             Some(came) => self.upshot(call, (&server, &tool), came),
             None => interrupted(call),
         };
-        drop(place);
-        self.told_of(answer, &server).await
+        // It may have gone out: whatever fails from here on, nobody is told to try again.
+        Ok(self.told_of(answer, &server, place).await.unwrap_or_else(|error| {
+            tracing::error!(call, error = %error, "what came of a call could not be kept");
+            Err(unkept(&server, call))
+        }))
+    }
+
+    /// A place for a call that somebody makes now: at the pace of messages.
+    fn place_of(&self, who: &Who) -> Result<Option<Place>, Rejection> {
+        let (Some(tools), Who::Agent(agent)) = (self.tools.as_deref(), who) else { return Ok(None) };
+        let taken = self.pace.take(agent, tokio::time::Instant::now());
+        taken.map_err(|_| Rejection::because(Code::RateLimited, "this is more than one may say in that time"))?;
+        self.place_for(tools, agent).map(Some)
+    }
+
+    /// A place for an agent, which has those of whoever it is an instance of.
+    fn place_for(&self, tools: &Tools, agent: &str) -> Result<Place, Rejection> {
+        let family = self.state().registry().agent(agent).map(|agent| agent.family().to_owned());
+        tools.places.take(family.as_deref().unwrap_or(agent))
     }
 
     /// Answers of tools are waited for no longer: the record says so of all calls under way.
@@ -158,19 +176,29 @@ impl Exchange {
         }
     }
 
-    /// Puts it on the record, and then says it.
-    async fn told_of(&self, answer: Answer, server: &str) -> Result<Result<ToolAnswer, Rejection>, Error> {
-        let (call, outcome, why, body) = (answer.call, answer.outcome, answer.why.clone(), answer.body.clone());
-        let is_suspect = !answer.scanned.is_empty();
-        let settled = self.enqueue(Input::Answer(Box::new(answer))).await?.settled().await?;
+    /// Puts it on the record, and then says it. What the record has no room for is told to nobody, and tried again until
+    /// it is there.
+    async fn told_of(
+        &self,
+        answer: Answer,
+        server: &str,
+        place: Option<Place>,
+    ) -> Result<Result<ToolAnswer, Rejection>, Error> {
+        let settled = self.enqueue(Input::Answer(Box::new(answer.clone()))).await?.settled().await?;
+        let (call, outcome) = (answer.call, answer.outcome);
         let (verdict, receipt) = if outcome.is_answer() { settled.receipted()? } else { (settled.verdict(), None) };
         let position = match verdict {
             Verdict::Accepted { position, .. } => position,
+            Verdict::Refused(rejection) if rejection.code() == Code::StorageFull => {
+                self.keep_late(answer, place);
+                return Ok(Err(unkept(server, call)));
+            }
             Verdict::Refused(rejection) => return Ok(Err(rejection)),
             Verdict::Held { .. } | Verdict::Duplicate { .. } => return Err(Error::Closed),
         };
+        let Answer { why, body, scanned, .. } = answer;
         if !outcome.is_answer() {
-            let words = body.filter(|_| !is_suspect);
+            let words = body.filter(|_| scanned.is_empty());
             return Ok(Err(refusal(server, (call, outcome), why, words.as_deref())));
         }
         let told = String::from_utf8(body.map(Vec::from).unwrap_or_default()).map_err(|_| Error::Entry { position })?;
@@ -185,6 +213,12 @@ impl Exchange {
             Some(_) | None => Err(Error::Entry { position }),
         }
     }
+}
+
+/// What whoever called is told where the record has no room for what came, or cannot be written.
+fn unkept(server: &str, call: u64) -> Rejection {
+    let text = "the record cannot take what came of it now; nothing can be told of what the tool did before it has";
+    Rejection::because(Code::ToolTimeout, format!("{server:?} was asked, and {text} (call {call})"))
 }
 
 fn interrupted(call: u64) -> Answer {

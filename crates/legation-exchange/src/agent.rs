@@ -97,7 +97,7 @@ impl Agent {
     }
 
     /// The id by which it and its instances, or those it is one of, are one party.
-    pub(crate) fn family(&self) -> &str {
+    pub fn family(&self) -> &str {
         self.instance_of.as_deref().unwrap_or(&self.id)
     }
 

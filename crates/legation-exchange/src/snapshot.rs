@@ -40,7 +40,7 @@ struct WireState {
     rules: Kept,
 }
 
-const FORM: u32 = 11;
+const FORM: u32 = 12;
 /// Bytes of one item.
 const ITEM: usize = 32;
 

@@ -56,6 +56,10 @@ pub async fn run(
     if tokio::time::timeout(drain, drained).await.is_err() {
         tracing::warn!("some requests were not over in time");
     }
+    shared.exchange.end_tool_calls();
+    if tokio::time::timeout(drain, shared.exchange.late_answers_kept()).await.is_err() {
+        tracing::warn!("some answers of tools are not on the record");
+    }
     let counted = tokio::time::timeout(drain, shared.exchange.write_tallies()).await;
     if !matches!(counted, Ok(Ok(()))) {
         tracing::warn!("what strangers were refused in the last minute is not on the record");

@@ -1,7 +1,9 @@
 //! What the agents know without looking into the exchange: what they asked, and what they were told.
 
+use crate::house::SERVER;
 use crate::letter::Letter;
 use legation_exchange::record::Checkpoint;
+use legation_exchange::tool::{Outcome, told};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was asked and told so far.
@@ -29,6 +31,15 @@ pub(crate) struct Asked {
     /// Where letters lie that somebody entitled wanted erased, and where that was told to be done.
     pub(crate) doomed: BTreeSet<u64>,
     pub(crate) erased: BTreeSet<u64>,
+    /// Calls of tools that agents wished for, by number.
+    pub(crate) wishes: Vec<Wished>,
+    /// Those that went out, by the positions told, and what came of them.
+    pub(crate) sent: BTreeMap<u64, usize>,
+    pub(crate) came: BTreeMap<u64, Outcome>,
+    /// Where callers were told that the answer lies, by the position of the call.
+    pub(crate) answered: BTreeMap<u64, u64>,
+    /// Calls that were open when the exchange started.
+    pub(crate) stopped: BTreeSet<u64>,
     /// What was stated of the record.
     pub(crate) checkpoints: Vec<Checkpoint>,
 }
@@ -41,7 +52,30 @@ pub(crate) struct Ack {
     pub(crate) positions: Vec<u64>,
 }
 
+/// A call of a tool that an agent wishes for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wished {
+    pub(crate) agent: &'static str,
+    pub(crate) tool: &'static str,
+}
+
+impl Wished {
+    /// What the nth one is known by.
+    pub(crate) fn digest(number: usize) -> String {
+        format!("sha256:call-{number}")
+    }
+
+    /// What the tool answers.
+    pub(crate) fn answer(&self, number: usize) -> Option<Box<[u8]>> {
+        told(SERVER, self.tool, &format!(r#"{{"answer":{number}}}"#)).map(Vec::into_boxed_slice)
+    }
+}
+
 impl Asked {
+    pub(crate) fn wish(&self, number: usize) -> Result<&Wished, String> {
+        self.wishes.get(number).ok_or_else(|| format!("there is no wish {number}"))
+    }
+
     /// Notes a letter and gives its number.
     pub(crate) fn note(&mut self, letter: Letter) -> usize {
         let number = letter.number;

@@ -251,6 +251,7 @@ impl<'a> Audit<'a> {
 
     /// What agents were told is in the record.
     fn told(&self) -> Check {
+        self.model.calls_were_told(self.asked)?;
         for (position, number) in &self.asked.taken {
             let found = self.accepted.get(position);
             ensure(found == Some(number), || format!("letter {number} was acknowledged at {position} and is lost"))?;

@@ -3,6 +3,7 @@
 //! themselves; after each step the exchange must be where this is.
 
 mod alarms;
+mod calls;
 mod counts;
 mod held;
 mod holds;
@@ -56,6 +57,7 @@ pub(crate) struct Model {
     /// Results that wait, and their tasks.
     results: BTreeMap<u64, (u64, bool)>,
     talks: BTreeMap<u64, talks::Talk>,
+    calls: calls::Calls,
     sessions: BTreeSet<String>,
     /// What held messages change once they go on, and by which letter.
     later: BTreeMap<u64, (Option<usize>, Vec<Change>)>,
@@ -79,6 +81,7 @@ impl Model {
             tasks: BTreeMap::new(),
             results: BTreeMap::new(),
             talks: BTreeMap::new(),
+            calls: calls::Calls::default(),
             sessions: BTreeSet::new(),
             later: BTreeMap::new(),
             climbs: BTreeSet::new(),
@@ -113,6 +116,8 @@ impl Model {
             Effect::Pushed(pushed) => self.mail.pushed(position, pushed)?,
             Effect::Died { agent, positions, .. } => self.bury(position, agent, positions)?,
             Effect::Erased(erased) => self.erase(erased),
+            Effect::Called(called) => self.called(asked, position, called, &before)?,
+            Effect::Answered(answered) => self.call_ended(asked, position, answered)?,
             Effect::Refused(_) | Effect::Cleared { .. } => {}
             Effect::Tallied { .. }
             | Effect::Keyed { .. }
@@ -123,8 +128,6 @@ impl Model {
             | Effect::Restored(_)
             | Effect::Dropped { .. }
             | Effect::Rotated { .. }
-            | Effect::Called(_)
-            | Effect::Answered(_)
             | Effect::Copied { .. } => return Err(format!("nobody asked for what is at {position}")),
         }
         if !matches!(effect, Effect::Accepted(_)) {
@@ -279,6 +282,7 @@ impl Model {
         let there: Vec<_> = state.registry().agents().map(|agent| &agent.id).collect();
         ensure(there.iter().copied().eq(self.members.keys()), || format!("registered are {there:?}"))?;
         self.mail.agrees(state)?;
+        self.calls_agree(state)?;
         let held: Vec<_> = state.rules().holds.iter().map(|(message, _)| message).collect();
         let own: Vec<_> = self.holds.keys().copied().collect();
         ensure(held == own, || format!("{held:?} are held, and {own:?} should be"))?;

@@ -1,6 +1,7 @@
 //! One run: agents, a clock, a disk and the exchange between them, from a seed to the last check.
 
 mod asking;
+mod calling;
 mod erasing;
 mod feeding;
 mod ordering;
@@ -17,6 +18,7 @@ use crate::many::Failure;
 use crate::model::{Counts, Model};
 use crate::rng::Rng;
 use asking::Ask;
+use calling::Bench;
 use legation_engine::{Begun, Ledger};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::rules::cap::Narrowing;
@@ -137,6 +139,8 @@ struct World {
     outboxes: BTreeMap<&'static str, VecDeque<usize>>,
     /// The way to the endpoint, while the exchange runs.
     way: Way,
+    /// What is known of calls, while the exchange runs.
+    bench: Bench,
     /// What must be so by the rules, as far as it is committed.
     model: Model,
     /// Who speaks too few dialects to be spoken to in all.
@@ -171,6 +175,7 @@ impl World {
             asked,
             outboxes,
             way,
+            bench: Bench::default(),
             model,
             dumb,
             summary,
@@ -227,11 +232,12 @@ impl World {
     fn rest(&mut self) -> Result<(), String> {
         self.disk.calm();
         for _ in 0..100 {
-            if self.outboxes.values().all(VecDeque::is_empty) {
+            if self.outboxes.values().all(VecDeque::is_empty) && self.bench.is_idle() {
                 self.stop_cleanly()?;
                 return self.start();
             }
-            let asks = self.due_letters(1 << 10);
+            let mut asks = self.due_letters(1 << 10);
+            asks.extend(self.answers(true));
             self.batch(&asks)?;
             if self.ledger.is_none() {
                 self.start()?;
@@ -338,6 +344,8 @@ impl World {
         }
         match (ask, verdict) {
             (Ask::Letter(number), verdict) => self.hear_of_letter(*number, &verdict),
+            (Ask::Call(number), verdict) => self.hear_of_call(*number, &verdict),
+            (Ask::Answer(call), verdict) => self.hear_of_answer(*call, &verdict),
             (Ask::Ack { ack, honest: true }, Verdict::Accepted { position, .. }) => {
                 self.asked.acked.insert(position, ack.clone());
                 Ok(())

@@ -28,6 +28,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+pub(crate) use tools::LONGEST as LONGEST_CALL;
 use values::{Count, Extension, Texts};
 pub(crate) use values::{Mode, Trusted};
 
@@ -152,7 +153,13 @@ impl Config {
 impl ConfigFile {
     /// What the types alone cannot tell.
     fn make_sense(&self) -> anyhow::Result<()> {
-        let ConfigFile { realm, limits, record, mailbox, judge, handshake, .. } = self;
+        let ConfigFile { realm, limits, record, mailbox, judge, handshake, tools, registration, .. } = self;
+        // Who registers says which tools it is bound to.
+        ensure!(
+            tools.is_empty() || *registration == Registration::Operator,
+            "registration is \"open\" and there are [[tools]]: anybody could have any of them called. Let operators register \
+             agents (registration = \"operator\"), or set up no tools"
+        );
         ensure!(!realm.is_empty(), "realm is empty: it names the record in every checkpoint");
         ensure!(limits.connections > 0 && limits.unproven_connections > 0, "limits: no connection could be opened");
         ensure!(limits.sockets_per_agent > 0, "limits.sockets_per_agent is at least 1");
@@ -328,6 +335,19 @@ mod tests {
         }
         let config = check("[handshake]\nwait = \"2s\"\nhello = \"required\"").unwrap();
         assert_eq!(config.server.negotiation.wait.as_secs(), 2);
+    }
+
+    #[test]
+    fn where_anybody_may_register_no_tools_are_set_up() {
+        let check = |text: &str| super::Config::check(parse(text).unwrap());
+        let tools = "[[tools]]\nid = \"Data\"\ncommand = [\"data-server\"]";
+        let error = check(&format!("registration = \"open\"\n{tools}")).unwrap_err();
+        assert!(error.to_string().contains("registration = \"operator\""), "{error}");
+        let with = check(&format!("registration = \"operator\"\n{tools}")).unwrap();
+        assert!(check(tools).is_ok());
+        // Tools wait for the next start to go, and so does what they exclude.
+        let open = check("registration = \"open\"").unwrap();
+        assert!(with.excludes(&open) && !with.excludes(&with) && !open.excludes(&with));
     }
 
     #[test]

@@ -101,11 +101,13 @@ pub(crate) struct Parcel<'a> {
     pub(crate) media: Option<&'static str>,
     pub(crate) signature: Option<String>,
     pub(crate) body: &'a [u8],
+    /// How long an answer may take beyond what others may take.
+    pub(crate) wait: Duration,
 }
 
 impl<'a> Parcel<'a> {
     pub(crate) fn json(body: &'a [u8]) -> Parcel<'a> {
-        Parcel { media: Some("application/json"), signature: None, body }
+        Parcel { media: Some("application/json"), body, ..Parcel::default() }
     }
 }
 
@@ -243,6 +245,7 @@ fn call_for(method: &str, path: &str, parcel: &Parcel<'_>) -> anyhow::Result<Cal
         media: parcel.media,
         signature: parcel.signature.clone(),
         body: parcel.body.to_vec().into(),
+        wait: parcel.wait,
         ..Call::default()
     })
 }

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::cli::{ToolArgs, ToolCommand};
+use crate::config::LONGEST_CALL as LONGEST;
 use crate::remote::{Parcel, Remote, encoded, text};
 use crate::validate::shown;
 use anyhow::Context as _;
@@ -20,7 +21,8 @@ pub(crate) fn run(args: &ToolArgs) -> anyhow::Result<Outcome> {
             let arguments = read(arguments)?;
             let body = json!({ "server_id": server, "tool": tool, "task_id": task, "scopes": scopes });
             let body = with(&body, &arguments);
-            let reply = remote.ask("POST", "/v1/tools/call", &Parcel::json(body.as_bytes()))?;
+            let parcel = Parcel { wait: LONGEST, ..Parcel::json(body.as_bytes()) };
+            let reply = remote.ask("POST", "/v1/tools/call", &parcel)?;
             remote.report(&reply, answer)
         }
         ToolCommand::Calls { agent, task, before, limit } => {

@@ -2,11 +2,12 @@
 
 use legation_client::protocol::sign::SecretKey;
 use legation_client::{Client, Registration};
-use legation_engine::{Backup, Exchange, Settings, begin_epoch};
+use legation_engine::{Backup, Exchange, Gateway, Settings, begin_epoch};
 use legation_exchange::Policy;
 use legation_server::{Listener, Listeners};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -52,10 +53,26 @@ impl House {
         House::with(tempfile::tempdir().unwrap(), ([0, 0, 0, 0], 0).into(), listeners)
     }
 
+    /// With somebody who calls tools.
+    pub(crate) async fn with_tools(tools: Arc<dyn Gateway>) -> House {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        House::set(tempfile::tempdir().unwrap(), address, listener, Some(tools))
+    }
+
     fn with(data: TempDir, address: SocketAddr, listeners: impl Into<Listeners>) -> House {
+        House::set(data, address, listeners, None)
+    }
+
+    fn set(
+        data: TempDir,
+        address: SocketAddr,
+        listeners: impl Into<Listeners>,
+        tools: Option<Arc<dyn Gateway>>,
+    ) -> House {
         let listeners = listeners.into();
         let policy = Policy { open_registration: true, ..Policy::default() };
-        let opened = Exchange::open(Settings { policy, ..Settings::on(data.path()) }).unwrap();
+        let opened = Exchange::open(Settings { policy, tools, ..Settings::on(data.path()) }).unwrap();
         let operator = std::fs::read_to_string(&opened.operator_token).unwrap().trim().to_owned();
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(async move {

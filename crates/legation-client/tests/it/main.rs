@@ -16,5 +16,6 @@ mod many;
 mod receiving;
 mod restores;
 mod sending;
+mod tools;
 #[cfg(unix)]
 mod ways;

@@ -56,7 +56,7 @@ impl Exchange {
     /// The servers that are set up and that an agent is bound to, and its tools there.
     pub async fn bound_tools(&self, agent: &str) -> Result<Result<Vec<BoundServer>, Rejection>, Error> {
         let Some(tools) = &self.tools else { return Ok(Ok(Vec::new())) };
-        let place = match tools.places.take(agent) {
+        let place = match self.place_for(tools, agent) {
             Ok(place) => place,
             Err(rejection) => {
                 self.note_rejection(&Who::Agent(agent.to_owned()), &rejection, Source::InProcess, None);

@@ -1,4 +1,5 @@
-//! How many calls are under way at once, of one agent and of all: a tool that hangs keeps others from nothing.
+//! How many calls are under way at once, of one agent with all its instances, and of all: a tool that hangs keeps others from
+//! nothing, and nobody gets more places by being many.
 
 use legation_protocol::{Code, Rejection};
 use std::collections::BTreeMap;

@@ -113,8 +113,10 @@ impl Exchange {
         let state = self.state();
         if let Who::Agent(id) = who {
             let own = state.registry().agent(id).filter(|agent| agent.since < entry.position);
-            if own.is_some_and(|own| own.id == called.agent) {
-                return Some(Sight::All);
+            if let Some(own) = own.filter(|own| own.id == called.agent) {
+                // What is not handed over to a suspended agent is not to be had this way either.
+                let may_hear = state.may_be_told(own);
+                return Some(if may_hear { Sight::All } else { Sight::Facts });
             }
         }
         called.task.filter(|task| state.may_see_task(who, *task)).map(|_| Sight::Facts)

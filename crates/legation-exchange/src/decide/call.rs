@@ -66,9 +66,14 @@ impl Desk<'_> {
         Ok(self.accepted(String::new(), true, Effect::Called(called), Some(arguments)))
     }
 
-    /// Whatever came of a call is on the record. Whoever is suspended meanwhile, or gone, is not told.
+    /// Whatever came of a call is on the record; of one that was erased meanwhile, no more than how it ended. Whoever is
+    /// suspended by then, or gone, is not told.
     pub(super) fn answer(&self, answer: Answer) -> Decided {
-        let Answer { call, outcome, why, body, scanned } = answer;
+        let Answer { call, outcome, why, mut body, mut scanned } = answer;
+        let is_erased = self.state.rules.cap.calls.is_erased(call);
+        if is_erased {
+            (body, scanned) = (None, Vec::new());
+        }
         let Some(open) = self.state.rules.cap.calls.open(call) else {
             return Err(Rejection::because(Code::NotFound, format!("no call is under way in entry {call}")));
         };
@@ -77,7 +82,10 @@ impl Desk<'_> {
         let findings = scan::marks(&scanned).collect();
         let caller = self.state.registry.agent(&agent).filter(|agent| agent.since < call);
         let gone = || Rejection::because(Code::Unauthenticated, "whoever called was removed meanwhile");
+        let erased =
+            || Rejection::because(Code::NotFound, "the call was erased meanwhile, and with it what came of it");
         let may_hear = caller.ok_or_else(gone).and_then(|caller| vcp::may_be_heard(self.state, caller));
+        let may_hear = may_hear.and_then(|()| if is_erased { Err(erased()) } else { Ok(()) });
         let answered = Answered { call, agent, server, tool, thread, outcome, why, digest, findings };
         let Decision { verdict, entries } = self.accepted(String::new(), true, Effect::Answered(answered), body);
         Ok(Decision { verdict: may_hear.map_or_else(Verdict::Refused, |()| verdict), entries })

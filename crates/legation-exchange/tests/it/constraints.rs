@@ -56,7 +56,14 @@ fn lay(desk: &mut Desk, from: &str, to: &str, number: u64, mode: &str, kind: &st
     desk.send(&propagate(from, to, number, TIME, mode, &[one(kind, value)]), signed())
 }
 
-fn wish(desk: &mut Desk, agent: &str, constraints: &[Value], mode: Mode, lift: &[&str], who: Who) -> Verdict {
+pub(crate) fn wish(
+    desk: &mut Desk,
+    agent: &str,
+    constraints: &[Value],
+    mode: Mode,
+    lift: &[&str],
+    who: Who,
+) -> Verdict {
     let wish = Wish {
         agent: agent.to_owned(),
         constraints: constraints.iter().map(|one| Constraint::parse(&one.to_string()).unwrap()).collect(),

@@ -10,7 +10,6 @@ use legation_protocol::json::{Doc, Node};
 use serde_json::json;
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
@@ -29,7 +28,6 @@ struct Line {
     heads: Heads,
     /// Whether there are sessions, or each request stands for itself.
     has_session: bool,
-    next: AtomicU64,
 }
 
 impl Server {
@@ -127,10 +125,11 @@ impl Server {
         match &self.settings.way {
             Way::Http { url, secret, courier } => {
                 let http = Http::to(courier, url, secret.as_ref());
-                http.map(Wire::Http).ok_or_else(|| Trouble::Way("its address cannot be used".to_owned()))
+                http.map(|http| Wire::Http(Box::new(http)))
+                    .ok_or_else(|| Trouble::Way("its address cannot be used".to_owned()))
             }
             Way::Command { command, environment } => {
-                Stdio::start(&self.settings.id, command, environment).map(Wire::Stdio)
+                Stdio::start(&self.settings.id, command, environment, self.timeout()).map(Wire::Stdio)
             }
         }
     }
@@ -146,12 +145,7 @@ impl Line {
             Ok((Reply::Refused(_), _)) | Err(Trouble::Status(400, _)) => "it would not be greeted",
             Err(trouble) => return Err(trouble),
         };
-        let line = Line {
-            wire,
-            heads: Heads { version: Some(WITHOUT), ..Heads::default() },
-            has_session: false,
-            next: 1.into(),
-        };
+        let line = Line { wire, heads: Heads { version: Some(WITHOUT), ..Heads::default() }, has_session: false };
         match line.ask("server/discover", None, "", &mark).await {
             Ok(Reply::Result(_)) => Ok(line),
             Ok(Reply::Refused(_)) | Err(Trouble::Status(..)) => Err(Trouble::Unusable(refused.to_owned())),
@@ -165,12 +159,12 @@ impl Line {
         let unknown = || Trouble::Unusable("it speaks no version of MCP that is spoken here".to_owned());
         let heads = Heads { version: Some(version.ok_or_else(unknown)?), ..heads };
         wire.tell(rpc::notice("notifications/initialized", "{}"), &heads).await?;
-        Ok(Line { wire, heads, has_session: true, next: 1.into() })
+        Ok(Line { wire, heads, has_session: true })
     }
 
     /// Asks. Parameters are the members of an object.
     async fn ask(&self, method: &'static str, name: Option<&str>, params: &str, mark: &Mark) -> Result<Reply, Trouble> {
-        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let id = fresh_id()?;
         let meta = (!self.has_session).then(|| format!(r#""_meta":{}"#, rpc::meta()));
         let members: Vec<_> =
             [params, meta.as_deref().unwrap_or_default()].into_iter().filter(|one| !one.is_empty()).collect();
@@ -181,6 +175,14 @@ impl Line {
         }
         self.wire.ask(id, text, &heads, mark).await.map(|(reply, _)| reply)
     }
+}
+
+/// An id that nobody guesses: whoever makes a server say something of their own cannot make it an answer. It is a number
+/// that any server keeps as it is, and not that of the greeting.
+fn fresh_id() -> Result<u64, Trouble> {
+    let mut drawn = [0; 8];
+    getrandom::fill(&mut drawn).map_err(|_| Trouble::Way("the system has no random bytes".to_owned()))?;
+    Ok((u64::from_le_bytes(drawn) >> 12) | 1)
 }
 
 /// What trouble means for a call that had gone out, or had not.

@@ -57,7 +57,7 @@ pub(super) enum Trouble {
 
 /// A way to a server.
 pub(super) enum Wire {
-    Http(Http),
+    Http(Box<Http>),
     Stdio(Stdio),
 }
 

@@ -3,13 +3,14 @@
 
 mod ended;
 mod hostile;
+mod hosts;
 mod kept;
 mod stdio;
 pub(crate) mod workshop;
 
 use crate::house::{Answer, House, path_of};
 use crate::receipts::published;
-use legation_engine::{Gateway, Settings};
+use legation_engine::{Gateway, Rate, Settings};
 use legation_exchange::Policy;
 use legation_exchange::record::Receipt;
 use legation_exchange::tool::told;
@@ -23,7 +24,7 @@ use workshop::{Generation, Workshop};
 use zeroize::Zeroizing;
 
 const LATE: Duration = Duration::from_mins(2);
-const TOOLS: [&str; 6] = ["read_file", "hang", "fail", "steer", "missing", "environment"];
+const TOOLS: [&str; 8] = ["read_file", "hang", "fail", "steer", "missing", "environment", "echo", "mute"];
 
 /// A server at an address, as an operator sets it up.
 pub(crate) fn at(id: &str, url: &str, timeout: Duration) -> ToolServer {
@@ -49,9 +50,22 @@ impl Office {
     }
 
     fn on(data: Arc<TempDir>, servers: Vec<ToolServer>, server: legation_server::Settings) -> Office {
+        Office::set(data, servers, server, None)
+    }
+
+    fn at_pace(data: Arc<TempDir>, servers: Vec<ToolServer>, pace: Option<Rate>) -> Office {
+        Office::set(data, servers, legation_server::Settings::default(), pace)
+    }
+
+    fn set(
+        data: Arc<TempDir>,
+        servers: Vec<ToolServer>,
+        server: legation_server::Settings,
+        pace: Option<Rate>,
+    ) -> Office {
         let policy = Policy { open_registration: true, ..Policy::default() };
         let bound: Vec<_> = servers.iter().map(|server| server.id.clone()).chain(["Nowhere".to_owned()]).collect();
-        let settings = Settings { policy, tools: Some(gateway(servers)), ..Settings::on(data.path()) };
+        let settings = Settings { policy, tools: Some(gateway(servers)), pace, ..Settings::on(data.path()) };
         let house = House::with(data, settings, server);
         house.ask("PUT", path_of("writer")).by(&house.operator).json(r#"{"dialects":["cap"]}"#).ok();
         let binding = |server: &String| json!({ "server_id": server, "scopes": ["read"], "allowed_tools": TOOLS });

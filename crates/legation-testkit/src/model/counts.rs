@@ -25,6 +25,12 @@ pub struct Counts {
     pub halted: u64,
     /// Messages that the exchange translated.
     pub translated: u64,
+    /// Tools that were called.
+    pub called: u64,
+    /// Calls that something came of.
+    pub answered: u64,
+    /// Calls that a stop left open, and that were closed after it.
+    pub interrupted: u64,
 }
 
 impl Counts {
@@ -41,6 +47,9 @@ impl Counts {
             talks_fired,
             halted,
             translated,
+            called,
+            answered,
+            interrupted,
         } = more;
         self.suspended += suspended;
         self.held += held;
@@ -53,5 +62,8 @@ impl Counts {
         self.talks_fired += talks_fired;
         self.halted += halted;
         self.translated += translated;
+        self.called += called;
+        self.answered += answered;
+        self.interrupted += interrupted;
     }
 }

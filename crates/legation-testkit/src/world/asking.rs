@@ -28,6 +28,10 @@ pub(super) enum Ask {
     Order(Box<Ordered>),
     /// To send again to somebody what reached nobody.
     Resend(String, u64),
+    /// To call a tool.
+    Call(usize),
+    /// To write down what came of a call.
+    Answer(u64),
 }
 
 impl Ask {
@@ -61,6 +65,8 @@ impl World {
                 let erasure = Erasure { positions, redacted, unbinds, undelivered: true, ..Erasure::default() };
                 Input::Erase { erasure: Box::new(erasure), who: Who::operator() }
             }
+            Ask::Call(number) => self.call(*number)?,
+            Ask::Answer(call) => self.came(*call)?,
             Ask::Clear(up_to) => Input::Clear { up_to: *up_to },
             Ask::Resend(agent, position) => {
                 let (agent, who) = (agent.clone(), Who::Agent(agent.clone()));
@@ -124,6 +130,10 @@ impl World {
         for _ in 0..self.rng.below(3) {
             more.extend(self.order());
         }
+        if self.rng.chance(40) {
+            more.extend(self.wish());
+        }
+        more.extend(self.answers(false));
         if self.rng.chance(20) {
             more.extend(self.send_again());
         }

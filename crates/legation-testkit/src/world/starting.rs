@@ -1,6 +1,6 @@
 //! Stopping in all ways, and starting again.
 
-use super::{Arc, Ledger, State, Way, World, audit};
+use super::{Arc, Bench, Ledger, State, Way, World, audit};
 use legation_engine::{Error, snapshots};
 use legation_store::{Known, Options, Snapshots};
 
@@ -19,6 +19,8 @@ impl World {
         let ledger = self.open()?;
         self.summary.starts += 1;
         self.model = audit(&self.asked, &self.policy, &ledger, self.dir.path())?;
+        self.bench = Bench::left(ledger.state().rules().cap.calls().all_open().map(|(call, _)| call));
+        self.asked.stopped.extend(self.bench.all_left());
         self.ledger = Some(ledger);
         self.way = Way::default();
         Ok(())

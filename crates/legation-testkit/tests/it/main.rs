@@ -25,6 +25,10 @@ fn the_rules_were_asked(summary: &Summary) {
     for often in [suspended, held, suspected, released, tasks, alarms_fired, talks_fired, translated] {
         assert!(often > 300, "{summary:?}");
     }
+    let Counts { called, answered, interrupted, .. } = summary.rules;
+    for often in [called, answered, interrupted] {
+        assert!(often > 300, "{summary:?}");
+    }
     let Counts { tasks_fired, reviews_fired, halted, .. } = summary.rules;
     for seldom in [tasks_fired, reviews_fired, halted] {
         assert!(seldom > 80, "{summary:?}");

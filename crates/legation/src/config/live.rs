@@ -28,6 +28,12 @@ pub(crate) const LIVE: [&str; 19] = [
 pub(crate) const AT_START: [&str; 7] = ["data", "listen", "listen_mode", "realm", "record", "tools", "log.format"];
 
 impl Config {
+    /// Whether what was set up at the start excludes what another configuration would change: anybody who may register
+    /// could have any tool called.
+    pub(crate) fn excludes(&self, other: &Config) -> bool {
+        !self.tools.is_empty() && other.engine.policy.open_registration
+    }
+
     /// The settings that differ in another configuration and wait for the next start.
     pub(crate) fn waiting(&self, other: &Config) -> Vec<&'static str> {
         let (own, next) = (&self.engine, &other.engine);

@@ -31,7 +31,7 @@ realm = "{realm}"
 # Host names it answers to, beside localhost, 127.0.0.1 and [::1].
 hosts = []
 
-# Who may register agents: "operator", or "open" for anybody.
+# Who may register agents: "operator", or "open" for anybody, which excludes [[tools]].
 registration = "operator"
 
 # How much of what VLP's truth rules find waits for a person: "standard", or "strict" for queries, notices and

@@ -12,7 +12,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// How long somebody may be made to wait for a tool.
-const LONGEST: Duration = Duration::from_mins(10);
+pub(crate) const LONGEST: Duration = Duration::from_mins(10);
 /// What a program finds in its environment, as far as it is here, beside what it is given by name.
 const PLAIN: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 

@@ -29,6 +29,11 @@ impl Live {
                 return self.reload_certificate(None);
             }
         };
+        if self.started.excludes(&config) {
+            let why = "registration cannot be opened while there are tools: they go at the next start";
+            tracing::error!(error = why, "the configuration is not right: the old one is kept");
+            return self.reload_certificate(None);
+        }
         let waiting = self.started.waiting(&config);
         if !waiting.is_empty() {
             tracing::warn!(settings = waiting.join(", "), "these have changed, and wait for the next start");

@@ -5,6 +5,7 @@ mod damaged;
 mod failing;
 mod full;
 mod small;
+mod tools;
 
 use crate::served::Served;
 use serde_json::Value;

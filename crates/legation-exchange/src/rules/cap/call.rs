@@ -1,5 +1,6 @@
 //! Whether an agent may call a tool through the gateway (MCP Integration): by the same rights by which it may show what a
-//! tool answered, in the same places. A call begins something.
+//! tool answered, in the same places. A call begins something, and what is handed to a tool leaves the house: it is held to
+//! what holds the agent's messages.
 
 use super::place::{Place, foreign, only};
 use super::task::Task;
@@ -29,10 +30,16 @@ pub(crate) fn may_call(
         let text = format!("{} is {}: nothing begins in it any more", task.id, task.state());
         return Err(Rejection::because(Code::TaskState, text).at("/task_id").by(SPEC));
     }
+    vcp::constraints::may_hand(state, agent, &call.arguments).map_err(|broken| broken.at("/arguments"))?;
     Ok(within)
 }
 
 impl State {
+    /// Whether an agent is told what came of its calls: not while it is suspended.
+    pub fn may_be_told(&self, agent: &Agent) -> bool {
+        vcp::may_be_heard(self, agent).is_ok()
+    }
+
     /// Whether an agent may call a tool now, without naming a task.
     pub fn may_call(&self, policy: &Policy, agent: &Agent, server: &str, tool: &str) -> bool {
         let ground = Ground { state: self, policy };

@@ -16,6 +16,8 @@ const IN_ALL: usize = 32_768;
 pub struct Calls {
     /// Those under way, by their entries.
     open: BTreeMap<u64, Called>,
+    /// Those under way that were erased: nothing is kept of what comes of them but how they ended.
+    erased: BTreeSet<u64>,
     /// Answers, by their entries.
     answers: BTreeMap<u64, Heard>,
     /// The same, by who got them.
@@ -44,6 +46,11 @@ impl Calls {
         self.open.iter().map(|(call, called)| (*call, called))
     }
 
+    /// Whether a call that is under way was erased.
+    pub fn is_erased(&self, call: u64) -> bool {
+        self.erased.contains(&call)
+    }
+
     /// How many answers are remembered.
     pub fn answers_len(&self) -> usize {
         self.answers.len()
@@ -63,6 +70,7 @@ impl Calls {
     /// What came of a call. It is remembered if whoever made it is still there and there is a result.
     pub(crate) fn end(&mut self, position: u64, answered: &Answered, remembered: bool) {
         let Some(called) = self.open.remove(&answered.call) else { return };
+        self.erased.remove(&answered.call);
         let Some(digest) = answered.digest.clone().filter(|_| remembered) else { return };
         let Called { agent, task, .. } = called;
         let own = self.of.or_default(&agent);
@@ -87,6 +95,7 @@ impl Calls {
 
     /// What was erased, of a call or of its answer, bears nothing out any more.
     pub(super) fn erase(&mut self, is_erased: &impl Fn(u64) -> bool) {
+        self.erased.extend(self.open.keys().copied().filter(|call| is_erased(*call)));
         let gone = |(answer, heard): (&u64, &Heard)| (is_erased(*answer) || is_erased(heard.call)).then_some(*answer);
         let gone: Vec<_> = self.answers.iter().filter_map(gone).collect();
         for answer in gone {

@@ -127,23 +127,31 @@ pub(super) struct Ground<'g> {
 impl Ground<'_> {
     /// Whether an agent may use a tool in a task, by its own bindings and every grant above.
     pub(super) fn may_use(self, agent: &Agent, within: Option<u64>, wanted: &Wanted<'_>) -> Result<(), Rejection> {
-        let acting = acting(self, agent, within);
+        let mut acting = acting(self, agent, within);
         let Wanted { server, tool, scopes } = *wanted;
         let binds = |rights: &Rights| rights.bind(server, tool);
-        if !acting.iter().any(|place| allows(self, agent, *place, &binds, Some(tool))) {
-            let message = format!("{} may not use {tool:?} of {server:?} here", agent.id);
-            return Err(Rejection::because(Code::ToolNotBound, message));
-        }
-        for scope in scopes {
-            let reach = |rights: &Rights| rights.reach(server, scope);
-            let has =
-                |place: &Option<Bond>| allows(self, agent, *place, &reach, None) && granted_scope(self, *place, scope);
-            if !acting.iter().any(has) {
-                let message = format!("{} does not have the scope {scope:?} of {server:?} here", agent.id);
-                return Err(Rejection::because(Code::ScopeDenied, message));
+        acting.retain(|place| allows(self, agent, *place, &binds, Some(tool)));
+        // A scope of one task does not go with a tool of another: one place allows everything, or nothing is allowed.
+        let mut lacking = acting.iter().map(|place| self.lacks(agent, *place, server, scopes));
+        match lacking.next() {
+            None => {
+                let message = format!("{} may not use {tool:?} of {server:?} here", agent.id);
+                Err(Rejection::because(Code::ToolNotBound, message))
             }
+            Some(Some(scope)) if lacking.all(|lacking| lacking.is_some()) => {
+                let message = format!("{} does not have the scope {scope:?} of {server:?} here", agent.id);
+                Err(Rejection::because(Code::ScopeDenied, message))
+            }
+            Some(_) => Ok(()),
         }
-        Ok(())
+    }
+
+    /// The first scope that an agent does not have in a place.
+    fn lacks<'w>(self, agent: &Agent, place: Option<Bond>, server: &str, scopes: &'w [String]) -> Option<&'w String> {
+        scopes.iter().find(|scope| {
+            let reach = |rights: &Rights| rights.reach(server, scope);
+            !(allows(self, agent, place, &reach, None) && granted_scope(self, place, scope))
+        })
     }
 }
 
@@ -155,27 +163,20 @@ fn scopes(result: &ToolCallResult) -> Vec<String> {
     one.into_iter().chain(list.iter().filter_map(|scope| scope.as_str().map(str::to_owned))).collect()
 }
 
-/// In which task somebody acts, or below which; none is by its own rights alone. Naming a task of others gives nothing:
-/// whoever is bound acts in what binds it, or its family.
+/// In which task somebody acts, or below which; none is by its own rights alone. Naming a task of others gives nothing, and
+/// a tree of one's own is no way out of what one was handed: whoever is bound acts in what binds it, or its family.
 fn acting(ground: Ground<'_>, agent: &Agent, within: Option<u64>) -> Vec<Option<Bond>> {
     let (kept, registry) = (&ground.state.rules.cap, &ground.state.registry);
-    let mut in_own_tree = false;
     for (number, task) in within.into_iter().flat_map(|number| kept.line(number)) {
         if registry.are_one(&task.assignee, &agent.id) {
             return vec![Some(Bond::Holds(number))];
         }
-        let is_own = registry.are_one(&task.delegator, &agent.id);
-        in_own_tree = is_own && task.parent.is_none();
-        if !is_own {
+        if !registry.are_one(&task.delegator, &agent.id) {
             break;
         }
     }
     let bonds = bonds(ground.state, agent);
-    // What was asked for is not done in a tree of one's own.
-    if bonds.is_empty() || (in_own_tree && bonds.iter().all(|bond| bond.is_held())) {
-        return vec![None];
-    }
-    bonds.into_iter().map(Some).collect()
+    if bonds.is_empty() { vec![None] } else { bonds.into_iter().map(Some).collect() }
 }
 
 fn allows(

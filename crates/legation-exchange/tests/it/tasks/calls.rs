@@ -9,6 +9,7 @@ use legation_exchange::rules::vcp;
 use legation_exchange::tool::{Outcome, told};
 use legation_exchange::{Answer, Call, Directive, Effect, Erasure, Input, Registration, Span, Verdict, Who};
 use legation_protocol::Code;
+use legation_protocol::vcp::Mode;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -308,6 +309,131 @@ fn what_was_erased_bears_nothing_out() {
     assert_eq!(found(&desk, again)[0].code, "self_reported");
     let up = accepted(&show(&mut desk, "T1", "pm-1", "orchestrator", &[("Data/process_data", "sums")]));
     assert_eq!((findings(&desk, up), found(&desk, up)[0].about[0].entry), (vec!["forwarded".to_owned()], None));
+    folds_again(&desk);
+}
+
+#[test]
+fn a_call_that_is_erased_under_way_leaves_nothing_of_its_answer() {
+    let mut desk = at_work();
+    let made = accepted(&call(&mut desk, "pm-1", "Docs/read_file", Some("T1")));
+    let positions = vec![Span { first: made, last: made }];
+    let erasure = Box::new(Erasure { positions, ..Erasure::default() });
+    accepted(&desk.ask(Input::Erase { erasure, who: Who::operator() }));
+    folds_again(&desk);
+    let before = desk.record.len();
+    assert_eq!(refused(&answer(&mut desk, made, &json!("the spec"))), Code::NotFound, "it is told to nobody");
+    let entry = &desk.record[before];
+    let Effect::Answered(answered) = &entry.effect else { panic!("it is not on the record") };
+    assert_eq!((answered.call, answered.outcome, &answered.digest), (made, Outcome::Result, &None));
+    assert!(entry.body.is_none() && answered.findings.is_empty());
+    let calls = desk.state.rules().cap.calls();
+    assert!(calls.all_open().count() == 0 && !calls.is_erased(made));
+    let shown = accepted(&show(&mut desk, "T1", "pm-1", "user", &[("Docs/read_file", "the spec")]));
+    assert_eq!(findings(&desk, shown), ["self_reported"]);
+    folds_again(&desk);
+}
+
+#[test]
+fn a_paused_agent_calls_nothing() {
+    let mut desk = crate::line::line();
+    desk.register("boss", Registration::default(), Who::operator()).unwrap();
+    let wanted = Registration {
+        parent: Some("boss".to_owned()).into(),
+        manifest: Some(manifest("worker", &[], None, &["Docs/read_file"])),
+        ..Registration::default()
+    };
+    desk.register("worker", wanted, Who::operator()).unwrap();
+    let under_way = accepted(&call(&mut desk, "worker", "Docs/read_file", None));
+    accepted(&crate::line::saying("worker", "boss", 1).alarms(&mut desk, "critical"));
+    assert_eq!(refused(&call(&mut desk, "worker", "Docs/read_file", None)), Code::AgentPaused);
+    // What it began it finishes.
+    accepted(&answer(&mut desk, under_way, &json!("the spec")));
+}
+
+#[test]
+fn a_tool_of_one_task_does_not_go_with_a_scope_of_another() {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("b", &[], None, &["S/read", "S/write"])).unwrap();
+    let grants = |tool: &str, scopes: &[&str]| json!({ "grants": { "tools": [tool], "scopes": scopes } });
+    accepted(&hand_with(&mut desk, "T1", "orchestrator", "b", grants("read", &["read:S"])));
+    accepted(&hand_with(&mut desk, "T2", "orchestrator", "b", grants("write", &[])));
+    accepted(&call_for(&mut desk, "b", "S/read", None, &["read:S"]));
+    accepted(&call_for(&mut desk, "b", "S/write", None, &[]));
+    let mixed = call_for(&mut desk, "b", "S/write", None, &["read:S"]);
+    assert_eq!(refused(&mixed), Code::ScopeDenied, "the scope is T1's, the tool T2's");
+    let mut mixed = attached(&[("S/write", "done")]);
+    mixed["attachments"][0]["scope"] = json!("read:S");
+    assert_eq!(refused(&say(&mut desk, "X", "b", "user", mixed)), Code::ScopeDenied);
+}
+
+#[test]
+fn a_tree_of_ones_own_is_no_way_out_of_what_one_was_handed() {
+    let mut desk = Desk::new();
+    let tools = ["S/ls", "S/rm"];
+    with(&mut desk, manifest("helper", &[], None, &tools)).unwrap();
+    with(&mut desk, manifest("ann", &["helper"], None, &tools)).unwrap();
+    accepted(&hand(&mut desk, "own", "ann", "helper"));
+    accepted(&call(&mut desk, "ann", "S/rm", Some("own")));
+    accepted(&show(&mut desk, "own", "ann", "helper", &[("S/rm", "free")]));
+    accepted(&hand_with(&mut desk, "T", "orchestrator", "ann", json!({ "grants": { "tools": ["ls"] } })));
+    for task in [Some("own"), Some("T"), None] {
+        accepted(&call(&mut desk, "ann", "S/ls", task));
+        assert_eq!(refused(&call(&mut desk, "ann", "S/rm", task)), Code::ToolNotBound, "{task:?}");
+    }
+    accepted(&show(&mut desk, "own", "ann", "helper", &[("S/ls", "rows")]));
+    assert_eq!(refused(&show(&mut desk, "own", "ann", "helper", &[("S/rm", "gone")])), Code::ToolNotBound);
+    // With that over, it is as free as before.
+    accepted(&result(&mut desk, "T", "ann", "orchestrator"));
+    accepted(&call(&mut desk, "ann", "S/rm", Some("own")));
+    accepted(&show(&mut desk, "own", "ann", "helper", &[("S/rm", "gone")]));
+}
+
+/// A call with these arguments.
+fn handed(desk: &mut Desk, who: &str, arguments: &Value) -> Verdict {
+    let call = Call {
+        server: "Docs".to_owned(),
+        tool: "read_file".to_owned(),
+        task: None,
+        scopes: Vec::new(),
+        arguments: arguments.to_string().into_bytes().into(),
+        digest: "sha256:arguments".to_owned(),
+        is_known: true,
+    };
+    desk.ask(Input::Call { call: Box::new(call), who: agent(who) })
+}
+
+#[test]
+fn what_is_handed_to_a_tool_is_held_to_what_binds_the_agent() {
+    let mut desk = Desk::new();
+    with(&mut desk, manifest("chief", &[], None, &["Docs/read_file"])).unwrap();
+    let wanted = Registration {
+        parent: Some("chief".to_owned()).into(),
+        manifest: Some(manifest("writer", &[], None, &["Docs/read_file"])),
+        ..Registration::default()
+    };
+    desk.register("writer", wanted, Who::operator()).unwrap();
+    let long = json!({ "path": "word ".repeat(100) });
+    let about = json!({ "query": { "filter": [{ "topics": ["Garden", "weapons"] }] } });
+    let attached = json!({ "attachments": [{ "more": { "topic": "weapons" } }] });
+    for arguments in [&long, &about, &attached] {
+        accepted(&handed(&mut desk, "writer", arguments));
+    }
+    let rule = |kind: &str, value: Value| crate::constraints::one(kind, &value);
+    let rules = [rule("token_limit", json!(100)), rule("topic_block", json!(["weapons"]))];
+    accepted(&crate::constraints::wish(&mut desk, "chief", &rules, Mode::Merge, &[], Who::operator()));
+    let elsewhere = [rule("audience_restrict", json!(["nobody-at-all"]))];
+    accepted(&crate::constraints::wish(&mut desk, "writer", &elsewhere, Mode::Merge, &[], Who::operator()));
+    for arguments in [&long, &about, &attached] {
+        let verdict = handed(&mut desk, "writer", arguments);
+        assert_eq!(refused(&verdict), Code::ConstraintViolated, "{arguments}");
+        let Verdict::Refused(why) = verdict else { panic!("taken") };
+        assert_eq!(why.first().at.as_deref(), Some("/arguments"));
+        assert!(why.first().message.contains("Laid on \"chief\" above it by an operator in entry"), "{why:?}");
+    }
+    // Four bytes a token, names and values; and a tool is nobody's audience.
+    accepted(&handed(&mut desk, "writer", &json!({ "path": "x".repeat(396) })));
+    assert_eq!(refused(&handed(&mut desk, "writer", &json!({ "path": "x".repeat(397) }))), Code::ConstraintViolated);
+    accepted(&handed(&mut desk, "writer", &json!({ "path": "weapons.md" })));
     folds_again(&desk);
 }
 

@@ -3,6 +3,7 @@
 use super::workshop::{Generation, Workshop};
 use super::{LATE, Office, at};
 use crate::house::{House, path_of};
+use crate::words::fresh_id;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::Path;
@@ -63,8 +64,87 @@ fn a_suspended_agent_is_not_handed_what_came_meanwhile() {
     assert!(shop.is_idle(), "nothing was sent");
     let call = office.last();
     assert_eq!((&call["tool"], &call["answer"]["outcome"]), (&json!("hang"), &json!("result")));
+    // It is not to be had on another way either, before it goes on.
+    for position in [&call["call"], &call["answer"]["position"]] {
+        let see = |token: &str| office.house.ask("GET", format!("/v1/tools/calls/{position}")).by(token).get().ok();
+        let facts = see(&office.reader);
+        assert_eq!((facts.get("arguments"), facts["answer"].get("said")), (None, None), "{facts}");
+        assert_eq!(see(&office.house.operator)["answer"]["said"]["result"]["content"][0]["text"], "at last");
+    }
     order("resume");
+    let path = format!("/v1/tools/calls/{}", call["call"]);
+    let whole = office.house.ask("GET", path).by(&office.reader).get().ok();
+    assert_eq!(whole["answer"]["said"]["result"]["content"][0]["text"], "at last");
     office.call("read_file").ok();
+}
+
+#[test]
+fn a_paused_agent_calls_nothing() {
+    let shop = Workshop::open(Generation::Sessions);
+    let office = Office::with(vec![at("Docs", &shop.url(), LATE)]);
+    let (_above, below) = (office.house.admit("above"), office.house.admit("below"));
+    let manifest = json!({
+        "id": "below", "system_prompt": "You work.", "allowed_agents": [], "delegate_rules": {},
+        "mcp_bindings": [{ "server_id": "Docs", "scopes": [], "allowed_tools": ["read_file"] }],
+    });
+    let wanted = json!({ "parent": "above", "manifest": manifest }).to_string();
+    office.house.ask("PUT", path_of("below")).by(&office.house.operator).json(wanted).ok();
+    let call = || {
+        let body = json!({ "server_id": "Docs", "tool": "read_file" }).to_string();
+        office.house.ask("POST", "/v1/tools/call").by(&below.token).json(body)
+    };
+    call().ok();
+    office.house.send(&below, &below.alarm("above", "critical", &fresh_id())).ok();
+    shop.next();
+    call().refused(423, "agent_paused");
+    assert!(shop.is_idle(), "nothing was sent");
+}
+
+#[test]
+fn instances_have_the_places_of_one() {
+    let shop = Workshop::open(Generation::Sessions);
+    let office = Office::with(vec![at("Docs", &shop.url(), LATE)]);
+    let instance = |id: &str| {
+        let asked = office.house.ask("PUT", path_of(id)).by(&office.house.operator);
+        asked.json(r#"{"instance_of":"reader"}"#).ok()["token"].as_str().unwrap().to_owned()
+    };
+    let tokens = [office.reader.clone(), instance("reader-2"), instance("reader-3")];
+    let call = |token: &str, tool: &str| {
+        let body = json!({ "server_id": "Docs", "tool": tool }).to_string();
+        office.house.ask("POST", "/v1/tools/call").by(token).json(body)
+    };
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = tokens
+            .iter()
+            .cycle()
+            .take(8)
+            .map(|token| {
+                let call = &call;
+                scope.spawn(move || call(token, "hang"))
+            })
+            .collect();
+        for _ in &waiting {
+            drop(shop.next());
+        }
+        for token in &tokens {
+            call(token, "read_file").refused(429, "rate_limited");
+        }
+        shop.go_on.add_permits(8);
+        for one in waiting {
+            drop(one.join().unwrap().ok());
+        }
+    });
+    assert!(shop.is_idle());
+}
+
+#[test]
+fn calls_are_made_at_the_pace_of_messages() {
+    let shop = Workshop::open(Generation::Sessions);
+    let data = Arc::new(tempfile::tempdir().unwrap());
+    let pace = Some(legation_engine::Rate::per_minute(2));
+    let office = Office::at_pace(data, vec![at("Docs", &shop.url(), LATE)], pace);
+    let answers: Vec<_> = (0..3).map(|_| office.call("read_file").status).collect();
+    assert_eq!(answers, [200, 200, 429]);
 }
 
 #[test]

@@ -89,3 +89,23 @@ fn a_call_is_erased_with_its_answer_whichever_is_named() {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn a_call_that_is_erased_under_way_leaves_no_answer() {
+    let shop = Workshop::open(Generation::Sessions);
+    let office = Office::with(vec![at("Docs", &shop.url(), LATE)]);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| office.call("hang"));
+        shop.next();
+        let open = office.last();
+        assert!(open["answer"].is_null(), "{open}");
+        assert_eq!(erase(&office, &json!({ "positions": [open["call"]] }))["status"], "erased");
+        shop.go_on.add_permits(1);
+        let told = waiting.join().unwrap().refused(404, "not_found");
+        assert!(told["message"].as_str().unwrap().contains("erased"), "{told}");
+    });
+    let call = office.last();
+    assert_eq!(call["answer"]["outcome"], "result");
+    let all = office.house.ask("GET", "/v1/audit/entries?limit=1000&include=body").by(&office.house.operator).get();
+    assert!(!all.text.contains("at last") && !all.text.contains("spec.md"), "{}", all.text);
+}

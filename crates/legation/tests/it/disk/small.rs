@@ -44,6 +44,11 @@ impl Small {
         Served::through(&outer, &[&["--data", data.to_str().unwrap()], args].concat())
     }
 
+    /// Where it is for an exchange that has its data here.
+    pub(super) fn inside(&self) -> &Path {
+        self.on.path()
+    }
+
     /// Its data, for everybody else.
     pub(super) fn data(&self) -> PathBuf {
         self.path.join("data")

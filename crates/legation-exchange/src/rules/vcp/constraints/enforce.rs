@@ -4,7 +4,7 @@
 use super::content::{Content, Words};
 use super::laid::{Laid, Standing};
 use super::lineage;
-use super::topics::plain;
+use super::topics::{self, plain};
 use crate::agent::Agent;
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::{Case, Ruling, translate};
@@ -12,6 +12,7 @@ use crate::state::State;
 use legation_protocol::vcp::{Floor, Mode, Payload, Rule, Setter};
 use legation_protocol::vlp::Level;
 use legation_protocol::{Code, Message, Rejection};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// Refuses a message that breaks a constraint; raises one to the least level it may have.
@@ -39,6 +40,24 @@ pub(in crate::rules::vcp) fn enforce(case: &Case<'_>, ruling: &mut Ruling) -> Re
 pub(crate) fn may_tell(state: &State, agent: &str, words: &Words<'_>) -> Result<(), Rejection> {
     let agent = state.registry.agent(agent).filter(|_| !words.to.is_empty());
     agent.map_or(Ok(()), |agent| keeps_to(state, agent, &Content::told(words), &words.to))
+}
+
+/// Refuses arguments of a tool that an agent hands over, if they break a constraint. They count as content does that no
+/// spec defines. A tool is nobody's audience: which of them an agent may use, its bindings and grants say.
+pub(crate) fn may_hand(state: &State, agent: &Agent, arguments: &[u8]) -> Result<(), Rejection> {
+    if state.rules.vcp.constraints.on.is_empty() {
+        return Ok(());
+    }
+    let arguments: Map<String, Value> = serde_json::from_slice(arguments).unwrap_or_default();
+    let said = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => [name.clone(), text.clone()],
+        other => [name.clone(), other.to_string()],
+    };
+    let texts: Vec<_> = arguments.iter().flat_map(said).collect();
+    let topics = topics::within(&arguments);
+    let (texts, topics) = (texts.iter().map(String::as_str), topics.iter().map(String::as_str));
+    let words = Words { to: Vec::new(), texts: texts.collect(), topics: topics.collect() };
+    keeps_to(state, agent, &Content::told(&words), &words.to)
 }
 
 /// Refuses what breaks a constraint that an agent is under.

@@ -28,6 +28,13 @@ pub(super) fn declared(message: &Map<String, Value>) -> Vec<String> {
     topics
 }
 
+/// What members declare that are of no message.
+pub(super) fn within(members: &Map<String, Value>) -> Vec<String> {
+    let mut topics = Vec::new();
+    members.iter().for_each(|(name, value)| member(name, value, false, &mut topics));
+    topics
+}
+
 /// What an attachment declares beside what it holds.
 fn beside(attached: &Value, topics: &mut Vec<String>) {
     let members = attached.as_object().into_iter().flatten();
