@@ -13,6 +13,7 @@ mod erased;
 mod extensions;
 mod fold;
 mod halts;
+mod halts_model;
 mod held;
 mod identities;
 mod keys;

@@ -23,6 +23,8 @@ pub struct Counts {
     pub talks_fired: u64,
     /// Sessions that were halted.
     pub halted: u64,
+    /// Messages that were taken back as their session was.
+    pub taken_back: u64,
     /// Messages that the exchange translated.
     pub translated: u64,
 }
@@ -40,6 +42,7 @@ impl Counts {
             reviews_fired,
             talks_fired,
             halted,
+            taken_back,
             translated,
         } = more;
         self.suspended += suspended;
@@ -52,6 +55,7 @@ impl Counts {
         self.reviews_fired += reviews_fired;
         self.talks_fired += talks_fired;
         self.halted += halted;
+        self.taken_back += taken_back;
         self.translated += translated;
     }
 }

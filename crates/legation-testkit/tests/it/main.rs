@@ -25,8 +25,8 @@ fn the_rules_were_asked(summary: &Summary) {
     for often in [suspended, held, suspected, released, tasks, alarms_fired, talks_fired, translated] {
         assert!(often > 300, "{summary:?}");
     }
-    let Counts { tasks_fired, reviews_fired, halted, .. } = summary.rules;
-    for seldom in [tasks_fired, reviews_fired, halted] {
+    let Counts { tasks_fired, reviews_fired, halted, taken_back, .. } = summary.rules;
+    for seldom in [tasks_fired, reviews_fired, halted, taken_back] {
         assert!(seldom > 80, "{summary:?}");
     }
 }
