@@ -167,7 +167,8 @@ impl Model {
             // Another block is for those it concerns.
             if those.contains(&number) || (self.leads_to(number, &those) && !stands) {
                 let said = &mut self.said[number];
-                if !said.waiting.is_empty() {
+                // What was read by all it was for is on its way no more, unless it is held.
+                if !said.waiting.is_empty() || !said.reasons.is_empty() {
                     said.reasons.insert(id.clone());
                 }
             }

@@ -7,6 +7,7 @@ mod by_token;
 mod charters;
 mod constraints;
 mod corrections;
+mod corrections_model;
 mod dead;
 mod desk;
 mod erased;

@@ -62,9 +62,9 @@ impl Session {
         self.before(last, |seq| self.unheard.contains(&(id.to_owned(), seq)))
     }
 
-    /// The last of anybody.
-    pub(super) fn heard(&self) -> Option<i64> {
-        self.before(self.highest?, |seq| self.unheard.iter().any(|(_, unheard)| *unheard == seq))
+    /// Whether a number is the next after the last of somebody: no party's leap makes another's number follow.
+    pub(super) fn follows_somebody(&self, seq: i64) -> bool {
+        self.parties.keys().filter_map(|id| self.heard_of(id)).any(|last| last.checked_add(1) == Some(seq))
     }
 
     fn before(&self, last: i64, is_unheard: impl Fn(i64) -> bool) -> Option<i64> {
