@@ -50,7 +50,7 @@ struct Said {
     to: BTreeSet<&'static str>,
     session: Option<String>,
     names: Option<usize>,
-    /// The session it halted.
+    /// The session it halted, until that is released.
     halted: Option<String>,
     /// Who waits for it, and who will when nothing holds it.
     waiting: BTreeSet<&'static str>,
@@ -163,8 +163,8 @@ impl Model {
         let within = |one: &Said| session.is_some() && one.session.as_ref() == session;
         those.extend(self.said.iter().enumerate().filter(|(_, one)| within(one)).map(|(number, _)| number));
         for number in 0..self.said.len() {
-            let stands = self.said[number].halted.as_ref().is_some_and(|own| self.is_halted(own));
-            // Another block is for those it concerns.
+            // Another block is for those it concerns, as long as it stands.
+            let stands = self.said[number].halted.is_some();
             if those.contains(&number) || (self.leads_to(number, &those) && !stands) {
                 let said = &mut self.said[number];
                 // What was read by all it was for is on its way no more, unless it is held.
@@ -200,6 +200,9 @@ impl Model {
     fn release(&mut self, id: &str) {
         let session = self.sessions.get_mut(id).unwrap();
         (session.halted, session.stops) = (false, BTreeSet::new());
+        for said in self.said.iter_mut().filter(|said| said.halted.as_deref() == Some(id)) {
+            said.halted = None;
+        }
         self.lift(id);
     }
 

@@ -8,6 +8,7 @@ use super::session::{Halting, MOST_STOPPED, Session, Sessions, Spoke};
 use super::speaking::{is_party, others, since};
 use crate::agent::Agent;
 use crate::decide::Earlier;
+use crate::mailbox::Mailbox;
 use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
 use crate::rules::translate::Translation;
@@ -176,9 +177,13 @@ fn undelivered(state: &State, within: Option<&Session>, chain: &[u64], concerned
         is_within(*session) || is_one(*message) || translation(*message).is_some_and(is_said)
     };
     // What goes on from it may be for anybody.
-    let is_looked_at = |agent: &str| !from_it.is_empty() || concerned.contains(agent);
-    let mailboxes = state.mailboxes().filter(|(agent, _)| is_looked_at(agent)).map(|(_, mailbox)| mailbox);
-    let waiting = mailboxes.flat_map(|mailbox| mailbox.after(None)).map(|item| (item.session, item.message));
+    let mailboxes: Vec<&Mailbox> = if from_it.is_empty() {
+        concerned.iter().filter_map(|id| state.mailbox(id)).collect()
+    } else {
+        state.mailboxes().map(|(_, mailbox)| mailbox).collect()
+    };
+    let waiting =
+        mailboxes.into_iter().flat_map(|mailbox| mailbox.after(None)).map(|item| (item.session, item.message));
     let held = state.rules.holds.iter().map(|(message, hold)| (hold.session, message));
     let frozen: BTreeSet<u64> = waiting.chain(held).filter(is_halted).map(|(_, message)| message).collect();
     frozen.into_iter().collect()
