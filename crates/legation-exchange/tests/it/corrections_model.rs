@@ -74,13 +74,13 @@ fn correct(
     if model.said.is_empty() {
         return Ok(());
     }
-    let named: BTreeSet<usize> = names.iter().map(|index| index.index(model.said.len())).collect();
-    let ids: Vec<_> = named.iter().map(|number| format!("MSG-{number}")).collect();
+    let those: BTreeSet<usize> = names.iter().map(|index| index.index(model.said.len())).collect();
+    let ids: Vec<_> = those.iter().map(|number| format!("MSG-{number}")).collect();
     let to = NAMES[(from + 1) % 4];
     let id = format!("MSG-{}", model.said.len());
     let position = take(&desk.say("correction", NAMES[from], &id, &json!({"receiver": to, "refers_to": ids})));
     let (own, others): (Vec<_>, Vec<_>) =
-        named.iter().map(|number| model.said[*number]).partition(|said| model.may_amend(from, *said));
+        those.iter().map(|number| model.said[*number]).partition(|said| model.may_amend(from, *said));
     let want: BTreeSet<u64> = own.iter().map(|said| said.position).collect();
     prop_assert_eq!(amends(desk, position).into_iter().collect::<BTreeSet<_>>(), want);
     let disputes = desk.found(position).into_iter().filter(|code| *code == "dispute").count();
