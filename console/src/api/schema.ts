@@ -2827,7 +2827,9 @@ export interface components {
         };
         /** @description A message of a chain, as whoever asks is shown it. */
         readonly EvidenceLink: {
-            /** @description The correction that took its place last. */
+            /** @description Whether a correction took its place, also one that is not for whoever asks. */
+            readonly corrected: boolean;
+            /** @description The last of those that whoever asks may see. */
             readonly corrected_by?: number;
             /**
              * @description Who keeps the key it is signed with, where it is not the sender.
@@ -4306,7 +4308,7 @@ export interface components {
         };
         /** @description What counts of a claim. */
         readonly Truth: {
-            /** @description The one that counts: the original, or the last correction by its author or overseer. */
+            /** @description The one that counts: the original, or the last correction by its author or overseer. Where that is not for whoever asks, the last version that is; it is `corrected` then, and not in force. */
             readonly authoritative: number;
             /** @description All of them, in the order of the record. */
             readonly chain: readonly components["schemas"]["TruthLink"][];
@@ -4317,7 +4319,9 @@ export interface components {
         };
         /** @description A message of a chain. */
         readonly TruthLink: {
-            /** @description The correction that took its place last. */
+            /** @description Whether a correction took its place, also one that is not for whoever asks. */
+            readonly corrected: boolean;
+            /** @description The last of those that whoever asks may see. */
             readonly corrected_by?: number;
             /**
              * @description Who keeps the key it is signed with, where it is not the sender.

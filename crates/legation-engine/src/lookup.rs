@@ -20,8 +20,8 @@ impl Exchange {
         if let Some(up_to) = wanted.up_to {
             self.indexed_past(up_to).await?;
         }
-        if !wanted.digests.is_empty() && self.index_lag() > 0 {
-            // A digest may be that of a message of any dialect, and those the state does not know.
+        if !(wanted.digests.is_empty() && wanted.named.is_empty()) && self.index_lag() > 0 {
+            // They may be those of messages of any dialect, and those the state does not know.
             self.indexed_past(self.head().size.saturating_sub(1)).await?;
         }
         let exchange = self.clone();
@@ -53,8 +53,11 @@ fn find_all(finder: &Finder, wanted: &Beyond) -> Result<BTreeSet<u64>, Error> {
     for name in &wanted.sources {
         found.extend(find(&with_id(name, wanted))?);
     }
+    let what = Some(What::Accepted);
+    for name in &wanted.named {
+        found.extend(find(&Query { what, id: Some(name.clone()), limit: TWO, ..Query::default() })?);
+    }
     for digest in &wanted.digests {
-        let what = Some(What::Accepted);
         found.extend(find(&Query { what, digest: Some(digest.clone()), limit: 1, ..Query::default() })?);
     }
     Ok(found)
@@ -62,7 +65,11 @@ fn find_all(finder: &Finder, wanted: &Beyond) -> Result<BTreeSet<u64>, Error> {
 
 /// In the session, between the two, anywhere.
 fn near_to_far(id: &str, wanted: &Beyond) -> impl Iterator<Item = Query> {
-    let session = wanted.session.clone().map(|session| Query { thread: Some(session), ..with_id(id, wanted) });
+    let session = wanted.session.clone().map(|(session, begun)| Query {
+        thread: Some(session),
+        after: begun.checked_sub(1),
+        ..with_id(id, wanted)
+    });
     let between = wanted.between.clone().map(|pair| Query { parties: pair.into(), ..with_id(id, wanted) });
     session.into_iter().chain(between).chain([with_id(id, wanted)])
 }

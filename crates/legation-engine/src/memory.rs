@@ -44,8 +44,8 @@ pub struct Recalled {
 struct Recall<'r> {
     exchange: &'r Exchange,
     scope: &'r Scope,
-    /// Whether the one who asks has a part in the session that is asked for.
-    is_party: bool,
+    /// The entry that began the session asked for, if the one who asks has a part in it.
+    begun: Option<u64>,
     query: &'r Query,
     found: Recalled,
     bytes: usize,
@@ -67,10 +67,7 @@ impl Exchange {
             return Ok(Recalled::default());
         }
         // Whoever has a part in a session finds all of it.
-        let is_party = query.thread.as_deref().is_some_and(|session| self.has_part(session, who));
-        if is_party {
-            query.parties.clear();
-        }
+        let begun = query.thread.as_deref().and_then(|session| self.part_since(session, who));
         // Only VLP messages have these, and a term that most entries have is dear to look for.
         let is_vlp = !query.keywords.is_empty() || query.topic.is_some();
         query.dialect = (!is_vlp).then_some(Format::Vlp);
@@ -79,7 +76,7 @@ impl Exchange {
         let exchange = self.clone();
         self.asked(move |finder| {
             let (exchange, scope, query, found) = (&exchange, &scope, &query, Recalled::default());
-            let mut recall = Recall { exchange, scope, is_party, query, found, bytes: 0, looks: 0 };
+            let mut recall = Recall { exchange, scope, begun, query, found, bytes: 0, looks: 0 };
             recall.all(finder, rank, from)?;
             Ok(recall.found)
         })
@@ -101,18 +98,28 @@ impl Recall<'_> {
         let begun = from.and_then(|place| place.fit);
         for fit in fits.into_iter().skip_while(|fit| begun.is_some() && *fit != begun) {
             let before = from.filter(|place| place.fit == fit).map(|place| place.before);
-            if self.those(finder, fit, before)? {
+            let mut query = Query { fit, ..self.query.clone() };
+            query.before = before.into_iter().chain(query.before).min();
+            if self.of_session(finder, &mut query)? || self.those(finder, query)? {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Takes in those that fit so; true once there are enough.
-    fn those(&mut self, finder: &Finder, fit: Option<Fit>, before: Option<u64>) -> Result<bool, Error> {
-        let limit = self.query.limit;
-        let mut query = Query { fit, ..self.query.clone() };
-        query.before = before.into_iter().chain(query.before).min();
+    /// Takes in those of the session, whoever they are between, and leaves those before it to be asked for; true once there
+    /// are enough.
+    fn of_session(&mut self, finder: &Finder, query: &mut Query) -> Result<bool, Error> {
+        let Some(begun) = self.begun else { return Ok(false) };
+        let after = query.after.max(begun.checked_sub(1));
+        let within = Query { after, parties: Vec::new(), ..query.clone() };
+        query.before = Some(query.before.map_or(begun, |before| before.min(begun)));
+        self.those(finder, within)
+    }
+
+    /// Takes in those that a query finds; true once there are enough.
+    fn those(&mut self, finder: &Finder, mut query: Query) -> Result<bool, Error> {
+        let (limit, fit) = (self.query.limit, query.fit);
         loop {
             query.limit = limit - self.found.memories.len();
             let positions = finder.find(&query).map_err(Error::Index)?;
@@ -151,7 +158,8 @@ impl Recall<'_> {
 
     fn is_seen(&self, entry: &Entry) -> bool {
         let Effect::Accepted(message) = &entry.effect else { return false };
-        let of_session = self.is_party && self.exchange.is_out(entry.position, message, self.scope);
+        let is_of_session = self.begun.is_some_and(|begun| entry.position >= begun);
+        let of_session = is_of_session && self.exchange.is_out(entry.position, message, self.scope);
         of_session || self.exchange.is_seen(entry, self.scope)
     }
 }

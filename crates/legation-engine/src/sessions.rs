@@ -79,11 +79,11 @@ impl Exchange {
         Some(SessionView { id: id.to_owned(), session: session.clone() })
     }
 
-    /// Whether an agent has a part in a session.
-    pub(crate) fn has_part(&self, session: &str, who: &Who) -> bool {
+    /// The entry that began a session, if an agent has a part in it. What was said before under its name was said in another.
+    pub(crate) fn part_since(&self, session: &str, who: &Who) -> Option<u64> {
         let state = self.state();
-        let session = state.rules().vlp.sessions.get(session);
-        matches!(who, Who::Agent(_)) && session.is_some_and(|session| may_see(&state, session, who))
+        let session = state.rules().vlp.sessions.get(session).filter(|_| matches!(who, Who::Agent(_)))?;
+        may_see(&state, session, who).then_some(session.first)
     }
 
     /// Lets a halted session go on.

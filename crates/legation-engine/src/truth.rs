@@ -1,8 +1,11 @@
 //! What counts of a claim today: the original, what it rests on, and everything that was said of it since, in
 //! order. The index leads from a message to those that name it; all else is read from the record.
 
+mod counted;
+
 use crate::exchange::{Error, Exchange};
 use crate::search::Scope;
+use counted::{Correction, count};
 use legation_exchange::{Accepted, Effect, Entry, Who};
 use legation_store::index::{Finder, Order, Query, What};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +20,8 @@ const EACH: usize = 100;
 pub struct Truth {
     /// The message that everything else is about.
     pub original: u64,
-    /// The message that counts: the original, or the last correction by its author or its overseer.
+    /// The message that counts: the original, or the last correction by its author or its overseer. Where that is not for
+    /// the one who asks, the last version that is; it is not in force then.
     pub authoritative: u64,
     /// All of them, in the order of the record.
     pub chain: Vec<Link>,
@@ -36,14 +40,21 @@ pub struct Link {
     pub accepted: Accepted,
     /// Whether it went on: it was never held, or was released.
     pub went_on: bool,
-    /// The correction in force that took its place last.
+    /// Whether a correction in force took its place, also one that the one who asks may not see.
+    pub corrected: bool,
+    /// The last of those that they may see.
     pub corrected_by: Option<u64>,
 }
 
 impl Link {
     /// Whether it counts today.
     pub fn is_in_force(&self) -> bool {
-        self.went_on && self.corrected_by.is_none()
+        self.went_on && !self.corrected
+    }
+
+    fn correction(&self, is_seen: bool) -> Correction {
+        let (names, amends) = (self.accepted.named().collect(), self.accepted.amended().collect());
+        Correction { position: self.entry.position, names, amends, went_on: self.went_on, is_seen }
     }
 }
 
@@ -56,7 +67,7 @@ pub enum Bearing {
     Ground,
     /// A correction that takes the place of what it corrects.
     Correction,
-    /// A correction by somebody who has no right to it.
+    /// A correction by somebody who has no right to it; it may take the place of something elsewhere.
     Dispute,
     /// Evidence.
     Evidence,
@@ -77,11 +88,11 @@ impl Bearing {
         }
     }
 
+    /// That of a message which names the original, or what does; whether a correction is a dispute is found out later.
     fn of(accepted: &Accepted) -> Bearing {
         match accepted.kind.as_str() {
             "evidence" => Bearing::Evidence,
-            "correction" if accepted.amended().next().is_some() => Bearing::Correction,
-            "correction" => Bearing::Dispute,
+            "correction" => Bearing::Correction,
             _ => Bearing::Mention,
         }
     }
@@ -118,8 +129,9 @@ impl Chain<'_> {
             chain.insert(original, Link { part: Bearing::Original, ..link });
         }
         self.grounds(original, &mut chain)?;
-        let more = self.mentions(original, &mut chain)?;
-        let authoritative = authoritative(original, &mut chain);
+        let mut hidden = BTreeMap::new();
+        let more = self.mentions(original, &mut chain, &mut hidden)?;
+        let authoritative = authoritative(original, &mut chain, hidden);
         Ok(Truth { original, authoritative, chain: chain.into_values().collect(), more })
     }
 
@@ -153,38 +165,60 @@ impl Chain<'_> {
         Ok(())
     }
 
-    /// What names the original, and what names that; and whether that was too much.
-    fn mentions(&self, original: u64, chain: &mut BTreeMap<u64, Link>) -> Result<bool, Error> {
+    /// What names the original, and what names that, with corrections that are not for the one who asks; and whether that
+    /// was too much.
+    fn mentions(
+        &self,
+        original: u64,
+        chain: &mut BTreeMap<u64, Link>,
+        hidden: &mut BTreeMap<u64, Correction>,
+    ) -> Result<bool, Error> {
         let (mut ahead, mut more) = (BTreeSet::from([original]), false);
         while let Some(at) = ahead.pop_first() {
             let names = Query { names: Some(at), order: Order::Oldest, limit: EACH, ..Query::default() };
             let found = self.finder.find(&names).map_err(Error::Index)?;
             more |= found.len() == EACH;
             for position in found {
-                if chain.len() >= MOST {
+                if chain.len() + hidden.len() >= MOST {
                     return Ok(true);
                 }
-                if let (false, Some(link)) = (chain.contains_key(&position), self.link(position)?) {
-                    chain.insert(position, link);
-                    ahead.insert(position);
+                if chain.contains_key(&position) || hidden.contains_key(&position) {
+                    continue;
                 }
+                match self.read(position)? {
+                    Some(link) if self.may_see(&link) => drop(chain.insert(position, link)),
+                    Some(link) if link.part == Bearing::Correction && link.went_on => {
+                        hidden.insert(position, link.correction(false));
+                    }
+                    Some(_) | None => continue,
+                }
+                ahead.insert(position);
             }
         }
         Ok(more)
     }
 
-    /// A message, if it may be seen. What is held is not for those it has not reached.
+    /// A message, if it may be seen.
     fn link(&self, position: u64) -> Result<Option<Link>, Error> {
+        Ok(self.read(position)?.filter(|link| self.may_see(link)))
+    }
+
+    fn read(&self, position: u64) -> Result<Option<Link>, Error> {
         let Some(entry) = self.exchange.entry(position)? else { return Ok(None) };
         let Effect::Accepted(accepted) = entry.effect.clone() else { return Ok(None) };
         let went_on = self.went_on(position, &accepted)?;
+        let part = Bearing::of(&accepted);
+        Ok(Some(Link { part, entry, accepted, went_on, corrected: false, corrected_by: None }))
+    }
+
+    /// What is held is not for those it has not reached.
+    fn may_see(&self, link: &Link) -> bool {
         let is_own = match self.scope {
             Scope::All => true,
-            Scope::Of { name, .. } => accepted.sender == *name,
+            Scope::Of { name, .. } => link.accepted.sender == *name,
             Scope::Nothing => false,
         };
-        let seen = self.scope.has(position, &accepted) && (went_on || is_own);
-        Ok(seen.then(|| Link { part: Bearing::of(&accepted), entry, accepted, went_on, corrected_by: None }))
+        self.scope.has(link.entry.position, &link.accepted) && (link.went_on || is_own)
     }
 
     fn went_on(&self, position: u64, accepted: &Accepted) -> Result<bool, Error> {
@@ -199,21 +233,19 @@ impl Chain<'_> {
     }
 }
 
-/// The last that takes the place of the original, or of what did before it. Notes what took the place of each.
-fn authoritative(original: u64, chain: &mut BTreeMap<u64, Link>) -> u64 {
-    let mut versions = BTreeSet::from([original]);
-    let mut replaced = BTreeMap::new();
-    for (position, link) in chain.iter().filter(|(_, link)| link.part == Bearing::Correction && link.went_on) {
-        let amends: Vec<_> = link.accepted.amended().filter(|amended| versions.contains(amended)).collect();
-        if !amends.is_empty() {
-            versions.insert(*position);
+/// The one that counts. Notes what was corrected, and which corrections are disputes.
+fn authoritative(original: u64, chain: &mut BTreeMap<u64, Link>, hidden: BTreeMap<u64, Correction>) -> u64 {
+    let mut corrections = hidden;
+    let seen = chain.iter().filter(|(_, link)| link.part == Bearing::Correction);
+    corrections.extend(seen.map(|(position, link)| (*position, link.correction(true))));
+    let counted = count(original, &corrections.into_values().collect::<Vec<_>>());
+    for (position, link) in chain.iter_mut() {
+        if counted.disputes.contains(position) {
+            link.part = Bearing::Dispute;
         }
-        replaced.extend(amends.into_iter().map(|amended| (amended, *position)));
-    }
-    for (amended, by) in replaced {
-        if let Some(link) = chain.get_mut(&amended) {
-            link.corrected_by = Some(by);
+        if let Some(by) = counted.corrected.get(position) {
+            (link.corrected, link.corrected_by) = (true, *by);
         }
     }
-    versions.last().copied().unwrap_or(original)
+    counted.authoritative
 }

@@ -2,6 +2,7 @@
 //! messages themselves stay in the record whatever becomes of the list.
 
 use crate::effect::nobody;
+use crate::mailbox::Item;
 use crate::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,6 +46,15 @@ pub struct DeadLetter {
     /// The entry that registered its sender; [`NOBODY`](crate::NOBODY) if no agent's suspension stops it.
     #[serde(default = "nobody")]
     pub from: u64,
+    /// The entry that began the session it belongs to; [`OUTSIDE`](crate::OUTSIDE) if it belongs to none.
+    pub session: u64,
+}
+
+impl DeadLetter {
+    /// What waited, and reaches nobody any more.
+    pub(crate) fn of(item: Item, why: Why, at: Moment) -> DeadLetter {
+        DeadLetter { message: item.message, why, at, from: item.from, session: item.session }
+    }
 }
 
 /// The list, by where each letter was routed and whom to.

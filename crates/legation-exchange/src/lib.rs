@@ -48,7 +48,7 @@ pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Redacted, Span, Unbound, covers, spans};
 pub use extension::BUILT;
 pub use key::{Custody, Key, KeyEvent, KeyState, NewKey};
-pub use mailbox::{Item, Mailbox, NOBODY};
+pub use mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 pub use moment::Moment;
 pub use opacity::{Clearance, Opacity};
 pub use person::{People, Person};

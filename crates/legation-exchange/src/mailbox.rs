@@ -15,10 +15,15 @@ pub struct Item {
     pub expires: Moment,
     /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
     pub from: u64,
+    /// The entry that began the session it belongs to; [`OUTSIDE`] if it belongs to none.
+    pub session: u64,
 }
 
 /// No agent.
 pub const NOBODY: u64 = u64::MAX;
+
+/// No session.
+pub const OUTSIDE: u64 = u64::MAX;
 
 /// Everything that waits for one agent, by position. Positions only rise, so new items go to the end.
 #[derive(Clone, Debug, Default)]

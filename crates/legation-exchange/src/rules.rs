@@ -146,6 +146,11 @@ impl Change {
         self.of_vlp().map_or(&[], vlp::Change::targets)
     }
 
+    /// The session that somebody spoke in.
+    pub(crate) fn spoken_in(&self) -> Option<&str> {
+        self.of_vlp().and_then(vlp::Change::spoken_in)
+    }
+
     /// The messages that another takes the place of.
     pub(crate) fn amended(&self) -> impl Iterator<Item = u64> {
         self.of_vlp().map_or(&[][..], vlp::Change::amends).iter().copied()

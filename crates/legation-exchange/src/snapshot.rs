@@ -42,7 +42,7 @@ struct WireState {
 
 const FORM: u32 = 12;
 /// Bytes of one item.
-const ITEM: usize = 32;
+const ITEM: usize = 40;
 
 impl State {
     /// The state as bytes, without what was taken.
@@ -67,7 +67,7 @@ impl State {
         let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
         bytes.extend(json);
         for item in self.mailboxes.iter().flat_map(|(_, mailbox)| mailbox.after(None)) {
-            let numbers = [item.position, item.message, item.expires.micros(), item.from];
+            let numbers = [item.position, item.message, item.expires.micros(), item.from, item.session];
             bytes.extend(numbers.into_iter().flat_map(u64::to_le_bytes));
         }
         bytes
@@ -125,5 +125,11 @@ fn item(bytes: &[u8]) -> Item {
         let eight = bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
         eight.map(u64::from_le_bytes).unwrap_or_default()
     };
-    Item { position: number(0), message: number(8), expires: Moment::from_micros(number(16)), from: number(24) }
+    Item {
+        position: number(0),
+        message: number(8),
+        expires: Moment::from_micros(number(16)),
+        from: number(24),
+        session: number(32),
+    }
 }

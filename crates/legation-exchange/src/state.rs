@@ -7,13 +7,14 @@ use crate::effect::{Accepted, Acked, Effect, Entry, Released, Resent};
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::extensions::Subject;
-use crate::mailbox::{Item, Mailbox, NOBODY};
+use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 use crate::moment::Moment;
 use crate::person::People;
 use crate::push::Pushed;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
 use crate::rules::hold::{self, Hold, Reason, Which};
+use crate::rules::vlp::within;
 use crate::rules::{At, Change, Kept};
 use legation_protocol::Format;
 use std::borrow::Cow;
@@ -234,16 +235,16 @@ impl State {
         self.rules.vlp.took(position, accepted);
         self.rules.vcp.letters.took(At { position, at: entry.at }, accepted);
         if accepted.ruled.held.is_empty() {
-            let (expires, from) = (accepted.expires, self.sender_of(accepted));
+            let (expires, from, session) = (accepted.expires, self.sender_of(accepted), self.session_of(accepted));
             for agent in &accepted.to {
-                self.put(agent, Item { position, message: position, expires, from });
+                self.put(agent, Item { position, message: position, expires, from, session });
             }
         } else {
             self.hold(entry, accepted);
         }
         for agent in &accepted.missed {
-            let from = self.sender_of(accepted);
-            let letter = DeadLetter { message: position, why: Why::MailboxFull, at: entry.at, from };
+            let (from, session) = (self.sender_of(accepted), self.session_of(accepted));
+            let letter = DeadLetter { message: position, why: Why::MailboxFull, at: entry.at, from, session };
             self.dead.put(position, agent, letter);
             self.rules.acl.lose(position, agent, Loss::MailboxFull, entry.at);
             self.rules.vcp.letters.lose(position, agent);
@@ -264,10 +265,22 @@ impl State {
         self.registry.agent(sender).map_or(NOBODY, |agent| agent.since)
     }
 
+    /// The session a message belongs to, or what the exchange says for one in it, or into it, in another dialect.
+    fn session_of(&self, accepted: &Accepted) -> u64 {
+        let sessions = &self.rules.vlp.sessions;
+        let session = match accepted.ruled.changes.iter().find_map(Change::translation) {
+            Some(translation) if translation.is_alarm => None,
+            Some(translation) => within(translation).and_then(|id| sessions.at(id, translation.original)),
+            None => accepted.ruled.changes.iter().find_map(Change::spoken_in).and_then(|id| sessions.get(id)),
+        };
+        session.map_or(OUTSIDE, |session| session.first)
+    }
+
     fn hold(&mut self, entry: &Entry, accepted: &Accepted) {
         let hold = Hold {
             digest: Some(accepted.digest.clone()),
             from: self.sender_of(accepted),
+            session: self.session_of(accepted),
             to: accepted.to.iter().cloned().collect(),
             reasons: accepted.ruled.held.clone(),
             since: entry.at,
@@ -290,9 +303,10 @@ impl State {
 
     /// Takes back what is on its way.
     fn freeze(&mut self, which: &Which, reason: &Reason, at: Moment) {
-        let hold = |from, left| Hold {
+        let hold = |from, session, left| Hold {
             digest: None,
             from,
+            session,
             to: std::collections::BTreeSet::new(),
             reasons: Vec::new(),
             since: at,
@@ -302,22 +316,28 @@ impl State {
         };
         let which = &which.sorted();
         for message in self.rules.holds.covered(which) {
-            self.rules.holds.freeze(message, None, reason, hold(NOBODY, 0));
+            self.rules.holds.freeze(message, None, reason, hold(NOBODY, OUTSIDE, 0));
         }
         for (agent, mailbox) in self.mailboxes.iter_mut() {
             for item in mailbox.take_back(|item| item.from != NOBODY && which.covers(item.from, item.message)) {
                 let left = item.expires.micros().saturating_sub(at.micros());
-                self.rules.holds.freeze(item.message, Some(agent.to_owned()), reason, hold(item.from, left));
+                self.rules.holds.freeze(
+                    item.message,
+                    Some(agent.to_owned()),
+                    reason,
+                    hold(item.from, item.session, left),
+                );
             }
         }
     }
 
     fn release(&mut self, at: At, released: &Released) {
         let position = at.position;
+        let session = self.rules.holds.get(released.message).map_or(OUTSIDE, |hold| hold.session);
         self.rules.released(at, released.message);
         let Released { message, to, from, expires } = released;
         for agent in to {
-            self.put(agent, Item { position, message: *message, expires: *expires, from: *from });
+            self.put(agent, Item { position, message: *message, expires: *expires, from: *from, session });
         }
     }
 
@@ -380,7 +400,7 @@ impl State {
     fn remove(&mut self, agent: &str, on: At) {
         let at = on.at;
         for item in self.mailboxes.remove(agent).unwrap_or_default().after(None) {
-            let letter = DeadLetter { message: item.message, why: Why::Removed, at, from: item.from };
+            let letter = DeadLetter::of(item, Why::Removed, at);
             self.dead.put(item.position, agent, letter);
             self.rules.vcp.letters.lose(item.message, agent);
         }
@@ -416,7 +436,7 @@ impl State {
         let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
         for position in positions {
             if let Some(item) = mailbox.take(*position) {
-                self.dead.put(*position, agent, DeadLetter { message: item.message, why, at, from: item.from });
+                self.dead.put(*position, agent, DeadLetter::of(item, why, at));
                 self.rules.acl.lose(item.message, agent, Loss::Expired, at);
                 self.rules.vcp.letters.lose(item.message, agent);
             }
@@ -425,9 +445,10 @@ impl State {
     }
 
     fn resend(&mut self, position: u64, resent: &Resent) {
-        self.dead.take(resent.routed, &resent.agent);
+        let letter = self.dead.take(resent.routed, &resent.agent);
+        let session = letter.map_or(OUTSIDE, |letter| letter.session);
         let Resent { agent, message, expires, from, .. } = resent;
-        self.put(agent, Item { position, message: *message, expires: *expires, from: *from });
+        self.put(agent, Item { position, message: *message, expires: *expires, from: *from, session });
     }
 }
 

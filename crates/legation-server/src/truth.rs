@@ -24,6 +24,8 @@ struct Told<'t> {
 pub(crate) struct Bearing<'t> {
     role: &'static str,
     in_force: bool,
+    /// Whether a correction took its place, also one that is not for the one who asks.
+    corrected: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     corrected_by: Option<u64>,
     /// The messages it names that were found.
@@ -36,10 +38,11 @@ pub(crate) struct Bearing<'t> {
 
 impl<'t> Bearing<'t> {
     pub(crate) fn of(link: &'t Link) -> Result<Bearing<'t>, Error> {
-        let Link { part, entry, accepted, corrected_by, .. } = link;
+        let Link { part, entry, accepted, corrected, corrected_by, .. } = link;
         Ok(Bearing {
             role: part.as_str(),
             in_force: link.is_in_force(),
+            corrected: *corrected,
             corrected_by: *corrected_by,
             names: accepted.named().collect(),
             facts: MessageFacts::of(entry, accepted, true)?,

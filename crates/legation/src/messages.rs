@@ -113,8 +113,10 @@ fn counted(remote: &RemoteArgs, key: &str, sender: Option<&str>) -> anyhow::Resu
         for part in truth.get("chain").and_then(Value::as_array).into_iter().flatten() {
             let star = if text(part, "position") == counts { "*" } else { " " };
             let is_out = part.get("in_force").and_then(Value::as_bool) == Some(false);
+            let is_corrected = part.get("corrected").and_then(Value::as_bool) == Some(true);
             let state = match part.get("corrected_by") {
                 Some(_) => " (corrected)",
+                None if is_corrected => " (corrected, not for you to see)",
                 None if is_out => " (held)",
                 None => "",
             };

@@ -38,6 +38,10 @@ impl Desk<'_> {
                 })?;
             let sender = self.state.registry.since(letter.from);
             sender.map_or(Ok(()), |sender| vcp::may_be_heard(self.state, sender))?;
+            if let Some(session) = self.state.rules.vlp.sessions.halts(letter.session, letter.message) {
+                let text = format!("the letter at position {routed} is halted, with the session {session:?}");
+                return Err(Rejection::because(Code::Halted, text).at("/positions").by("VLP VI.4"));
+            }
             let (agent, by) = (agent.clone(), who.to_string());
             Ok(Effect::Resent(Resent { agent, routed, message: letter.message, expires, by, from: letter.from }))
         };

@@ -59,6 +59,8 @@ pub struct Hold {
     pub digest: Option<String>,
     /// The entry that registered its sender.
     pub from: u64,
+    /// The entry that began the session it belongs to; [`OUTSIDE`](crate::OUTSIDE) if it belongs to none.
+    pub session: u64,
     /// Where it goes once it is released.
     pub to: BTreeSet<String>,
     /// Why it waits.

@@ -18,7 +18,7 @@ pub use session::{Halt, MOST_PARTIES, Party, Session, Sessions};
 pub use truth::Strictness;
 pub use window::Window;
 
-pub(crate) use halt::halted_with;
+pub(crate) use halt::{halted_with, within};
 pub(crate) use reference::named_by;
 
 use super::{At, Case, Ruling};
@@ -123,6 +123,17 @@ impl Change {
         }
     }
 
+    pub(super) fn spoken_in(&self) -> Option<&str> {
+        match self {
+            Change::Spoke(spoke) => Some(&spoke.session),
+            Change::Refers { .. }
+            | Change::Halted(_)
+            | Change::Forgotten { .. }
+            | Change::Unheard { .. }
+            | Change::Released { .. } => None,
+        }
+    }
+
     pub(super) fn amends(&self) -> &[u64] {
         match self {
             Change::Refers { amends, .. } => amends,
@@ -172,7 +183,7 @@ pub(crate) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     let named = reference::look(case, message, &mut weighed)?;
     halt::may_go_on_from(case, &named)?;
     let amends = correction::look(case, message, &named, &mut weighed);
-    sources::look(case, message, &mut weighed);
+    sources::look(case, message, &mut weighed)?;
     if !named.is_empty() {
         let to = named.iter().map(reference::Named::target).collect();
         ruling.change(Change::Refers { to, amends }.into());

@@ -7,7 +7,7 @@ use legation_exchange::rules::vlp;
 use legation_exchange::{Input, Registration, Who};
 use serde_json::json;
 
-fn amends(desk: &Desk, position: u64) -> Vec<u64> {
+pub(crate) fn amends(desk: &Desk, position: u64) -> Vec<u64> {
     let named = desk.beside(position).changes.iter().find_map(|change| match change {
         Change::Vlp(vlp::Change::Refers { amends, .. }) => Some(amends.clone()),
         _ => None,
@@ -15,7 +15,7 @@ fn amends(desk: &Desk, position: u64) -> Vec<u64> {
     named.unwrap()
 }
 
-fn overseen(desk: &mut Desk, id: &str, overseer: &str) {
+pub(crate) fn overseen(desk: &mut Desk, id: &str, overseer: &str) {
     let manifest = json!({"id": id, "system_prompt": "x", "allowed_agents": [], "delegate_rules": {},
         "mcp_bindings": [], "overseer": overseer});
     let wanted = Registration { manifest: Some(manifest), ..Registration::default() };

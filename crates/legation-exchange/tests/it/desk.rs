@@ -1,11 +1,12 @@
 //! An exchange in a test's hands: asks, commits what was decided, and remembers the record.
 
+use legation_exchange::rules::vlp::beyond;
 use legation_exchange::{
     Decision, Earlier, Effect, Entry, Input, Moment, Policy, Proof, Registration, Role, SpareId, State, TokenHash,
     Verdict, Verified, Who, decide, earlier_than, quoted_by, tick,
 };
 use legation_protocol::sign::SecretKey;
-use legation_protocol::{Code, Received, Timestamp};
+use legation_protocol::{Code, Message, Received, Timestamp};
 use legation_scan::{Found, How, Severity};
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
@@ -101,15 +102,29 @@ impl Desk {
     fn send_with(&mut self, text: &str, proof: Proof, scanned: Vec<Found>) -> Verdict {
         let received = Received::read(text.as_bytes()).unwrap();
         let spare_id = SpareId::Fresh("spare".to_owned());
+        let found = self.looked_up(received.message());
         self.ask(Input::Message(Box::new(Verified {
             received,
             proof,
             spare_id,
             trace: None,
-            found: Vec::new(),
+            found,
             opinion: None,
             scanned,
         })))
+    }
+
+    /// What the index would lead to of the sources that the state does not know.
+    fn looked_up(&self, message: &Message) -> Vec<Earlier> {
+        let Message::Vlp(message) = message else { return Vec::new() };
+        let Some(wanted) = beyond(&self.state, message) else { return Vec::new() };
+        let is_wanted = |entry: &&Entry| match &entry.effect {
+            Effect::Accepted(accepted) => {
+                wanted.named.contains(&accepted.id) || wanted.digests.contains(&accepted.digest)
+            }
+            _ => false,
+        };
+        self.record.iter().filter(is_wanted).map(|entry| self.accepted_at(entry.position)).collect()
     }
 
     pub(crate) fn waiting(&self, agent: &str) -> Vec<u64> {

@@ -2,7 +2,8 @@
 
 use crate::desk::{Desk, accepted, refused};
 use crate::line::{CHILD, EXCHANGE, MIDDLE, OTHER, PARENT, TOP, line, saying};
-use crate::vlp::three;
+use crate::references::let_many_go_by;
+use crate::vlp::{held, three};
 use legation_exchange::rules::vcp::{Order as AlarmOrder, Stage, Standing};
 use legation_exchange::rules::vlp::Order;
 use legation_exchange::{Directive, Input, Kind, Registration, Said, Verdict, Who};
@@ -76,6 +77,90 @@ fn a_closed_session_that_is_halted_is_closed_when_it_is_released() {
     accepted(&release(&mut desk, "S-1"));
     let more = json!({"receiver": "bob", "session_id": "S-1"});
     assert_eq!(refused(&desk.say("claim", "ann", "MSG-1", &more)), Code::SessionClosed);
+}
+
+#[test]
+fn a_block_takes_back_what_waits_however_much_was_said_since() {
+    let mut desk = three();
+    let within = json!({"receiver": "bob", "session_id": "S-1"});
+    let old = accepted(&desk.say("claim", "ann", "MSG-1", &within));
+    let review = json!({"receiver": "bob", "session_id": "S-1", "safety": {"level": "review"}});
+    let looked_at = held(&desk.say("claim", "ann", "MSG-2", &review));
+    let other = accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-2"})));
+    accepted(&desk.say("claim", "cat", "MSG-9", &json!({"receiver": "ann"})));
+    let_many_go_by(&mut desk);
+    // What a snapshot tells is the same.
+    desk.state = legation_exchange::State::from_bytes(&desk.state.to_bytes()).unwrap();
+    assert_eq!(desk.waiting("bob"), [old, other]);
+    accepted(&desk.say("notice", "bob", "MSG-3", &block("ann", &json!({"session_id": "S-1"}))));
+    assert_eq!(desk.waiting("bob"), [other]);
+    assert_eq!(desk.state.rules().holds.get(looked_at).unwrap().reasons.len(), 2);
+    accepted(&release(&mut desk, "S-1"));
+    desk.passes(Duration::ZERO);
+    assert_eq!(desk.waiting("bob").len(), 3, "the other one, the old one and a word that it goes on");
+    // What went on once is taken back as before.
+    accepted(&desk.say("notice", "bob", "MSG-4", &block("ann", &json!({"session_id": "S-1"}))));
+    assert!(desk.state.rules().holds.get(old).is_some());
+}
+
+#[test]
+fn what_goes_on_from_a_halted_session_and_is_on_its_way_is_taken_back() {
+    let mut desk = three();
+    desk.agent("dan");
+    accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+    accepted(&desk.say("claim", "ann", "OWN-1", &json!({"receiver": "dan"})));
+    let refer = |to: &str, named: &str| json!({"receiver": to, "refers_to": named, "provenance": ["log"]});
+    let read = accepted(&desk.say("evidence", "bob", "EVD-0", &refer("dan", "MSG-1")));
+    let stranger = accepted(&desk.say("evidence", "ann", "EVD-9", &refer("dan", "OWN-1")));
+    desk.ask(Input::Acknowledge {
+        agent: "dan".to_owned(),
+        up_to: None,
+        positions: vec![read],
+        who: Who::Agent("dan".to_owned()),
+    });
+    let direct = accepted(&desk.say("evidence", "bob", "EVD-1", &refer("cat", "MSG-1")));
+    let over = accepted(&desk.say("evidence", "dan", "EVD-2", &refer("cat", "EVD-0")));
+    assert_eq!(desk.waiting("cat"), [direct, over]);
+    accepted(&desk.say("notice", "ann", "MSG-2", &block("bob", &json!({"session_id": "S-1"}))));
+    let waits = |desk: &Desk, message: u64| desk.state.rules().holds.get(message).is_some();
+    assert!(waits(&desk, direct) && waits(&desk, over));
+    assert!(!waits(&desk, stranger) && desk.waiting("dan").contains(&stranger));
+    accepted(&release(&mut desk, "S-1"));
+    desk.passes(Duration::ZERO);
+    assert!(!waits(&desk, direct) && !waits(&desk, over));
+}
+
+#[test]
+fn another_block_is_delivered_whatever_it_goes_on_from() {
+    let mut desk = three();
+    accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+    accepted(&desk.say("query", "bob", "MSG-2", &json!({"receiver": "ann", "session_id": "S-1"})));
+    let early = block("cat", &json!({"refers_to": "MSG-2", "session_id": "S-2"}));
+    let early = accepted(&desk.say("notice", "ann", "MSG-3", &early));
+    accepted(&desk.say("notice", "bob", "MSG-4", &block("ann", &json!({"session_id": "S-1"}))));
+    assert!(desk.waiting("cat").contains(&early));
+}
+
+#[test]
+fn what_reached_nobody_is_not_sent_again_while_it_is_halted() {
+    let mut desk = three();
+    let within = json!({"receiver": "bob", "session_id": "S-1"});
+    let letter = accepted(&desk.say("claim", "ann", "MSG-1", &within));
+    let plain = accepted(&desk.say("claim", "ann", "MSG-2", &json!({"receiver": "bob"})));
+    desk.passes(desk.policy.time_to_live);
+    assert_eq!(desk.state.dead_letters().len(), 2);
+    accepted(&desk.say("notice", "ann", "MSG-3", &block("bob", &json!({"session_id": "S-1"}))));
+    let resend = |desk: &mut Desk, at: u64| {
+        let who = Who::Agent("bob".to_owned());
+        desk.ask(Input::Resend { agent: "bob".to_owned(), positions: vec![at], who })
+    };
+    assert_eq!(refused(&resend(&mut desk, letter)), Code::Halted);
+    accepted(&resend(&mut desk, plain));
+    accepted(&release(&mut desk, "S-1"));
+    accepted(&resend(&mut desk, letter));
+    // It is of the session still.
+    accepted(&desk.say("notice", "ann", "MSG-4", &block("bob", &json!({"session_id": "S-1"}))));
+    assert!(desk.state.rules().holds.get(letter).is_some());
 }
 
 /// A child in the line of agents has blocked a session with another.

@@ -97,8 +97,62 @@ fn what_was_said_in_anothers_session_is_no_ground_to_stand_on() {
     assert_eq!(desk.beside(position).metrics.unwrap().depth(), 3, "intent, constraints, memory");
 }
 
+/// Who owns one session at most has begun another: the first is forgotten.
+fn forgotten() -> (Desk, u64) {
+    let mut desk = three();
+    desk.policy.shares.sessions = 1;
+    let old = accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+    accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-2"})));
+    assert!(desk.state.rules().vlp.sessions.get("S-1").is_none());
+    (desk, old)
+}
+
+#[test]
+fn a_session_of_the_same_name_makes_nothing_of_the_one_before_its_own() {
+    let (mut desk, old) = forgotten();
+    let refer = json!({"receiver": "bob", "session_id": "S-1", "refers_to": "MSG-1", "provenance": ["log"]});
+    // The first of a session has nothing in it to name, and several elsewhere.
+    assert_eq!(refused(&desk.say("evidence", "cat", "EVD-1", &refer)), Code::AmbiguousReference);
+    accepted(&desk.say("claim", "cat", "MSG-2", &json!({"receiver": "bob", "session_id": "S-1"})));
+    assert_eq!(refused(&desk.say("evidence", "cat", "EVD-1", &refer)), Code::AmbiguousReference);
+    // Its own of that id is the one, once there is one.
+    let own = accepted(&desk.say("claim", "bob", "MSG-1", &json!({"receiver": "cat", "session_id": "S-1"})));
+    let position = accepted(&desk.say("evidence", "cat", "EVD-1", &refer));
+    assert_eq!(targets(&desk, position), [Target::Found(own)]);
+    assert_ne!(own, old);
+}
+
+#[test]
+fn what_was_said_in_a_forgotten_session_is_for_those_who_said_or_got_it() {
+    let mut desk = three();
+    desk.policy.shares.sessions = 1;
+    let old = accepted(&desk.say("claim", "ann", "OLD-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+    accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-2"})));
+    let refer = |to: &str| json!({"receiver": to, "refers_to": "OLD-1"});
+    for round in 0..2 {
+        let position = held(&desk.say("claim", "cat", &format!("CLM-{round}"), &refer("bob")));
+        assert_eq!(
+            (targets(&desk, position), desk.reasons(position)),
+            (vec![Target::Found(old)], vec!["capability_denied"])
+        );
+        accepted(&desk.say("claim", "bob", &format!("CLM-{round}"), &refer("cat")));
+        // Another session of that name makes cat no party to the one before.
+        accepted(&desk.say("claim", "cat", &format!("NEW-{round}"), &json!({"receiver": "bob", "session_id": "S-1"})));
+    }
+}
+
+#[test]
+fn a_halt_is_of_the_session_that_has_the_name_now() {
+    let (mut desk, old) = forgotten();
+    let block = json!({"receiver": "bob", "session_id": "S-1", "safety": {"level": "block"}});
+    accepted(&desk.say("notice", "cat", "MSG-9", &block));
+    assert!(desk.waiting("bob").contains(&old), "what is on its way of the one before goes on");
+    let refer = json!({"receiver": "ann", "refers_to": "MSG-1", "session_id": "S-2"});
+    accepted(&desk.say("response", "bob", "RSP-1", &refer));
+}
+
 /// Lets so many messages go by that the state knows none of those before.
-fn let_many_go_by(desk: &mut Desk) {
+pub(crate) fn let_many_go_by(desk: &mut Desk) {
     let template = desk.record.last().unwrap().clone();
     let Effect::Accepted(accepted) = &template.effect else { panic!("no message: {template:?}") };
     for number in 0..65_536u64 {
@@ -127,7 +181,8 @@ fn what_lies_far_back_is_looked_up_and_handed_over() {
         (wanted.ids, wanted.sources, wanted.up_to),
         (vec!["MSG-1".to_owned()], vec!["log".to_owned()], Some(claim))
     );
-    assert_eq!((wanted.session.as_deref(), wanted.between), (Some("S-1"), Some(["bob".to_owned(), "ann".to_owned()])));
+    let between = Some(["bob".to_owned(), "ann".to_owned()]);
+    assert_eq!((wanted.session, wanted.between), (Some(("S-1".to_owned(), claim)), between));
     let Effect::Accepted(taken) = desk.record[usize::try_from(claim).unwrap()].effect.clone() else {
         panic!("no message")
     };

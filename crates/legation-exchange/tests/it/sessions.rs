@@ -61,6 +61,25 @@ fn numbers_rise_and_gaps_are_marked() {
     assert_eq!(say("ann", "MSG-6", 7), Ok(true));
     assert_eq!(say("ann", "MSG-7", 5), Err(Code::SequenceRepeated));
     assert_eq!(say("ann", "MSG-8", 8), Ok(false));
+    // Who counts together goes on from there.
+    assert_eq!(say("bob", "MSG-9", 9), Ok(false));
+}
+
+#[test]
+fn one_partys_leap_hides_nobody_elses_gap() {
+    let mut desk = three();
+    let mut gap = |who: &str, id: &str, seq: i64| {
+        let to = if who == "ann" { "bob" } else { "ann" };
+        let position = accepted(&desk.say("claim", who, id, &json!({"session_id": "S-1", "receiver": to, "seq": seq})));
+        desk.found(position).contains(&"sequence_gap")
+    };
+    assert!(!gap("ann", "MSG-1", 1));
+    assert!(!gap("bob", "MSG-2", 1));
+    let far = (1 << 53) - 1;
+    assert!(gap("bob", "MSG-3", far));
+    assert!(gap("ann", "MSG-4", 5));
+    assert!(!gap("ann", "MSG-5", 6));
+    assert!(gap("ann", "MSG-6", far - 1));
 }
 
 #[test]

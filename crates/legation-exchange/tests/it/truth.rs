@@ -3,7 +3,7 @@
 use crate::desk::{Desk, accepted, person, refused};
 use crate::vlp::{held, three};
 use legation_exchange::rules::vlp::{Order, Strictness};
-use legation_exchange::{Alert, Directive, Input, Kind, Registration, Role, Said, Verdict, Who};
+use legation_exchange::{Alert, Directive, Input, Kind, Proof, Registration, Role, Said, Verdict, Who};
 use legation_protocol::Code;
 use legation_protocol::vlp::{Gate, Level};
 use proptest::prelude::*;
@@ -123,6 +123,96 @@ fn one_changed_digit_turns_the_gate() {
         let metrics = desk.beside(position).metrics.unwrap();
         assert_eq!((metrics.gate(), metrics.debt()), (Gate::Review, 0.5), "form {number}");
         assert_eq!(desk.reasons(position), ["evidence_unverified"]);
+    }
+}
+
+/// The gate of a message with this source, and the codes of what was found.
+fn gate_of(desk: &mut Desk, id: &str, source: &Value) -> (Gate, Vec<String>) {
+    let members = json!({"receiver": "bob", "provenance": ["a name", source]});
+    let (Verdict::Accepted { position, .. } | Verdict::Held { position, .. }) = desk.say("claim", "ann", id, &members)
+    else {
+        panic!("{source} is refused")
+    };
+    let found = desk.found(position).into_iter().map(str::to_owned).collect();
+    (desk.beside(position).metrics.unwrap().gate(), found)
+}
+
+#[test]
+fn a_wrong_hash_beside_a_message_of_any_dialect_does_not_pass() {
+    let mut desk = begun();
+    let asks = json!({"task_type": "t", "task_description": "d", "task_parameters": {}});
+    let time = "2026-02-15T10:30:00Z";
+    let texts = [
+        crate::vlp::said("claim", "ann", "VLP-1", &json!({"receiver": "bob"})),
+        crate::desk::cap("ann", "bob", "CAP-1"),
+        crate::talks::acl("TASK_REQUEST", "ann", "bob", 1, &asks, &json!({})),
+        crate::desk::share("ann", "bob", time),
+    ];
+    for (dialect, text) in texts.iter().enumerate() {
+        let position = accepted(&desk.send(text, Proof::InProcess));
+        let (id, right) = (desk.id(position), desk.digest(position));
+        let (hex, last) = right.split_at(right.len() - 1);
+        let other = if last == "0" { "1" } else { "0" };
+        let another = desk.digest(3);
+        for (number, (hash, gate, found)) in [
+            (right.clone(), Gate::Pass, None),
+            (right.to_uppercase().replace("SHA256", "sha256"), Gate::Pass, None),
+            (format!("{hex}{other}"), Gate::Fail, Some("evidence_unverified")),
+            (another, Gate::Fail, Some("evidence_unverified")),
+            (hex.to_owned(), Gate::Review, Some("schema_invalid")),
+            (format!("{hex}g"), Gate::Review, Some("schema_invalid")),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let source = json!({"ref": id, "kind": "snapshot", "hash": hash});
+            let told = gate_of(&mut desk, &format!("CLM-{dialect}-{number}"), &source);
+            assert_eq!(told, (gate, found.into_iter().map(str::to_owned).collect()), "{id} {hash}");
+        }
+    }
+    // A session has no hash to compare one with, and what lies elsewhere is not for us to tell.
+    accepted(&desk.say("claim", "ann", "MSG-1", &json!({"receiver": "bob", "session_id": "S-1"})));
+    let outside = format!("sha256:{}", "ab".repeat(32));
+    for (number, (name, hash, gate)) in [
+        ("S-1", outside.as_str(), Gate::Review),
+        ("S-1", "sha256:ab", Gate::Review),
+        ("https://h/x", &outside, Gate::Pass),
+        ("https://h/x", "sha256:ab", Gate::Pass),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let told = gate_of(&mut desk, &format!("CLM-9-{number}"), &json!({"ref": name, "hash": hash}));
+        assert_eq!(told.0, gate, "{name} {hash}");
+    }
+    // A hash beside what is no hash, of a message that is known.
+    let known = desk.digest(3);
+    let told = gate_of(&mut desk, "CLM-10", &json!({"ref": "sha256:ab", "kind": "hash", "hash": known}));
+    assert_eq!(told, (Gate::Review, vec!["schema_invalid".to_owned()]));
+}
+
+#[test]
+fn nobody_rests_on_what_is_halted() {
+    let mut desk = three();
+    let first = accepted(&desk.say("claim", "ann", "MSG-1", &json!({"session_id": "S-1", "receiver": "bob"})));
+    let digest = desk.digest(first);
+    let block = json!({"safety": {"level": "block"}, "receiver": "bob", "session_id": "S-1"});
+    accepted(&desk.say("notice", "ann", "MSG-2", &block));
+    let sources = [json!(digest), json!({"ref": digest, "kind": "hash"}), json!({"ref": "MSG-1", "hash": digest})];
+    for source in &sources {
+        let claim = json!({"receiver": "cat", "provenance": [source]});
+        assert_eq!(refused(&desk.say("claim", "bob", "CLM-1", &claim)), Code::Halted, "{source}");
+    }
+    // A name alone may be anything's, so that it stops nobody; it does not pass either.
+    let claim = json!({"receiver": "cat", "provenance": ["MSG-1"]});
+    let position = accepted(&desk.say("claim", "bob", "CLM-1", &claim));
+    assert_eq!(desk.found(position), ["evidence_unverified"]);
+    assert_eq!(desk.beside(position).metrics.unwrap().gate(), Gate::Review);
+    accepted(&release(&mut desk, "S-1", Who::operator()));
+    desk.passes(std::time::Duration::ZERO);
+    for (number, source) in sources.iter().enumerate() {
+        let claim = json!({"receiver": "cat", "provenance": [source]});
+        accepted(&desk.say("claim", "bob", &format!("CLM-2-{number}"), &claim));
     }
 }
 

@@ -49,6 +49,14 @@ impl Desk {
         self.beside(position).held.iter().map(|reason| reason.code.as_str()).collect()
     }
 
+    /// The id of the message in an entry.
+    pub(crate) fn id(&self, position: u64) -> String {
+        match &self.record[usize::try_from(position).unwrap()].effect {
+            Effect::Accepted(accepted) => accepted.id.clone(),
+            other => panic!("no message: {other:?}"),
+        }
+    }
+
     /// The digest of the message in an entry.
     pub(crate) fn digest(&self, position: u64) -> String {
         match &self.record[usize::try_from(position).unwrap()].effect {

@@ -3,6 +3,7 @@
 use crate::house::{House, encoded, path_of};
 use crate::words::{Party, fresh_id, time_from_now};
 use legation_engine::Settings;
+use legation_exchange::Policy;
 use serde_json::{Value, json};
 
 /// A memory, with these members beside those that all have.
@@ -123,6 +124,39 @@ fn who_has_a_part_in_a_session_finds_all_of_it_where_it_is_named() {
     assert_eq!(recall(&house, &eve.token, named), json!({"memories": [], "next": null}));
     let reviewer = house.grant("rita", "reviewer");
     assert_eq!(found(&house, &reviewer, named), [0; 0]);
+}
+
+#[test]
+fn who_begins_a_session_of_a_forgotten_ones_name_finds_nothing_of_that() {
+    let mut policy = Policy { open_registration: true, ..Policy::default() };
+    policy.shares.sessions = 1;
+    let house = House::under(policy);
+    let (ann, bob, eve) = (house.admit("ann"), house.admit("bob"), house.admit("eve"));
+    let within = |session: &str| json!({"session_id": session, "content": "canary", "keywords": ["x", "y", "z"]});
+    let old = tell(&house, &ann, "bob", &within("S-1"));
+    // Ann may own one, and begins another.
+    tell(&house, &ann, "bob", &within("S-2"));
+    let queries = ["session=S-1", "session=S-1&keywords=x", "session=S-1&text=canary&order=best&limit=1"];
+    for query in queries {
+        assert_eq!(recall(&house, &eve.token, query), json!({"memories": [], "next": null}), "{query}");
+    }
+    let new = tell(&house, &eve, "bob", &within("S-1"));
+    let more = tell(&house, &bob, "eve", &within("S-1"));
+    for query in ["session=S-1", "session=S-1&keywords=x", "session=S-1&text=canary&order=best"] {
+        assert_eq!(found(&house, &eve.token, query), [more, new], "{query}");
+        // Who had a part in both finds both, each once.
+        assert_eq!(found(&house, &bob.token, query), [more, new, old], "{query}");
+        assert_eq!(found(&house, &ann.token, query), [old], "{query}");
+    }
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
+    loop {
+        let page = recall(&house, &eve.token, &format!("session=S-1&limit=1&cursor={cursor}"));
+        seen.extend(page["memories"].as_array().unwrap().iter().map(|memory| memory["position"].as_u64().unwrap()));
+        let Some(next) = page["next"].as_str() else { break };
+        cursor = encoded(next);
+    }
+    assert_eq!(seen, [more, new], "page by page too");
 }
 
 #[test]

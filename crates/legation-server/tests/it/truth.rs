@@ -129,6 +129,104 @@ fn a_claim_that_was_corrected_is_not_in_force_any_more() {
     assert_eq!(told("COR-2"), (true, None), "a dispute takes nothing's place");
 }
 
+/// Part, whether it is in force, whether it was corrected and by which, of the message with an id in a chain.
+fn told(truth: &Value, id: &str) -> (String, bool, bool, Option<Value>) {
+    let link = truth["chain"].as_array().unwrap().iter().find(|link| link["message_id"] == id).unwrap();
+    let flag = |name: &str| link[name].as_bool().unwrap();
+    (link["role"].as_str().unwrap().to_owned(), flag("in_force"), flag("corrected"), link.get("corrected_by").cloned())
+}
+
+#[test]
+fn who_did_not_get_a_correction_is_told_that_there_is_one_and_nothing_of_it() {
+    let talk = Talk::new();
+    let cat = talk.house.admit("cat");
+    let claim = talk.say("claim", &talk.ann, "CLM-1", &json!({"receiver": "bob"})).ok()["position"].clone();
+    let secret = json!({"receiver": "cat", "refers_to": "CLM-1", "content": "canary"});
+    let corrected = talk.say("correction", &talk.ann, "COR-1", &secret).ok()["position"].clone();
+    let truth = talk.truth("CLM-1", &talk.bob.token);
+    assert_eq!((&truth["authoritative"], roles(&truth)), (&claim, vec![("original", "CLM-1")]));
+    assert_eq!(told(&truth, "CLM-1"), ("original".to_owned(), false, true, None));
+    assert!(!truth.to_string().contains("canary") && !truth.to_string().contains("COR-1"), "{truth}");
+    for token in [&talk.ann.token, &talk.house.operator] {
+        let truth = talk.truth("CLM-1", token);
+        assert_eq!((&truth["authoritative"], told(&truth, "CLM-1").3), (&corrected, Some(corrected.clone())));
+    }
+    // A dispute that bob does not see takes nothing's place.
+    talk.say("claim", &talk.ann, "CLM-2", &json!({"receiver": "bob"})).ok();
+    talk.say("correction", &cat, "COR-2", &json!({"receiver": "ann", "refers_to": "CLM-2"})).ok();
+    let truth = talk.truth("CLM-2", &talk.bob.token);
+    assert_eq!(told(&truth, "CLM-2"), ("original".to_owned(), true, false, None));
+    // What corrects a correction that bob did not get counts, and is for bob.
+    let last = talk.say("correction", &talk.ann, "COR-3", &json!({"receiver": "bob", "refers_to": "COR-1"})).ok();
+    let truth = talk.truth("CLM-1", &talk.bob.token);
+    assert_eq!((&truth["authoritative"], told(&truth, "COR-3").1), (&last["position"], true));
+}
+
+#[test]
+fn who_corrects_their_own_as_well_disputes_anothers() {
+    let talk = Talk::new();
+    talk.say("claim", &talk.ann, "CLM-1", &json!({"receiver": "bob"})).ok();
+    talk.say("claim", &talk.bob, "CLM-2", &json!({"receiver": "ann"})).ok();
+    let both = json!({"receiver": "ann", "refers_to": ["CLM-1", "CLM-2"]});
+    let position = talk.say("correction", &talk.bob, "COR-1", &both).ok()["position"].clone();
+    let of_ann = talk.truth("CLM-1", &talk.ann.token);
+    assert_eq!((told(&of_ann, "COR-1").0.as_str(), told(&of_ann, "CLM-1").1), ("dispute", true));
+    let of_bob = talk.truth("CLM-2", &talk.ann.token);
+    assert_eq!((told(&of_bob, "COR-1").0.as_str(), &of_bob["authoritative"]), ("correction", &position));
+}
+
+#[test]
+fn a_wrong_hash_beside_a_message_of_another_dialect_does_not_pass() {
+    let talk = Talk::new();
+    for (number, text) in (0..).zip([talk.ann.cap("bob", "The outline is ready."), talk.ann.acl("bob")]) {
+        let position = talk.house.send(&talk.ann, &text).ok()["position"].clone();
+        let facts = talk.house.ask("GET", format!("/v1/messages/{position}")).by(&talk.ann.token).get().ok();
+        let digest = facts["digest"].as_str().unwrap().to_owned();
+        let (hex, last) = digest.split_at(digest.len() - 1);
+        let wrong = format!("{hex}{}", if last == "0" { "1" } else { "0" });
+        for (at, (hash, gate)) in [(digest.as_str(), "pass"), (&wrong, "fail"), (hex, "review")].into_iter().enumerate()
+        {
+            let source = json!([{"ref": facts["message_id"], "kind": "snapshot", "hash": hash}]);
+            let id = format!("CLM-{number}-{at}");
+            let claim = json!({"receiver": "bob", "confidence": 0.95, "provenance": source});
+            assert!(talk.say("claim", &talk.ann, &id, &claim).status < 300, "{id}");
+            assert_eq!(talk.truth(&id, &talk.ann.token)["chain"][0]["metrics"]["gate"], gate, "{id} {hash}");
+        }
+    }
+}
+
+/// Rows 61 and 63 of the attacks, through the door.
+#[test]
+fn references_that_are_missing_and_figures_that_are_ours_are_refused() {
+    let talk = Talk::new();
+    talk.say("claim", &talk.ann, "CLM-1", &json!({"receiver": "bob"})).ok();
+    for kind in ["evidence", "response", "correction"] {
+        let alone = json!({"receiver": "bob", "provenance": ["log"]});
+        talk.say(kind, &talk.ann, "REF-1", &alone).refused(422, "refers_to_missing");
+    }
+    let of_itself = json!({"receiver": "bob", "refers_to": "REF-1", "provenance": ["log"]});
+    talk.say("evidence", &talk.ann, "REF-1", &of_itself).refused(422, "cycle");
+    let refer = |id: &str| json!({"receiver": "bob", "refers_to": id, "provenance": ["log"]});
+    for (id, names) in [("REF-1", "REF-2"), ("REF-2", "REF-3")] {
+        let answer = talk.say("evidence", &talk.ann, id, &refer(names));
+        assert_eq!((answer.status, &answer.json()["status"]), (202, &json!("held")), "{id}");
+    }
+    talk.say("evidence", &talk.ann, "REF-3", &refer("REF-1")).refused(422, "cycle");
+    for (name, value) in [
+        ("gate", json!("pass")),
+        ("context_integrity", json!(1)),
+        ("context_depth", json!(6)),
+        ("context_debt", json!(0)),
+    ] {
+        let mut claim = json!({"receiver": "bob"});
+        claim[name] = value;
+        talk.say("claim", &talk.ann, "CLM-2", &claim).refused(422, "read_only_field");
+    }
+    // None of it reached anybody.
+    let inbox = talk.house.inbox(&talk.bob, "");
+    assert_eq!(inbox["messages"].as_array().unwrap().len(), 1, "{inbox}");
+}
+
 #[test]
 fn a_chain_of_evidence_tells_what_counts() {
     let talk = Talk::new();

@@ -23,6 +23,8 @@ pub struct Counts {
     pub talks_fired: u64,
     /// Sessions that were halted.
     pub halted: u64,
+    /// Messages that were taken back as their session was.
+    pub taken_back: u64,
     /// Messages that the exchange translated.
     pub translated: u64,
     /// Tools that were called.
@@ -46,6 +48,7 @@ impl Counts {
             reviews_fired,
             talks_fired,
             halted,
+            taken_back,
             translated,
             called,
             answered,
@@ -61,6 +64,7 @@ impl Counts {
         self.reviews_fired += reviews_fired;
         self.talks_fired += talks_fired;
         self.halted += halted;
+        self.taken_back += taken_back;
         self.translated += translated;
         self.called += called;
         self.answered += answered;

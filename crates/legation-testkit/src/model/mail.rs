@@ -92,6 +92,11 @@ impl Mail {
         taken
     }
 
+    /// The messages that wait for anybody.
+    pub(super) fn messages(&self) -> impl Iterator<Item = u64> {
+        self.boxes.values().flat_map(BTreeMap::values).map(|item| item.message)
+    }
+
     /// What waits for an agent, and what ever did.
     pub(crate) fn of(&self, agent: &str) -> (BTreeSet<u64>, BTreeSet<u64>) {
         let waiting = self.boxes.get(agent).into_iter().flat_map(BTreeMap::keys).copied().collect();

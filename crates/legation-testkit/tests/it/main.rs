@@ -29,10 +29,12 @@ fn the_rules_were_asked(summary: &Summary) {
     for often in [called, answered, interrupted] {
         assert!(often > 300, "{summary:?}");
     }
-    let Counts { tasks_fired, reviews_fired, halted, .. } = summary.rules;
+    let Counts { tasks_fired, reviews_fired, halted, taken_back, .. } = summary.rules;
     for seldom in [tasks_fired, reviews_fired, halted] {
         assert!(seldom > 80, "{summary:?}");
     }
+    // A session must have gone on for a while, and somebody not have read.
+    assert!(taken_back > 5, "{summary:?}");
 }
 
 #[test]

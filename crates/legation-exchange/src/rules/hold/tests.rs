@@ -22,6 +22,7 @@ fn hold(reasons: &BTreeSet<u8>) -> Hold {
     Hold {
         digest: None,
         from: 1,
+        session: crate::OUTSIDE,
         to: BTreeSet::new(),
         reasons: reasons.iter().map(|number| reason(*number)).collect(),
         since: Moment::default(),

@@ -4,10 +4,11 @@
 
 use super::Change;
 use super::reference::Named;
-use super::session::{Halting, MOST_STOPPED, Session, Spoke};
+use super::session::{Halting, MOST_STOPPED, Session, Sessions, Spoke};
 use super::speaking::{is_party, others, since};
 use crate::agent::Agent;
 use crate::decide::Earlier;
+use crate::mailbox::Mailbox;
 use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
 use crate::rules::translate::Translation;
@@ -28,15 +29,30 @@ const SITUATION: &str = "📍🏢";
 /// Nobody goes on from what is halted.
 pub(super) fn may_go_on_from(case: &Case<'_>, named: &[Named<'_>]) -> Result<(), Rejection> {
     let sessions = &case.state.rules.vlp.sessions;
-    let is_halted = |id: &&str| sessions.get(id).is_some_and(|session| session.halted.is_some());
     for found in named.iter().filter_map(|named| named.found) {
-        let own = found.accepted.thread.as_deref().filter(is_halted);
-        if let Some(session) = own.or_else(|| sessions.stopped_with(found.position)) {
-            let text = format!("{:?} is halted, with the session {session:?}", found.accepted.id);
-            return Err(Rejection::because(Code::Halted, text).at("/refers_to").by("VLP VI.4"));
+        if let Some(session) = halted_as(sessions, found) {
+            return Err(halted(found, session, "/refers_to"));
         }
     }
     Ok(())
+}
+
+pub(super) fn halted(found: &Earlier, session: &str, at: &str) -> Rejection {
+    let text = format!("{:?} is halted, with the session {session:?}", found.accepted.id);
+    Rejection::because(Code::Halted, text).at(at).by("VLP VI.4")
+}
+
+/// The halted session that a message is stopped with.
+pub(super) fn halted_as<'s>(sessions: &'s Sessions, found: &'s Earlier) -> Option<&'s str> {
+    let is_halted = |id: &&str| sessions.at(id, found.position).is_some_and(|session| session.halted.is_some());
+    let session = found.accepted.thread.as_deref().filter(|_| found.accepted.dialect == Format::Vlp);
+    session.filter(is_halted).or_else(|| sessions.stopped_with(found.position))
+}
+
+/// The VLP session that what the exchange said for a message belongs to: that of the original, or the one it is said in.
+pub(crate) fn within(said: &Translation) -> Option<&str> {
+    let places = [(said.dialect, &said.thread), (said.said_in, &said.said_thread)];
+    places.into_iter().find(|(dialect, _)| *dialect == Format::Vlp).and_then(|(_, id)| id.as_deref())
 }
 
 /// The halted session that a message, what the exchange said for it, or the sessions of both belong to.
@@ -46,9 +62,7 @@ pub(crate) fn halted_with<'s>(
     within: impl IntoIterator<Item = &'s str>,
 ) -> Option<&'s str> {
     let sessions = &state.rules.vlp.sessions;
-    // Another may have the name of one that was forgotten since.
-    let is_its = |session: &Session| session.first <= original && session.halted.is_some();
-    let is_halted = |id: &&str| sessions.get(id).is_some_and(is_its);
+    let is_halted = |id: &&str| sessions.at(id, original).is_some_and(|session| session.halted.is_some());
     let stopped = [original, said].into_iter().find_map(|message| sessions.stopped_with(message));
     stopped.or_else(|| within.into_iter().find(is_halted))
 }
@@ -75,7 +89,7 @@ pub(super) fn look(
     // Those of an earlier block outside sessions have no part in this one.
     let before = before.filter(|_| !outside);
     let concerned = concerned(case, before, &chain);
-    let frozen = undelivered(case.state, before.map(|before| (&*session, before)), &messages, &concerned);
+    let frozen = undelivered(case.state, before, &messages, &concerned);
     let told = if outside { case.to.iter().cloned().collect() } else { BTreeSet::new() };
     ruling.change(Change::Halted(Halting { session: session.clone(), messages, who, outside, told }).into());
     if !frozen.is_empty() {
@@ -146,28 +160,33 @@ fn concerned(case: &Case<'_>, session: Option<&Session>, chain: &[&Earlier]) -> 
     parties.into_iter().chain(named).chain(hearers).chain([me]).collect()
 }
 
-/// What of it has not reached its recipients, with what the exchange said for it, or into it, in another dialect.
-fn undelivered(
-    state: &State,
-    within: Option<(&str, &Session)>,
-    chain: &[u64],
-    concerned: &BTreeSet<String>,
-) -> Vec<u64> {
-    let is_one = |message: u64| {
-        chain.binary_search(&message).is_ok() || within.is_some_and(|(_, session)| session.said.contains(&message))
-    };
-    let is_into = |said: &Translation| {
-        let is_its =
-            |(id, session): (&str, &Session)| session.first <= said.original && said.said_thread.as_deref() == Some(id);
-        said.said_in == Format::Vlp && within.is_some_and(is_its)
-    };
-    let is_said = |said: &Translation| !said.is_alarm && (is_one(said.original) || is_into(said));
+/// What of it has not reached its recipients, with what the exchange said for it, or into it, in another dialect; and what
+/// is on its way to anybody and goes on from it.
+fn undelivered(state: &State, within: Option<&Session>, chain: &[u64], concerned: &BTreeSet<String>) -> Vec<u64> {
+    let is_named = |message: u64| chain.binary_search(&message).is_ok();
+    let is_of = |message: u64| is_named(message) || within.is_some_and(|session| session.said.contains(&message));
+    let from_it = state.rules.vlp.window.going_on_from(is_of);
+    let is_held = |message: u64| state.rules.holds.get(message).is_some();
+    // Those concerned must learn of another block, whatever it goes on from.
+    let is_block = |message: u64| state.rules.vlp.sessions.stopped_with(message).is_some() && !is_held(message);
+    let is_one = |message: u64| is_named(message) || (from_it.contains(&message) && !is_block(message));
     let translation = |message: u64| state.rules.translations.get(message).map(|link| &link.translation);
-    let is_halted = |message: &u64| is_one(*message) || translation(*message).is_some_and(is_said);
-    let mailboxes = concerned.iter().filter_map(|id| state.mailbox(id));
-    let waiting = mailboxes.flat_map(|mailbox| mailbox.after(None)).map(|item| item.message);
-    let held = state.rules.holds.iter().map(|(message, _)| message);
-    waiting.chain(held).filter(is_halted).collect::<BTreeSet<_>>().into_iter().collect()
+    let is_said = |said: &Translation| !said.is_alarm && is_one(said.original);
+    let is_within = |first: u64| within.is_some_and(|session| session.first == first);
+    let is_halted = |(session, message): &(u64, u64)| {
+        is_within(*session) || is_one(*message) || translation(*message).is_some_and(is_said)
+    };
+    // What goes on from it may be for anybody.
+    let mailboxes: Vec<&Mailbox> = if from_it.is_empty() {
+        concerned.iter().filter_map(|id| state.mailbox(id)).collect()
+    } else {
+        state.mailboxes().map(|(_, mailbox)| mailbox).collect()
+    };
+    let waiting =
+        mailboxes.into_iter().flat_map(|mailbox| mailbox.after(None)).map(|item| (item.session, item.message));
+    let held = state.rules.holds.iter().map(|(message, hold)| (hold.session, message));
+    let frozen: BTreeSet<u64> = waiting.chain(held).filter(is_halted).map(|(_, message)| message).collect();
+    frozen.into_iter().collect()
 }
 
 fn tell(state: &State, policy: &Policy, id: &str, code: &str, text: &str, session: &str, ruling: &mut Ruling) {

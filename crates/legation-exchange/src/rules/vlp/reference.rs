@@ -2,6 +2,8 @@
 //! then in the realm. One that leads to several is refused, one that leads nowhere is for a person to look
 //! at, and references never lead in a circle.
 
+use super::beyond::digests;
+use super::speaking::{is_party, since};
 use super::weighed::{UNVERIFIED, Weighed};
 use super::window::{Key, Window};
 use crate::decide::Earlier;
@@ -83,6 +85,9 @@ pub(crate) fn named_by(state: &State, message: &Message) -> Vec<u64> {
         }
         found.extend(window.find(Key::Id(id)));
     }
+    for digest in digests(message) {
+        found.extend(window.find(Key::Digest(&digest)));
+    }
     found.into_iter().collect()
 }
 
@@ -127,7 +132,7 @@ pub(super) fn look<'c>(
 /// The one message a name leads to.
 pub(super) fn resolve<'c>(case: &Case<'c>, message: &Message, id: &str) -> Result<Option<&'c Earlier>, Rejection> {
     let all = || case.earlier.iter().filter(|one| one.accepted.dialect == Format::Vlp && one.accepted.id == id);
-    let in_session = |one: &&Earlier| message.thread().is_some() && one.accepted.thread.as_deref() == message.thread();
+    let in_session = |one: &&Earlier| one.accepted.thread.as_deref() == message.thread() && is_its(case, one);
     let me = case.speaker.id();
     let is_between = |one: &&Earlier| {
         let (sender, to) = (&one.accepted.sender, &one.accepted.to);
@@ -143,6 +148,12 @@ pub(super) fn resolve<'c>(case: &Case<'c>, message: &Message, id: &str) -> Resul
     }
 }
 
+/// Whether a message belongs to the session that has the name of its own today.
+fn is_its(case: &Case<'_>, one: &Earlier) -> bool {
+    let id = one.accepted.thread.as_deref();
+    id.is_some_and(|id| case.state.rules.vlp.sessions.at(id, one.position).is_some())
+}
+
 fn one_of<'c>(mut found: impl Iterator<Item = &'c Earlier>, id: &str) -> Result<Option<&'c Earlier>, Rejection> {
     let first = found.next();
     let another = |other: &Earlier| first.is_some_and(|first| first.position != other.position);
@@ -153,10 +164,16 @@ fn one_of<'c>(mut found: impl Iterator<Item = &'c Earlier>, id: &str) -> Result<
     Ok(first)
 }
 
-/// What was said in a session is for its parties to go on from.
+/// What was said in a session is for its parties to go on from; where the session is forgotten, and maybe another has its
+/// name, for those who said or got it.
 fn refuse_foreign(case: &Case<'_>, found: &Earlier, weighed: &mut Weighed) {
-    let session = found.accepted.thread.as_deref().and_then(|id| case.state.rules.vlp.sessions.get(id));
-    if session.is_some_and(|session| !super::speaking::is_party(case.state, session, case.speaker.id())) {
+    let (me, Earlier { position, accepted }) = (case.speaker.id(), found);
+    let Some(id) = accepted.thread.as_deref().filter(|_| !case.policy.is_exchange(&accepted.sender)) else { return };
+    let is_own = match case.state.rules.vlp.sessions.at(id, *position) {
+        Some(session) => is_party(case.state, session, me),
+        None => *position > since(case.state, me) && (accepted.sender == me || accepted.to.iter().any(|to| to == me)),
+    };
+    if !is_own {
         let text = format!("{:?} was said in a session that the sender has no part in.", found.accepted.id);
         weighed.denied("VLP V", text);
     }

@@ -62,9 +62,9 @@ impl Session {
         self.before(last, |seq| self.unheard.contains(&(id.to_owned(), seq)))
     }
 
-    /// The last of anybody.
-    pub(super) fn heard(&self) -> Option<i64> {
-        self.before(self.highest?, |seq| self.unheard.iter().any(|(_, unheard)| *unheard == seq))
+    /// Whether a number is the next after the last of somebody: no party's leap makes another's number follow.
+    pub(super) fn follows_somebody(&self, seq: i64) -> bool {
+        self.parties.keys().filter_map(|id| self.heard_of(id)).any(|last| last.checked_add(1) == Some(seq))
     }
 
     fn before(&self, last: i64, is_unheard: impl Fn(i64) -> bool) -> Option<i64> {
@@ -167,6 +167,12 @@ impl Sessions {
         self.all.get(id)
     }
 
+    /// The session of this name that a message in an entry may belong to: another may have the name of one that was
+    /// forgotten since.
+    pub fn at(&self, id: &str, message: u64) -> Option<&Session> {
+        self.get(id).filter(|session| session.first <= message)
+    }
+
     /// Those beyond an id, by id; all of them without one.
     pub fn after(&self, id: Option<&str>) -> impl Iterator<Item = (&str, &Session)> {
         let from = id.map_or(Bound::Unbounded, Bound::Excluded);
@@ -203,6 +209,14 @@ impl Sessions {
     /// The halted session that a message outside it is stopped with.
     pub(super) fn stopped_with(&self, message: u64) -> Option<&str> {
         self.stopped.get(&message).map(String::as_str)
+    }
+
+    /// The halted session that a message belongs to, by the entry that began it, or is stopped with. The block itself goes
+    /// to whom it concerns.
+    pub(crate) fn halts(&self, first: u64, message: u64) -> Option<&str> {
+        let by = |id: &str| self.get(id).and_then(|session| session.halted.as_ref()).map(|halt| halt.by);
+        let within = || self.halted().find(|(_, session)| session.first == first).map(|(id, _)| id);
+        self.stopped_with(message).or_else(within).filter(|id| by(id) != Some(message))
     }
 
     /// The one that somebody's next takes the place of, if they own so many.
@@ -247,7 +261,7 @@ impl Sessions {
     /// A held message goes on, and does what it was to do.
     pub(crate) fn go_on(&mut self, message: u64) {
         let Some(spoke) = self.waiting.remove(&message) else { return };
-        // Another may have the name of one that was forgotten meanwhile.
+        // As `at` has it.
         let session = self.all.get_mut(&spoke.session).filter(|session| session.first <= message);
         let Some(session) = session else { return };
         for (id, since) in spoke.joins {

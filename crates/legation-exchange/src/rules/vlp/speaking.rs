@@ -90,7 +90,8 @@ fn may_speak(case: &Case<'_>, id: &str, session: &Session) -> Result<(), Rejecti
     }
 }
 
-/// Numbers rise, each sender's by itself. Who counts alone and who counts with the others are both in order.
+/// Numbers rise, each sender's by itself. The spec has them within the session and not by whom, so that who counts alone and
+/// who counts with the others are both in order.
 fn in_sequence(
     case: &Case<'_>,
     message: &Message,
@@ -98,8 +99,7 @@ fn in_sequence(
     weighed: &mut Weighed,
 ) -> Result<(), Rejection> {
     let own = session.and_then(|session| session.parties.get(case.speaker.id())).and_then(|party| party.seq);
-    let (heard, highest) =
-        (session.and_then(|session| session.heard_of(case.speaker.id())), session.and_then(Session::heard));
+    let heard = session.and_then(|session| session.heard_of(case.speaker.id()));
     let Some(seq) = message.seq else {
         weighed.layers.insert(Layer::State);
         return Ok(());
@@ -108,11 +108,12 @@ fn in_sequence(
         let text = format!("this sender has come to number {last} in the session, and numbers only rise");
         return Err(Rejection::because(Code::SequenceRepeated, text).at("/seq").by("VLP VIII"));
     }
-    let follows = |last: Option<i64>| seq <= last.unwrap_or(0).saturating_add(1);
-    if follows(heard) || follows(highest) {
+    let follows_own = seq <= heard.unwrap_or(0).saturating_add(1);
+    if follows_own || session.is_some_and(|session| session.follows_somebody(seq)) {
         weighed.layers.insert(Layer::State);
     } else {
-        let last = highest.map_or_else(|| "it has none yet".to_owned(), |last| format!("the last was {last}"));
+        let last =
+            heard.map_or_else(|| "its sender has none yet".to_owned(), |last| format!("its sender's last was {last}"));
         weighed.mark("VLP VIII", "sequence_gap", format!("Number {seq} does not follow: {last}."));
     }
     Ok(())

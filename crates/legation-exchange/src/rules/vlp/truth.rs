@@ -59,7 +59,11 @@ fn hold_by(metrics: Metrics, ruling: &mut Ruling) {
     match metrics.gate() {
         Gate::Pass => {}
         Gate::Review if Gate::at(metrics.integrity()) == Gate::Pass => {
-            hold("gate_review", "A hash in it is not that of what it stands beside, or was not compared.", ruling);
+            hold(
+                "gate_review",
+                "A hash in it is not that of what it stands beside, or a source was not checked.",
+                ruling,
+            );
         }
         Gate::Review => hold("gate_review", "Less than three quarters of what it rests on was verified.", ruling),
         Gate::Fail => hold("gate_fail", "Less than half of what it rests on was verified.", ruling),

@@ -70,7 +70,7 @@ impl Weighed {
         self.refuted(what)
     }
 
-    /// There are more sources than are checked.
+    /// There are sources that were not checked.
     pub(super) fn unchecked(&mut self) {
         self.is_doubtful = true;
     }

@@ -6,7 +6,7 @@ use crate::effect::Accepted;
 use crate::rules;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How many messages are known.
 const KNOWN: usize = 65_536;
@@ -115,6 +115,18 @@ impl Window {
     pub(super) fn named_by(&self, message: u64) -> &[Target] {
         let found = self.known.binary_search_by_key(&message, |(position, _)| *position);
         found.ok().and_then(|at| self.known.get(at)).map_or(&[], |(_, known)| &known.refers)
+    }
+
+    /// The known messages that name one of these, or one that does. A name leads back, so that once through is enough.
+    pub(super) fn going_on_from(&self, is_one: impl Fn(u64) -> bool) -> BTreeSet<u64> {
+        let mut found = BTreeSet::new();
+        for (message, known) in &self.known {
+            let mut named = known.refers.iter().filter_map(Target::position);
+            if named.any(|named| is_one(named) || found.contains(&named)) {
+                found.insert(*message);
+            }
+        }
+        found
     }
 
     /// What these messages named and nothing had is kept no longer.

@@ -70,7 +70,8 @@ pub(super) fn link(about: &str, bytes: Member) -> Value {
             "in_force",
             flag("Whether it counts: it was never held, or was released, and no correction took its place."),
         ),
-        may("corrected_by", number("The correction that took its place last.")),
+        must("corrected", flag("Whether a correction took its place, also one that is not for whoever asks.")),
+        may("corrected_by", number("The last of those that whoever asks may see.")),
         must("names", list("The messages it names.", &number("A position."))),
     ]));
     object(about, part)
@@ -83,7 +84,9 @@ fn truth() -> Value {
             must("original", number("The message that everything else is about.")),
             must(
                 "authoritative",
-                number("The one that counts: the original, or the last correction by its author or overseer."),
+                number(
+                    "The one that counts: the original, or the last correction by its author or overseer. Where that is not for whoever asks, the last version that is; it is `corrected` then, and not in force.",
+                ),
             ),
             must("chain", list("All of them, in the order of the record.", &of("TruthLink"))),
             must("more", flag("Whether there is more than was followed.")),
