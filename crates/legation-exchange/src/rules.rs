@@ -9,6 +9,7 @@ mod deferred;
 pub mod hold;
 pub mod identity;
 mod moves;
+mod outdated;
 mod redacted;
 pub mod revocation;
 mod ruling;
@@ -25,6 +26,7 @@ pub use ruling::{About, Finding, Ruled, Spot};
 pub use voice::Voice;
 
 pub(crate) use case::Case;
+pub(crate) use outdated::look_at_released;
 pub(crate) use ruling::{Again, Heard, Ruling};
 pub(crate) use voice::utter;
 
@@ -121,6 +123,11 @@ impl Change {
             | Change::BrokenOff { .. }
             | Change::Identity(_) => None,
         }
+    }
+
+    /// The held message it decides on.
+    fn concerns_hold(&self) -> Option<u64> {
+        if let Change::Hold(change) = self { change.message() } else { None }
     }
 
     fn of_vlp(&self) -> Option<&vlp::Change> {
@@ -243,6 +250,10 @@ impl Kept {
             {
                 continue;
             }
+            // What it was to decide on may have gone on.
+            if change.concerns_hold().is_some_and(|held| self.holds.get(held).is_none()) {
+                continue;
+            }
             self.apply(At { position: message, at: at.at }, &change);
         }
         self.cap.released(at, message);
@@ -291,6 +302,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     if !ruling.reasons.is_empty() {
         waits::settle(case, &mut ruling)?;
     }
+    outdated::look(case.state, case.policy, case.now, &mut ruling);
     Ok(ruling)
 }
 

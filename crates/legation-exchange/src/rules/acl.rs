@@ -18,6 +18,7 @@ pub use machine::{Act, Stage, Step};
 pub use talk::{Change, Due, Loss, Moved, Opening, Talk, What};
 
 pub(crate) use across::answers;
+pub(crate) use answer::has_declined;
 pub(crate) use due::{breaks_off, due};
 
 use super::{Case, Ruling};

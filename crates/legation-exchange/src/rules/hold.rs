@@ -7,7 +7,7 @@ mod said;
 
 pub use review::{Review, Says};
 
-pub(crate) use review::{refuse, review};
+pub(crate) use review::{refuse, review, turn_back};
 
 use super::Ruling;
 use crate::moment::Moment;

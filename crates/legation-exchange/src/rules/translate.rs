@@ -79,7 +79,7 @@ pub(super) fn answers(case: &Case<'_>) -> bool {
 }
 
 /// Whether a message goes on with what the exchange translated: the rules of its own dialect know nothing of that.
-pub(super) fn goes_on(case: &Case<'_>) -> bool {
+pub(in crate::rules) fn goes_on(case: &Case<'_>) -> bool {
     matches!(Conversation::of(case), Ok(Some(talk)) if case.to.is_empty() || talk.is_asked())
 }
 

@@ -1,5 +1,7 @@
 //! Conversations in the ElizaOS agent language: who says what when, and what the exchange says.
 
+mod held;
+
 use crate::desk::{Desk, accepted, agent, by, refused};
 use legation_exchange::rules::acl::{Stage, Talk};
 use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
