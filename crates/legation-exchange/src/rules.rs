@@ -250,6 +250,11 @@ impl Kept {
             {
                 continue;
             }
+            if let Change::Acl(acl::Change::Waits { talk, .. }) = &change
+                && self.acl.get(*talk).is_none_or(|talk| !talk.stage.is_open())
+            {
+                continue;
+            }
             // What it was to decide on may have gone on.
             if change.concerns_hold().is_some_and(|held| self.holds.get(held).is_none()) {
                 continue;
@@ -260,10 +265,23 @@ impl Kept {
         self.translations.said_for(message).for_each(|said| self.holds.lift(said, &hold::Lifter::Original(message)));
     }
 
+    /// A message never comes to one of those it was for. What the exchange said for another loses that too.
+    pub(crate) fn lose(&mut self, message: u64, agent: &str, loss: acl::Loss, at: Moment) {
+        let original = self.translations.get(message).map(|link| link.translation.original);
+        self.acl.lose(original.unwrap_or(message), agent, loss, at);
+        self.translations.lose(message, loss);
+    }
+
     /// When the next deadline falls due.
     pub(crate) fn earliest(&self) -> Option<Moment> {
-        let all =
-            [self.holds.earliest(), self.vcp.earliest(), self.cap.earliest(), self.acl.earliest(), self.vlp.earliest()];
+        let all = [
+            self.holds.earliest(),
+            self.vcp.earliest(),
+            self.cap.earliest(),
+            self.acl.earliest(),
+            self.translations.earliest(),
+            self.vlp.earliest(),
+        ];
         all.into_iter().flatten().min()
     }
 }
@@ -324,5 +342,6 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[
         .or_else(|| vcp::due(state, policy, now, quoted))
         .or_else(|| cap::due(state, policy, now))
         .or_else(|| acl::due(state, policy, now))
+        .or_else(|| translate::due(state, policy, now))
         .or_else(|| vlp::due(state, policy, now))
 }

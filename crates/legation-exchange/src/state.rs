@@ -7,6 +7,7 @@ use crate::effect::{Accepted, Acked, Effect, Entry, Released, Resent};
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::extensions::Subject;
+use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY};
 use crate::moment::Moment;
 use crate::person::People;
@@ -34,6 +35,7 @@ pub struct State {
     pub(crate) epochs: Epochs,
     pub(crate) erasures: Erasures,
     pub(crate) dropped: Dropped,
+    pub(crate) lately: Lately,
     pub(crate) rules: Kept,
 }
 
@@ -57,6 +59,7 @@ impl State {
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
             dropped: self.dropped.clone(),
+            lately: self.lately.clone(),
             rules: self.rules.clone(),
         }
     }
@@ -166,6 +169,7 @@ impl State {
     pub fn apply(&mut self, entry: &Entry) {
         self.next = entry.position + 1;
         self.now = self.now.max(entry.at);
+        self.lately.note(entry.position, self.now);
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, .. } => {
@@ -338,7 +342,7 @@ impl State {
     fn purge(&mut self, agent: &str, up_to: u64, at: Moment) {
         let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
         for item in mailbox.after(None).take_while(|item| item.position <= up_to) {
-            self.rules.acl.lose(item.message, agent, Loss::Purged, at);
+            self.rules.lose(item.message, agent, Loss::Purged, at);
         }
         mailbox.take_up_to(up_to);
     }
@@ -391,6 +395,7 @@ impl State {
         self.rules.vcp.forget(agent, at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
+        self.rules.translations.gone(agent);
         self.rules.extensions.forget(&Subject::agent(agent));
         self.rules.identities.removed(agent, at);
         self.registry.remove_for_good(agent);
@@ -411,7 +416,7 @@ impl State {
         for position in positions {
             if let Some(item) = mailbox.take(*position) {
                 self.dead.put(*position, agent, DeadLetter { message: item.message, why, at, from: item.from });
-                self.rules.acl.lose(item.message, agent, Loss::Expired, at);
+                self.rules.lose(item.message, agent, Loss::Expired, at);
                 self.rules.vcp.letters.lose(item.message, agent);
             }
         }

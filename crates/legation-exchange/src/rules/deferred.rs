@@ -100,6 +100,9 @@ fn waits(change: &Change) -> bool {
 
 /// The time of a message stops while it is held, and so does what it says about time.
 fn later(change: &mut Change, held: Duration) {
+    if let Change::Acl(acl::Change::Waits { due, .. }) = change {
+        due.at = due.at.plus(held);
+    }
     let Change::Acl(acl::Change::Moved(moved)) = change else { return };
     if let Some(due) = &mut moved.due {
         due.at = due.at.plus(held);

@@ -237,6 +237,11 @@ impl Holds {
         !self.held.contains_key(&message) && !self.refused.contains(&message)
     }
 
+    /// Whether a message was held when it came and has not gone on since, if it ever will.
+    pub(crate) fn never_went(&self, message: u64) -> bool {
+        self.refused.contains(&message) || self.held.get(&message).is_some_and(|hold| hold.digest.is_some())
+    }
+
     /// Whether a message has gone on to one of those it was for. What was taken back again from some may have
     /// reached others before.
     pub fn went_to(&self, message: u64, agent: &str) -> bool {

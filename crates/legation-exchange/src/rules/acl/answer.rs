@@ -26,6 +26,9 @@ pub(super) fn answer(case: &Case<'_>, message: &Message, step: Step, ruling: &mu
         };
     };
     let by = case.speaker.id();
+    if case.state.rules.holds.never_went(position) {
+        return Err(no_party("this was not asked of the sender"));
+    }
     may_answer(talk, by, step, message)?;
     let Some(to) = talk.stage.after(talk.opening.act, step) else {
         let text = format!("{} does not fit: the conversation is {}", message.kind_name(), talk.stage.as_str());

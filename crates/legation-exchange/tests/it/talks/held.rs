@@ -6,6 +6,7 @@ use crate::tasks::house::held;
 use legation_exchange::rules::acl::Stage;
 use legation_exchange::rules::hold::{Review, Says};
 use legation_exchange::{Directive, Input, Who};
+use legation_protocol::Code;
 use legation_scan::Severity::High;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -165,4 +166,46 @@ fn a_group_has_rejected_when_the_last_held_word_goes_on() {
     story.decide(ada, Says::Approve);
     story.stands(task, Stage::Rejected);
     assert_eq!(story.told("Eddy", "TASK_REJECT", task), 1);
+}
+
+#[test]
+fn nobody_answers_what_is_held_and_was_not_asked_yet() {
+    for says in [Says::Approve, Says::Refuse] {
+        let mut story = Story::new();
+        let waits = story.suspect("TASK_REQUEST", "Eddy", "Jules", &json!({}));
+        let task = story.next;
+        for act in ["TASK_ACCEPT", "TASK_REJECT", "NOT_UNDERSTOOD"] {
+            story.refused(act, "Jules", "Eddy", task, Code::NotAParty);
+        }
+        story.stands(task, Stage::Requested);
+        story.decide(waits, says);
+        match says {
+            Says::Approve => story.say("TASK_ACCEPT", "Jules", "Eddy", task),
+            Says::Refuse | Says::Claim => story.refused("TASK_ACCEPT", "Jules", "Eddy", task, Code::NotAParty),
+        }
+        folds(&story.desk);
+    }
+}
+
+#[test]
+fn the_directory_waits_for_an_answer_from_when_a_held_question_goes_on() {
+    let mut story = Story::with(super::capable());
+    let waits = story.suspect("QUERY_CAPABILITIES", "Eddy", "Jules", &json!({}));
+    let query = story.next;
+    let before = story.desk.record.len();
+    story.desk.passes(Duration::from_mins(5));
+    assert_eq!((story.heard("INFORM_CAPABILITIES"), story.desk.record.len()), (0, before), "nothing happens meanwhile");
+    story.decide(waits, Says::Approve);
+    story.desk.passes(Duration::from_millis(1999));
+    story.stands(query, Stage::Asked);
+    story.desk.passes(Duration::from_millis(1));
+    story.stands(query, Stage::AnsweredFor);
+    assert_eq!(story.heard("INFORM_CAPABILITIES"), 1);
+    folds(&story.desk);
+
+    let mut story = Story::with(super::capable());
+    let waits = story.suspect("QUERY_CAPABILITIES", "Eddy", "Jules", &json!({}));
+    story.decide(waits, Says::Refuse);
+    story.desk.passes(Duration::from_mins(5));
+    assert_eq!((story.heard("INFORM_CAPABILITIES"), story.heard("FAILURE")), (0, 1));
 }
