@@ -3,6 +3,7 @@
 mod blocks;
 mod lost;
 mod order;
+mod table;
 
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};
 use crate::tasks::house::folds_again;

@@ -261,7 +261,7 @@ fn the_text_of_a_held_delegation_is_told_to_nobody_it_is_for() {
 /// ATTACKS 57: nobody is shown a conversation whose request never came to them.
 #[test]
 fn a_request_that_is_held_or_refused_opens_no_conversation_for_its_receiver() {
-    for (decision, shown) in [("approve", 1), ("reject", 0)] {
+    for (decision, shown) in [("approve", 1), ("refuse", 0)] {
         let house = House::open();
         let (eddy, jules) = (house.admit("Eddy"), house.admit("Jules"));
         let id = fresh_id();
@@ -278,11 +278,11 @@ fn a_request_that_is_held_or_refused_opens_no_conversation_for_its_receiver() {
         };
         let one = |by: &Party| house.ask("GET", format!("/v1/conversations/{id}")).by(&by.token).get();
         assert_eq!((seen(&eddy), seen(&jules)), (1, 0));
-        one(&jules).refused(404, "unknown_conversation");
+        one(&jules).refused(404, "unknown_task");
         decide(&house, &review, decision);
         assert_eq!((seen(&eddy), seen(&jules)), (1, shown), "{decision}");
         if shown == 0 {
-            one(&jules).refused(404, "unknown_conversation");
+            one(&jules).refused(404, "unknown_task");
         }
     }
 }
