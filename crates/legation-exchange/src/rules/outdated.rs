@@ -102,10 +102,10 @@ impl After {
         let mut own = self.talks.clone();
         for moved in changes.iter().filter_map(Change::moved) {
             let Some(talk) = state.rules.acl.get(moved.talk) else { return false };
-            let stage = own.entry(moved.talk).or_insert(talk.stage);
-            fits = stage.takes(talk.opening.act, moved.to);
+            let stands = own.entry(moved.talk).or_insert(talk.stage);
+            fits = stands.takes(talk.opening.act, moved.to);
             if fits {
-                *stage = moved.to;
+                *stands = moved.to;
             }
         }
         fits

@@ -665,7 +665,7 @@ fn urgency_orders_between_senders_and_nothing_starves() {
 fn what_is_no_request_does_not_starve_either() {
     // ACL 4.1
     let mut story = Story::new();
-    let talk = accepted(&story.desk.send(&crate::desk::cap("Eddy", "Jules", "m1"), by("Eddy")));
+    let plain = accepted(&story.desk.send(&crate::desk::cap("Eddy", "Jules", "m1"), by("Eddy")));
     let ask = |story: &mut Story| {
         let mut task = payload("TASK_REQUEST");
         task["priority"] = json!("high");
@@ -678,12 +678,12 @@ fn what_is_no_request_does_not_starve_either() {
     let mut urgent = Vec::new();
     for _ in 0..9 {
         urgent.push(ask(&mut story));
-        assert_eq!(order(&story), [urgent.as_slice(), &[talk]].concat(), "the urgent first");
+        assert_eq!(order(&story), [urgent.as_slice(), &[plain]].concat(), "the urgent first");
         story.desk.passes(Duration::from_mins(1));
     }
     story.desk.passes(Duration::from_mins(1));
     urgent.push(ask(&mut story));
-    assert_eq!(order(&story), [&[talk], urgent.as_slice()].concat(), "but not for ever");
+    assert_eq!(order(&story), [&[plain], urgent.as_slice()].concat(), "but not for ever");
     let copy = State::from_bytes(&story.desk.state.to_bytes()).unwrap();
     assert_eq!(copy.by_urgency("Jules", story.desk.now), story.desk.state.by_urgency("Jules", story.desk.now));
 }

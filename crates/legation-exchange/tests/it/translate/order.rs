@@ -26,8 +26,8 @@ fn asked_by(asker: &str) -> (Desk, String) {
         _ => vlp("query", "QRY001", "ide", None, json!({})),
     };
     sent(&mut desk, asker, &opening);
-    let asked = name(&last(&desk, "ide"));
-    (desk, asked)
+    let request = name(&last(&desk, "ide"));
+    (desk, request)
 }
 
 #[test]

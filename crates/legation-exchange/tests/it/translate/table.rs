@@ -34,13 +34,16 @@ fn names(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
+/// Its text, for whom, in answer to what.
+type Text = Box<dyn Fn(&str, Option<&str>) -> String>;
+
 /// Something that is said: the row it belongs to, if there is one; by whom; and how, to whom, in answer to what.
 struct Utterance {
     row: Option<&'static str>,
     dialect: Format,
     kind: &'static str,
     answers: bool,
-    text: Box<dyn Fn(&str, Option<&str>) -> String>,
+    text: Text,
 }
 
 fn says(
