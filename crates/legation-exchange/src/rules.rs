@@ -267,9 +267,15 @@ impl Kept {
 
     /// A message never comes to one of those it was for. What the exchange said for another loses that too.
     pub(crate) fn lose(&mut self, message: u64, agent: &str, loss: acl::Loss, at: Moment) {
-        let original = self.translations.get(message).map(|link| link.translation.original);
-        self.acl.lose(original.unwrap_or(message), agent, loss, at);
-        self.translations.lose(message, loss);
+        match self.translations.get(message).map(|link| (link.translation.original, link.stage)) {
+            None => self.acl.lose(message, agent, loss, at),
+            Some((original, translate::Stage::Asked)) => {
+                self.acl.lose(original, agent, loss, at);
+                self.translations.lose(message, loss);
+            }
+            // Its answer may still wait for somebody's word.
+            Some((_, translate::Stage::Accepted | translate::Stage::Ended)) => {}
+        }
     }
 
     /// When the next deadline falls due.

@@ -1,13 +1,15 @@
 //! What the exchange asked for somebody and what never came to whom it was for: whoever asked is told, in its dialect.
 
-use super::{EXCHANGE, acts, babel, inbox, last, name, request, sent, speaking, takes_on, vlp};
+use super::{EXCHANGE, acts, babel, decided, inbox, last, name, request, sent, speaking, takes_on, vlp};
 use crate::desk::{Desk, accepted, by, refused};
-use crate::tasks::house::folds_again;
+use crate::tasks::house::{folds_again, held};
 use legation_exchange::rules::acl::Stage;
+use legation_exchange::rules::hold::Says;
 use legation_exchange::rules::translate::{Step, Translation};
 use legation_exchange::rules::{Change, Ruled};
 use legation_exchange::{Effect, Entry, Input, Registration, Said, Who};
 use legation_protocol::{Code, Format};
+use legation_scan::Severity::High;
 use serde_json::json;
 use std::time::Duration;
 
@@ -94,6 +96,23 @@ fn what_was_taken_on_is_not_lost_with_its_message_but_with_its_worker() {
         loses(&mut desk, "ide");
         assert_eq!(failed(&desk), want, "{why}");
     }
+}
+
+#[test]
+fn what_was_answered_is_not_lost_while_the_answer_waits() {
+    let mut desk = babel();
+    desk.policy.review_time = Duration::from_hours(1000);
+    desk.policy.time_to_live = Duration::from_hours(1);
+    sent(&mut desk, "ide", &request(1, "observer"));
+    desk.policy.time_to_live = Duration::from_hours(10_000);
+    let query = name(&last(&desk, "observer"));
+    let answer =
+        held(&desk.suspect(&vlp("response", "RSP001", EXCHANGE, Some(&query), json!({})), by("observer"), High));
+    desk.passes(Duration::from_hours(2));
+    assert!(inbox(&desk, "ide").is_empty());
+    decided(&mut desk, answer, Says::Approve);
+    assert_eq!(acts(&inbox(&desk, "ide")), ["TASK_ACCEPT", "INFORM_RESULT"]);
+    folds_again(&desk);
 }
 
 #[test]
