@@ -39,7 +39,8 @@ impl Exchange {
 
 /// Whether somebody is shown a conversation. An agent sees those since it has its name.
 fn shows(state: &State, who: &Who, position: u64, talk: &Talk) -> bool {
-    let is_held = || state.rules().holds.get(position).is_some();
+    // What was refused once it was held never goes on.
+    let is_held = || !state.rules().holds.went_on(position);
     let is_new = |id: &str| state.registry().agent(id).is_some_and(|agent| position >= agent.since);
     match who {
         who if who.sees_all() => true,

@@ -16,6 +16,7 @@ mod erased;
 mod extension;
 pub mod extensions;
 mod key;
+mod lately;
 mod mailbox;
 mod moment;
 mod opacity;

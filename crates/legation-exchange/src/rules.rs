@@ -9,6 +9,7 @@ mod deferred;
 pub mod hold;
 pub mod identity;
 mod moves;
+mod outdated;
 mod redacted;
 pub mod revocation;
 mod ruling;
@@ -25,6 +26,7 @@ pub use ruling::{About, Finding, Ruled, Spot};
 pub use voice::Voice;
 
 pub(crate) use case::Case;
+pub(crate) use outdated::look_at_released;
 pub(crate) use ruling::{Again, Heard, Ruling};
 pub(crate) use voice::utter;
 
@@ -121,6 +123,11 @@ impl Change {
             | Change::BrokenOff { .. }
             | Change::Identity(_) => None,
         }
+    }
+
+    /// The held message it decides on.
+    fn concerns_hold(&self) -> Option<u64> {
+        if let Change::Hold(change) = self { change.message() } else { None }
     }
 
     fn of_vlp(&self) -> Option<&vlp::Change> {
@@ -248,16 +255,44 @@ impl Kept {
             {
                 continue;
             }
+            if let Change::Acl(acl::Change::Waits { talk, .. }) = &change
+                && self.acl.get(*talk).is_none_or(|talk| !talk.stage.is_open())
+            {
+                continue;
+            }
+            // What it was to decide on may have gone on.
+            if change.concerns_hold().is_some_and(|held| self.holds.get(held).is_none()) {
+                continue;
+            }
             self.apply(At { position: message, at: at.at }, &change);
         }
         self.cap.released(at, message);
         self.translations.said_for(message).for_each(|said| self.holds.lift(said, &hold::Lifter::Original(message)));
     }
 
+    /// A message never comes to one of those it was for. What the exchange said for another loses that too.
+    pub(crate) fn lose(&mut self, message: u64, agent: &str, loss: acl::Loss, at: Moment) {
+        match self.translations.get(message).map(|link| (link.translation.original, link.stage)) {
+            None => self.acl.lose(message, agent, loss, at),
+            Some((original, translate::Stage::Asked)) => {
+                self.acl.lose(original, agent, loss, at);
+                self.translations.lose(message, loss);
+            }
+            // Its answer may still wait for somebody's word.
+            Some((_, translate::Stage::Accepted | translate::Stage::Ended)) => {}
+        }
+    }
+
     /// When the next deadline falls due.
     pub(crate) fn earliest(&self) -> Option<Moment> {
-        let all =
-            [self.holds.earliest(), self.vcp.earliest(), self.cap.earliest(), self.acl.earliest(), self.vlp.earliest()];
+        let all = [
+            self.holds.earliest(),
+            self.vcp.earliest(),
+            self.cap.earliest(),
+            self.acl.earliest(),
+            self.translations.earliest(),
+            self.vlp.earliest(),
+        ];
         all.into_iter().flatten().min()
     }
 }
@@ -296,6 +331,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     if !ruling.reasons.is_empty() {
         waits::settle(case, &mut ruling)?;
     }
+    outdated::look(case.state, case.policy, case.now, &mut ruling);
     Ok(ruling)
 }
 
@@ -317,5 +353,6 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[
         .or_else(|| vcp::due(state, policy, now, quoted))
         .or_else(|| cap::due(state, policy, now))
         .or_else(|| acl::due(state, policy, now))
+        .or_else(|| translate::due(state, policy, now))
         .or_else(|| vlp::due(state, policy, now))
 }

@@ -7,6 +7,7 @@ use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erasures};
+use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::Person;
@@ -38,6 +39,8 @@ struct WireState {
     unpushed: Vec<(String, Vec<(u64, Standing)>)>,
     /// What the rules keep.
     rules: Kept,
+    /// Which of the last entries are how old.
+    lately: Lately,
 }
 
 const FORM: u32 = 12;
@@ -61,6 +64,7 @@ impl State {
             erasures: self.erasures.clone(),
             dropped: self.dropped.clone(),
             rules: self.rules.clone(),
+            lately: self.lately.clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
         let json = serde_json::to_vec(&wire).unwrap_or_default();
@@ -81,7 +85,7 @@ impl State {
         let wire: WireState = serde_json::from_slice(json).ok().filter(|wire: &WireState| wire.form == FORM)?;
         let mut state = State { next: wire.next, now: wire.now, dedup: Some(Dedup::default()), ..State::default() };
         (state.epochs, state.erasures, state.dropped) = (wire.epochs, wire.erasures, wire.dropped);
-        state.rules = wire.rules;
+        (state.rules, state.lately) = (wire.rules, wire.lately);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
         wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
         wire.people.into_iter().for_each(|person| state.people.put(person));

@@ -7,6 +7,7 @@ use crate::effect::{Accepted, Acked, Effect, Entry, Released, Resent};
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::extensions::Subject;
+use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 use crate::moment::Moment;
 use crate::person::People;
@@ -35,6 +36,7 @@ pub struct State {
     pub(crate) epochs: Epochs,
     pub(crate) erasures: Erasures,
     pub(crate) dropped: Dropped,
+    pub(crate) lately: Lately,
     pub(crate) rules: Kept,
 }
 
@@ -58,6 +60,7 @@ impl State {
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
             dropped: self.dropped.clone(),
+            lately: self.lately.clone(),
             rules: self.rules.clone(),
         }
     }
@@ -172,6 +175,7 @@ impl State {
     pub fn apply(&mut self, entry: &Entry) {
         self.next = entry.position + 1;
         self.now = self.now.max(entry.at);
+        self.lately.note(entry.position, self.now);
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, .. } => {
@@ -363,7 +367,7 @@ impl State {
     fn purge(&mut self, agent: &str, up_to: u64, at: Moment) {
         let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
         for item in mailbox.after(None).take_while(|item| item.position <= up_to) {
-            self.rules.acl.lose(item.message, agent, Loss::Purged, at);
+            self.rules.lose(item.message, agent, Loss::Purged, at);
         }
         mailbox.take_up_to(up_to);
     }
@@ -417,6 +421,7 @@ impl State {
         self.rules.vcp.forget(agent, below.map(|below| below.id.as_str()), at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
+        self.rules.translations.gone(agent);
         self.rules.extensions.forget(&Subject::agent(agent));
         self.rules.identities.removed(agent, at);
         self.registry.remove_for_good(agent);
@@ -437,7 +442,7 @@ impl State {
         for position in positions {
             if let Some(item) = mailbox.take(*position) {
                 self.dead.put(*position, agent, DeadLetter::of(item, why, at));
-                self.rules.acl.lose(item.message, agent, Loss::Expired, at);
+                self.rules.lose(item.message, agent, Loss::Expired, at);
                 self.rules.vcp.letters.lose(item.message, agent);
             }
         }

@@ -3,7 +3,7 @@
 use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
 use crate::effect::{Effect, Entry, Released, Resent};
 use crate::extensions;
-use crate::rules::{Again, acl, cap, hold, identity, utter, vcp, vlp};
+use crate::rules::{Again, acl, cap, hold, identity, look_at_released, utter, vcp, vlp};
 use crate::who::Who;
 use std::time::Duration;
 
@@ -28,7 +28,8 @@ impl Desk<'_> {
     }
 
     /// The entries a ruling without a message makes.
-    pub(super) fn follow(&self, ruling: Ruling, by: &str) -> Vec<Entry> {
+    pub(super) fn follow(&self, mut ruling: Ruling, by: &str) -> Vec<Entry> {
+        look_at_released(self.state, self.policy, self.now, &mut ruling);
         let Ruling { changes, released, heard, again, .. } = ruling;
         let mut entries = Vec::new();
         if !changes.is_empty() {

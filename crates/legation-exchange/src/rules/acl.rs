@@ -18,7 +18,9 @@ pub use machine::{Act, Stage, Step};
 pub use talk::{Change, Due, Loss, Moved, Opening, Talk, What};
 
 pub(crate) use across::answers;
+pub(crate) use answer::has_declined;
 pub(crate) use due::{breaks_off, due};
+pub(crate) use open::ask_later;
 
 use super::{Case, Ruling};
 use crate::moment::Moment;

@@ -37,6 +37,21 @@ impl Deferred {
         changes
     }
 
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What waits with each held message.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[Change])> {
+        self.0.iter().map(|(message, waiting)| (*message, waiting.changes.as_slice()))
+    }
+
+    /// What waits with this one.
+    pub(crate) fn changes_of(&self, message: u64) -> &[Change] {
+        self.0.get(&message).map_or(&[], |waiting| waiting.changes.as_slice())
+    }
+
     /// Held messages that are to finish a task.
     pub(crate) fn results_of(&self, task: u64) -> impl Iterator<Item = u64> {
         let finishes =
@@ -85,6 +100,9 @@ fn waits(change: &Change) -> bool {
 
 /// The time of a message stops while it is held, and so does what it says about time.
 fn later(change: &mut Change, held: Duration) {
+    if let Change::Acl(acl::Change::Waits { due, .. }) = change {
+        due.at = due.at.plus(held);
+    }
     let Change::Acl(acl::Change::Moved(moved)) = change else { return };
     if let Some(due) = &mut moved.due {
         due.at = due.at.plus(held);

@@ -7,7 +7,7 @@ mod said;
 
 pub use review::{Review, Says};
 
-pub(crate) use review::{refuse, review};
+pub(crate) use review::{refuse, review, turn_back};
 
 use super::Ruling;
 use crate::moment::Moment;
@@ -237,6 +237,11 @@ impl Holds {
     /// Whether a message that was held once has gone on.
     pub fn went_on(&self, message: u64) -> bool {
         !self.held.contains_key(&message) && !self.refused.contains(&message)
+    }
+
+    /// Whether a message was held when it came and has not gone on since, if it ever will.
+    pub(crate) fn never_went(&self, message: u64) -> bool {
+        self.refused.contains(&message) || self.held.get(&message).is_some_and(|hold| hold.digest.is_some())
     }
 
     /// Whether a message has gone on to one of those it was for. What was taken back again from some may have

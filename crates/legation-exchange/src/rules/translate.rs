@@ -16,7 +16,7 @@ mod vlp;
 pub use links::{Link, Links, Stage, Step, Translation};
 pub use table::{Row, TABLE};
 
-pub(crate) use broken::{Why, answer_refused, halted, work_failed};
+pub(crate) use broken::{Why, answer_refused, call_off, due, halted, work_failed};
 
 use super::hold::{Lifter, Reason};
 use super::ruling::Heard;
@@ -52,6 +52,7 @@ pub(super) fn look(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection
         Some(mut spoken) => {
             hold_to_floor(case, said.act, &mut spoken, ruling)?;
             has_room(case, &talk, said.act)?;
+            has_share(case, said.act)?;
             may_ask(case, &talk, &spoken, ruling)?;
             ruling.changes.extend(talk.inquiry.map(|inquiry| inquiry.noted()));
             if let Some(first) = spoken.first() {
@@ -79,7 +80,7 @@ pub(super) fn answers(case: &Case<'_>) -> bool {
 }
 
 /// Whether a message goes on with what the exchange translated: the rules of its own dialect know nothing of that.
-pub(super) fn goes_on(case: &Case<'_>) -> bool {
+pub(in crate::rules) fn goes_on(case: &Case<'_>) -> bool {
     matches!(Conversation::of(case), Ok(Some(talk)) if case.to.is_empty() || talk.is_asked())
 }
 
@@ -240,6 +241,16 @@ fn hold_to_floor(case: &Case<'_>, act: Act, spoken: &mut [Spoken], ruling: &mut 
         translation.waits = !ruling.reasons.is_empty();
     }
     Ok(())
+}
+
+/// Nobody asks for so much in other dialects that what binds somebody would have to be forgotten.
+fn has_share(case: &Case<'_>, act: Act) -> Result<(), Rejection> {
+    let asks = matches!(act.step(), Step::Asks | Step::Questions);
+    if !asks || case.state.rules.translations.has_room(case.speaker.id()) {
+        return Ok(());
+    }
+    let text = "so much that you have asked for in other dialects was taken on and is not done that no more is taken";
+    Err(Rejection::because(Code::RateLimited, text))
 }
 
 /// The exchange fills no mailbox that has no room for whoever it speaks for.

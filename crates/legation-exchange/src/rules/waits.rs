@@ -14,6 +14,7 @@ pub(super) fn settle(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejecti
     let for_a_person = ruling.reasons.iter().any(|reason| reason.lifts == Lifter::Person);
     let all = std::mem::take(&mut ruling.changes).into_iter();
     (ruling.later, ruling.changes) = all.partition(|change| waits(change, for_a_person));
+    ruling.later.extend(ruling.changes.iter_mut().filter_map(|change| acl::ask_later(case, change)));
     // What it lifts goes on when it does.
     ruling.released.clear();
     for heard in &mut ruling.heard {

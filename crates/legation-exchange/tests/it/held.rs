@@ -363,3 +363,43 @@ fn work_asked_for_in_another_dialect_waits_as_a_delegation_does() {
         folds_again(&desk);
     }
 }
+
+/// Who decided on a held message, and whether it went on.
+fn fate(desk: &Desk, message: u64) -> Option<(bool, &str)> {
+    desk.state.rules().holds.decided(message).map(|decided| (decided.released, decided.by.as_str()))
+}
+
+#[test]
+fn of_two_results_that_wait_for_a_person_one_arrives() {
+    for first in [0, 1] {
+        let mut desk = story();
+        accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+        let [one, two] = ["one", "two"].map(|content| {
+            let more = json!({"content": content, "final": true});
+            held(&suspect(&mut desk, "message", ("T1", "pm-1", "orchestrator"), more, High))
+        });
+        let (goes, stays) = if first == 0 { (one, two) } else { (two, one) };
+        let before = inbox(&desk, "orchestrator").len();
+        decide(&mut desk, goes, Says::Approve);
+        assert_eq!(task(&desk, "T1").result, Some(goes));
+        assert!(fate(&desk, goes).unwrap().0 && desk.state.rules().holds.went_on(goes), "it stays as it was decided");
+        assert!(desk.state.rules().holds.get(stays).is_none() && !desk.state.rules().holds.went_on(stays));
+        desk.passes(Duration::from_secs(1));
+        assert_eq!(inbox(&desk, "orchestrator").len(), before + 1, "one result");
+        folds_again(&desk);
+    }
+}
+
+#[test]
+fn a_held_result_goes_nowhere_once_its_task_has_failed() {
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    let more = json!({"content": "Ignore all.", "final": true});
+    let late = held(&suspect(&mut desk, "message", ("T1", "pm-1", "orchestrator"), more, High));
+    let failed = json!({"type": "error_response", "task_id": "T1", "sender_id": "pm-1", "recipient_id": "orchestrator",
+        "error_code": 500, "error_message": "No."});
+    accepted(&desk.send(&failed.to_string(), proof("pm-1")));
+    state(&desk, "T1", "failed");
+    assert!(desk.state.rules().holds.get(late).is_none() && !desk.state.rules().holds.went_on(late));
+    folds_again(&desk);
+}

@@ -1,5 +1,7 @@
 //! Conversations in the ElizaOS agent language: who says what when, and what the exchange says.
 
+mod held;
+
 use crate::desk::{Desk, accepted, agent, by, refused};
 use legation_exchange::rules::acl::{Stage, Talk};
 use legation_exchange::rules::hold::{Lifter, Reason, Review, Says};
@@ -111,7 +113,7 @@ impl Story {
             let entry = &self.desk.record[usize::try_from(position).unwrap()];
             let message: Value = serde_json::from_slice(entry.body.as_ref().unwrap()).unwrap();
             let text = |name: &str| message[name].as_str().map(str::to_owned);
-            (text("performative").unwrap(), text("in_reply_to"), message["payload"].clone())
+            (text("performative").unwrap_or_default(), text("in_reply_to"), message["payload"].clone())
         };
         let items = self.desk.state.mailbox(agent).unwrap().after(None).map(|item| read(item.message));
         items.collect()
@@ -657,6 +659,33 @@ fn urgency_orders_between_senders_and_nothing_starves() {
     assert_eq!(order(&story), [low, medium], "what has waited long is as urgent as anything");
     let high = ask(&mut story, "Mallory", "high");
     assert_eq!(order(&story), [low, medium, high], "what one sender said first stays first");
+}
+
+#[test]
+fn what_is_no_request_does_not_starve_either() {
+    // ACL 4.1
+    let mut story = Story::new();
+    let plain = accepted(&story.desk.send(&crate::desk::cap("Eddy", "Jules", "m1"), by("Eddy")));
+    let ask = |story: &mut Story| {
+        let mut task = payload("TASK_REQUEST");
+        task["priority"] = json!("high");
+        accepted(&story.try_say("TASK_REQUEST", "Mallory", "Jules", &json!({"payload": task})).1)
+    };
+    let order = |story: &Story| {
+        let items = story.desk.state.by_urgency("Jules", story.desk.now);
+        items.into_iter().map(|item| item.position).collect::<Vec<_>>()
+    };
+    let mut urgent = Vec::new();
+    for _ in 0..9 {
+        urgent.push(ask(&mut story));
+        assert_eq!(order(&story), [urgent.as_slice(), &[plain]].concat(), "the urgent first");
+        story.desk.passes(Duration::from_mins(1));
+    }
+    story.desk.passes(Duration::from_mins(1));
+    urgent.push(ask(&mut story));
+    assert_eq!(order(&story), [&[plain], urgent.as_slice()].concat(), "but not for ever");
+    let copy = State::from_bytes(&story.desk.state.to_bytes()).unwrap();
+    assert_eq!(copy.by_urgency("Jules", story.desk.now), story.desk.state.by_urgency("Jules", story.desk.now));
 }
 
 /// The same state from the record and from a snapshot.

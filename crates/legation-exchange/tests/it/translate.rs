@@ -1,6 +1,9 @@
 //! Speaking across dialects: each row of the table both ways, and what has no counterpart.
 
 mod blocks;
+mod lost;
+mod order;
+mod table;
 
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};
 use crate::tasks::house::folds_again;
@@ -217,6 +220,10 @@ fn failures_acceptances_and_refusals_come_back() {
     }
 }
 
+fn takes_on(n: u32, to: &str, asked: &str) -> String {
+    acl("TASK_ACCEPT", n, ("ide", to), Some(asked), &json!({"status": "accepted"}))
+}
+
 /// The analyst or the observer asks the ide, who answers like this.
 #[track_caller]
 fn from_acl(asker: &str, performative: &str, payload: &Value) -> Value {
@@ -227,6 +234,9 @@ fn from_acl(asker: &str, performative: &str, payload: &Value) -> Value {
     };
     sent(&mut desk, asker, &opening);
     let question = name(&last(&desk, "ide"));
+    if matches!(performative, "INFORM_RESULT" | "FAILURE") {
+        sent(&mut desk, "ide", &takes_on(6, EXCHANGE, &question));
+    }
     sent(&mut desk, "ide", &acl(performative, 7, ("ide", EXCHANGE), Some(&question), payload));
     let heard = last(&desk, asker);
     match asker {
@@ -804,6 +814,9 @@ proptest! {
                     vlp("notice", &format!("NTC{}", n + 900), EXCHANGE, Some(&asked), json!({}))
                 };
                 desk.send(&talk, by(worker));
+            }
+            if story.worker == 0 {
+                sent(&mut desk, worker, &takes_on(n + 300, EXCHANGE, &asked));
             }
             sent(&mut desk, worker, &answers(n, story, &asked));
             let heard = last(&desk, asker);

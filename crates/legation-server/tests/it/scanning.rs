@@ -257,3 +257,32 @@ fn the_text_of_a_held_delegation_is_told_to_nobody_it_is_for() {
     assert!(waiting(&house, &bob)[0].to_string().contains(CANARY));
     assert!(seen().iter().any(|(_, text)| text.contains(CANARY)));
 }
+
+/// ATTACKS 57: nobody is shown a conversation whose request never came to them.
+#[test]
+fn a_request_that_is_held_or_refused_opens_no_conversation_for_its_receiver() {
+    for (decision, shown) in [("approve", 1), ("refuse", 0)] {
+        let house = House::open();
+        let (eddy, jules) = (house.admit("Eddy"), house.admit("Jules"));
+        let id = fresh_id();
+        let request = json!({
+            "mcp_version": "0.1.0", "message_id": id, "performative": "TASK_REQUEST",
+            "sender": {"agent_id": "Eddy"}, "receiver": {"agent_id": "Jules"}, "language": "application/json",
+            "ontology": "elizaos:ontology:general/task_request", "timestamp": time_from_now(0),
+            "payload": {"task_type": "x", "task_description": ATTACK, "task_parameters": {}},
+        });
+        let review = held(&house, &eddy, &request.to_string(), "/payload/task_description", "plain");
+        let seen = |by: &Party| {
+            let all = house.ask("GET", "/v1/conversations".to_owned()).by(&by.token).get().ok();
+            all["conversations"].as_array().unwrap().len()
+        };
+        let one = |by: &Party| house.ask("GET", format!("/v1/conversations/{id}")).by(&by.token).get();
+        assert_eq!((seen(&eddy), seen(&jules)), (1, 0));
+        one(&jules).refused(404, "unknown_task");
+        decide(&house, &review, decision);
+        assert_eq!((seen(&eddy), seen(&jules)), (1, shown), "{decision}");
+        if shown == 0 {
+            one(&jules).refused(404, "unknown_task");
+        }
+    }
+}

@@ -37,7 +37,11 @@ impl Model {
     /// A held message went on: what it changes now.
     pub(super) fn come_to_pass(&mut self, asked: &Asked, message: u64) -> Check {
         let Some((letter, mut changes)) = self.later.remove(&message) else { return Ok(()) };
-        changes.retain(|change| !matches!(change, Change::Acl(change) if self.is_too_late(change)));
+        let is_late = |change: &Change| matches!(change, Change::Acl(change) if self.is_too_late(change));
+        // Whoever asked hears one answer. What says twice that something is taken on may say more.
+        let ends = changes.iter().rev().find(|change| matches!(change, Change::Acl(acl::Change::Moved(_))));
+        ensure(!ends.is_some_and(is_late), || format!("{message} went on, and what it answers was over"))?;
+        changes.retain(|change| !is_late(change));
         match letter {
             Some(number) => self.changes(asked, message, &changes, &By::Letter(asked.letter(number)?)),
             None => self.changes(asked, message, &changes, &By::Exchange),

@@ -12,6 +12,9 @@ use legation_exchange::{Accepted, Moment, Released};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+/// What is said of an answer that came too late.
+const OUTDATED: &str = "what it answers went on without it";
+
 /// A message that waits.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
@@ -25,6 +28,10 @@ pub(super) struct Held {
 }
 
 impl Held {
+    fn is_ready(&self) -> bool {
+        self.reasons.is_empty()
+    }
+
     pub(super) fn waits_for(&self, lifts: &Lifter) -> bool {
         self.reasons.contains(lifts)
     }
@@ -112,6 +119,13 @@ impl Model {
                 }
                 ensure(lifted, || format!("what was lifted at {position} did not hold {message}"))
             }
+            Change::Refused { message, why, .. } if why == OUTDATED => {
+                let late = self.is_outdated(*message, beside);
+                ensure(late, || format!("{message} was refused at {position}, and still answers something"))?;
+                self.take_held(position, *message)?;
+                self.goes_nowhere(*message);
+                Ok(())
+            }
             Change::Refused { message, why, .. } => self.refused(asked, position, *message, why, by),
             Change::Frozen { which: Which::From(since), reason } => {
                 let Lifter::Resume(agent) = &reason.lifts else { return Err(format!("{position} stops nobody")) };
@@ -158,8 +172,7 @@ impl Model {
 
     /// It does not go on: since somebody said so, nobody decided in time, or its task is over.
     fn refused(&mut self, asked: &Asked, position: u64, message: u64, why: &str, by: &By<'_>) -> Check {
-        let held = self.holds.remove(&message);
-        let held = held.ok_or_else(|| format!("{message} was refused at {position}, and was not held"))?;
+        let held = self.take_held(position, message)?;
         match by {
             By::Order(_) => by.asked(asked, &format!("refuse {message}"), position)?,
             // Its author has given another result.
@@ -184,11 +197,38 @@ impl Model {
                 self.counts.reviews_fired += 1;
             }
         }
+        self.goes_nowhere(message);
+        Ok(())
+    }
+
+    /// Whether a held answer comes too late: what it answers is over, or is moved by the same entry, or by what goes on
+    /// with it.
+    fn is_outdated(&self, message: u64, beside: &[rules::Change]) -> bool {
+        let changes = |message: &u64| self.later.get(message).map_or(&[][..], |(_, changes)| changes);
+        let own: BTreeSet<_> = changes(&message).iter().filter_map(moves).collect();
+        let lifted = |other: &u64| {
+            let is_it = |change: &rules::Change| matches!(change, rules::Change::Hold(Change::Lifted { message, .. }) if message == other);
+            beside.iter().any(is_it) || self.holds.get(other).is_some_and(Held::is_ready)
+        };
+        let others = self.later.keys().filter(|other| **other != message && lifted(other));
+        let moved = beside.iter().chain(others.flat_map(changes)).filter_map(moves);
+        let over = |moved: &Moves| match moved {
+            Moves::Talk(talk) => self.is_over(*talk),
+            Moves::Task(task) => self.tasks.get(task).is_none_or(|task| !task.open || task.handed > message),
+        };
+        own.iter().any(over) || moved.into_iter().any(|moved| own.contains(&moved))
+    }
+
+    fn take_held(&mut self, position: u64, message: u64) -> Result<Held, String> {
+        let held = self.holds.remove(&message);
+        held.ok_or_else(|| format!("{message} was refused at {position}, and was not held"))
+    }
+
+    fn goes_nowhere(&mut self, message: u64) {
         self.ended.insert(message);
         self.results.remove(&message);
         self.lose(message);
         self.call_off(message);
-        Ok(())
     }
 
     pub(super) fn release(&mut self, position: u64, released: &Released) -> Check {
@@ -211,5 +251,35 @@ impl Model {
         self.drop_said(message, &[Lifter::Cleared(message)]);
         self.went_on(message);
         Ok(())
+    }
+}
+
+/// What a change moves or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Moves {
+    Talk(u64),
+    Task(u64),
+}
+
+fn moves(change: &rules::Change) -> Option<Moves> {
+    use rules::cap::Change::{Closed, Erred, Expired, Finished, Reassigned};
+    match change {
+        rules::Change::Acl(rules::acl::Change::Moved(moved)) => Some(Moves::Talk(moved.talk)),
+        rules::Change::Cap(
+            Finished { task }
+            | Erred { task, fails: true, .. }
+            | Expired { task }
+            | Closed { task }
+            | Reassigned { task, .. },
+        ) => Some(Moves::Task(*task)),
+        rules::Change::Acl(_)
+        | rules::Change::Cap(_)
+        | rules::Change::Hold(_)
+        | rules::Change::Vcp(_)
+        | rules::Change::Vlp(_)
+        | rules::Change::Translated(_)
+        | rules::Change::BrokenOff { .. }
+        | rules::Change::Extension(_)
+        | rules::Change::Identity(_) => None,
     }
 }

@@ -83,6 +83,11 @@ impl Model {
         self.talks.get(&moved.talk).is_none_or(|talk| !talk.open || (begins && talk.assignee.is_some()))
     }
 
+    /// Whether nobody is awaited in a conversation any more.
+    pub(super) fn is_over(&self, talk: u64) -> bool {
+        self.talks.get(&talk).is_none_or(|talk| !talk.open)
+    }
+
     /// What an agent has taken on for somebody who works on a task: since when, and that task. A request binds nobody
     /// by itself, and nobody is bound by what comes from below.
     pub(super) fn taken_on(&self, agent: &str) -> impl Iterator<Item = (u64, u64)> {

@@ -4,9 +4,12 @@ use super::machine::{Act, Stage, Step};
 use super::talk::{Change, Due, Moved, Talk, What};
 use super::words;
 use crate::moment::Moment;
+use crate::policy::Policy;
 use crate::rules::{Case, Ruling};
+use crate::state::State;
 use legation_protocol::acl::{Content, Message, Performative, TaskStatus};
 use legation_protocol::{Code, Rejection};
+use std::collections::BTreeSet;
 
 pub(super) fn answer(case: &Case<'_>, message: &Message, step: Step, ruling: &mut Ruling) -> Result<(), Rejection> {
     let Some((position, talk)) = answered(case, message)? else {
@@ -23,6 +26,9 @@ pub(super) fn answer(case: &Case<'_>, message: &Message, step: Step, ruling: &mu
         };
     };
     let by = case.speaker.id();
+    if case.state.rules.holds.never_went(position) {
+        return Err(no_party("this was not asked of the sender"));
+    }
     may_answer(talk, by, step, message)?;
     let Some(to) = talk.stage.after(talk.opening.act, step) else {
         let text = format!("{} does not fit: the conversation is {}", message.kind_name(), talk.stage.as_str());
@@ -154,18 +160,44 @@ fn decline(case: &Case<'_>, (position, talk): (u64, &Talk), ruling: &mut Ruling)
     ruling.instead = Some(Vec::new());
     ruling.find("acl_group", "declined", "one of a group declined; the requester hears from the group");
     ruling.change(Change::Declined { talk: position, by: by.to_owned() }.into());
-    if talk.awaited().any(|awaited| awaited != by) {
+    all_declined(case.state, case.policy, case.now, (position, talk), &BTreeSet::from([by]), ruling);
+}
+
+/// Those of a group whose word was held have declined now. If they were the last, the group has.
+pub(crate) fn has_declined(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    talk: u64,
+    by: &BTreeSet<&str>,
+    ruling: &mut Ruling,
+) {
+    if let Some(known) = state.rules.acl.get(talk).filter(|known| known.stage == Stage::Requested) {
+        all_declined(state, policy, now, (talk, known), by, ruling);
+    }
+}
+
+/// The exchange says it for the group, if nobody else is awaited.
+fn all_declined(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    (position, talk): (u64, &Talk),
+    by: &BTreeSet<&str>,
+    ruling: &mut Ruling,
+) {
+    if talk.awaited().any(|awaited| !by.contains(awaited)) {
         return;
     }
     let outcome = "all_declined";
-    if let Some(requester) = case.state.registry.agent(&talk.opening.requester) {
+    if let Some(requester) = state.registry.agent(&talk.opening.requester) {
         ruling.reply(
             requester,
             &talk.opening.id,
             words::reject(outcome, "everybody in this group who could do it declined"),
         );
     }
-    let until = Some(case.now.plus(case.policy.talks.remembered));
+    let until = Some(now.plus(policy.talks.remembered));
     let moved = Moved {
         talk: position,
         to: Stage::Rejected,

@@ -20,6 +20,9 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
         What::Lost(Loss::RequesterRemoved) => late.go(Step::GiveUp, Some(Loss::RequesterRemoved.as_str()), &mut ruling),
         What::Lost(loss) => late.give_up(loss.as_str(), loss.says(), &mut ruling),
     }
+    if matches!(what, What::Idle | What::Lost(_)) {
+        translate::call_off(state, position, &mut ruling);
+    }
     if let Some(session) = translate::halted(state, position) {
         ruling.wait_from(0, session);
     }
@@ -55,6 +58,10 @@ impl Late<'_> {
         let registry = &self.state.registry;
         let agent = self.talk.awaited().next().and_then(|agent| registry.agent(agent));
         let (Some(agent), Some(asked)) = (agent, &self.talk.opening.asked) else { return self.wait(ruling) };
+        // Nobody is answered for a question that was never asked of them.
+        if self.state.rules.holds.never_went(self.position) {
+            return self.wait(ruling);
+        }
         let Some(capabilities) = &agent.capabilities else { return self.wait(ruling) };
         if let Some(requester) = registry.agent(&self.talk.opening.requester) {
             let id = &self.talk.opening.id;

@@ -165,7 +165,8 @@ impl Kept {
     /// Whether an answer that was held can still be one: what is over stays over, and a task is taken on once.
     pub(crate) fn may_still_move(&self, moved: &Moved) -> bool {
         let begins = matches!(moved.to, Stage::Accepted | Stage::Rejected);
-        let fits = |talk: &Talk| talk.stage.is_open() && !(begins && talk.assignee.is_some());
+        let is_news = |talk: &Talk| talk.stage == Stage::AnsweredFor && moved.to == Stage::Answered;
+        let fits = |talk: &Talk| is_news(talk) || talk.stage.is_open() && !(begins && talk.assignee.is_some());
         self.talks.get(&moved.talk).is_some_and(fits)
     }
 

@@ -127,6 +127,23 @@ impl Stage {
     }
 }
 
+impl Stage {
+    /// Whether an answer that was held and leads there still fits: what is over stays over, and each step comes once.
+    pub(crate) fn takes(self, act: Act, to: Stage) -> bool {
+        match to {
+            Stage::Accepted | Stage::Rejected => self == Stage::Requested,
+            Stage::NotUnderstood => matches!(self, Stage::Requested | Stage::Asked),
+            Stage::Overdue => self == Stage::Accepted,
+            Stage::Result => matches!(self, Stage::Accepted | Stage::Overdue),
+            Stage::Failed => self.is_open(),
+            // An agent's own word on what it can do is newer than the directory's.
+            Stage::Answered => self == Stage::Asked || (self == Stage::AnsweredFor && act == Act::QueryCapabilities),
+            Stage::AnsweredFor => self == Stage::Asked,
+            Stage::Requested | Stage::Asked => false,
+        }
+    }
+}
+
 /// What moves a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {

@@ -9,7 +9,7 @@ use crate::agent::Agent;
 use crate::rules::cap::passes_on;
 use crate::rules::{Case, Ruling};
 use legation_protocol::acl::{Content, Message, TaskRequest};
-use legation_protocol::{Code, Rejection};
+use legation_protocol::{Code, Format, Rejection};
 
 /// What a message opens, if it opens anything.
 pub(super) fn act_of(content: &Content) -> Result<Act, Step> {
@@ -68,6 +68,17 @@ pub(super) fn open(case: &Case<'_>, message: &Message, act: Act, ruling: &mut Ru
     Ok(())
 }
 
+/// What is held is asked when it goes on, and from then on the directory waits for an answer.
+pub(crate) fn ask_later(case: &Case<'_>, change: &mut crate::rules::Change) -> Option<crate::rules::Change> {
+    let crate::rules::Change::Acl(Change::Opened(opening)) = change else { return None };
+    let idle = Due { at: case.now.plus(case.policy.talks.idle), what: What::Idle };
+    let due = match opening.due.what {
+        What::Directory => std::mem::replace(&mut opening.due, idle),
+        What::Overdue | What::Idle | What::Lost(_) => return None,
+    };
+    Some(Change::Waits { talk: case.state.next, due }.into())
+}
+
 /// Sends it to whoever can answer, or tells the requester that there is nobody.
 fn reach(case: &Case<'_>, message: &Message, offered: Vec<String>, ruling: &mut Ruling) {
     let requester = case.speaker.agent();
@@ -108,9 +119,16 @@ fn close(case: &Case<'_>, to: Stage, outcome: &str, ruling: &mut Ruling) {
 /// Those of the group that can do the task, and understand what it is about.
 fn able(case: &Case<'_>, message: &Message) -> Option<Vec<String>> {
     let task = task(message)?;
-    let can = |agent: &&Agent| can_do(agent, &task.task_type, &message.ontology) && misses(agent, message).is_none();
+    let can = |agent: &&Agent| {
+        speaks_acl(agent) && can_do(agent, &task.task_type, &message.ontology) && misses(agent, message).is_none()
+    };
     let members = case.to.iter().filter_map(|id| case.state.registry.agent(id));
     Some(members.filter(can).map(|agent| agent.id.clone()).collect())
+}
+
+/// A task for a group is told as it is: whoever does not speak the language has no part in it.
+fn speaks_acl(agent: &Agent) -> bool {
+    agent.dialects.is_empty() || agent.dialects.contains(&Format::Acl)
 }
 
 fn task(message: &Message) -> Option<&TaskRequest> {

@@ -135,7 +135,8 @@ impl Loss {
         }
     }
 
-    pub(super) const fn says(self) -> &'static str {
+    /// The same in words.
+    pub(crate) const fn says(self) -> &'static str {
         match self {
             Loss::Expired => "nobody took your message out of the mailbox in time",
             Loss::MailboxFull => "the mailbox it was for is full",

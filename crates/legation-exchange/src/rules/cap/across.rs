@@ -95,6 +95,14 @@ pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut R
     }
 }
 
+/// Whoever the task that this entry opened was for waits no longer: it is over, and its assignee is told.
+pub(crate) fn calls_off(state: &State, task: u64, ruling: &mut Ruling) {
+    let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
+    ruling.change(Change::Closed { task }.into());
+    let text = format!("Nobody waits for {} any more.", known.id);
+    words::tell(state, known, &known.assignee, text, ruling);
+}
+
 /// Nothing comes of the task that this entry opened, as the exchange knows.
 pub(crate) fn breaks_off(state: &State, task: u64, text: &str, ruling: &mut Ruling) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };

@@ -88,6 +88,19 @@ pub(crate) fn refuse(
     policy: &Policy,
     now: Moment,
     message: u64,
+    said: (String, String),
+    ruling: &mut Ruling,
+) {
+    turn_back(state, policy, message, said, ruling);
+    let told = translate::Why { code: "refused", text: "the answer was held and does not go on" };
+    translate::answer_refused(state, policy, now, message, told, ruling);
+}
+
+/// Refuses a held message, and tells its sender alone.
+pub(crate) fn turn_back(
+    state: &State,
+    policy: &Policy,
+    message: u64,
     (by, why): (String, String),
     ruling: &mut Ruling,
 ) {
@@ -101,6 +114,4 @@ pub(crate) fn refuse(
         ruling.change(vlp::Change::Unheard { session, by, seq }.into());
     }
     ruling.change(Change::Refused { message, by, why }.into());
-    let told = translate::Why { code: "refused", text: "the answer was held and does not go on" };
-    translate::answer_refused(state, policy, now, message, told, ruling);
 }

@@ -1,7 +1,7 @@
 //! Telling whoever asked that nothing will come of it, where it is the exchange that knows: it asked for them, in
 //! another dialect, and hears of a deadline, a loss or a refusal in their place.
 
-use super::links::{Link, Step};
+use super::links::{Link, Stage, Step};
 use super::said::{Act, Said, Scene};
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -49,6 +49,24 @@ pub(crate) fn answer_refused(
     if let Some(ask) = ends.and_then(|link| links.get(link.translation.ask?)) {
         tell(state, policy, now, ask, why, ruling);
     }
+}
+
+/// Nobody answers any more what this entry asked: what the exchange said for it is over, and so is the task it became.
+pub(crate) fn call_off(state: &State, original: u64, ruling: &mut Ruling) {
+    let links = &state.rules.translations;
+    let asked = links.said_for(original).filter_map(|said| links.get(said));
+    for ask in asked.filter(|link| link.is_ask() && link.stage != Stage::Ended) {
+        ruling.change(Change::BrokenOff { ask: ask.position });
+    }
+    cap::calls_off(state, original, ruling);
+}
+
+/// What was asked and came to nobody is told, where no conversation or task of its own does.
+pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
+    let (ask, loss) = state.rules.translations.first_lost()?;
+    let mut ruling = Ruling::default();
+    tell(state, policy, now, ask, Why { code: loss.as_str(), text: loss.says() }, &mut ruling);
+    Some(ruling)
 }
 
 fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, ruling: &mut Ruling) {

@@ -1,6 +1,6 @@
 //! Between whom something is to be translated, and what was said between them before.
 
-use super::links::{Link, Stage, Step};
+use super::links::{Link, Stage};
 use super::said::{Act, Said};
 use crate::agent::Agent;
 use crate::rules::voice::name_in;
@@ -169,11 +169,21 @@ impl<'c> Conversation<'c> {
             return refuse(Code::Untranslatable, "it answers nothing that the exchange has translated for its sender");
         };
         let is_new = ask.stage == Stage::Asked && !ask.is_question();
+        // Only the ElizaOS agent language has a word for that: in others an answer says it too.
+        let takes_on = matches!(case.received.message(), Message::Acl(_));
         match said.act {
-            _ if !self.is_asked() => refuse(Code::NotAParty, "this was not asked of the sender"),
+            _ if !self.is_asked() || case.state.rules.holds.never_went(ask.position) => {
+                refuse(Code::NotAParty, "this was not asked of the sender")
+            }
             _ if ask.stage == Stage::Ended => refuse(Code::TaskState, "this was answered already"),
             Act::Accept | Act::Reject if !is_new => {
                 refuse(Code::TaskState, "a task is taken on or refused once, and first")
+            }
+            Act::Puzzled if ask.stage == Stage::Accepted => {
+                refuse(Code::TaskState, "a task that was taken on was understood")
+            }
+            Act::Result | Act::Failure if is_new && takes_on => {
+                refuse(Code::TaskState, "a task is taken on before it has a result or fails")
             }
             _ => Ok(()),
         }
@@ -182,12 +192,8 @@ impl<'c> Conversation<'c> {
 
 /// What something that was said is about, if something was asked.
 fn ask_of<'c>(case: &Case<'c>, link: &Link) -> Option<&'c Link> {
-    let ask = link.translation.ask.or(is_ask(link).then_some(link.position));
+    let ask = link.translation.ask.or(link.is_ask().then_some(link.position));
     case.state.rules.translations.get(ask?)
-}
-
-fn is_ask(link: &Link) -> bool {
-    matches!(link.translation.step, Step::Asks | Step::Questions)
 }
 
 /// Where a message names what it answers.

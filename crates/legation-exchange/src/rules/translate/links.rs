@@ -1,19 +1,21 @@
 //! Which message the exchange said for which, so that answers find their way back. Kept for a week by the record's
-//! time, and the newest hundred thousand at most.
+//! time, and as many of each speaker as its share; what binds somebody, for as long as it does.
+
+mod shares;
 
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::rules::acl::Loss;
 use crate::rules::{At, vlp};
 use crate::state::State;
 use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
+use shares::Shares;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// How long a pair is known.
 const KNOWN: Duration = Duration::from_hours(168);
-/// How many are.
-const MOST: usize = 100_000;
 
 /// A message the exchange said for another, as its entry tells it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,12 +104,30 @@ pub struct Link {
     pub stage: Stage,
     /// Where what it answers stood before.
     pub before: Stage,
+    /// How it came to nobody, until whoever asked was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Loss>,
 }
 
 impl Link {
     /// Whether it asks a question, and not for work.
     pub fn is_question(&self) -> bool {
         self.translation.step == Step::Questions
+    }
+
+    /// Whether it asks for something.
+    pub(super) fn is_ask(&self) -> bool {
+        matches!(self.translation.step, Step::Asks | Step::Questions)
+    }
+
+    /// Whether the grants of a task lie on whoever has taken it on.
+    fn binds(&self) -> bool {
+        self.stage == Stage::Accepted && self.translation.below.is_some()
+    }
+
+    /// Whether neither side keeps it as a conversation or a task, which tell of a loss themselves.
+    fn is_kept_here(&self) -> bool {
+        self.translation.dialect == Format::Vlp && self.translation.said_in != Format::Cap
     }
 
     /// The halted session it belongs to: nothing goes on from it, in whatever dialect.
@@ -141,6 +161,9 @@ pub struct Links {
     named: BTreeMap<(String, String), BTreeMap<String, u64>>,
     /// Those whose grants bind whoever has taken them on and not ended them, by whom that is.
     below: ByName<BTreeSet<u64>>,
+    /// Those that came to nobody, which whoever asked has not been told.
+    lost: BTreeSet<u64>,
+    shares: Shares,
 }
 
 impl Links {
@@ -185,10 +208,58 @@ impl Links {
         let moved = stage.zip(translation.ask).and_then(|(stage, ask)| self.stand(ask, stage));
         let before = moved.unwrap_or_default();
         let translation = translation.clone();
-        self.put(Link { position: at.position, at: at.at, translation, stage: Stage::default(), before });
-        let is_old = |link: &Link| link.at.plus(KNOWN) < at.at;
-        while self.all.len() > MOST || self.all.values().next().is_some_and(is_old) {
-            self.forget_first();
+        let (speaker, position) = (translation.from.clone(), at.position);
+        self.put(Link { position, at: at.at, translation, stage: Stage::default(), before, lost: None });
+        while let Some(much) = self.shares.too_much(&speaker, position) {
+            self.forget(much);
+        }
+        while let Some(old) = self.shares.oldest().filter(|oldest| self.is_old(*oldest, at.at)) {
+            self.forget(old);
+        }
+    }
+
+    fn is_old(&self, position: u64, now: Moment) -> bool {
+        self.all.get(&position).is_some_and(|link| link.at.plus(KNOWN) < now)
+    }
+
+    /// Whether somebody may ask one thing more.
+    pub(super) fn has_room(&self, speaker: &str) -> bool {
+        self.shares.has_room(speaker)
+    }
+
+    /// The first that came to nobody, and how.
+    pub(super) fn first_lost(&self) -> Option<(&Link, Loss)> {
+        let link = self.all.get(self.lost.first()?)?;
+        Some((link, link.lost?))
+    }
+
+    pub(crate) fn earliest(&self) -> Option<Moment> {
+        (!self.lost.is_empty()).then(Moment::default)
+    }
+
+    /// What was asked in this entry never comes to whom it was for.
+    pub(crate) fn lose(&mut self, ask: u64, loss: Loss) {
+        let is_open = |link: &&mut Link| link.is_ask() && link.stage == Stage::Asked && link.is_kept_here();
+        if let Some(link) = self.all.get_mut(&ask).filter(is_open) {
+            link.lost = Some(loss);
+            self.lost.insert(ask);
+        }
+    }
+
+    /// An agent is gone: what was asked of it comes to nothing, and what it asked binds nobody.
+    pub(crate) fn gone(&mut self, agent: &str) {
+        let is_open = |link: &&Link| link.is_ask() && link.stage != Stage::Ended;
+        let open = self.all.values().filter(is_open).map(|link| (link.position, &link.translation));
+        let asked: Vec<_> = open.clone().filter(|(_, asked)| asked.from == agent).map(|(ask, _)| ask).collect();
+        let lost: Vec<_> = open.filter(|(_, asked)| asked.to == agent).map(|(ask, _)| ask).collect();
+        for ask in asked {
+            self.stand(ask, Stage::Ended);
+        }
+        for ask in lost {
+            if let Some(link) = self.all.get_mut(&ask).filter(|link| link.is_kept_here()) {
+                link.lost = Some(Loss::Removed);
+                self.lost.insert(ask);
+            }
         }
     }
 
@@ -211,10 +282,14 @@ impl Links {
     /// What was asked stands like this now, and stood like that before.
     fn stand(&mut self, ask: u64, stage: Stage) -> Option<Stage> {
         let asked = self.all.get_mut(&ask)?;
+        self.shares.take(asked);
         let before = std::mem::replace(&mut asked.stage, stage);
-        if let Some(asked) = self.all.get(&ask) {
-            bind(&mut self.below, asked);
+        if stage == Stage::Ended {
+            asked.lost = None;
+            self.lost.remove(&ask);
         }
+        self.shares.put(asked);
+        bind(&mut self.below, asked);
         Some(before)
     }
 
@@ -231,12 +306,16 @@ impl Links {
         }
         self.said_for.entry(link.translation.original).or_default().insert(link.position);
         bind(&mut self.below, &link);
+        self.shares.put(&link);
+        self.lost.extend(link.lost.map(|_| link.position));
         self.all.insert(link.position, link);
     }
 
-    fn forget_first(&mut self) {
-        let Some((position, link)) = self.all.pop_first() else { return };
+    fn forget(&mut self, position: u64) {
+        let Some(link) = self.all.remove(&position) else { return };
         unbind(&mut self.below, &link);
+        self.shares.take(&link);
+        self.lost.remove(&position);
         for (name, other) in link.names() {
             let Some(known) = self.named.get_mut(&name) else { continue };
             if known.get(&other) == Some(&position) {
@@ -257,12 +336,10 @@ impl Links {
 
 /// Whoever has taken something on is bound until it has ended it: a request alone binds nobody.
 fn bind(below: &mut ByName<BTreeSet<u64>>, link: &Link) {
-    match link.stage {
-        Stage::Asked | Stage::Ended => unbind(below, link),
-        Stage::Accepted if link.translation.below.is_some() => {
-            below.or_default(&link.translation.to).insert(link.position);
-        }
-        Stage::Accepted => {}
+    if link.binds() {
+        below.or_default(&link.translation.to).insert(link.position);
+    } else {
+        unbind(below, link);
     }
 }
 

@@ -54,6 +54,8 @@ fn a_result_in_another_dialect_waits_for_the_overseer() {
         let asked = inbox(&desk, "worker").pop().unwrap()["message_id"].as_str().unwrap().to_owned();
         let done_payload = json!({"task_status": "success", "result_summary": "12.", "result_details": {}});
         let answer = acl("INFORM_RESULT", 7, ("worker", EXCHANGE), Some(&asked), &done_payload);
+        let taken = acl("TASK_ACCEPT", 6, ("worker", EXCHANGE), Some(&asked), &json!({"status": "accepted"}));
+        accepted(&desk.send(&taken, by("worker")));
         held(&desk.send(&answer, by("worker")));
         state(&desk, "T1", "in_review");
         let is_final = |message: &Value| message["final"] == true;

@@ -59,6 +59,22 @@ pub(super) fn shown(case: &Case<'_>) -> Vec<u64> {
     shown.filter(|work| case.state.rules.cap.reviewed(*work).is_some()).collect()
 }
 
+/// What an overseer's word in the ElizaOS agent language decides, if it is one.
+pub(super) fn decision_in_acl<'m>(
+    case: &Case<'_>,
+    message: &'m acl::Message,
+) -> Option<(Decision, &'m acl::InformResult)> {
+    let Content::InformResult(result) = &message.content else { return None };
+    let details = result.result_details.to_value();
+    let decision = match details.get("decision").and_then(Value::as_str)? {
+        "approve" => Decision::Approve,
+        "revise" => Decision::Revise,
+        "reject" => Decision::Reject,
+        _ => return None,
+    };
+    case.policy.is_exchange(&message.receiver.agent_id).then_some((decision, result))
+}
+
 /// An overseer's word in the ElizaOS agent language: a result to the exchange whose details have a `decision`, and the
 /// `digest` of the work, which may be left out where just one thing waits. Whether it is one.
 pub(in crate::rules) fn decide_in_acl(
@@ -66,18 +82,11 @@ pub(in crate::rules) fn decide_in_acl(
     message: &acl::Message,
     ruling: &mut Ruling,
 ) -> Result<bool, Rejection> {
-    let Content::InformResult(result) = &message.content else { return Ok(false) };
-    let to_us = case.policy.is_exchange(&message.receiver.agent_id);
-    let Some(agent) = case.speaker.agent().filter(|_| to_us) else { return Ok(false) };
-    let details = result.result_details.to_value();
-    let named = |name: &str| details.get(name).and_then(Value::as_str);
-    let decision = match named("decision") {
-        Some("approve") => Decision::Approve,
-        Some("revise") => Decision::Revise,
-        Some("reject") => Decision::Reject,
-        Some(_) | None => return Ok(false),
+    let (Some((decision, result)), Some(agent)) = (decision_in_acl(case, message), case.speaker.agent()) else {
+        return Ok(false);
     };
-    let digest = named("digest");
+    let details = result.result_details.to_value();
+    let digest = details.get("digest").and_then(Value::as_str);
     let mut meant = waiting(case, agent).filter(|(_, review)| digest.is_none_or(|digest| review.digest == digest));
     let refuse = |text| Err(Rejection::because(Code::OversightConflict, text).at("/payload/result_details").by(SPEC));
     match (meant.next(), meant.next().filter(|_| digest.is_none())) {

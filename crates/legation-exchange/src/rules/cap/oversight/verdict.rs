@@ -7,7 +7,7 @@ use crate::rules::cap::place::{Place, is_or_instance, oversees};
 use crate::rules::cap::task::{Review, Task};
 use crate::rules::cap::{Oversight, failure, words};
 use crate::rules::hold::{self, Lifter};
-use crate::rules::{Case, Ruling, scan};
+use crate::rules::{Case, Ruling, scan, translate};
 use legation_protocol::cap::{Body, Decision, ErrorCode, Message};
 use legation_protocol::json::Json;
 use legation_protocol::{Code, Rejection, vlp};
@@ -104,6 +104,12 @@ pub(in crate::rules) fn must_not_wait(case: &Case<'_>) -> Result<(), Rejection> 
             "/decision"
         }
         legation_protocol::Message::Vlp(message) if decision_in_vlp(case, message).is_some() => "/topic",
+        // A result to whoever asked in another dialect may have such a detail too, and decides nothing.
+        legation_protocol::Message::Acl(message)
+            if foreign::decision_in_acl(case, message).is_some() && !translate::goes_on(case) =>
+        {
+            "/payload/result_details"
+        }
         legation_protocol::Message::Vcp(_)
         | legation_protocol::Message::Acl(_)
         | legation_protocol::Message::Cap(_)
