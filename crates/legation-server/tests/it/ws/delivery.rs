@@ -1,10 +1,12 @@
 //! Delivery on sockets: going on where one was, who has to give way, the pong rule, and who reads slowly.
 
-use super::{PING, PONG, Socket, TEXT, ack};
+use super::{CLOSE, PING, PONG, Socket, TEXT, ack};
 use crate::house::{House, path_of};
 use crate::streams::Reading;
 use crate::words::Party;
+use legation_server::Limits;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 fn say(house: &House, from: &Party, to: &str, says: &str) -> u64 {
     house.send(from, &from.vcp(to, says)).ok()["position"].as_u64().unwrap()
@@ -141,12 +143,80 @@ fn what_was_asked_before_being_fenced_is_answered() {
     let house = House::open();
     let (ann, _) = (house.admit("ann"), house.admit("bob"));
     let mut first = Socket::framed(&house, &ann.token, "");
-    for _ in 0..50 {
+    for _ in 0..200 {
         first.say(ann.cap("bob", "on its way"));
     }
-    assert_eq!(first.json()["status"], "accepted");
-    let _second = Socket::framed(&house, &ann.token, "");
-    first.closes(1008, "fenced");
+    first.send(PING, b"all of it");
+    let (mut answered, mut second) = (0, None);
+    loop {
+        let frame = first.next().expect("a goodbye comes first");
+        match frame.opcode {
+            TEXT => answered += usize::from(String::from_utf8(frame.payload).unwrap().contains(r#""status":"accepted""#)),
+            // The pong shows that all before the ping was asked.
+            PONG => second = Some(Socket::framed(&house, &ann.token, "")),
+            CLOSE => break,
+            _ => panic!("{frame:?}"),
+        }
+    }
+    assert_eq!((answered, second.is_some()), (200, true));
+}
+
+#[test]
+fn whoever_is_given_much_is_heard_meanwhile() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    const WAITING: usize = 2000;
+    let many: String = (0..WAITING).map(|n| ann.cap("bob", &n.to_string()) + "\n").collect();
+    house.ask("POST", "/v1/messages").by(&ann.token).lines(many);
+    let mut socket = Socket::framed(&house, &bob.token, "");
+    socket.say(bob.cap("ann", "in the middle of it"));
+    let mut before = 0;
+    while socket.json()["status"] != "accepted" {
+        before += 1;
+    }
+    assert!(before < WAITING, "it was answered when all was given");
+}
+
+#[test]
+fn a_client_that_answers_only_the_last_ping_takes_what_it_was_given() {
+    let limits = Limits { socket_ping: Duration::from_millis(200), ..Limits::default() };
+    let house = House::limited(limits);
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut socket = Socket::plain(&house, &bob.token, "");
+    say(&house, &ann, "bob", "taken late");
+    while socket.next().unwrap().opcode != TEXT {}
+    let asked = socket.next().unwrap();
+    assert_eq!((asked.opcode, asked.payload.is_empty()), (PING, false));
+    // It is busy until it is asked whether it is there, and answers that.
+    let newest = socket.next().unwrap();
+    assert_eq!(newest.opcode, PING);
+    socket.send(PONG, &newest.payload);
+    let within = std::time::Instant::now() + Duration::from_secs(10);
+    while house.inbox(&bob, "")["messages"] != json!([]) {
+        assert!(std::time::Instant::now() < within, "the pong took nothing");
+    }
+}
+
+#[test]
+fn what_was_sent_to_very_many_is_delivered() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    // Receipts name everybody, so that a page of them is more than a socket may owe.
+    let long = "x".repeat(200);
+    for n in 0..1300 {
+        let answer = house.ask("PUT", path_of(&format!("{long}-{n}"))).by(&house.operator).json("{}");
+        assert_eq!(answer.status, 201, "{answer:?}");
+    }
+    let sent: Vec<_> =
+        (0..32).map(|_| house.send(&ann, &ann.broadcast()).ok()["position"].as_u64().unwrap()).collect();
+    let mut socket = Socket::framed(&house, &bob.token, "");
+    let (mut seen, mut bytes) = (Vec::new(), 0);
+    while seen.len() < sent.len() {
+        let text = socket.text();
+        bytes += text.len();
+        seen.push(serde_json::from_str::<Value>(&text).unwrap()["position"].as_u64().unwrap());
+    }
+    assert!(seen == sent && bytes > 8 << 20, "{bytes} bytes: {seen:?}");
 }
 
 #[test]
