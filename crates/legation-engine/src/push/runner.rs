@@ -256,7 +256,8 @@ mod tests {
     fn what_goes_to_another_machine_is_as_old_as_its_sender_signed() {
         let taken = Moment::from_micros(1_771_151_400_000_000);
         let check = |signed: Option<i64>, age: u64, want: bool| {
-            let signed = signed.map(|ago| Moment::from_micros(taken.micros().checked_add_signed(ago * 1_000_000).unwrap()));
+            let signed =
+                signed.map(|ago| Moment::from_micros(taken.micros().checked_add_signed(ago * 1_000_000).unwrap()));
             let now = taken.plus(Duration::from_secs(age));
             assert_eq!(is_fresh_at(now, taken, signed), want, "signed {signed:?}, {age} s after it was taken");
         };

@@ -10,7 +10,10 @@ async fn who_missed_which_agent_turned_finds_out_of_all_below() {
     let opened = open(data.path());
     let exchange = &opened.exchange;
     for (id, parent) in [("parent", None), ("child", Some("parent")), ("other", None)] {
-        let registration = Registration { parent: parent.map_or(Said::Unsaid, |id| Said::To(id.to_owned())), ..Registration::default() };
+        let registration = Registration {
+            parent: parent.map_or(Said::Unsaid, |id| Said::To(id.to_owned())),
+            ..Registration::default()
+        };
         exchange.register(id, registration, Who::operator()).await.unwrap();
     }
     let mut turns = exchange.turns();

@@ -151,7 +151,9 @@ fn what_was_asked_before_being_fenced_is_answered() {
     loop {
         let frame = first.next().expect("a goodbye comes first");
         match frame.opcode {
-            TEXT => answered += usize::from(String::from_utf8(frame.payload).unwrap().contains(r#""status":"accepted""#)),
+            TEXT => {
+                answered += usize::from(String::from_utf8(frame.payload).unwrap().contains(r#""status":"accepted""#))
+            }
             // The pong shows that all before the ping was asked.
             PONG => second = Some(Socket::framed(&house, &ann.token, "")),
             CLOSE => break,
@@ -207,8 +209,7 @@ fn what_was_sent_to_very_many_is_delivered() {
         let answer = house.ask("PUT", path_of(&format!("{long}-{n}"))).by(&house.operator).json("{}");
         assert_eq!(answer.status, 201, "{answer:?}");
     }
-    let sent: Vec<_> =
-        (0..32).map(|_| house.send(&ann, &ann.broadcast()).ok()["position"].as_u64().unwrap()).collect();
+    let sent: Vec<_> = (0..32).map(|_| house.send(&ann, &ann.broadcast()).ok()["position"].as_u64().unwrap()).collect();
     let mut socket = Socket::framed(&house, &bob.token, "");
     let (mut seen, mut bytes) = (Vec::new(), 0);
     while seen.len() < sent.len() {
