@@ -257,14 +257,12 @@ async fn acknowledgements(mut answer: impl FnMut(usize) -> Option<Option<Value>>
             asked if is(asked, INBOX) => items.take().map(|items| (200, json!({"messages": items, "epoch": 1}))),
             asked if is(asked, "/v1/messages") => {
                 sent += 1;
-                match answer(sent)? {
-                    Some(refusal) => Some((422, refusal)),
-                    None => {
-                        drop(told.take());
-                        let message = str::from_utf8(&asked.body).unwrap();
-                        Some((200, taken(message, 2, &receipt(message, 2, &fake::exchange_key()))))
-                    }
+                if let Some(refusal) = answer(sent)? {
+                    return Some((422, refusal));
                 }
+                drop(told.take());
+                let message = str::from_utf8(&asked.body).unwrap();
+                Some((200, taken(message, 2, &receipt(message, 2, &fake::exchange_key()))))
             }
             asked if is(asked, ACK) => Some((200, json!({"status": "accepted", "position": 1}))),
             _ => Some((200, ann(&agent_key(1)))),
