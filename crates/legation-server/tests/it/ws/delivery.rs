@@ -152,7 +152,7 @@ fn what_was_asked_before_being_fenced_is_answered() {
         let frame = first.next().expect("a goodbye comes first");
         match frame.opcode {
             TEXT => {
-                answered += usize::from(String::from_utf8(frame.payload).unwrap().contains(r#""status":"accepted""#))
+                answered += usize::from(String::from_utf8(frame.payload).unwrap().contains(r#""status":"accepted""#));
             }
             // The pong shows that all before the ping was asked.
             PONG => second = Some(Socket::framed(&house, &ann.token, "")),
@@ -191,12 +191,9 @@ fn a_client_that_answers_only_the_last_ping_takes_what_it_was_given() {
     assert_eq!((asked.opcode, asked.payload.is_empty()), (PING, false));
     // It is busy until it is asked whether it is there, and answers that.
     let newest = socket.next().unwrap();
-    assert_eq!(newest.opcode, PING);
+    assert_eq!(newest, asked, "a pong to another takes nothing");
     socket.send(PONG, &newest.payload);
-    let within = std::time::Instant::now() + Duration::from_secs(10);
-    while house.inbox(&bob, "")["messages"] != json!([]) {
-        assert!(std::time::Instant::now() < within, "the pong took nothing");
-    }
+    while house.inbox(&bob, "")["messages"] != json!([]) {}
 }
 
 #[test]
