@@ -68,7 +68,6 @@ fn rows(count: usize, before: f64, after: f64, times: &mut [Duration]) -> Vec<Ro
     ]
 }
 
-/// Lets this process, and those it starts, open so many sockets.
 /// An exchange as it is without settings, unless more sockets are wanted than that has places for.
 fn started(plan: &Plan, place: &Path) -> anyhow::Result<Served> {
     let (data, config) = (place.join("exchange"), place.join("sockets.toml"));
@@ -80,6 +79,7 @@ fn started(plan: &Plan, place: &Path) -> anyhow::Result<Served> {
     Served::configured(&plan.program, &data, &config)
 }
 
+/// Lets this process, and those it starts, open so many sockets.
 fn may_open(count: usize) -> anyhow::Result<()> {
     let wanted = (count + 2 * OTHERS) as u64;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

@@ -5,21 +5,22 @@ use crate::client::Client;
 use crate::clock;
 use crate::error::Error;
 use crate::incoming::Incoming;
+use crate::letter::Letter;
 use crate::verified::Verified;
 use legation_protocol::Message;
 use legation_protocol::vcp::{Envelope, Payload};
 
-/// Sends the acknowledgement, if one is owed.
-pub(crate) async fn answer(client: &Client, incoming: &Incoming) -> Result<(), Error> {
-    let Some(alarm) = owed(incoming) else { return Ok(()) };
+/// The acknowledgement, if one is owed, ready to be sent. Whoever sends it again sends the same: another one has another
+/// id, and an escalation is not acknowledged twice.
+pub(crate) fn answer(client: &Client, incoming: &Incoming) -> Result<Option<Letter>, Error> {
+    let Some(alarm) = owed(incoming) else { return Ok(None) };
     if client.secret().is_none() {
         return Err(Error::Missing { what: "the agent's key" });
     }
-    let Payload::Escalation(raised) = &alarm.payload else { return Ok(()) };
+    let Payload::Escalation(raised) = &alarm.payload else { return Ok(None) };
     let answer = alarm.acknowledged(clock::fresh_id()?, clock::now()?, raised.context.clone());
     // An acknowledgement is never itself acknowledged.
-    let Some(answer) = answer else { return Ok(()) };
-    client.send(answer).await.map(drop)
+    answer.map(|answer| client.letter(answer)).transpose()
 }
 
 /// The alarm that wants to be acknowledged. One that nobody signed is nobody's.

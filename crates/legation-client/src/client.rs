@@ -151,7 +151,7 @@ impl Client {
     }
 
     #[tracing::instrument(skip_all, fields(message = letter.id.as_deref()))]
-    async fn deliver(&self, letter: Letter) -> Result<Sent, Error> {
+    pub(crate) async fn deliver(&self, letter: Letter) -> Result<Sent, Error> {
         let call = Call {
             signature: letter.signature.map(|signature| signature.to_string()),
             idempotency_key: letter.idempotency_key.clone(),

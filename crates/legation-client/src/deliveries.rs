@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 /// How many messages are read ahead.
-const AHEAD: usize = 32;
+pub(crate) const AHEAD: usize = 32;
 /// How long the reader may take to end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -73,6 +73,7 @@ impl Deliveries {
             verifier: verifier.clone(),
             socket: None,
             set_aside: inbox.set_aside,
+            behind_at: None,
         };
         let reader = Task::spawn(reader.run());
         let (on_withheld, lent) = (inbox.on_withheld, Lent(client.clone()));

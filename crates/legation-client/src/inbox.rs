@@ -120,8 +120,8 @@ impl Inbox {
     /// Hands every message to `handler`, one at a time, until something cannot be mended or
     /// [`until`](Inbox::until) is over.
     ///
-    /// A message is acknowledged after the handler returned `Ok`, and in this process never handed over
-    /// again after that, whatever happens to the connection. One that it failed on comes again after a second,
+    /// A message is acknowledged after the handler returned `Ok`, and never handed over again after that by this
+    /// client or a clone of it, whatever happens to the connection. One that it failed on comes again after a second,
     /// then two, four, up to five minutes; those after it go on meanwhile, unless
     /// [`in_order`](Inbox::in_order) says otherwise. An escalation that wants it is answered with its `ACK`
     /// message, once, when the handler has taken it.

@@ -1,4 +1,4 @@
-//! What of a mailbox has been read and done in this process. A mailbox lists by positions that only
+//! What of a mailbox has been read and done by a client and its clones. A mailbox lists by positions that only
 //! rise, so whatever lies at or below the highest one seen and is not open is done: nothing needs to be
 //! remembered of it, and it is never handed out again. Positions count within an epoch: in another, nothing
 //! is known.

@@ -4,8 +4,11 @@
 use crate::alarm;
 use crate::client::Client;
 use crate::clock::jittered;
+use crate::error::Error;
 use crate::incoming::Incoming;
+use crate::letter::Letter;
 use crate::retry::Backoff;
+use legation_protocol::Code;
 use std::collections::BTreeMap;
 use tokio::time::{Instant, sleep_until};
 
@@ -24,6 +27,8 @@ enum Stage {
     Untaken,
     /// The handler has taken it, and is not asked again.
     Taken,
+    /// This was sent to acknowledge it, and whether it arrived is not known.
+    Answered(Letter),
 }
 
 impl Work {
@@ -39,7 +44,7 @@ impl Work {
     pub(crate) fn untaken(&self) -> Option<Incoming> {
         match self.stage {
             Stage::Untaken => Some(self.incoming.clone()),
-            Stage::Taken => None,
+            Stage::Taken | Stage::Answered(_) => None,
         }
     }
 
@@ -66,7 +71,7 @@ impl Work {
         if !answers_alarms {
             return true;
         }
-        match alarm::answer(client, &self.incoming).await {
+        match self.answer(client).await {
             Ok(()) => true,
             Err(error) if error.is_retryable() => {
                 tracing::warn!(position, %error, "the escalation is not acknowledged yet");
@@ -77,6 +82,20 @@ impl Work {
                 true
             }
         }
+    }
+
+    /// Sends the acknowledgement, if one is owed: the same as before, as long as it is fresh.
+    async fn answer(&mut self, client: &Client) -> Result<(), Error> {
+        if let Stage::Answered(letter) = &self.stage {
+            match client.deliver(letter.clone()).await {
+                // The exchange has none such, or would have said so: nothing is acknowledged twice by another.
+                Err(Error::Refused(refused)) if refused.code == Code::Stale.as_str() => {}
+                sent => return sent.map(drop),
+            }
+        }
+        let Some(letter) = alarm::answer(client, &self.incoming)? else { return Ok(()) };
+        self.stage = Stage::Answered(letter.clone());
+        client.deliver(letter).await.map(drop)
     }
 }
 

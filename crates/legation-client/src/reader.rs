@@ -2,6 +2,7 @@
 //! there is none. What is lost is found again; what cannot be mended ends it.
 
 use crate::client::Client;
+use crate::deliveries::AHEAD;
 use crate::error::Error;
 use crate::incoming::{Item, Opened};
 use crate::journal::{Bound, Listed};
@@ -9,7 +10,13 @@ use crate::mark::{Epoch, Mark};
 use crate::retry::Backoff;
 use crate::socket::Socket;
 use crate::verified::Verifier;
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, timeout_at};
+
+/// How long a socket is kept by somebody who falls behind. An exchange breaks one that nobody reads, so this is less than it
+/// waits for that.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How a mailbox is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,10 +44,17 @@ pub(crate) struct Reader {
     pub(crate) socket: Option<Socket>,
     /// What is taken out unhandled.
     pub(crate) set_aside: Vec<Mark>,
+    /// Since when there was no room, and not half of it again.
+    pub(crate) behind_at: Option<Instant>,
 }
 
-/// Nobody listens any more.
-struct Unheard;
+/// Why reading ends though nothing is wrong.
+enum Halt {
+    /// Nobody listens any more.
+    Unheard,
+    /// Whoever listens has enough for a while.
+    Behind,
+}
 
 impl Reader {
     pub(crate) async fn run(mut self) {
@@ -58,7 +72,12 @@ impl Reader {
         let mut backoff = Backoff::RECONNECT;
         loop {
             let error = match self.session(&mut backoff).await {
-                Ok(Unheard) => return,
+                Ok(Halt::Unheard) => return,
+                Ok(Halt::Behind) => {
+                    tracing::debug!("the mailbox is left until there is room");
+                    self.leave().await;
+                    continue;
+                }
                 Err(error) => error,
             };
             self.socket = None;
@@ -69,11 +88,27 @@ impl Reader {
             }
             tracing::info!(%error, "the mailbox is out of reach; coming back");
             backoff.wait(&error).await;
+            self.half_free().await;
         }
     }
 
+    /// Gives the socket back, and waits until there is room. What was not handed out stays in the mailbox.
+    async fn leave(&mut self) {
+        if let Some(socket) = self.socket.take() {
+            socket.close().await;
+        }
+        self.half_free().await;
+    }
+
+    /// Waits until half of what is read ahead is taken, so that nobody comes back for a single message.
+    async fn half_free(&mut self) {
+        // When nobody listens any more, the next that is read shows it.
+        drop(self.out.reserve_many(AHEAD / 2).await);
+        self.behind_at = None;
+    }
+
     /// Reads until something breaks. Whatever comes in shows that the exchange is there.
-    async fn session(&mut self, backoff: &mut Backoff) -> Result<Unheard, Error> {
+    async fn session(&mut self, backoff: &mut Backoff) -> Result<Halt, Error> {
         let mut after = self.client.journal().cursor();
         if self.transport != Transport::LongPoll {
             match Socket::open(&self.client, after).await {
@@ -106,29 +141,35 @@ impl Reader {
             *backoff = Backoff::RECONNECT;
             after = items.last().map(|item| item.position).or(after);
             for item in items {
-                if let Err(Unheard) = self.pass(item).await? {
-                    return Ok(Unheard);
+                if let Err(halt) = self.pass(item).await? {
+                    return Ok(halt);
                 }
             }
         }
     }
 
-    async fn pass(&mut self, item: Item) -> Result<Result<(), Unheard>, Error> {
+    async fn pass(&mut self, item: Item) -> Result<Result<(), Halt>, Error> {
         let (position, epoch) = (item.position, item.epoch());
         bind(&self.client, &epoch)?;
         let mark = Mark { epoch, position };
         let listed = self.client.journal().listed(position);
         match listed {
             Listed::Out => return Ok(Ok(())),
-            Listed::Done => return Ok(self.acks.send(mark).await.map_err(|_| Unheard)),
+            Listed::Done => return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard)),
             Listed::Wanted if self.set_aside.contains(&mark) => {
                 tracing::warn!(position, "a message is set aside unhandled");
                 self.client.journal().done(&mark);
-                return Ok(self.acks.send(mark).await.map_err(|_| Unheard));
+                return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard));
             }
             Listed::Wanted => {}
         }
-        let Ok(place) = room(&self.out, self.socket.as_mut()).await? else { return Ok(Err(Unheard)) };
+        if self.out.capacity() >= AHEAD / 2 {
+            self.behind_at = None;
+        }
+        let place = match room(&self.out, self.socket.is_some(), &mut self.behind_at).await {
+            Ok(place) => place,
+            Err(halt) => return Ok(Err(halt)),
+        };
         let opened = item.opened(&self.client, &self.verifier).await?;
         self.client.journal().hand_out(position);
         place.send(Ok(opened));
@@ -136,22 +177,20 @@ impl Reader {
     }
 }
 
-/// Waits until there is room for one more, and shows the exchange meanwhile that somebody is there.
+/// Waits until there is room for one more; on a socket no longer than it may be left unread.
 async fn room<'o>(
     out: &'o mpsc::Sender<Passed>,
-    socket: Option<&mut Socket>,
-) -> Result<Result<mpsc::Permit<'o, Passed>, Unheard>, Error> {
-    let lost = async {
-        match socket {
-            Some(socket) => socket.keep().await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        biased;
-        place = out.reserve() => Ok(place.map_err(|_| Unheard)),
-        error = lost => Err(error),
+    on_socket: bool,
+    behind_at: &mut Option<Instant>,
+) -> Result<mpsc::Permit<'o, Passed>, Halt> {
+    if out.capacity() == 0 {
+        behind_at.get_or_insert_with(Instant::now);
     }
+    let place = match *behind_at {
+        Some(since) if on_socket => timeout_at(since + PATIENCE, out.reserve()).await.map_err(|_| Halt::Behind)?,
+        Some(_) | None => out.reserve().await,
+    };
+    place.map_err(|_| Halt::Unheard)
 }
 
 /// Holds what is known to the epoch the record is in. In another one everything is read from the beginning.

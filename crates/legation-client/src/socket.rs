@@ -15,7 +15,7 @@ use legation_protocol::{Code, build, parse};
 use serde::Deserialize;
 use std::collections::VecDeque;
 use std::time::Duration;
-use tokio::time::{Instant, Interval, interval_at, timeout};
+use tokio::time::{Instant, Interval, interval_at, timeout, timeout_at};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -108,32 +108,25 @@ impl Socket {
         }
     }
 
+    /// The next text. Whatever comes shows that the other side is there; what is said to it does not.
     async fn frame(&mut self) -> Result<tungstenite::Utf8Bytes, Error> {
+        let silent = |_| Error::Timeout(SILENCE);
+        let mut until = Instant::now() + SILENCE;
         loop {
             let frame = tokio::select! {
-                frame = timeout(SILENCE, self.stream.next()) => frame.map_err(|_| Error::Timeout(SILENCE))?,
+                frame = timeout_at(until, self.stream.next()) => frame.map_err(silent)?,
                 _ = self.ping.tick() => {
-                    self.say_ping().await?;
+                    timeout_at(until, self.say_ping()).await.map_err(silent)??;
                     continue;
                 }
             };
+            until = Instant::now() + SILENCE;
             match frame {
                 Some(Ok(Message::Text(text))) => return Ok(text),
                 Some(Ok(Message::Close(close))) => return Err(self.closed(close.as_ref())),
                 Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
                 Some(Err(why)) => return Err(self.lost(why.into())),
                 None => return Err(self.closed(None)),
-            }
-        }
-    }
-
-    /// Shows that somebody is there, for as long as nothing more can be read. What comes meanwhile stays on its way, so
-    /// a mailbox that fills faster than it is read fills no memory. Ends when the socket does.
-    pub(crate) async fn keep(&mut self) -> Error {
-        loop {
-            self.ping.tick().await;
-            if let Err(error) = self.say_ping().await {
-                return error;
             }
         }
     }

@@ -18,7 +18,7 @@ use queue::Fate;
 use recipients::{Recipients, Whom};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -49,7 +49,7 @@ pub(crate) struct Desk {
     seen: AtomicU64,
     /// Those who tell. They end with this.
     tellers: Mutex<JoinSet<()>>,
-    /// Told whenever somebody was told an alert.
+    /// Told whenever somebody is not told an alert again.
     progress: Notify,
 }
 
@@ -135,7 +135,13 @@ impl Desk {
     /// What an attempt makes of an alert.
     fn ended(&self, whom: &Whom, number: u64, is_told: bool) -> Fate {
         let now = TokioInstant::now();
-        self.book().recipients.of(whom).map_or(Fate::Told, |recipient| recipient.queue.ended(number, is_told, now))
+        let fate =
+            self.book().recipients.of(whom).map_or(Fate::Told, |recipient| recipient.queue.ended(number, is_told, now));
+        match fate {
+            Fate::Told | Fate::GivenUp => self.progress.notify_one(),
+            Fate::Waits => {}
+        }
+        fate
     }
 
     /// Somebody is not told an alert again.
@@ -164,13 +170,18 @@ impl Desk {
     }
 }
 
-/// Starts telling. Must be called within a runtime.
-pub(crate) fn tell(exchange: &Exchange, settings: AlertSettings, data: PathBuf) {
+/// Starts telling. What is given back ends when the last is noted. Must be called within a runtime.
+pub(crate) fn tell(exchange: &Exchange, settings: AlertSettings, data: PathBuf) -> mpsc::Receiver<()> {
     let desk = Arc::clone(&exchange.alerts);
     desk.list(Alert::still_open(&exchange.state()), Keeper::file(&data).exists());
     desk.let_tell(&exchange.notary, settings);
     let keeper = Keeper::new(desk, exchange.reader.clone(), data);
-    drop(tokio::spawn(keeper.run()));
+    let (end, ended) = mpsc::channel();
+    drop(tokio::spawn(async move {
+        keeper.run().await;
+        drop(end);
+    }));
+    ended
 }
 
 impl Desk {

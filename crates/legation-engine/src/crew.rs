@@ -11,6 +11,7 @@ use crate::snapshots::Keeper;
 use crate::vault::Guard;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
@@ -25,14 +26,19 @@ pub(crate) struct Crew {
     /// Told when nothing is decided any more.
     pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) alerts: Arc<Desk>,
+    /// Ends when it is noted how far everybody was told alerts.
+    pub(crate) noted: std::sync::mpsc::Receiver<()>,
 }
+
+/// How long the end waits for that note: it takes a runtime, which may be gone.
+const NOTE: Duration = Duration::from_secs(2);
 
 /// Ends when the decider does: with an error if the record could not be written.
 pub(crate) type Ended = oneshot::Receiver<Result<(), legation_store::Error>>;
 
 impl Crew {
     pub(crate) fn start(self, runtime: &Handle) -> Result<Ended, Error> {
-        let Crew { decider, mut queue, keeper, follower, guard, clearer, arrivals, alerts } = self;
+        let Crew { decider, mut queue, keeper, follower, guard, clearer, arrivals, alerts, noted } = self;
         let [keeping, following, guarding, clearing, deciding] = [(); 5].map(|()| runtime.clone());
         let followers = [
             spawn("snapshots", move || keeper.run(&keeping))?,
@@ -51,6 +57,8 @@ impl Crew {
                 for follower in followers {
                     drop(follower.join());
                 }
+                // Nothing is ever sent: this is over with whoever could.
+                let _ = noted.recv_timeout(NOTE);
             }
             drop(end.send(done));
         })?;

@@ -3,6 +3,7 @@
 use crate::exchange::{Error, Exchange};
 use legation_exchange::rules::vcp::{Alarm, Order, Standing};
 use legation_exchange::{Agent, Directive, Input, State, Verdict, Who};
+use std::collections::BTreeSet;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -101,6 +102,17 @@ impl Exchange {
     pub fn own_turn(&self, agent: &str) -> Option<Turned> {
         let family = self.state().registry().agent(agent).map(|agent| family_of(agent).to_owned())?;
         self.turned(agent, &family)
+    }
+
+    /// The same for the agent itself and all it stands above, for whoever missed which of them has turned.
+    pub fn all_turned(&self, agent: &str) -> Vec<Turned> {
+        let families: BTreeSet<_> = {
+            let state = self.state();
+            let Some(own) = state.registry().agent(agent) else { return Vec::new() };
+            let below = state.registry().agents().filter(|other| other.parent.as_deref() == Some(agent));
+            std::iter::once(family_of(own)).chain(below.map(family_of)).map(str::to_owned).collect()
+        };
+        families.iter().filter_map(|family| self.turned(agent, family)).collect()
     }
 
     /// Acknowledges an escalation, by its message id or the entry that holds it, in the name of an operator or of whoever

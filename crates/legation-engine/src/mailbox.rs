@@ -76,7 +76,8 @@ impl Exchange {
                 break;
             }
             let Some(delivery) = self.delivery(position, message)? else { continue };
-            bytes += delivery.bytes.len();
+            // The receipt of what many were sent names all of them.
+            bytes += delivery.bytes.len() + delivery.receipt.weight();
             page.push(delivery);
         }
         Ok(page)

@@ -194,9 +194,9 @@ impl Exchange {
             shelf,
             clearing,
         };
-        alerts::tell(&exchange, told, data);
+        let noted = alerts::tell(&exchange, told, data);
         exchange.set_going(&runtime, counting)?;
-        let crew = Crew { decider, queue, keeper, follower, guard, clearer, arrivals: bells, alerts: desk };
+        let crew = Crew { decider, queue, keeper, follower, guard, clearer, arrivals: bells, alerts: desk, noted };
         let (ended, recovery) = (crew.start(&runtime)?, exchange.tell_of(cut));
         Ok(Opened { exchange, operator_token, ended, recovery })
     }

@@ -4,7 +4,7 @@
 use crate::exchange::Exchange;
 use legation_exchange::{OPERATOR, State, TokenHash, Who};
 use legation_protocol::sign::{PublicKey, Signature};
-use legation_protocol::{Code, Rejection};
+use legation_protocol::{Code, Received, Rejection};
 
 /// What being connected rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +49,17 @@ impl Exchange {
             state.registry().agent(agent)?.live_keys(state.now()).cloned().collect()
         };
         keys.into_iter().find(|key| key.verifies(bytes, signature))
+    }
+
+    /// Whether a message carries a signature by a key in use of the sender it names.
+    pub fn is_signed(&self, received: &Received) -> bool {
+        let Some(signature) = received.signature() else { return false };
+        let keys: Vec<_> = {
+            let state = self.state();
+            let Some(sender) = state.registry().resolve(received.message().sender()) else { return false };
+            sender.live_keys(state.now()).cloned().collect()
+        };
+        keys.into_iter().any(|key| key.verifies(received.signed_bytes(), signature))
     }
 }
 

@@ -18,8 +18,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
+
+/// How long connecting may take, over all addresses of a name: one from which nothing comes leaves time for the others.
+const CONNECTING: Duration = Duration::from_secs(8);
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
@@ -42,14 +47,7 @@ impl Guard {
 
     async fn open(&self, target: &Target) -> Result<Wire, NoWay> {
         let addresses = self.addresses(target).await?;
-        let mut open = Err(NoWay(Lost::Unreachable));
-        for address in addresses {
-            if let Ok(stream) = TcpStream::connect(SocketAddr::new(address, target.port)).await {
-                open = Ok(stream);
-                break;
-            }
-        }
-        let stream = open?;
+        let stream = connect(&addresses, target.port).await.ok_or(NoWay(Lost::Unreachable))?;
         // What is sent is sent at once: nothing follows for which to wait.
         stream.set_nodelay(true).map_err(|_| NoWay(Lost::Unreachable))?;
         if !target.is_tls {
@@ -79,6 +77,17 @@ impl Guard {
         let lets = |address: &IpAddr| self.lets(&target.host, *address, target.port) && !plain_abroad(address);
         if found.iter().all(lets) { Ok(found) } else { Err(NoWay(Lost::Forbidden)) }
     }
+}
+
+/// A connection to the first address that takes one in its share of the time.
+async fn connect(addresses: &[IpAddr], port: u16) -> Option<TcpStream> {
+    let share = CONNECTING / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+    for address in addresses {
+        if let Ok(Ok(stream)) = timeout(share, TcpStream::connect(SocketAddr::new(*address, port))).await {
+            return Some(stream);
+        }
+    }
+    None
 }
 
 /// What the client asks for connections.

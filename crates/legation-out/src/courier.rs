@@ -20,8 +20,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a post may take, from looking up the name to the last byte of the answer.
+/// How long a post may take, from looking up the name to the head of the answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the rest of an answer is read, after its head has said what became of the post.
+const REST: Duration = Duration::from_secs(1);
 /// How much of an answer is read.
 const ANSWER: usize = 64 << 10;
 /// How long a connection is kept that nothing goes over, and how many of them there are to one place.
@@ -118,10 +120,7 @@ impl Carrier for Courier {
             return Box::pin(async move { forbidden });
         };
         let client = self.client.clone();
-        Box::pin(async move {
-            let posted = tokio::time::timeout(TIMEOUT, posted(client, request)).await;
-            posted.unwrap_or(Reply { outcome: Outcome::Lost(Lost::Timeout), retry_after: None })
-        })
+        Box::pin(posted(client, request))
     }
 
     fn ask(&self, url: &str, parcel: Parcel, within: Duration) -> Asking {
@@ -162,15 +161,16 @@ fn request(target: &Target, parcel: Parcel) -> Option<Request<Full<Bytes>>> {
 }
 
 async fn posted(client: Client<Connector, Full<Bytes>>, request: Request<Full<Bytes>>) -> Reply {
-    match client.request(request).await {
-        Ok(response) => {
+    match tokio::time::timeout(TIMEOUT, client.request(request)).await {
+        Ok(Ok(response)) => {
             let (head, body) = response.into_parts();
             // An answer that is read to its end leaves the connection for the next post. What it says is of
             // no interest, and one that goes on for too long is cut.
-            drop(Limited::new(body, ANSWER).collect().await);
+            drop(tokio::time::timeout(REST, Limited::new(body, ANSWER).collect()).await);
             Reply { outcome: Outcome::Status(head.status.as_u16()), retry_after: retry_after(&head.headers) }
         }
-        Err(error) => Reply { outcome: lost(&error), retry_after: None },
+        Ok(Err(error)) => Reply { outcome: lost(&error), retry_after: None },
+        Err(_) => Reply { outcome: Outcome::Lost(Lost::Timeout), retry_after: None },
     }
 }
 

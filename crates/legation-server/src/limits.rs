@@ -31,16 +31,15 @@ use tokio::time::Instant;
 pub(crate) struct Sources {
     failures: Limiter<IpAddr>,
     registrations: Limiter<IpAddr>,
-    /// Alarms of those who failed too often: signatures cost us something.
+    /// Alarms in vain of those who failed too often.
     alarms: Limiter<IpAddr>,
     limited: AtomicU64,
 }
 
-/// How many alarms are looked at of a source that has failed too often.
+/// How many alarms of a source that has failed too often are refused in full though their signature is nobody's.
 const ALARMS: Rate = Rate::per_second(20);
-/// The most bytes one may have, and how long it may take to come.
-const ALARM: usize = 32 << 10;
-const AT_ONCE: Duration = Duration::from_secs(1);
+/// How long an alarm may take to come.
+const AT_ONCE: Duration = Duration::from_secs(2);
 
 impl Sources {
     pub(crate) fn new(limits: &Limits) -> Sources {
@@ -94,7 +93,7 @@ pub(crate) async fn limit(
         && !is_known(&shared, request.headers())
         && !asks_how_it_is(&request)
     {
-        request = shared.sources.alarm_of(&guest, request).await.ok_or(refusal)?;
+        request = alarm_of(&shared, &guest, request).await.ok_or(refusal)?;
     }
     if guest.anonymous && is_registration(&request) {
         shared.sources.may_register(&guest)?;
@@ -118,20 +117,21 @@ fn asks_how_it_is(request: &Request) -> bool {
 /// Where messages come in that need no token.
 const MESSAGES: [&str; 2] = ["/.well-known/vcp/messages", "/v1/messages"];
 
-impl Sources {
-    /// The request again, if it brings an alarm that somebody signed. Whether they did is seen later.
-    async fn alarm_of(&self, guest: &Guest, request: Request) -> Option<Request> {
-        let is_message =
-            request.method() == Method::POST && path(&request).is_some_and(|path| MESSAGES.contains(&path));
-        if !is_message || self.alarms.take(&guest.source.key(), Instant::now()).is_err() {
-            return None;
-        }
-        let (parts, body) = request.into_parts();
-        let bytes = tokio::time::timeout(AT_ONCE, body::within(body, ALARM)).await.ok()?.ok()?;
-        let received = Received::read(bytes.as_ref()).ok()?;
-        let is_signed_alarm = received.signature().is_some() && is_alarm(received.message());
-        is_signed_alarm.then(|| Request::from_parts(parts, Body::from(bytes)))
+/// The request again, if it brings an alarm that somebody signed. One that its sender did sign always gets through: what is
+/// counted is what a neighbour cannot use up for it. Those that nobody signed find out so, as long as they are few.
+async fn alarm_of(shared: &Shared, guest: &Guest, request: Request) -> Option<Request> {
+    let is_message = request.method() == Method::POST && path(&request).is_some_and(|path| MESSAGES.contains(&path));
+    if !is_message {
+        return None;
     }
+    let (parts, body) = request.into_parts();
+    let bytes = tokio::time::timeout(AT_ONCE, body::whole(body)).await.ok()?.ok()?;
+    let received = Received::read(bytes.as_ref()).ok()?;
+    if received.signature().is_none() || !is_alarm(received.message()) {
+        return None;
+    }
+    let may_fail = || shared.sources.alarms.take(&guest.source.key(), Instant::now()).is_ok();
+    (shared.exchange.is_signed(&received) || may_fail()).then(|| Request::from_parts(parts, Body::from(bytes)))
 }
 
 fn path(request: &Request) -> Option<&str> {

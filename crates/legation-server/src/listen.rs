@@ -83,3 +83,19 @@ async fn accepted(listener: &TcpListener, via: Via) -> io::Result<(TcpStream, Pe
     drop(stream.set_nodelay(true));
     Ok((stream, Peer { address: peer.ip().to_canonical(), via }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Listener, Socket};
+    use tokio::net::{TcpListener, TcpStream};
+
+    #[tokio::test]
+    async fn what_is_written_to_a_connection_does_not_wait_for_more() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let _client = TcpStream::connect(address).await.unwrap();
+        let (accepted, _) = Listener::Tcp(listener).accept().await.unwrap();
+        let Socket::Tcp(stream) = accepted else { panic!("it came by TCP") };
+        assert!(stream.nodelay().unwrap());
+    }
+}

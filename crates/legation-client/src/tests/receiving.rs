@@ -2,13 +2,14 @@
 
 use crate::deliveries::Deliveries;
 use crate::error::Error;
-use crate::fake::{self, Asked, Log, agent_key, ann, item, vcp};
+use crate::fake::{self, Asked, Log, agent_key, ann, item, receipt, taken, vcp};
 use crate::inbox::Unverified;
 use crate::mark::{Epoch, Mark};
 use crate::reader::Transport;
 use crate::verified::{Doubt, Verified};
 use crate::{Client, Incoming};
 use http::Method;
+use legation_protocol::json::Doc;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -238,4 +239,60 @@ async fn resuming_says_that_all_before_is_done() {
     assert_eq!(incoming.position, 9);
     assert_eq!(log.of(&Method::POST, ACK)[0].body, &br#"{"epoch":1,"position":7,"restore":null}"#[..]);
     assert!(log.of(&Method::GET, INBOX)[0].path.ends_with("&after=7"));
+}
+
+/// The bodies of what a reader sends for an alarm, until `answer` is given the number of one and takes it.
+async fn acknowledgements(mut answer: impl FnMut(usize) -> Option<Option<Value>> + Send + 'static) -> Vec<String> {
+    let mut alarm: Value = serde_json::from_str(&vcp(1, "x", &agent_key(1))).unwrap();
+    alarm.as_object_mut().unwrap().remove("signature");
+    alarm["payload"]["severity"] = "critical".into();
+    alarm["payload"]["requires_ack"] = true.into();
+    let text = alarm.to_string();
+    let alarm = agent_key(1).sign_in_place(&Doc::parse(text.as_bytes()).unwrap()).unwrap();
+    let (mut items, mut sent) = (Some(vec![item(&alarm, 1)]), 0);
+    let (told, over) = tokio::sync::oneshot::channel::<()>();
+    let mut told = Some(told);
+    let (client, log) = fake::client(
+        move |asked| match asked {
+            asked if is(asked, INBOX) => items.take().map(|items| (200, json!({"messages": items, "epoch": 1}))),
+            asked if is(asked, "/v1/messages") => {
+                sent += 1;
+                if let Some(refusal) = answer(sent)? {
+                    return Some((422, refusal));
+                }
+                drop(told.take());
+                let message = str::from_utf8(&asked.body).unwrap();
+                Some((200, taken(message, 2, &receipt(message, 2, &fake::exchange_key()))))
+            }
+            asked if is(asked, ACK) => Some((200, json!({"status": "accepted", "position": 1}))),
+            _ => Some((200, ann(&agent_key(1)))),
+        },
+        None,
+    );
+    let inbox = client.inbox().transport(Transport::LongPoll).until(async { drop(over.await) });
+    inbox.handle(|_| async { Ok::<_, Error>(()) }).await.unwrap();
+    let bodies = log.of(&Method::POST, "/v1/messages");
+    bodies.iter().map(|asked| String::from_utf8(asked.body.to_vec()).unwrap()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_escalation_is_acknowledged_by_one_message_however_often_it_is_sent() {
+    // Four attempts, and those of the next time.
+    let sent = acknowledgements(|number| (number > 6).then_some(None)).await;
+    assert_eq!(sent.len(), 7);
+    assert!(sent[0].contains("ACK:019502a4-ad0f-7000-8000-000000000001"), "{}", sent[0]);
+    assert!(sent.iter().all(|body| *body == sent[0]), "{sent:#?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_acknowledgement_that_never_arrived_and_is_too_old_now_is_written_anew() {
+    let stale = json!({"error": "stale", "retryable": false});
+    let sent = acknowledgements(move |number| match number {
+        1..=4 => None,
+        5 => Some(Some(stale.clone())),
+        _ => Some(None),
+    });
+    let sent = sent.await;
+    assert_eq!(sent.len(), 6);
+    assert!(sent[..5].iter().all(|body| *body == sent[0]) && sent[5] != sent[0], "{sent:#?}");
 }

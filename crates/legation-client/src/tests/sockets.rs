@@ -84,19 +84,88 @@ async fn an_exchange_without_sockets_is_asked_by_polls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reader_whose_handler_is_slow_shows_that_it_is_there() {
+async fn a_socket_on_which_nobody_answers_is_opened_again() {
     let (sockets, mut opened) = mpsc::unbounded_channel();
     let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
-    let _slow = client.inbox().deliveries().await.unwrap();
+    let _reading = client.inbox().deliveries().await.unwrap();
+    // It stays open, and nothing comes from it, no pong either.
+    let (_, _silent) = opened.recv().await.unwrap();
+    let start = Instant::now();
+    let again = timeout(Duration::from_mins(10), opened.recv()).await.expect("a silent socket is given up");
+    assert!(again.is_some());
+    let after = start.elapsed().as_secs();
+    assert!((75..=80).contains(&after), "{after}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_socket_whose_pings_are_answered_is_kept() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| None, Some(sockets));
+    let _reading = client.inbox().deliveries().await.unwrap();
+    let (_, mut socket) = opened.recv().await.unwrap();
+    let (start, mut pings) = (Instant::now(), 0);
+    while start.elapsed() < Duration::from_mins(10) {
+        let heard = timeout(Duration::from_mins(1), socket.next()).await.expect("it shows that it is there");
+        pings += usize::from(heard.unwrap().unwrap().is_ping());
+    }
+    assert!(pings >= 19 && opened.is_empty(), "{pings}");
+}
+
+/// Reads until the other side says goodbye.
+async fn says_goodbye(socket: &mut fake::Socket) -> bool {
+    while let Some(Ok(frame)) = socket.next().await {
+        if frame.is_close() {
+            return true;
+        }
+    }
+    false
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_whose_handler_is_slow_gives_its_socket_back_until_there_is_room() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let mut slow = client.inbox().deliveries().await.unwrap();
     let (_, mut socket) = opened.recv().await.unwrap();
     // More than is read ahead, so the reader waits for whoever handles them.
     for number in 1..=40 {
         socket.send(framed(number)).await.unwrap();
     }
-    let (start, mut pings) = (Instant::now(), 0);
-    while start.elapsed() < Duration::from_mins(10) {
-        let heard = timeout(Duration::from_mins(1), socket.next()).await.expect("a silent socket is closed");
-        pings += usize::from(heard.unwrap().unwrap().is_ping());
+    let start = Instant::now();
+    let over = timeout(Duration::from_mins(10), says_goodbye(&mut socket)).await;
+    assert_eq!(over, Ok(true), "an exchange breaks a socket that nobody reads");
+    assert!((20..30).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
+    // It does not come back for a single message, however long it takes.
+    for position in 1..=15 {
+        let incoming = slow.next().await.unwrap().unwrap();
+        assert_eq!(incoming.position, position);
+        slow.ack(&incoming).await.unwrap();
     }
-    assert!(pings >= 19, "{pings}");
+    assert!(timeout(Duration::from_mins(10), opened.recv()).await.is_err());
+    assert_eq!(slow.next().await.unwrap().unwrap().position, 16);
+    let (path, mut socket) = opened.recv().await.unwrap();
+    assert_eq!(path, "/vcp/ws?agent=bob&after=15", "what is not done is asked for again");
+    for number in 16..=40 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    for position in 17..=40 {
+        assert_eq!(slow.next().await.unwrap().unwrap().position, position, "each once");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_lost_its_socket_comes_back_when_there_is_room() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let mut slow = client.inbox().deliveries().await.unwrap();
+    let (_, mut socket) = opened.recv().await.unwrap();
+    for number in 1..=32 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    drop(socket);
+    assert!(timeout(Duration::from_mins(10), opened.recv()).await.is_err());
+    for position in 1..=16 {
+        assert_eq!(slow.next().await.unwrap().unwrap().position, position);
+    }
+    assert!(timeout(Duration::from_mins(1), opened.recv()).await.is_ok());
 }

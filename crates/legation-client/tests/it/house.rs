@@ -4,7 +4,7 @@ use legation_client::protocol::sign::SecretKey;
 use legation_client::{Client, Registration};
 use legation_engine::{Backup, Exchange, Gateway, Settings, begin_epoch};
 use legation_exchange::Policy;
-use legation_server::{Listener, Listeners};
+use legation_server::{Limits, Listener, Listeners};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -42,33 +42,50 @@ impl House {
         House::on(tempfile::tempdir().unwrap(), "127.0.0.1:0").await
     }
 
+    /// With other limits.
+    pub(crate) async fn limited(limits: Limits) -> House {
+        let settings = legation_server::Settings { limits, ..legation_server::Settings::default() };
+        House::told(tempfile::tempdir().unwrap(), "127.0.0.1:0", settings).await
+    }
+
     async fn on(data: TempDir, listen: &str) -> House {
+        House::told(data, listen, legation_server::Settings::default()).await
+    }
+
+    async fn told(data: TempDir, listen: &str, settings: legation_server::Settings) -> House {
         let listener = TcpListener::bind(listen).await.unwrap();
         let address = listener.local_addr().unwrap();
-        House::with(data, address, listener)
+        House::with(data, address, listener, settings)
     }
 
     /// Reached by these ways.
     pub(crate) fn at(listeners: Vec<Listener>) -> House {
-        House::with(tempfile::tempdir().unwrap(), ([0, 0, 0, 0], 0).into(), listeners)
+        let settings = legation_server::Settings::default();
+        House::with(tempfile::tempdir().unwrap(), ([0, 0, 0, 0], 0).into(), listeners, settings)
     }
 
     /// With somebody who calls tools.
     pub(crate) async fn with_tools(tools: Arc<dyn Gateway>) -> House {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        House::set(tempfile::tempdir().unwrap(), address, listener, Some(tools))
+        let settings = legation_server::Settings::default();
+        House::set(tempfile::tempdir().unwrap(), address, listener, (settings, Some(tools)))
     }
 
-    fn with(data: TempDir, address: SocketAddr, listeners: impl Into<Listeners>) -> House {
-        House::set(data, address, listeners, None)
+    fn with(
+        data: TempDir,
+        address: SocketAddr,
+        listeners: impl Into<Listeners>,
+        settings: legation_server::Settings,
+    ) -> House {
+        House::set(data, address, listeners, (settings, None))
     }
 
     fn set(
         data: TempDir,
         address: SocketAddr,
         listeners: impl Into<Listeners>,
-        tools: Option<Arc<dyn Gateway>>,
+        (settings, tools): (legation_server::Settings, Option<Arc<dyn Gateway>>),
     ) -> House {
         let listeners = listeners.into();
         let policy = Policy { open_registration: true, ..Policy::default() };
@@ -77,7 +94,7 @@ impl House {
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(async move {
             let shutdown = async { drop(stopped.await) };
-            legation_server::run(listeners, opened.exchange, legation_server::Settings::default(), shutdown).await;
+            legation_server::run(listeners, opened.exchange, settings, shutdown).await;
             opened.ended.await.unwrap().unwrap();
         });
         House { data, address, operator, stop, served }

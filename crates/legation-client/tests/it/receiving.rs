@@ -2,8 +2,10 @@
 
 use crate::house::{House, cap};
 use legation_client::protocol::Message;
-use legation_client::{Client, Error, Transport, Verified};
+use legation_client::{Call, Client, Error, Transport, Verified};
+use legation_server::Limits;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// Handles so many messages and ends; what `refuse` says yes to fails once more.
@@ -95,4 +97,34 @@ async fn a_mailbox_of_another_is_refused_and_ends_it() {
     let handled = eve.inbox().handle(|_| async { Ok::<_, Error>(()) }).await;
     let Err(Error::Refused(refused)) = handled else { panic!("{handled:?}") };
     assert_eq!(refused.status, Some(403));
+}
+
+/// How many sockets the exchange has open.
+async fn open_sockets(house: &House) -> String {
+    let operator = Client::builder(house.url()).token(house.operator.clone()).build().unwrap();
+    let page = operator.call(Call::get("/metrics")).await.unwrap();
+    let page = String::from_utf8(page.body.to_vec()).unwrap();
+    page.lines().find_map(|line| line.strip_prefix("legation_websockets_open ")).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn whoever_falls_behind_gets_all_of_it_once_though_its_socket_is_broken() {
+    let house = House::limited(Limits { stall_time: Duration::from_millis(500), ..Limits::default() }).await;
+    let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
+    // Far more than is read ahead and than the buffers in between hold.
+    let (large, mut sent) = ("x".repeat(200_000), Vec::new());
+    for _ in 0..100 {
+        sent.push(ann.send(cap("ann", "bob", &large)).await.unwrap().position);
+    }
+    let mut slow = bob.inbox().transport(Transport::WebSocket).deliveries().await.unwrap();
+    while open_sockets(&house).await != "1" {}
+    while open_sockets(&house).await != "0" {}
+    let mut seen = Vec::new();
+    for _ in &sent {
+        let incoming = slow.next().await.unwrap().unwrap();
+        seen.push(incoming.position);
+        slow.ack(&incoming).await.unwrap();
+    }
+    assert_eq!(seen, sent);
+    slow.close().await.unwrap();
 }

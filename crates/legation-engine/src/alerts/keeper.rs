@@ -47,8 +47,11 @@ impl Keeper {
             }
             look += 1;
             if self.ends(&mut over).await {
-                return;
+                break;
             }
+        }
+        if self.desk.has_somebody() {
+            self.write().await;
         }
     }
 

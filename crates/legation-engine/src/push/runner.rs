@@ -7,7 +7,8 @@ use crate::carrier::{Reach, Reply};
 use crate::decider::now;
 use crate::exchange::Error;
 use crate::mailbox::{Delivery, deliver};
-use legation_exchange::{Event, Item, Mailbox, Order, Route, Standing, State};
+use legation_exchange::{Event, Item, Mailbox, Moment, Order, Route, Standing, State};
+use legation_protocol::{Format, Received};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -106,7 +107,7 @@ impl Runner {
         self.is_back = false;
         let mut again = self.standing(Standing::GivenUp);
         if self.reach() == Reach::Far {
-            again.retain(|item| self.load(*item).is_ok_and(|delivery| is_fresh(&delivery)));
+            again.retain(|item| self.load(*item).is_ok_and(|delivery| is_fresh(&delivery, now())));
         }
         if !again.is_empty() {
             self.notes.again(again.into_iter().map(|item| item.position).collect());
@@ -144,8 +145,7 @@ impl Runner {
     fn take(&mut self, item: Item) {
         let position = item.position;
         let loaded = self.load(item);
-        let is_old = loaded.as_ref().is_ok_and(|delivery| !is_fresh(delivery));
-        if is_old && self.reach() == Reach::Far {
+        if self.reach() == Reach::Far && loaded.as_ref().is_ok_and(|delivery| !is_fresh(delivery, now())) {
             return self.note(Event::TooOld { position });
         }
         match (self.route.after(Event::Offered { position }, self.now()), loaded) {
@@ -221,9 +221,19 @@ impl Runner {
     }
 }
 
-/// Whether a message may be sent to another machine.
-fn is_fresh(delivery: &Delivery) -> bool {
-    delivery.received_at.plus(FRESH) >= now()
+/// Whether a message may be sent to another machine. Its receiver goes by the time that its sender signed, which may be
+/// earlier than when it came here.
+fn is_fresh(delivery: &Delivery, now: Moment) -> bool {
+    let Delivery { dialect, bytes, received_at, .. } = delivery;
+    is_fresh_at(now, *received_at, if *dialect == Format::Vcp { signed_at(bytes) } else { None })
+}
+
+fn is_fresh_at(now: Moment, received_at: Moment, signed_at: Option<Moment>) -> bool {
+    signed_at.map_or(received_at, |signed_at| signed_at.min(received_at)).plus(FRESH) >= now
+}
+
+fn signed_at(envelope: &[u8]) -> Option<Moment> {
+    Received::read(envelope).ok()?.message().time().map(Moment::of)
 }
 
 /// Thousandths between 900 and 1100, so that those who failed together do not come again together.
@@ -234,4 +244,37 @@ fn jitter() -> u32 {
         return 1000;
     }
     900 + u32::from(u16::from_le_bytes(bytes)) % 201
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_fresh_at, signed_at};
+    use legation_exchange::Moment;
+    use std::time::Duration;
+
+    #[test]
+    fn what_goes_to_another_machine_is_as_old_as_its_sender_signed() {
+        let taken = Moment::from_micros(1_771_151_400_000_000);
+        let check = |signed: Option<i64>, age: u64, want: bool| {
+            let signed =
+                signed.map(|ago| Moment::from_micros(taken.micros().checked_add_signed(ago * 1_000_000).unwrap()));
+            let now = taken.plus(Duration::from_secs(age));
+            assert_eq!(is_fresh_at(now, taken, signed), want, "signed {signed:?}, {age} s after it was taken");
+        };
+        check(None, 300, true);
+        check(None, 301, false);
+        // It was on its way for four minutes before it came here.
+        check(Some(-240), 60, true);
+        check(Some(-240), 61, false);
+        // A clock that is ahead makes nothing younger.
+        check(Some(30), 300, true);
+        check(Some(30), 301, false);
+    }
+
+    #[test]
+    fn the_time_an_envelope_was_signed_at_is_read_from_it() {
+        let envelope = r#"{"vcp_message":"1.2","type":"escalation","message_id":"019502a4-ad0f-7000-8000-000000000001","sender":"agent://h/a","recipient":"agent://h/b","timestamp":"2026-02-15T10:30:00Z","payload":{"severity":"info","reason":"x","context":"⏰🌅|📍🏡","requires_ack":false}}"#;
+        assert_eq!(signed_at(envelope.as_bytes()), Some(Moment::from_micros(1_771_151_400_000_000)));
+        assert_eq!(signed_at(b"{}"), None);
+    }
 }

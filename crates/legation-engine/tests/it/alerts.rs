@@ -187,6 +187,37 @@ async fn what_was_not_told_is_told_after_a_start() {
     close(second.opened).await;
 }
 
+/// The first entry that raised something not told, as it is noted.
+fn noted(data: &Path) -> Option<u64> {
+    std::fs::read_to_string(data.join("alerts.next")).ok()?.trim().parse().ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_an_address_was_told_is_noted_at_once() {
+    let data = tempfile::tempdir().unwrap();
+    let mut paged = open(data.path(), paged(&[Kind::DeadLetter]), 200);
+    register(&paged.opened.exchange).await;
+    accepted(&paged.opened.exchange, claim("MSG001")).await;
+    let (_, told) = paged.posts.recv().await.unwrap();
+    let (start, raised_by) = (Instant::now(), read(&told)["position"].as_u64().unwrap());
+    while noted(data.path()).is_none_or(|next| next <= raised_by) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
+    close(paged.opened).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_far_everybody_was_told_is_noted_at_the_end() {
+    let data = tempfile::tempdir().unwrap();
+    let paged = open(data.path(), paged(&[Kind::DeadLetter]), 200);
+    // What raises nothing is no reason to note anything while it runs.
+    register(&paged.opened.exchange).await;
+    let size = paged.opened.exchange.head().size;
+    close(paged.opened).await;
+    assert_eq!(noted(data.path()), Some(size));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_was_asked_for_is_told() {
     let data = tempfile::tempdir().unwrap();

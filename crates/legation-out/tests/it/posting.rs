@@ -85,6 +85,45 @@ async fn whatever_the_other_side_does_a_post_ends() {
 }
 
 #[tokio::test]
+async fn a_post_that_was_taken_is_taken_though_the_rest_of_the_answer_does_not_come() {
+    let slow = Endpoint::answering("HTTP/1.1 202 Accepted\r\ncontent-length: 5\r\n\r\n");
+    let address = slow.serve().await;
+    let start = tokio::time::Instant::now();
+    let reply = courier_to(address).post(&format!("http://{address}/"), parcel()).await;
+    assert_eq!(reply.outcome, Outcome::Status(202));
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+/// Somewhere at this port where connections never come to stand: as many wait to be taken as may. On another address of
+/// this machine.
+#[cfg(target_os = "linux")]
+async fn black_hole(port: u16) -> (tokio::net::TcpListener, Vec<tokio::net::TcpStream>) {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 2], port));
+    socket.bind(address).unwrap();
+    let (listener, mut waiting) = (socket.listen(1).unwrap(), Vec::new());
+    while let Ok(Ok(one)) =
+        tokio::time::timeout(Duration::from_millis(500), tokio::net::TcpStream::connect(address)).await
+    {
+        waiting.push(one);
+    }
+    (listener, waiting)
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_address_from_which_nothing_comes_leaves_time_for_the_next() {
+    let endpoint = Endpoint::answering(OK);
+    let address = endpoint.serve().await;
+    let _hole = black_hole(address.port()).await;
+    let allow = vec![format!("agent.localhost:{}", address.port()).parse().unwrap()];
+    let resolver = Fickle::saying(&[&["127.0.0.2", "127.0.0.1"]]);
+    let courier = Courier::new(Options { allow, resolver, ..Options::default() }).unwrap();
+    let reply = courier.post(&format!("http://agent.localhost:{}/", address.port()), parcel()).await;
+    assert_eq!((reply.outcome, endpoint.requests().len()), (Outcome::Status(200), 1));
+}
+
+#[tokio::test]
 async fn where_nobody_listens_or_nothing_is_said_nobody_answers() {
     let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let reply = courier_to(gone).post(&format!("http://{gone}/"), parcel()).await;

@@ -150,7 +150,7 @@ impl Session {
         let stopping = self.shared.stopping.clone();
         let mut stopped = std::pin::pin!(stopping.cancelled());
         // Who comes back may have been stopped meanwhile.
-        if let (Speech::Framed, Err(close)) = (self.speech, self.turned(None)) {
+        if let (Speech::Framed, Err(close)) = (self.speech, self.own_turn()) {
             return close;
         }
         loop {
@@ -179,14 +179,24 @@ impl Session {
         }
     }
 
-    /// Says how an agent stands, if that is news and the client's concern.
+    /// Says how an agent stands, if that is the client's concern; where it is not known which one has turned, all that are.
     fn turned(&mut self, family: Option<&str>) -> Result<(), Close> {
         let (exchange, agent) = (&self.shared.exchange, &self.bound.agent);
-        let turned = match family {
-            Some(family) => exchange.turned(agent, family),
-            None => exchange.own_turn(agent),
-        };
-        let Some(Turned { agent, standing, escalations }) = turned else { return Ok(()) };
+        match family {
+            Some(family) => exchange.turned(agent, family).map_or(Ok(()), |turned| self.tell_of(turned)),
+            None => exchange.all_turned(agent).into_iter().try_for_each(|turned| self.tell_of(turned)),
+        }
+    }
+
+    /// Says how the client's own agent stands.
+    fn own_turn(&mut self) -> Result<(), Close> {
+        let turned = self.shared.exchange.own_turn(&self.bound.agent);
+        turned.map_or(Ok(()), |turned| self.tell_of(turned))
+    }
+
+    /// Says how an agent stands, if that is news.
+    fn tell_of(&mut self, turned: Turned) -> Result<(), Close> {
+        let Turned { agent, standing, escalations } = turned;
         let before = match standing {
             Standing::Running => self.standing.remove(&agent),
             Standing::Paused | Standing::Suspended => self.standing.insert(agent.clone(), standing),
@@ -261,7 +271,7 @@ impl Session {
             return Ok(());
         }
         self.speech = Speech::Framed;
-        self.turned(None)
+        self.own_turn()
     }
 
     /// Nothing of an extension is taken that is not active.
@@ -410,7 +420,9 @@ impl Session {
     fn beat(&mut self) -> Result<(), Close> {
         self.pulse.again()?;
         self.still_stands()?;
-        self.wire.put(Message::Ping(Bytes::new()))
+        // Of pings that were not answered yet a client may answer the last alone.
+        let asked = self.asked.map(|position| position.to_string());
+        self.wire.put(Message::Ping(Bytes::from(asked.unwrap_or_default())))
     }
 }
 

@@ -90,15 +90,22 @@ impl Wire {
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>, reading: bool) -> Poll<Result<Heard, Close>> {
-        if self.backlog > 0
-            && let Poll::Ready(flushed) = Pin::new(&mut self.socket).poll_flush(cx)
-        {
+        let flushed = if self.backlog > 0 { Pin::new(&mut self.socket).poll_flush(cx) } else { Poll::Pending };
+        let flushed = flushed.map(|flushed| flushed.map(|()| Heard::Flushed).map_err(|error| Close::of(&error)));
+        if flushed.is_ready() {
             self.backlog = 0;
-            return Poll::Ready(flushed.map(|()| Heard::Flushed).map_err(|error| Close::of(&error)));
         }
-        if !reading {
-            return Poll::Pending;
+        if !reading || matches!(flushed, Poll::Ready(Err(_))) {
+            return flushed;
         }
+        // Whoever has much to write writes again once all is gone: what there is to read comes before that.
+        match self.poll_read(cx) {
+            Poll::Ready(read) => Poll::Ready(read),
+            Poll::Pending => flushed,
+        }
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<Result<Heard, Close>> {
         Pin::new(&mut self.socket).poll_next(cx).map(|read| {
             let message = read.ok_or(Close::Lost)?.map_err(|error| Close::of(&error))?;
             self.sockets.read();

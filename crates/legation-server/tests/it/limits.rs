@@ -67,6 +67,32 @@ fn whoever_fails_silences_no_alarm_of_a_neighbour_and_no_health_check() {
 }
 
 #[test]
+fn what_a_neighbour_sends_keeps_no_alarm_out_however_large_it_is() {
+    let house = House::limited(failing(5));
+    let (parent, child) = (house.admit("parent"), house.admit("child"));
+    house.ask("PUT", "/v1/agents/child").by(&house.operator).json(r#"{"parent":"parent"}"#).ok();
+    for _ in 0..5 {
+        house.ask("GET", "/v1/agents").by("lgt_guess").get().refused(401, "unauthenticated");
+    }
+    let vcp = |message: String| house.ask("POST", "/.well-known/vcp/messages").json(message);
+    // More than are refused in full within a second, in the child's name.
+    let forged = parent.signed(&child.unsigned_alarm("parent", "emergency", "signed by another"));
+    std::thread::scope(|scope| {
+        let flood = || (0..30).filter(|_| vcp(forged.clone()).status == 429).count();
+        let floods = [(); 8].map(|()| scope.spawn(flood));
+        for _ in 0..10 {
+            vcp(child.alarm("parent", "critical", &fresh_id())).ok();
+        }
+        let limited: usize = floods.map(|flood| flood.join().unwrap()).iter().sum();
+        assert!(limited > 0, "there were not enough of them");
+    });
+    let padded = child.alarm("parent", "emergency", &fresh_id());
+    let padded = padded.replacen('{', &format!("{{{}", " ".repeat(200 << 10)), 1);
+    vcp(padded).ok();
+    assert_eq!(house.ask("GET", "/v1/agents/child").by(&house.operator).get().ok()["state"], "suspended");
+}
+
+#[test]
 fn lines_that_fail_are_counted_one_by_one() {
     let house = House::limited(failing(5));
     let answer = house.ask("POST", "/v1/messages").lines("nonsense\n".repeat(1000));

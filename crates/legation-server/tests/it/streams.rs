@@ -197,6 +197,32 @@ fn who_only_sees_everything_takes_nobodys_place() {
 }
 
 #[test]
+fn who_reads_a_stream_slowly_holds_up_nobody() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    let [bob, carl, dora] = ["bob", "carl", "dora"].map(|name| house.admit(name));
+    // Neither reads anything of what comes after the head.
+    let _slow = [
+        Reading::open(&house, &bob.token, "bob/stream", "Accept: text/event-stream\r\n"),
+        Reading::open(&house, &carl.token, "carl/stream", "Accept: application/x-ndjson\r\n"),
+    ];
+    let mut fast = [
+        Reading::open(&house, &dora.token, "dora/stream", "Accept: application/x-ndjson\r\n"),
+        Reading::open(&house, &ann.token, "ann/stream", "Accept: text/event-stream\r\n"),
+    ];
+    // Far more than the buffers in between hold.
+    let large = "x".repeat(200_000);
+    for n in 0..60 {
+        say(&house, &ann, "bob", &large);
+        say(&house, &ann, "carl", &large);
+        let to_dora = say(&house, &ann, "dora", &n.to_string());
+        let to_ann = say(&house, &dora, "ann", &n.to_string());
+        let [lines, events] = &mut fast;
+        assert_eq!((lines.object()["position"].as_u64(), events.event().0), (Some(to_dora), Some(to_ann)));
+    }
+}
+
+#[test]
 fn a_stream_ends_with_the_exchange() {
     let mut house = House::open();
     let bob = house.admit("bob");

@@ -77,3 +77,33 @@ fn who_may_not_see_the_record_is_told_so() {
     let refused = served.run_as(Some(&ann), &["tail"], "");
     assert!(refused.code == 1 && refused.err.starts_with("refused[not_allowed]"), "{}", refused.err);
 }
+
+#[test]
+fn alerts_are_followed_as_lines_and_as_json() {
+    let served = Served::start();
+    let ann = served.admit(&["ann"]);
+    served.admit(&["bob"]);
+    let (mut people, mut programs) =
+        (Tail::start(&served, &["--alerts"]), Tail::start(&served, &["--alerts", "--json"]));
+    served.run_as(Some(&ann), &["send"], &cap("ann", "bob", "for somebody who goes"));
+    let removed = served.run(&["agent", "remove", "bob"], "");
+    assert_eq!(removed.code, 0, "{}", removed.err);
+    // The disk these tests run on may be nearly full, which is told too.
+    let line = loop {
+        let line = people.line();
+        if !line.contains("storage") {
+            break line;
+        }
+    };
+    assert!(line.contains("  dead_letter ") && line.ends_with("  bob") && !line.contains('\u{1b}'), "{line}");
+    let alert = loop {
+        let alert: Value = serde_json::from_str(&programs.line()).unwrap();
+        if alert["kind"] != "storage" {
+            break alert;
+        }
+    };
+    assert_eq!((&alert["kind"], &alert["about"]), (&"dead_letter".into(), &"bob".into()), "{alert}");
+    assert_eq!((people.interrupt(), programs.interrupt()), (0, 0));
+    let refused = served.run_as(Some(&ann), &["tail", "--alerts"], "");
+    assert!(refused.code == 1 && refused.err.starts_with("refused["), "{}", refused.err);
+}

@@ -1,10 +1,12 @@
 //! Delivery on sockets: going on where one was, who has to give way, the pong rule, and who reads slowly.
 
-use super::{PING, PONG, Socket, TEXT, ack};
+use super::{CLOSE, PING, PONG, Socket, TEXT, ack};
 use crate::house::{House, path_of};
 use crate::streams::Reading;
 use crate::words::Party;
+use legation_server::Limits;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 fn say(house: &House, from: &Party, to: &str, says: &str) -> u64 {
     house.send(from, &from.vcp(to, says)).ok()["position"].as_u64().unwrap()
@@ -141,12 +143,92 @@ fn what_was_asked_before_being_fenced_is_answered() {
     let house = House::open();
     let (ann, _) = (house.admit("ann"), house.admit("bob"));
     let mut first = Socket::framed(&house, &ann.token, "");
-    for _ in 0..50 {
+    for _ in 0..200 {
         first.say(ann.cap("bob", "on its way"));
     }
-    assert_eq!(first.json()["status"], "accepted");
-    let _second = Socket::framed(&house, &ann.token, "");
-    first.closes(1008, "fenced");
+    first.send(PING, b"all of it");
+    let (mut answered, mut second) = (0, None);
+    loop {
+        let frame = first.next().expect("a goodbye comes first");
+        match frame.opcode {
+            TEXT => {
+                answered += usize::from(String::from_utf8(frame.payload).unwrap().contains(r#""status":"accepted""#));
+            }
+            // The pong shows that all before the ping was asked.
+            PONG => second = Some(Socket::framed(&house, &ann.token, "")),
+            CLOSE => break,
+            _ => panic!("{frame:?}"),
+        }
+    }
+    assert_eq!((answered, second.is_some()), (200, true));
+}
+
+#[test]
+fn whoever_is_given_much_is_heard_meanwhile() {
+    const WAITING: usize = 2000;
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let many: String = (0..WAITING).map(|n| ann.cap("bob", &n.to_string()) + "\n").collect();
+    house.ask("POST", "/v1/messages").by(&ann.token).lines(many);
+    let mut socket = Socket::framed(&house, &bob.token, "");
+    socket.say(bob.cap("ann", "in the middle of it"));
+    let mut before = 0;
+    while socket.json()["status"] != "accepted" {
+        before += 1;
+    }
+    assert!(before < WAITING, "it was answered when all was given");
+}
+
+#[test]
+fn a_client_that_answers_only_the_last_ping_takes_what_it_was_given() {
+    let limits = Limits { socket_ping: Duration::from_millis(200), ..Limits::default() };
+    let house = House::limited(limits);
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let mut socket = Socket::plain(&house, &bob.token, "");
+    say(&house, &ann, "bob", "taken late");
+    while socket.next().unwrap().opcode != TEXT {}
+    let asked = socket.next().unwrap();
+    assert_eq!((asked.opcode, asked.payload.is_empty()), (PING, false));
+    // It is busy until it is asked whether it is there, and answers that.
+    let newest = socket.next().unwrap();
+    assert_eq!(newest, asked, "a pong to another takes nothing");
+    socket.send(PONG, &newest.payload);
+    while house.inbox(&bob, "")["messages"] != json!([]) {}
+}
+
+#[test]
+fn what_was_sent_to_very_many_is_delivered() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    // Receipts name everybody, so that a page of them is more than a socket may owe.
+    let long = "x".repeat(250);
+    std::thread::scope(|scope| {
+        for part in 0..15 {
+            let (house, long) = (&house, &long);
+            scope.spawn(move || {
+                for n in 0..100 {
+                    let path = path_of(&format!("{long}-{part:x}{n:03}"));
+                    assert_eq!(house.ask("PUT", path).by(&house.operator).json("{}").status, 201);
+                }
+            });
+        }
+    });
+    let sent: Vec<_> = (0..32).map(|_| house.send(&ann, &ann.broadcast()).ok()["position"].as_u64().unwrap()).collect();
+    let mut socket = Socket::framed(&house, &bob.token, "");
+    // Nothing is read before nothing more is written.
+    let (mut written, mut looks) = (0, 0);
+    while looks < 50 {
+        let now = house.metric("legation_websocket_frames_written_total");
+        looks = if now == written && now > 0 { looks + 1 } else { 0 };
+        written = now;
+    }
+    let (mut seen, mut bytes) = (Vec::new(), 0);
+    while seen.len() < sent.len() {
+        let text = socket.text();
+        bytes += text.len();
+        seen.push(serde_json::from_str::<Value>(&text).unwrap()["position"].as_u64().unwrap());
+    }
+    assert!(seen == sent && bytes > 11 << 20, "{bytes} bytes: {seen:?}");
 }
 
 #[test]
