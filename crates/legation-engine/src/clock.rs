@@ -32,7 +32,8 @@ impl Clock {
     /// The time, given what both clocks say.
     pub(crate) fn tell(&mut self, wall: Moment, at: Instant) -> Moment {
         let passed = at.saturating_duration_since(self.at);
-        let (least, most) = (self.from.plus(passed - passed / SHARE), self.from.plus(passed + passed / SHARE));
+        let (least, most) =
+            (self.from.plus(passed.saturating_sub(passed / SHARE)), self.from.plus(passed + passed / SHARE));
         let is_far = wall > most.plus(FAR);
         self.last = if is_far { wall } else { wall.clamp(least, most).max(self.last) };
         if is_far || passed >= STRETCH {
