@@ -44,13 +44,26 @@ fn said() -> (Served, PathBuf) {
 }
 
 #[test]
-fn a_record_of_the_former_format_goes_on_sealed_and_every_proof_of_it_holds() {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures/record-1.tar.gz");
+fn a_record_of_the_first_format_goes_on_sealed_and_every_proof_of_it_holds() {
+    goes_on(1);
+}
+
+#[test]
+fn a_record_of_the_second_format_goes_on_and_every_proof_of_it_holds() {
+    goes_on(2);
+}
+
+/// Serves a data directory that a program of this format wrote.
+fn goes_on(format: u32) {
+    let fixture = format!("tests/it/fixtures/record-{format}.tar.gz");
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture);
     let mut served = Served::with(&["--realm", "fixture"], |command| {
         let folder = command.get_current_dir().unwrap().to_owned();
         let unpacked = Command::new("tar").arg("-xzf").arg(fixture).arg("-C").arg(&folder).status().unwrap();
         assert!(unpacked.success());
-        assert!(tells(&folder.join("data"), CANARY).is_some());
+        let said = fs::read_to_string(folder.join("data/record/format")).unwrap();
+        assert_eq!(said, format!("legation-record {format}\n"));
+        assert_eq!(tells(&folder.join("data"), CANARY).is_some(), format == 1);
         fs::create_dir(folder.join("share")).unwrap();
         fs::rename(folder.join("data"), folder.join("share/legation")).unwrap();
     });
