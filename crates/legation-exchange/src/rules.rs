@@ -214,17 +214,17 @@ impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
             Change::Hold(change) => {
-                let with = change.refuses().map_or_else(Vec::new, |message| self.holds.said_with(message));
-                for said in with {
+                for said in self.holds.apply(change) {
                     self.deferred.drop_one(said);
                 }
-                self.holds.apply(change);
                 if let hold::Change::Refused { message, .. } = change {
                     self.deferred.drop_one(*message);
                     self.cap.refused(at, *message);
                     self.vlp.sessions.stays_held(*message);
                     self.acl.lose_all(*message, acl::Loss::Refused, at.at);
-                    self.translations.said_for(*message).for_each(|said| self.holds.refuse(said));
+                    for said in self.translations.said_for(*message) {
+                        self.holds.refuse(said).into_iter().chain([said]).for_each(|one| self.deferred.drop_one(one));
+                    }
                     self.translations.refused(*message);
                 }
             }

@@ -350,7 +350,9 @@ impl State {
         let is_erased = |message: u64| covers(&erased.positions, message);
         self.mailboxes.for_each(|mailbox| mailbox.take_messages(&is_erased));
         self.dead.take_messages(&is_erased);
-        self.rules.holds.take_messages(&is_erased);
+        for said in self.rules.holds.take_messages(&is_erased) {
+            self.rules.deferred.drop_one(said);
+        }
         self.rules.vlp.sessions.erase(&is_erased);
         self.rules.cap.erased(At { position: entry.position, at: entry.at }, &is_erased);
         self.rules.acl.erase(&is_erased, entry.at);
@@ -410,10 +412,14 @@ impl State {
         }
         self.rules.holds.forget_recipient(agent);
         if let Some(sender) = self.registry.agent(agent) {
-            for message in self.rules.holds.forget_suspended(sender.since) {
+            let (gone, said) = self.rules.holds.forget_suspended(sender.since);
+            for message in gone {
                 self.rules.vlp.sessions.stays_held(message);
                 self.rules.deferred.drop_one(message);
                 self.rules.cap.refused(on, message);
+            }
+            for said in said {
+                self.rules.deferred.drop_one(said);
             }
         }
         self.rules.deferred.forget(agent);

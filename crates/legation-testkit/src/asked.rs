@@ -18,6 +18,9 @@ pub(crate) struct Asked {
     pub(crate) orders: BTreeSet<String>,
     /// Letters that were told to be taken, by the positions told. What it is all about.
     pub(crate) taken: BTreeMap<u64, usize>,
+    /// Letters that were refused, or may have been, whether their senders heard it or not. Of what strangers sign the record
+    /// says nothing.
+    pub(crate) refused: BTreeSet<usize>,
     /// Acknowledgements that agents asked for.
     pub(crate) acks: Vec<Ack>,
     /// Those that were told to be done, by the positions told.

@@ -216,7 +216,8 @@ impl<'a> Audit<'a> {
 
     /// What one agent sends to another arrives in the order it was sent.
     fn in_order(&mut self, letter: &Letter, to: &[String]) -> Check {
-        let refused = self.refused.contains(&letter.received.digest().to_string());
+        let refused =
+            self.asked.refused.contains(&letter.number) || self.refused.contains(&letter.received.digest().to_string());
         if !letter.ordered || refused || self.seen.contains(&letter.number) {
             return Ok(());
         }

@@ -321,6 +321,7 @@ impl Model {
         let held: Vec<_> = state.rules().holds.iter().map(|(message, _)| message).collect();
         let own: Vec<_> = self.holds.keys().copied().collect();
         ensure(held == own, || format!("{held:?} are held, and {own:?} should be"))?;
+        self.nothing_else_waits(state)?;
         self.standings_agree(state)?;
         self.rights_agree(state)
     }

@@ -295,6 +295,7 @@ impl World {
                 self.answer_all(asks, verdicts)
             }
             Err(_) => {
+                self.note_strangers(asks, states.first());
                 states.push(self.ledger()?.state().clone());
                 states.iter_mut().skip(1).for_each(State::settle);
                 self.crash(&states)
@@ -316,6 +317,7 @@ impl World {
     }
 
     fn answer_all(&mut self, asks: &[Ask], verdicts: Vec<Verdict>) -> Result<(), String> {
+        self.note_refused(asks, &verdicts);
         match verdicts {
             _ if self.rng.chance(4) => {
                 // It was committed, and nobody was told.
@@ -330,6 +332,29 @@ impl World {
                 }
                 self.hear(ask, verdict)
             }),
+        }
+    }
+
+    /// Who does not hear that a letter was refused sends it again, after others.
+    fn note_refused(&mut self, asks: &[Ask], verdicts: &[Verdict]) {
+        for (ask, verdict) in asks.iter().zip(verdicts) {
+            if let (Ask::Letter(number), Verdict::Refused(_), false) = (ask, verdict, is_full(verdict)) {
+                self.asked.refused.insert(*number);
+            }
+        }
+    }
+
+    /// Nobody heard anything: letters may have been refused whose senders were not there.
+    fn note_strangers(&mut self, asks: &[Ask], before: Option<&State>) {
+        let was_there = |name: &str| before.is_some_and(|state| state.registry().agent(name).is_some());
+        let is_removed = |name: &str| asks.iter().any(|ask| matches!(ask, Ask::Remove(removed) if *removed == name));
+        for ask in asks {
+            if let Ask::Letter(number) = ask
+                && let Some(letter) = self.asked.letters.get(*number)
+                && (!was_there(letter.sender) || is_removed(letter.sender))
+            {
+                self.asked.refused.insert(*number);
+            }
         }
     }
 

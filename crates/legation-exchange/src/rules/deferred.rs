@@ -42,6 +42,11 @@ impl Deferred {
         self.0.is_empty()
     }
 
+    /// The messages that something waits with.
+    pub fn messages(&self) -> impl Iterator<Item = u64> {
+        self.0.keys().copied()
+    }
+
     /// What waits with each held message.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[Change])> {
         self.0.iter().map(|(message, waiting)| (*message, waiting.changes.as_slice()))

@@ -301,15 +301,18 @@ impl Holds {
         Some(hold)
     }
 
-    /// Drops every message that is one of those.
-    pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
+    /// Drops every message that is one of those. What was said because of them does not go on: says what that is.
+    pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) -> Vec<u64> {
         let gone: Vec<_> = self.held.keys().copied().filter(|message| is_one(*message)).collect();
+        let mut with = Vec::new();
         for message in gone {
             for said in self.said_with(message) {
-                self.refuse(said);
+                with.extend(self.refuse(said));
+                with.push(said);
             }
             self.take(message);
         }
+        with
     }
 
     /// A recipient is gone.
@@ -319,15 +322,13 @@ impl Holds {
         });
     }
 
-    /// A sender is gone: what was to wait until it may go on never does. Says which.
-    pub(crate) fn forget_suspended(&mut self, sender: u64) -> Vec<u64> {
+    /// A sender is gone: what was to wait until it may go on never does. Says which, and what was said because of it.
+    pub(crate) fn forget_suspended(&mut self, sender: u64) -> (Vec<u64>, Vec<u64>) {
         let suspended = |hold: &Hold| hold.reasons.iter().any(|own| matches!(own.lifts, Lifter::Resume(_)));
         let gone = self.held.iter().filter(|(_, hold)| hold.from == sender && suspended(hold));
         let gone: Vec<_> = gone.map(|(message, _)| *message).collect();
-        for message in &gone {
-            self.refuse(*message);
-        }
-        gone
+        let with = gone.iter().flat_map(|message| self.refuse(*message)).collect();
+        (gone, with)
     }
 
     pub(crate) fn remember(&mut self, message: u64, released: bool, by: &str) {
@@ -337,7 +338,8 @@ impl Holds {
         }
     }
 
-    pub(crate) fn apply(&mut self, change: &Change) {
+    /// Says what was said because of a message and does not go on with it.
+    pub(crate) fn apply(&mut self, change: &Change) -> Vec<u64> {
         match change {
             Change::Lifted { message, lifts, by, .. } => {
                 self.lift(*message, lifts);
@@ -349,8 +351,8 @@ impl Holds {
                 }
             }
             Change::Refused { message, by, .. } => {
-                self.refuse(*message);
                 self.remember(*message, false, by);
+                return self.refuse(*message);
             }
             Change::Claimed { message, by, until } => {
                 if let Some(hold) = self.held.get_mut(message) {
@@ -366,6 +368,7 @@ impl Holds {
             // The state takes back what was on its way.
             Change::Frozen { .. } => {}
         }
+        Vec::new()
     }
 
     pub(crate) fn lift(&mut self, message: u64, lifts: &Lifter) {

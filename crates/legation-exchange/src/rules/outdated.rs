@@ -2,6 +2,7 @@
 //! goes on: whoever asked hears one answer. Its sender is told.
 
 use super::{Change, Ruling, acl, cap, hold};
+use crate::agent::Agent;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
@@ -84,13 +85,21 @@ impl After {
         held.filter(|(message, changes)| !self.takes(state, *message, changes)).map(|(message, _)| message)
     }
 
-    /// Whether a held message is the result of a task that has ended. An overseer's word on one is not.
+    /// Whether a held message is the result of a task that has ended, also where its author is gone; or an overseer's word on
+    /// one that was handed over again since.
     fn has_ended(&self, state: &State, message: u64, task: u64) -> bool {
         let (Some(known), Some(hold)) = (state.rules.cap.task(task), state.rules.holds.get(message)) else {
             return false;
         };
-        let author = state.registry.since(hold.from);
-        author.is_some_and(|author| author.id == known.assignee) && (!known.is_open() || self.ended.contains(&task))
+        let is_over = !known.is_open() || self.ended.contains(&task);
+        let is_again = known.handed > message;
+        // Another may have the name of whoever worked on it then.
+        let is_new = |assignee: &Agent| assignee.since > message;
+        match state.registry.since(hold.from) {
+            Some(author) if author.id == known.assignee => is_over,
+            Some(_) => is_again,
+            None => is_again || (is_over && state.registry.agent(&known.assignee).is_none_or(is_new)),
+        }
     }
 
     /// Whether a held message still says something that was not said: the last step it takes fits.

@@ -1,5 +1,7 @@
 //! A held message changes nothing but itself until it goes on, and nothing at all if it is refused.
 
+mod gone;
+
 use crate::constraints::{below, one, propagate, signed};
 use crate::desk::{Desk, accepted, agent, by, refused};
 use crate::tasks::across::{acl, request};

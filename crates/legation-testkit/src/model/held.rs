@@ -4,9 +4,9 @@ use super::order::By;
 use super::{Check, Model, ensure};
 use crate::asked::Asked;
 use crate::letter::{Letter, Says};
-use legation_exchange::Accepted;
 use legation_exchange::rules::hold::Lifter;
 use legation_exchange::rules::{Change, acl, cap, hold, vlp};
+use legation_exchange::{Accepted, State};
 
 impl Model {
     /// What an entry with a held message changes at once is of that message alone.
@@ -46,6 +46,23 @@ impl Model {
             Some(number) => self.changes(asked, message, &changes, &By::Letter(asked.letter(number)?)),
             None => self.changes(asked, message, &changes, &By::Exchange),
         }
+    }
+
+    /// Nothing is kept for what is held no longer, and no result is held of a task that ended without it. One of a part waits
+    /// on when that ended with what it is part of, and is looked at when it would go on.
+    pub(super) fn nothing_else_waits(&self, state: &State) -> Check {
+        let left = state.rules().deferred.messages().find(|message| !self.holds.contains_key(message));
+        ensure(left.is_none(), || format!("{left:?} is not held, and something waits with it"))?;
+        let held = self.later.iter().filter(|(message, _)| self.holds.contains_key(message));
+        for (message, (_, changes)) in held {
+            let finishes = changes.iter().find_map(|change| match change {
+                Change::Cap(cap::Change::Finished { task }) => Some(*task),
+                _ => None,
+            });
+            let late = finishes.is_some_and(|task| self.has_ended_since(task, *message));
+            ensure(!late, || format!("{message} is held, and its task ended without it"))?;
+        }
+        Ok(())
     }
 
     /// A held message does not go on, and nor does what the exchange said because of it.

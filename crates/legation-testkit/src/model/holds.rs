@@ -12,8 +12,14 @@ use legation_exchange::{Accepted, Moment, Released};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+/// Who turns back what nobody refused.
+const US: &str = "the exchange";
 /// What is said of an answer that came too late.
 const OUTDATED: &str = "what it answers went on without it";
+/// What is said of what waits in a task that is over.
+const ENDED: &str = "the task has ended";
+/// What is said of what nobody decided on.
+const UNDECIDED: &str = "nobody decided in time";
 
 /// A message that waits.
 #[derive(Clone, Debug)]
@@ -119,14 +125,10 @@ impl Model {
                 }
                 ensure(lifted, || format!("what was lifted at {position} did not hold {message}"))
             }
-            Change::Refused { message, why, .. } if why == OUTDATED => {
-                let late = self.is_outdated(*message, beside);
-                ensure(late, || format!("{message} was refused at {position}, and still answers something"))?;
-                self.take_held(position, *message)?;
-                self.goes_nowhere(*message);
-                Ok(())
+            Change::Refused { message, why, by: who } if who == US => {
+                self.turned_back(position, *message, why, beside, by)
             }
-            Change::Refused { message, why, .. } => self.refused(asked, position, *message, why, by),
+            Change::Refused { message, .. } => self.refused(asked, position, *message, by),
             Change::Frozen { which: Which::From(since), reason } => {
                 let Lifter::Resume(agent) = &reason.lifts else { return Err(format!("{position} stops nobody")) };
                 let own = self.members.get(agent).is_some_and(|member| member.since == *since);
@@ -170,8 +172,32 @@ impl Model {
         }
     }
 
-    /// It does not go on: since somebody said so, nobody decided in time, or its task is over.
-    fn refused(&mut self, asked: &Asked, position: u64, message: u64, why: &str, by: &By<'_>) -> Check {
+    /// It does not go on by itself: what it answers is over, its task is, or nobody decided in time.
+    fn turned_back(&mut self, position: u64, message: u64, why: &str, beside: &[rules::Change], by: &By<'_>) -> Check {
+        let late = self.is_outdated(message, beside);
+        let by_itself = matches!(by, By::Exchange);
+        let own = self.results.get(&message).map_or(message, |(task, _)| *task);
+        let ended = self.tasks.get(&own).is_some_and(|task| !task.open || task.handed > message);
+        let held = self.take_held(position, message)?;
+        let undecided = held.until.is_some_and(|until| until <= self.now);
+        let fits = match why {
+            OUTDATED => late,
+            ENDED => by_itself && ended,
+            UNDECIDED => by_itself && undecided,
+            // What was said of it is erased.
+            "" => late || (by_itself && (ended || undecided)),
+            _ => false,
+        };
+        ensure(fits, || format!("{message} was refused at {position} for nothing: {why:?}"))?;
+        if why == UNDECIDED {
+            self.counts.reviews_fired += 1;
+        }
+        self.goes_nowhere(message);
+        Ok(())
+    }
+
+    /// It does not go on, since somebody said so.
+    fn refused(&mut self, asked: &Asked, position: u64, message: u64, by: &By<'_>) -> Check {
         let held = self.take_held(position, message)?;
         match by {
             By::Order(_) => by.asked(asked, &format!("refuse {message}"), position)?,
@@ -185,17 +211,7 @@ impl Model {
                 let refuses = letter.says == Says::Decides { approves: false };
                 ensure(fits && refuses, || format!("{} refused {message} at {position}", letter.sender))?;
             }
-            By::Exchange if why == "the task has ended" => {
-                let own = self.results.get(&message).map_or(message, |(task, _)| *task);
-                let task = self.tasks.get(&own);
-                let over = task.is_some_and(|task| !task.open || task.handed > message);
-                ensure(over, || format!("{message} was refused in an open task"))?;
-            }
-            By::Exchange => {
-                let over = held.until.is_some_and(|until| until <= self.now);
-                ensure(over, || format!("{message} was refused at {position}, before its time was over"))?;
-                self.counts.reviews_fired += 1;
-            }
+            By::Exchange => return Err(format!("nobody refused {message} at {position}")),
         }
         self.goes_nowhere(message);
         Ok(())

@@ -58,6 +58,12 @@ impl Model {
         self.lineage(number).any(|task| task.assignee == agent || task.delegator == agent)
     }
 
+    /// Whether a task ended by itself after this entry, or was handed over again.
+    pub(super) fn has_ended_since(&self, number: u64, entry: u64) -> bool {
+        let Some(task) = self.tasks.get(&number) else { return false };
+        task.handed > entry || (!task.open && self.lineage(number).skip(1).all(|above| above.open))
+    }
+
     /// Whether every grant of a task and those above lets a tool through.
     fn is_granted(&self, number: u64, tool: &str) -> bool {
         self.lineage(number).all(|task| task.granted.as_ref().is_none_or(|granted| granted.contains(tool)))

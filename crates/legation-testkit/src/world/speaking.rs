@@ -34,7 +34,7 @@ impl World {
             71..79 => self.decide(&state),
             79..81 => self.fail(&state),
             81..88 => self.answer(&state),
-            _ => Some(self.claim()),
+            _ => Some(self.claim(&state)),
         }
     }
 
@@ -222,14 +222,13 @@ impl World {
     }
 
     /// A claim: sure of itself without a source, for a person to see, in a session, or to stop one.
-    fn claim(&mut self) -> Draft {
-        let sender = self.anybody();
+    fn claim(&mut self, state: &State) -> Draft {
+        let (sender, thread) = self.seat(state);
         let mut to = To::One(self.anybody_but(sender));
-        let thread = self.rng.chance(70).then(|| self.rng.pick(&SESSIONS).map(|id| (*id).to_owned())).flatten();
-        let (mut body, says) = match self.rng.below(10) {
+        let (mut body, says) = match self.rng.below(11) {
             0..4 => (json!({"confidence": 0.95}), Says::Claims { waits: true }),
             4..6 => (json!({"safety": {"level": "review"}}), Says::Claims { waits: true }),
-            6 => (json!({"safety": {"level": "block"}}), Says::Blocks),
+            6 | 10 => (json!({"safety": {"level": "block"}}), Says::Blocks),
             7 => (json!({"confidence": 0.95, "provenance": ["a log"]}), Says::Claims { waits: false }),
             _ => (json!({}), Says::Claims { waits: false }),
         };
@@ -240,6 +239,20 @@ impl World {
             }
         }
         Draft { sender, to, dialect: Format::Vlp, kind: "claim", body, says, thread }
+    }
+
+    /// Somebody in a session that goes on, mostly; or anybody, in one or outside.
+    fn seat(&mut self, state: &State) -> (&'static str, Option<String>) {
+        let sessions = state.rules().vlp.sessions.after(None);
+        let open = sessions.filter(|(id, session)| SESSIONS.contains(id) && session.halted.is_none());
+        let seats =
+            open.flat_map(|(id, session)| session.parties.keys().map(move |party| (known(party), id.to_owned())));
+        let seats: Vec<_> = seats.filter_map(|(party, id)| Some((party?, id))).collect();
+        if let Some((party, id)) = self.rng.pick(&seats).cloned().filter(|_| self.rng.chance(60)) {
+            return (party, Some(id));
+        }
+        let sender = self.anybody();
+        (sender, self.rng.chance(70).then(|| self.rng.pick(&SESSIONS).map(|id| (*id).to_owned())).flatten())
     }
 }
 

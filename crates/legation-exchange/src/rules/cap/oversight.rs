@@ -15,6 +15,7 @@ use super::place::{Place, is_or_instance, oversees};
 use super::task::Task;
 use super::{tools, words};
 use crate::agent::Agent;
+use crate::mailbox::NOBODY;
 use crate::rules::hold::{self, Lifter, Reason};
 use crate::rules::{Case, Ruling, scan};
 use legation_protocol::cap::{Attachment, Body, Message};
@@ -83,10 +84,14 @@ fn result(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: 
 }
 
 /// A result takes the place of what the task's assignee gave as its result before and still waits: of two, nobody approves
-/// the older. Says which.
+/// the older. What another said of it, an overseer or whoever worked on it before, is not the assignee's to take back. Says
+/// which.
 pub(super) fn withdraw(case: &Case<'_>, number: u64, task: &Task, ruling: &mut Ruling) -> Vec<u64> {
+    let rules = &case.state.rules;
+    let author = case.speaker.agent().map_or(NOBODY, |agent| agent.since);
+    let is_own = |message: &u64| rules.holds.get(*message).is_some_and(|hold| hold.from == author);
     let reviewed = task.reviews.iter().filter(|(_, review)| review.is_final).map(|(message, _)| *message);
-    let replaced: Vec<_> = reviewed.chain(case.state.rules.deferred.results_of(number)).collect();
+    let replaced: Vec<_> = reviewed.chain(rules.deferred.results_of(number)).filter(is_own).collect();
     for message in &replaced {
         let (by, why) = (format!("agent {}", case.speaker.id()), "a later result takes its place".to_owned());
         ruling.change(hold::Change::Refused { message: *message, by, why }.into());

@@ -4,14 +4,14 @@
 use super::{Hold, Holds, Lifter};
 
 impl Holds {
-    /// It does not go on, and nor does what is said because of it.
-    pub(crate) fn refuse(&mut self, message: u64) {
-        for said in self.said_with(message) {
-            self.take(said);
-            self.refused.insert(said);
+    /// It does not go on, and nor does what is said because of it. Says what that is.
+    pub(crate) fn refuse(&mut self, message: u64) -> Vec<u64> {
+        let with = self.said_with(message);
+        for one in with.iter().chain([&message]) {
+            self.take(*one);
+            self.refused.insert(*one);
         }
-        self.take(message);
-        self.refused.insert(message);
+        with
     }
 
     /// It goes on, and so does what is said because of it; nobody need be shown it any more.
