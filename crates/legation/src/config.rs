@@ -215,6 +215,7 @@ impl ConfigFile {
                 idle: self.conversations.idle.0,
                 remembered: self.conversations.remembered.0,
             },
+            extended_acl: self.acl.extended,
             judge: self.judge.url.as_ref().map(|_| self.judge.on_timeout.into()),
             ..Policy::default()
         }
