@@ -339,6 +339,14 @@ mod tests {
     }
 
     #[test]
+    fn the_language_is_extended_where_that_is_asked_for() {
+        for (text, want) in [("", false), ("[acl]\nextended = false", false), ("[acl]\nextended = true", true)] {
+            let config = Config::check(toml::from_str(text).unwrap()).unwrap();
+            assert_eq!(config.engine.policy.extended_acl, want, "{text}");
+        }
+    }
+
+    #[test]
     fn where_anybody_may_register_no_tools_are_set_up() {
         let check = |text: &str| super::Config::check(parse(text).unwrap());
         let tools = "[[tools]]\nid = \"Data\"\ncommand = [\"data-server\"]";

@@ -197,7 +197,7 @@ fn whoever_signs_what_cannot_be_read_is_told_too() {
 
 #[test]
 fn whoever_asked_takes_it_back_where_the_language_is_extended() {
-    let house = House::under(Policy { extended_acl: true, ..Policy::default() });
+    let house = House::under(Policy { open_registration: true, extended_acl: true, ..Policy::default() });
     let (eddy, jules, mallory) = (house.admit("Eddy"), house.admit("Jules"), house.admit("Mallory"));
     let request = say(&house, &eddy, "TASK_REQUEST", "Jules", &json!({"payload": task("medium")}));
     hears(&house, &jules);
@@ -221,7 +221,7 @@ fn whoever_asked_takes_it_back_where_the_language_is_extended() {
     }
     let listed = house.ask("GET", "/v1/conversations?state=cancelled").by(&eddy.token).get().ok();
     assert_eq!(listed["conversations"].as_array().unwrap().len(), 1, "{listed}");
-    let explained = house.ask("GET", format!("/v1/explain/{cancel}")).by(&eddy.token).get().ok();
+    let explained = house.ask("GET", format!("/v1/messages/{cancel}/explain")).by(&eddy.token).get().ok();
     assert!(explained.to_string().contains("to cancelled"), "{explained}");
 }
 
