@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn the_language_is_extended_where_that_is_asked_for() {
         for (text, want) in [("", false), ("[acl]\nextended = false", false), ("[acl]\nextended = true", true)] {
-            let config = Config::check(toml::from_str(text).unwrap()).unwrap();
+            let config = super::Config::check(parse(text).unwrap()).unwrap();
             assert_eq!(config.engine.policy.extended_acl, want, "{text}");
         }
     }

@@ -44,17 +44,12 @@ fn whoever_was_asked_in_another_dialect_is_told_and_answers_no_more() {
             assert_eq!(heard.len(), 2, "{heard:?}");
             let told = &heard[1];
             assert!(!told.to_string().contains("Ignore"), "in words of the exchange's own");
-            match worker {
-                "analyst" => {
-                    assert_eq!((told["type"].as_str(), &told["task_id"]), (Some("message"), &heard[0]["task_id"]))
-                }
-                _ => {
-                    assert_eq!(
-                        (told["type"].as_str(), told["topic"].as_str()),
-                        (Some("notice"), Some("task_cancelled"))
-                    );
-                    assert_eq!(told["refers_to"], asked);
-                }
+            let kind = told["type"].as_str();
+            if worker == "analyst" {
+                assert_eq!((kind, &told["task_id"]), (Some("message"), &heard[0]["task_id"]));
+            } else {
+                assert_eq!((kind, told["topic"].as_str()), (Some("notice"), Some("task_cancelled")));
+                assert_eq!(told["refers_to"], asked);
             }
             let rules = desk.state.rules();
             assert_eq!(rules.acl.get(talk).unwrap().stage, Stage::Cancelled);
