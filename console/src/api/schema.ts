@@ -2501,7 +2501,7 @@ export interface components {
              * @description Where it stands.
              * @enum {string}
              */
-            readonly state: "requested" | "asked" | "accepted" | "overdue" | "rejected" | "result" | "failed" | "answered" | "answered_for" | "not_understood";
+            readonly state: "requested" | "asked" | "accepted" | "overdue" | "rejected" | "result" | "failed" | "answered" | "answered_for" | "not_understood" | "cancelled";
             /** @description Who may still answer, or did. */
             readonly with: readonly string[];
         };
@@ -7212,7 +7212,7 @@ export interface operations {
                 /** @description How many at most */
                 readonly limit?: number;
                 /** @description Only those that stand so */
-                readonly state?: "requested" | "asked" | "accepted" | "overdue" | "rejected" | "result" | "failed" | "answered" | "answered_for" | "not_understood";
+                readonly state?: "requested" | "asked" | "accepted" | "overdue" | "rejected" | "result" | "failed" | "answered" | "answered_for" | "not_understood" | "cancelled";
             };
             readonly header?: {
                 /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */

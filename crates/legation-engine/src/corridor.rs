@@ -88,20 +88,20 @@ impl Exchange {
         let Submission { bytes, credential, only, source, idempotency_key, trace } = submission;
         let who = credential.who();
         // limit, parse, validate: one pass over the bytes, then the rules of the dialect.
-        let received =
-            match Received::read_or_back(bytes).and_then(|received| self.signed_for_sender(received, &credential)) {
-                Ok(received) => received,
-                Err((rejection, bytes)) => {
-                    let digest = Digest::of_bytes(&bytes);
-                    return match self.puzzling(&credential, only, &bytes) {
-                        Some((agent, id)) => {
-                            let misunderstood = Misunderstood { agent, id, digest: digest.to_string(), rejection };
-                            self.enqueue_since(Input::Misunderstood(Box::new(misunderstood)), since).await
-                        }
-                        None => Ok(self.refuse(None, &who, source, &digest, rejection)),
-                    };
-                }
-            };
+        let read = Received::read_or_back(bytes).and_then(|received| self.in_language(received));
+        let received = match read.and_then(|received| self.signed_for_sender(received, &credential)) {
+            Ok(received) => received,
+            Err((rejection, bytes)) => {
+                let digest = Digest::of_bytes(&bytes);
+                return match self.puzzling(&credential, only, &bytes) {
+                    Some((agent, id)) => {
+                        let misunderstood = Misunderstood { agent, id, digest: digest.to_string(), rejection };
+                        self.enqueue_since(Input::Misunderstood(Box::new(misunderstood)), since).await
+                    }
+                    None => Ok(self.refuse(None, &who, source, &digest, rejection)),
+                };
+            }
+        };
         let dialect = received.message().dialect();
         // verify: who says this. How much its sender may say is asked once that is known.
         let proof = taken_here(dialect, only).and_then(|()| self.prove(&received, &credential));
@@ -135,6 +135,14 @@ impl Exchange {
             Some(digest) => pending.counted(self, source, digest),
             None => pending,
         })
+    }
+
+    /// What the language only plans cannot be read where the exchange does not extend it.
+    fn in_language(&self, received: Received) -> Result<Received, (Rejection, Box<[u8]>)> {
+        match received.beyond_language().filter(|_| !self.policies.borrow().extended_acl) {
+            Some(rejection) => Err((rejection, received.into_bytes())),
+            None => Ok(received),
+        }
     }
 
     /// Whose message cannot be read, and what it calls itself. Nothing if it is not that agent's own, or says itself

@@ -50,6 +50,8 @@ pub struct Policy {
     pub task_deadline: Duration,
     /// How long things take in conversations.
     pub talks: acl::Times,
+    /// Whether acts are taken that the ElizaOS agent language only plans: `CANCEL`.
+    pub extended_acl: bool,
     /// How much of one agent's may be open at once.
     pub shares: Shares,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
@@ -98,6 +100,7 @@ impl Default for Policy {
             judge: None,
             task_deadline: Duration::from_hours(168),
             talks: acl::Times::default(),
+            extended_acl: false,
             shares: Shares::default(),
             voice: None,
         }

@@ -304,7 +304,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     vcp::may_speak(case)?;
     match case.received.message() {
         Message::Vcp(envelope) => vcp::look(case, envelope, &mut ruling)?,
-        Message::Acl(_) if translate::goes_on(case) => {}
+        Message::Acl(message) if !acl::takes_back(message) && translate::goes_on(case) => {}
         Message::Acl(message) => {
             if !cap::decide_in_acl(case, message, &mut ruling)? {
                 acl::look(case, message, &mut ruling)?;
@@ -328,6 +328,9 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     scan::look(case, &mut ruling);
     translate::look(case, &mut ruling)?;
     cap::mark_unreviewed(case, &mut ruling);
+    if acl::withdraws(case) {
+        ruling.reasons.clear();
+    }
     if !ruling.reasons.is_empty() {
         waits::settle(case, &mut ruling)?;
     }

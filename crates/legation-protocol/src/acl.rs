@@ -1,5 +1,6 @@
 //! The ElizaOS agent communication language 0.1: ten communicative acts in one wrapper. It calls
-//! itself MCP; here it is ACL, and MCP means the Model Context Protocol.
+//! itself MCP; here it is ACL, and MCP means the Model Context Protocol. An eleventh, `CANCEL`, is only planned: as a
+//! document it is none, and an exchange that extends the language takes it.
 //!
 //! Agents speak through a [`Head`], which opens an exchange, and a [`Reply`], which answers a
 //! message and so cannot forget to name it.
@@ -57,4 +58,4 @@ pub use outcome::{Artifact, Failed, Failure, InformResult, Misunderstanding, Not
 pub use performative::Performative;
 pub use query::{QueryIf, QueryRef};
 pub use reply::{Ambiguous, Misfit, Reply, Tie};
-pub use task::{Accepted, DebugCode, Priority, Rejected, TaskAccept, TaskReject, TaskRequest};
+pub use task::{Accepted, Cancel, DebugCode, Priority, Rejected, TaskAccept, TaskReject, TaskRequest};

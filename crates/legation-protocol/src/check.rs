@@ -55,16 +55,21 @@ pub fn check(bytes: &[u8], expected: Option<Format>) -> Checked {
 
 /// Judges a document that has come through the front door.
 pub fn check_doc(doc: &Doc<'_>, expected: Option<Format>) -> Checked {
-    judged(doc, expected, &[])
+    judged(doc, expected, |_, _| {})
 }
 
 /// Judges a message that somebody sent. What an exchange holds for a person, rather than refuse it, is a
-/// warning here.
+/// warning here; and so is an act of a later version that it may take, where nothing else is wrong with it.
 pub(crate) fn check_sent(doc: &Doc<'_>) -> Checked {
-    judged(doc, None, &[Code::MissingProvenanceHighConfidence])
+    judged(doc, None, |content, out| {
+        out.forgive(Code::MissingProvenanceHighConfidence);
+        if content.is_some() && out.errors().all(|error| error.code == Code::UnknownPerformative) {
+            out.forgive(Code::UnknownPerformative);
+        }
+    })
 }
 
-fn judged(doc: &Doc<'_>, expected: Option<Format>, forgiven: &[Code]) -> Checked {
+fn judged(doc: &Doc<'_>, expected: Option<Format>, forgive: impl FnOnce(Option<&Content>, &mut Findings)) -> Checked {
     let mut out = Findings::new();
     let message = unwrapped(doc.root(), &mut out);
     let format = match expected {
@@ -73,9 +78,7 @@ fn judged(doc: &Doc<'_>, expected: Option<Format>, forgiven: &[Code]) -> Checked
     };
     let content =
         format.filter(|format| fits(*format, doc, &mut out)).and_then(|format| read(format, message, &mut out));
-    for code in forgiven {
-        out.forgive(*code);
-    }
+    forgive(content.as_ref(), &mut out);
     let content = content.filter(|_| !out.has_errors());
     Checked { format, content, violations: out.into_vec() }
 }

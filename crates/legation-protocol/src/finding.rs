@@ -103,7 +103,12 @@ impl Findings {
 
     /// Whether an error is among them.
     pub fn has_errors(&self) -> bool {
-        self.0.iter().any(|v| v.severity == Severity::Error)
+        self.errors().next().is_some()
+    }
+
+    /// The errors among them.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = &Violation> {
+        self.0.iter().filter(|v| v.severity == Severity::Error)
     }
 
     /// Makes warnings of the errors with this code.
@@ -111,6 +116,13 @@ impl Findings {
         for violation in self.0.iter_mut().filter(|violation| violation.code == code) {
             violation.severity = Severity::Warning;
         }
+    }
+
+    /// The refusal they add up to if what has this code is an error; nothing if none has.
+    pub(crate) fn unforgiven(mut self, code: Code) -> Option<Rejection> {
+        let place = self.0.iter().position(|violation| violation.code == code)?;
+        let first = Box::new(Violation { severity: Severity::Error, ..self.0.remove(place) });
+        Some(Rejection { first, rest: self.0, digest: None })
     }
 
     /// The refusal they add up to; without an error among them, `node` is called unreadable.

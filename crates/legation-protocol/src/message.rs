@@ -213,6 +213,23 @@ impl Received {
         self.digest
     }
 
+    /// Why it is refused where an agent says no more than its language defines: it has an act of a later version.
+    ///
+    /// ```
+    /// use legation_protocol::{Code, Received};
+    /// let cancel = br#"{"mcp_version":"0.1.0","message_id":"5b1f0c9e-3a77-4c1d-9a46-0f2d8e6b7c11",
+    ///     "performative":"CANCEL","sender":{"agent_id":"Eddy"},"receiver":{"agent_id":"Jules"},
+    ///     "in_reply_to":"5b1f0c9e-3a77-4c1d-9a46-0f2d8e6b7c10","language":"application/json",
+    ///     "ontology":"elizaos:ontology:general/task_request","timestamp":"2025-06-18T09:20:00Z","payload":{}}"#;
+    /// let received = Received::read(cancel.as_slice())?;
+    /// assert_eq!(received.beyond_language().unwrap().code(), Code::UnknownPerformative);
+    /// # Ok::<(), legation_protocol::Rejection>(())
+    /// ```
+    pub fn beyond_language(&self) -> Option<Rejection> {
+        let is_beyond = self.warnings.iter().any(|found| found.code == Code::UnknownPerformative);
+        is_beyond.then(|| Findings::from(self.warnings.clone()).unforgiven(Code::UnknownPerformative)).flatten()
+    }
+
     /// The SHOULDs it broke.
     pub fn warnings(&self) -> impl Iterator<Item = &Violation> {
         self.warnings.iter().filter(|v| v.severity == Severity::Warning)

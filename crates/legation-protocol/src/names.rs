@@ -1,20 +1,21 @@
 //! How types look on the wire: the names of enums, the texts of what is checked text.
 
-/// Gives an enum of plain variants its wire names: `ALL`, `as_str`, `named`, `Display`, `Serialize`.
+/// Gives an enum of plain variants its wire names: `ALL`, `as_str`, `named`, `Display`, `Serialize`. Those beyond the
+/// spec have names too, and are none of `ALL`.
 macro_rules! names {
-    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+    ($type:ident { $($variant:ident = $name:literal),+ $(,)? } $(beyond { $($more:ident = $called:literal),+ })?) => {
         impl $type {
             /// All values, in the spec's order.
             pub const ALL: &'static [$type] = &[$($type::$variant),+];
 
             /// The name on the wire.
             pub const fn as_str(self) -> &'static str {
-                match self { $($type::$variant => $name),+ }
+                match self { $($type::$variant => $name,)+ $($($type::$more => $called,)+)? }
             }
 
             /// The value with this name.
             pub fn named(name: &str) -> Option<Self> {
-                match name { $($name => Some($type::$variant),)+ _ => None }
+                match name { $($name => Some($type::$variant),)+ $($($called => Some($type::$more),)+)? _ => None }
             }
         }
 

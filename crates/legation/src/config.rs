@@ -215,6 +215,7 @@ impl ConfigFile {
                 idle: self.conversations.idle.0,
                 remembered: self.conversations.remembered.0,
             },
+            extended_acl: self.acl.extended,
             judge: self.judge.url.as_ref().map(|_| self.judge.on_timeout.into()),
             ..Policy::default()
         }
@@ -335,6 +336,14 @@ mod tests {
         }
         let config = check("[handshake]\nwait = \"2s\"\nhello = \"required\"").unwrap();
         assert_eq!(config.server.negotiation.wait.as_secs(), 2);
+    }
+
+    #[test]
+    fn the_language_is_extended_where_that_is_asked_for() {
+        for (text, want) in [("", false), ("[acl]\nextended = false", false), ("[acl]\nextended = true", true)] {
+            let config = super::Config::check(parse(text).unwrap()).unwrap();
+            assert_eq!(config.engine.policy.extended_acl, want, "{text}");
+        }
     }
 
     #[test]

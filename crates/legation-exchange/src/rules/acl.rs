@@ -1,8 +1,10 @@
 //! The rules of the ElizaOS agent language: conversations, and what the exchange says in them. A message
-//! that asks opens one; a message that answers moves it, if it comes from the right agent at the right time.
+//! that asks opens one; a message that answers moves it, if it comes from the right agent at the right time. Where the
+//! exchange extends the language, whoever asked may take it back.
 
 mod across;
 mod answer;
+mod cancel;
 mod directory;
 mod due;
 mod kept;
@@ -19,6 +21,7 @@ pub use talk::{Change, Due, Loss, Moved, Opening, Talk, What};
 
 pub(crate) use across::answers;
 pub(crate) use answer::has_declined;
+pub(crate) use cancel::{takes_back, withdraws};
 pub(crate) use due::{breaks_off, due};
 pub(crate) use open::ask_later;
 
@@ -67,12 +70,13 @@ impl Case<'_> {
 
 pub(crate) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
     let act = open::act_of(&message.content);
-    if case.group().is_some() && act != Ok(Act::Task) {
+    if case.group().is_some() && !matches!(act, Ok(Act::Task) | Err(Step::Cancel)) {
         let text = "this is a group: it takes a TASK_REQUEST and nothing else";
         return Err(Rejection::because(Code::UnknownRecipient, text).at("/receiver/agent_id"));
     }
     match act {
         Ok(act) => open::open(case, message, act, ruling),
+        Err(Step::Cancel) => cancel::cancel(case, message, ruling),
         Err(step) => answer::answer(case, message, step, ruling),
     }
 }

@@ -16,7 +16,7 @@ mod vlp;
 pub use links::{Link, Links, Stage, Step, Translation};
 pub use table::{Row, TABLE};
 
-pub(crate) use broken::{Why, answer_refused, call_off, due, halted, work_failed};
+pub(crate) use broken::{Why, answer_refused, call_off, due, halted, take_back, work_failed};
 
 use super::hold::{Lifter, Reason};
 use super::ruling::Heard;

@@ -1,5 +1,6 @@
 //! Conversations in the ElizaOS agent language: who says what when, and what the exchange says.
 
+mod cancelled;
 mod held;
 
 use crate::desk::{Desk, accepted, agent, by, refused};
@@ -47,6 +48,7 @@ fn payload(performative: &str) -> Value {
         "QUERY_REF" => json!({"reference": "latest_commit_hash"}),
         "QUERY_CAPABILITIES" => json!({"query_type": "summary"}),
         "INFORM_CAPABILITIES" => json!({"status": "success", "capabilities": {"topics": [], "actions": []}}),
+        "CANCEL" => json!({"reason": "Not needed any more."}),
         other => panic!("{other} is no performative"),
     }
 }
@@ -513,7 +515,7 @@ fn what_cannot_be_read_is_told_with_all_four_reasons() {
     // ACL 4.7
     let whole = acl("TASK_REQUEST", "Eddy", "Jules", 1, &payload("TASK_REQUEST"), &json!({}));
     for (text, reason) in [
-        (whole.replace("TASK_REQUEST", "CANCEL"), "unknown_performative"),
+        (whole.replace("TASK_REQUEST", "SUBSCRIBE"), "unknown_performative"),
         (whole.replacen('{', r#"{"language":"en","#, 1), "parsing_error"),
         (whole.replace("\"task_type\"", "\"type_of_task\""), "invalid_payload_structure"),
         (whole.replace("elizaos:ontology:code/python/debug_request", "two words"), "unknown_ontology"),

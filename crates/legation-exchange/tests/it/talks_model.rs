@@ -26,7 +26,7 @@ enum Move {
 }
 
 const NAMES: [&str; 3] = ["Eddy", "Jules", "Mallory"];
-const ACTS: [&str; 5] = ["TASK_ACCEPT", "TASK_REJECT", "INFORM_RESULT", "FAILURE", "NOT_UNDERSTOOD"];
+const ACTS: [&str; 6] = ["TASK_ACCEPT", "TASK_REJECT", "INFORM_RESULT", "FAILURE", "NOT_UNDERSTOOD", "CANCEL"];
 const ESTIMATE: u64 = 10;
 
 /// What is known of one conversation of Eddy with Jules.
@@ -38,8 +38,14 @@ struct Model {
 }
 
 impl Model {
-    /// Whether Jules may do this now, and where it leads.
-    fn after(self, act: usize) -> Option<Stage> {
+    /// Whether one of [`NAMES`] may do this now, and where it leads: Jules answers, and Eddy takes it back.
+    fn after(self, act: usize, from: usize) -> Option<Stage> {
+        let open = [Stage::Requested, Stage::Asked, Stage::Accepted, Stage::Overdue];
+        match (ACTS[act], NAMES[from]) {
+            ("CANCEL", "Eddy") => return open.contains(&self.stage).then_some(Stage::Cancelled),
+            ("CANCEL", _) | (_, "Eddy" | "Mallory") => return None,
+            _ => {}
+        }
         match (ACTS[act], self.is_task, self.stage) {
             ("TASK_ACCEPT", true, Stage::Requested) => Some(Stage::Accepted),
             ("TASK_REJECT", true, Stage::Requested) => Some(Stage::Rejected),
@@ -68,6 +74,7 @@ fn payload(act: &str) -> Value {
         "TASK_REJECT" => json!({"status": "rejected"}),
         "INFORM_RESULT" => json!({"task_status": "success", "result_summary": "s", "result_details": {"value": 1}}),
         "FAILURE" => json!({"status": "failure", "error_text": "e"}),
+        "CANCEL" => json!({}),
         _ => json!({"reason_code": "parsing_error"}),
     }
 }
@@ -86,6 +93,7 @@ proptest! {
     #[test]
     fn conversations_go_as_the_model_says(moves in moves()) {
         let mut desk = Desk::new();
+        desk.policy.extended_acl = true;
         for name in NAMES {
             desk.agent(name);
         }
@@ -104,7 +112,7 @@ proptest! {
                     let more = json!({"in_reply_to": id(about)});
                     let text = acl(ACTS[act], NAMES[from], to, number, &payload(ACTS[act]), &more);
                     let verdict = desk.send(&text, by(NAMES[from]));
-                    let expected = models[about].after(act).filter(|_| from == 1 && jules);
+                    let expected = models[about].after(act, from).filter(|_| jules);
                     prop_assert_eq!(matches!(verdict, Verdict::Accepted { .. }), expected.is_some(), "{:?} {:?}", a_move, verdict);
                     if let Some(stage) = expected {
                         models[about].stage = stage;

@@ -1,6 +1,7 @@
 //! Speaking across dialects: each row of the table both ways, and what has no counterpart.
 
 mod blocks;
+mod cancelled;
 mod lost;
 mod order;
 mod table;

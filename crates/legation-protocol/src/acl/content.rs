@@ -1,11 +1,11 @@
-//! The ten payloads under their performatives (section 4).
+//! The ten payloads under their performatives (section 4), and the one that is planned.
 
 use super::capabilities::{InformCapabilities, QueryCapabilities};
 use super::ontology::Term;
 use super::outcome::{Failure, InformResult, NotUnderstood, TaskStatus};
 use super::performative::Performative;
 use super::query::{QueryIf, QueryRef};
-use super::task::{TaskAccept, TaskReject, TaskRequest};
+use super::task::{Cancel, TaskAccept, TaskReject, TaskRequest};
 use crate::read::At;
 use serde::Serialize;
 
@@ -33,6 +33,8 @@ pub enum Content {
     QueryCapabilities(QueryCapabilities),
     /// Tells what an agent can do (4.9).
     InformCapabilities(InformCapabilities),
+    /// Takes a request back (planned in 8).
+    Cancel(Cancel),
 }
 
 impl Content {
@@ -49,6 +51,7 @@ impl Content {
             Content::NotUnderstood(_) => Performative::NotUnderstood,
             Content::QueryCapabilities(_) => Performative::QueryCapabilities,
             Content::InformCapabilities(_) => Performative::InformCapabilities,
+            Content::Cancel(_) => Performative::Cancel,
         }
     }
 
@@ -64,6 +67,7 @@ impl Content {
             Performative::NotUnderstood => Content::NotUnderstood(NotUnderstood::read(at)?),
             Performative::QueryCapabilities => Content::QueryCapabilities(QueryCapabilities::read(at)?),
             Performative::InformCapabilities => Content::InformCapabilities(InformCapabilities::read(at)?),
+            Performative::Cancel => Content::Cancel(Cancel::read(at)?),
         })
     }
 }
@@ -119,4 +123,5 @@ payloads! {
     NotUnderstood is Answering under MessageNotUnderstood,
     QueryCapabilities is Opening under CapabilityQuery,
     InformCapabilities is Answering under CapabilityInformation,
+    Cancel,
 }

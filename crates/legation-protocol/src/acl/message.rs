@@ -215,8 +215,11 @@ pub(super) fn identifier(at: At<'_, '_>) -> Option<String> {
 }
 
 fn performative(at: At<'_, '_>) -> Option<Performative> {
-    let spec = if at.node.text().is_some() { "ACL 4" } else { at.spec };
-    At { spec, ..at }.named(Code::UnknownPerformative)
+    let name = at.node.text();
+    let spec = if name.is_some() { "ACL 4" } else { at.spec };
+    // What is only planned is an error here too, but the rest of it can be read.
+    let planned = name.and_then(|name| Performative::named(&name));
+    At { spec, ..at }.named(Code::UnknownPerformative).or(planned)
 }
 
 fn party(at: At<'_, '_>, id: impl FnOnce(At<'_, '_>) -> Option<AgentId>) -> Option<Party> {

@@ -1,4 +1,4 @@
-//! The ten communicative acts (section 4) and which of them answers which.
+//! The ten communicative acts (section 4) and which of them answers which; and one that is planned (section 8).
 
 use crate::names::names;
 
@@ -25,6 +25,8 @@ pub enum Performative {
     QueryCapabilities,
     /// Tells what an agent can do (4.9).
     InformCapabilities,
+    /// Takes a request back (planned in 8). No version defines it: it is none of [`ALL`](Performative::ALL).
+    Cancel,
 }
 
 names!(Performative {
@@ -38,6 +40,8 @@ names!(Performative {
     NotUnderstood = "NOT_UNDERSTOOD",
     QueryCapabilities = "QUERY_CAPABILITIES",
     InformCapabilities = "INFORM_CAPABILITIES",
+} beyond {
+    Cancel = "CANCEL"
 });
 
 impl Performative {
@@ -53,6 +57,7 @@ impl Performative {
             Performative::NotUnderstood => "ACL 4.7",
             Performative::QueryCapabilities => "ACL 4.8",
             Performative::InformCapabilities => "ACL 4.9",
+            Performative::Cancel => "ACL 8",
         }
     }
 
@@ -68,7 +73,8 @@ impl Performative {
             Performative::TaskRequest
             | Performative::QueryIf
             | Performative::QueryRef
-            | Performative::QueryCapabilities => false,
+            | Performative::QueryCapabilities
+            | Performative::Cancel => false,
         }
     }
 
@@ -83,7 +89,8 @@ impl Performative {
             | Performative::TaskRequest
             | Performative::QueryIf
             | Performative::QueryRef
-            | Performative::QueryCapabilities => "message",
+            | Performative::QueryCapabilities
+            | Performative::Cancel => "message",
         }
     }
 
@@ -95,7 +102,7 @@ impl Performative {
             Performative::InformResult => {
                 matches!(asked, Performative::TaskRequest | Performative::QueryIf | Performative::QueryRef)
             }
-            Performative::Failure => !asked.is_answer(),
+            Performative::Failure => !asked.is_answer() && !matches!(asked, Performative::Cancel),
             Performative::NotUnderstood => !matches!(asked, Performative::NotUnderstood),
             Performative::InformCapabilities => matches!(asked, Performative::QueryCapabilities),
             // A new request or query may follow from anything.
@@ -103,6 +110,8 @@ impl Performative {
             | Performative::QueryIf
             | Performative::QueryRef
             | Performative::QueryCapabilities => true,
+            // It names what its own sender said.
+            Performative::Cancel => false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks: asked for, taken on, refused (sections 4.1, 4.2 and 4.5).
+//! Tasks: asked for, taken on, refused (sections 4.1, 4.2 and 4.5); and taken back, which is planned (section 8).
 
 use super::estimate::Estimate;
 use super::message::identifier;
@@ -191,5 +191,25 @@ impl TaskReject {
         let reason_code = o.nullable("reason_code", text);
         let reason_text = o.nullable("reason_text", any_text);
         Some(TaskReject { status: status?, reason_code, reason_text, extra: o.extra() })
+    }
+}
+
+/// Takes back a request or a query of its own sender, which the message names by `in_reply_to`. Section 8 plans it and
+/// says nothing of its payload.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Cancel {
+    /// Why, for a person to read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Members the spec does not define, kept as they came.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl Cancel {
+    pub(super) fn read(at: At<'_, '_>) -> Option<Cancel> {
+        let mut o = At { spec: "ACL 8", ..at }.object()?;
+        let reason = o.nullable("reason", any_text);
+        Some(Cancel { reason, extra: o.extra() })
     }
 }

@@ -8,7 +8,7 @@ use legation_protocol::acl::{
 };
 use legation_protocol::id::AgentId;
 use legation_protocol::json::Json;
-use legation_protocol::{Code, Extra, Timestamp, build, parse};
+use legation_protocol::{Code, Extra, Received, Rejection, Timestamp, build, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -179,6 +179,33 @@ fn an_unknown_act_is_told_before_all_else() {
     insta::assert_snapshot!(told.reason_text.unwrap(), @r#"unknown_performative: "CANCEL" is none of the values this member has (at /performative)"#);
     assert_eq!(spoil(&[version, term, payload]).reason_code, Misunderstanding::UnknownOntology);
     assert_eq!(spoil(&[version, payload]).reason_code, Misunderstanding::InvalidPayloadStructure);
+}
+
+/// A message as an exchange reads it, with this act and this payload.
+fn sent(act: &str, payload: &str) -> Result<Received, Rejection> {
+    let text = String::from_utf8(fixture("task-request-least.json")).unwrap();
+    let mut message: Value = serde_json::from_str(&text).unwrap();
+    message["performative"] = act.into();
+    message["payload"] = serde_json::from_str(payload).unwrap();
+    message["in_reply_to"] = "debug-1".into();
+    Received::read(message.to_string().into_bytes())
+}
+
+#[test]
+fn what_is_only_planned_is_read_where_it_was_sent_and_is_no_document() {
+    // ACL 8
+    let received = sent("CANCEL", r#"{"reason": "Not needed.", "more": 1}"#).unwrap();
+    assert_eq!(received.message().kind(), "CANCEL");
+    let legation_protocol::Message::Acl(cancel) = received.message() else { panic!("an ACL message") };
+    let Content::Cancel(payload) = &cancel.content else { panic!("a CANCEL") };
+    assert_eq!((payload.reason.as_deref(), payload.extra.len()), (Some("Not needed."), 1));
+    let as_document = parse::<Message>(received.bytes()).unwrap_err();
+    assert_eq!(received.beyond_language(), Some(as_document), "told as it is told of a document");
+    assert_eq!(sent("TASK_REJECT", r#"{"status": "rejected"}"#).unwrap().beyond_language(), None);
+    // Whatever else is wrong with it, that it is unknown comes first, as of any other unknown act.
+    for (act, payload) in [("CANCEL", r#"{"reason": 1}"#), ("CANCEL", "[]"), ("SUBSCRIBE", "{}")] {
+        assert_eq!(sent(act, payload).unwrap_err().code(), Code::UnknownPerformative, "{act} {payload}");
+    }
 }
 
 #[test]

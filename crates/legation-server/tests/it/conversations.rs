@@ -3,6 +3,7 @@
 
 use crate::house::{House, path_of};
 use crate::words::{Party, fresh_id, time_from_now};
+use legation_exchange::Policy;
 use legation_protocol::json::{Doc, Form, signed_bytes};
 use legation_protocol::sign::SecretKey;
 use serde_json::{Value, json};
@@ -192,6 +193,53 @@ fn whoever_signs_what_cannot_be_read_is_told_too() {
     send(&eddy.key).refused(422, "unknown_performative");
     let told = hears(&house, &eddy);
     assert_eq!((&told["performative"], &told["in_reply_to"]), (&json!("NOT_UNDERSTOOD"), &json!(id)));
+}
+
+#[test]
+fn whoever_asked_takes_it_back_where_the_language_is_extended() {
+    let house = House::under(Policy { open_registration: true, extended_acl: true, ..Policy::default() });
+    let (eddy, jules, mallory) = (house.admit("Eddy"), house.admit("Jules"), house.admit("Mallory"));
+    let request = say(&house, &eddy, "TASK_REQUEST", "Jules", &json!({"payload": task("medium")}));
+    hears(&house, &jules);
+    say(&house, &jules, "TASK_ACCEPT", "Eddy", &json!({"in_reply_to": request, "payload": {"status": "accepted"}}));
+    hears(&house, &eddy);
+    let back = json!({"in_reply_to": request, "payload": {"reason": "Found it."}});
+    house.send(&mallory, &acl("CANCEL", "Mallory", "Jules", &back).0).refused(403, "not_a_party");
+    house.send(&jules, &acl("CANCEL", "Jules", "Eddy", &back).0).refused(403, "not_a_party");
+    house.send(&eddy, &acl("CANCEL", "Eddy", "Jules", &json!({"payload": {}})).0).refused(422, "in_reply_to_missing");
+    let cancel = say(&house, &eddy, "CANCEL", "Jules", &back);
+    let heard = hears(&house, &jules);
+    assert_eq!((&heard["performative"], &heard["payload"]["reason"]), (&json!("CANCEL"), &json!("Found it.")));
+    // What was said stays said, and is read again from the record.
+    let house = house.restart();
+    let late = json!({"in_reply_to": request, "payload": result("success")});
+    house.send(&jules, &acl("INFORM_RESULT", "Jules", "Eddy", &late).0).refused(409, "task_state");
+    house.send(&eddy, &acl("CANCEL", "Eddy", "Jules", &back).0).refused(409, "task_state");
+    for party in [&eddy, &jules] {
+        assert_eq!(stands(&house, party, &request)["state"], "cancelled");
+        assert!(house.inbox(party, "")["messages"].as_array().unwrap().is_empty());
+    }
+    let listed = house.ask("GET", "/v1/conversations?state=cancelled").by(&eddy.token).get().ok();
+    assert_eq!(listed["conversations"].as_array().unwrap().len(), 1, "{listed}");
+    let explained = house.ask("GET", format!("/v1/messages/{cancel}/explain")).by(&eddy.token).get().ok();
+    assert!(explained.to_string().contains("to cancelled"), "{explained}");
+}
+
+#[test]
+fn where_the_language_is_not_extended_nothing_is_taken_back() {
+    let house = House::open();
+    let (eddy, jules) = (house.admit("Eddy"), house.admit("Jules"));
+    let request = say(&house, &eddy, "TASK_REQUEST", "Jules", &json!({"payload": task("medium")}));
+    hears(&house, &jules);
+    let (cancel, id) = acl("CANCEL", "Eddy", "Jules", &json!({"in_reply_to": request, "payload": {}}));
+    house.send(&eddy, &cancel).refused(422, "unknown_performative");
+    let told = hears(&house, &eddy);
+    assert_eq!((&told["performative"], &told["in_reply_to"]), (&json!("NOT_UNDERSTOOD"), &json!(id)));
+    assert_eq!(told["payload"]["reason_code"], "unknown_performative");
+    house.send(&jules, &cancel).refused(422, "unknown_performative");
+    house.ask("POST", "/v1/messages").json(&cancel).refused(422, "unknown_performative");
+    assert_eq!(stands(&house, &eddy, &request)["state"], "requested");
+    assert!(house.inbox(&jules, "")["messages"].as_array().unwrap().is_empty());
 }
 
 #[test]

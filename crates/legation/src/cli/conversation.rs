@@ -5,8 +5,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// Conversations in the ElizaOS agent language
 ///
-/// A `TASK_REQUEST` or a query opens one; it is over when it was rejected, answered, done or failed. What is
-/// over stays listed for a day. An agent's token shows its own, an operator's or auditor's all.
+/// A `TASK_REQUEST` or a query opens one; it is over when it was rejected, answered, done, failed or taken
+/// back. What is over stays listed for a day. An agent's token shows its own, an operator's or auditor's all.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
@@ -64,4 +64,5 @@ pub(crate) enum StateArg {
     Answered,
     AnsweredFor,
     NotUnderstood,
+    Cancelled,
 }

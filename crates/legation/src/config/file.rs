@@ -33,6 +33,7 @@ pub(crate) struct ConfigFile {
     pub(crate) dedup: DedupTable,
     pub(crate) rules: RulesTable,
     pub(crate) conversations: ConversationsTable,
+    pub(crate) acl: AclTable,
     pub(crate) scanning: ScanningTable,
     pub(crate) judge: JudgeTable,
     pub(crate) tools: Vec<ToolTable>,
@@ -170,6 +171,13 @@ pub(crate) struct ConversationsTable {
     pub(crate) directory_after: Span,
     pub(crate) idle: Span,
     pub(crate) remembered: Span,
+}
+
+/// What is taken beyond the ElizaOS agent language as it is defined.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AclTable {
+    pub(crate) extended: bool,
 }
 
 /// Who judges delegations; nobody without a URL.
@@ -350,6 +358,7 @@ impl Default for ConfigFile {
             dedup: DedupTable::default(),
             rules: RulesTable::default(),
             conversations: ConversationsTable::default(),
+            acl: AclTable::default(),
             scanning: ScanningTable::default(),
             judge: JudgeTable::default(),
             tools: Vec::new(),

@@ -3,7 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 19] = [
+pub(crate) const LIVE: [&str; 20] = [
     "hosts",
     "registration",
     "truth",
@@ -16,6 +16,7 @@ pub(crate) const LIVE: [&str; 19] = [
     "dedup",
     "rules",
     "conversations",
+    "acl",
     "scanning",
     "retention",
     "push",
@@ -86,7 +87,7 @@ mod tests {
             ("listen_mode = \"0660\"\n[record]\nsnapshot_every = 1", &["listen_mode", "record"]),
             ("data = \"/x\"\n[log]\nformat = \"json\"\nlevel = \"debug\"", &["data", "log.format"]),
             ("[[tools]]\nid = \"Docs\"\ncommand = [\"docs\"]", &["tools"]),
-            ("[judge]\nurl = \"https://judge.example/\"\n[conversations]\nidle = \"1h\"", &[]),
+            ("[judge]\nurl = \"https://judge.example/\"\n[conversations]\nidle = \"1h\"\n[acl]\nextended = true", &[]),
             ("[push]\nallow = [\"127.0.0.1:1\"]\n[alerts]\ncommand = [\"x\"]", &[]),
             ("[tls]\ncert = \"a\"\nkey = \"b\"", &["tls"]),
         ] {

@@ -126,6 +126,10 @@ idle = "{idle}"
 # How long a conversation that is over is remembered.
 remembered = "{talk_remembered}"
 
+[acl]
+# Whether whoever asked may take it back by a CANCEL, which the ElizaOS agent language plans and does not define.
+extended = false
+
 [scanning]
 # Whether what messages say is looked through for text that tries to steer whoever reads it. What is found stands beside
 # the message; from which severity on it waits for a person: "high", "medium" or "never".
@@ -258,6 +262,7 @@ mod tests {
             "[dedup]\n",
             "[rules]\n",
             "[conversations]\n",
+            "[acl]\n",
             "[scanning]\n",
             "[judge]\n",
             "[[tools]]\n",

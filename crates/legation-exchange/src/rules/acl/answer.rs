@@ -22,7 +22,8 @@ pub(super) fn answer(case: &Case<'_>, message: &Message, step: Step, ruling: &mu
             | Step::Capabilities
             | Step::RunLate
             | Step::AnswerFor
-            | Step::GiveUp => Err(out_of_order(message, "it answers nothing that was asked of its sender")),
+            | Step::GiveUp
+            | Step::Cancel => Err(out_of_order(message, "it answers nothing that was asked of its sender")),
         };
     };
     let by = case.speaker.id();
@@ -50,13 +51,25 @@ pub(super) fn answer(case: &Case<'_>, message: &Message, step: Step, ruling: &mu
 /// The conversation a message belongs to: by the request's id first, then by what its sender wanted to read
 /// in an answer. What is over only counts where nothing else is meant.
 fn answered<'c>(case: &Case<'c>, message: &Message) -> Result<Option<(u64, &'c Talk)>, Rejection> {
+    let requester = case.to.first().map_or("", String::as_str);
+    let is_own = |talk: &Talk| talk.opening.offered.contains(case.speaker.id());
+    named(case, message, requester, is_own, "this request is not the receiver's")
+}
+
+/// The same among those that one has asked. `is_own` are those in which the two who speak have a part.
+pub(super) fn named<'c>(
+    case: &Case<'c>,
+    message: &Message,
+    requester: &str,
+    is_own: impl Fn(&Talk) -> bool,
+    not_theirs: &'static str,
+) -> Result<Option<(u64, &'c Talk)>, Rejection> {
     let kept = &case.state.rules.acl;
     let (Some(named), Some(id)) = (&message.in_reply_to, message.refers_to()) else { return Ok(None) };
-    let requester = case.to.first().map_or("", String::as_str);
     if let Some(found) = kept.opened_by(requester, &id) {
         return Ok(Some(found));
     }
-    let own = || kept.awaiting(requester, named).filter(|(_, talk)| talk.opening.offered.contains(case.speaker.id()));
+    let own = || kept.awaiting(requester, named).filter(|(_, talk)| is_own(talk));
     let mut open = own().filter(|(_, talk)| talk.stage.is_open());
     match (open.next(), open.next()) {
         (Some(found), None) => Ok(Some(found)),
@@ -66,7 +79,7 @@ fn answered<'c>(case: &Case<'c>, message: &Message) -> Result<Option<(u64, &'c T
         }
         (None, _) => match own().last() {
             Some(found) => Ok(Some(found)),
-            None if kept.with_id(&id).next().is_some() => Err(no_party("this request is not the receiver's")),
+            None if kept.with_id(&id).next().is_some() => Err(no_party(not_theirs)),
             None => Ok(None),
         },
     }
@@ -112,7 +125,7 @@ fn may_puzzle(case: &Case<'_>, message: &Message) -> Result<(), Rejection> {
     }
 }
 
-fn moved(case: &Case<'_>, message: &Message, talk: u64, to: Stage) -> Moved {
+pub(super) fn moved(case: &Case<'_>, message: &Message, talk: u64, to: Stage) -> Moved {
     let talks = &case.policy.talks;
     let estimate = estimate(case, message);
     let due = match estimate {
@@ -149,7 +162,8 @@ fn outcome(content: &Content) -> Option<String> {
         | Content::TaskRequest(_)
         | Content::QueryIf(_)
         | Content::QueryRef(_)
-        | Content::QueryCapabilities(_) => None,
+        | Content::QueryCapabilities(_)
+        | Content::Cancel(_) => None,
     }
 }
 
@@ -227,10 +241,10 @@ fn tell_others(case: &Case<'_>, talk: &Talk, ruling: &mut Ruling) {
     }
 }
 
-fn out_of_order(message: &Message, text: impl Into<std::borrow::Cow<'static, str>>) -> Rejection {
+pub(super) fn out_of_order(message: &Message, text: impl Into<std::borrow::Cow<'static, str>>) -> Rejection {
     Rejection::because(Code::TaskState, text).at("/in_reply_to").by(message.performative().section())
 }
 
-fn no_party(text: &'static str) -> Rejection {
+pub(super) fn no_party(text: &'static str) -> Rejection {
     Rejection::because(Code::NotAParty, text).at("/in_reply_to")
 }

@@ -1,5 +1,6 @@
 //! How a conversation goes (sections 4 and 7.1): each step once, in order. A task is requested, accepted or
-//! rejected, and comes to a result or a failure; a query is asked, and answered, failed or not understood.
+//! rejected, and comes to a result or a failure; a query is asked, and answered, failed or not understood. Until then
+//! whoever asked may take either back, where the exchange extends the language.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,11 +62,13 @@ pub enum Stage {
     AnsweredFor,
     /// A message that made no sense to its receiver (4.7).
     NotUnderstood,
+    /// A task or a query that whoever asked has taken back (8).
+    Cancelled,
 }
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Stage; 10] = [
+    pub const ALL: [Stage; 11] = [
         Stage::Requested,
         Stage::Asked,
         Stage::Accepted,
@@ -76,6 +79,7 @@ impl Stage {
         Stage::Answered,
         Stage::AnsweredFor,
         Stage::NotUnderstood,
+        Stage::Cancelled,
     ];
 
     /// Its name.
@@ -91,6 +95,7 @@ impl Stage {
             Stage::Answered => "answered",
             Stage::AnsweredFor => "answered_for",
             Stage::NotUnderstood => "not_understood",
+            Stage::Cancelled => "cancelled",
         }
     }
 
@@ -103,7 +108,8 @@ impl Stage {
             | Stage::Failed
             | Stage::Answered
             | Stage::AnsweredFor
-            | Stage::NotUnderstood => false,
+            | Stage::NotUnderstood
+            | Stage::Cancelled => false,
         }
     }
 
@@ -122,20 +128,21 @@ impl Stage {
             Step::RunLate => (self == Stage::Accepted, Stage::Overdue),
             Step::AnswerFor => (asks(&[Act::QueryCapabilities]), Stage::AnsweredFor),
             Step::GiveUp => (self.is_open(), Stage::Failed),
+            Step::Cancel => (self.is_open(), Stage::Cancelled),
         };
         fits.then_some(to)
     }
 }
 
 impl Stage {
-    /// Whether an answer that was held and leads there still fits: what is over stays over, and each step comes once.
+    /// Whether a word that was held and leads there still fits: what is over stays over, and each step comes once.
     pub(crate) fn takes(self, act: Act, to: Stage) -> bool {
         match to {
             Stage::Accepted | Stage::Rejected => self == Stage::Requested,
             Stage::NotUnderstood => matches!(self, Stage::Requested | Stage::Asked),
             Stage::Overdue => self == Stage::Accepted,
             Stage::Result => matches!(self, Stage::Accepted | Stage::Overdue),
-            Stage::Failed => self.is_open(),
+            Stage::Failed | Stage::Cancelled => self.is_open(),
             // An agent's own word on what it can do is newer than the directory's.
             Stage::Answered => self == Stage::Asked || (self == Stage::AnsweredFor && act == Act::QueryCapabilities),
             Stage::AnsweredFor => self == Stage::Asked,
@@ -165,6 +172,8 @@ pub enum Step {
     AnswerFor,
     /// The exchange tells that nothing will come of it.
     GiveUp,
+    /// `CANCEL`, by whoever asked.
+    Cancel,
 }
 
 #[cfg(test)]
@@ -206,6 +215,29 @@ mod tests {
             &[Step::AnswerFor],
         ] {
             check(Act::Task, wrong, None);
+        }
+    }
+
+    #[test]
+    fn what_is_open_may_be_taken_back_and_is_over_then() {
+        use Step::{Accept, AnswerFor, Cancel, Capabilities, Failure, GiveUp, NotUnderstood, Reject, Result, RunLate};
+        let all = [Accept, Reject, Result, Failure, NotUnderstood, Capabilities, RunLate, AnswerFor, GiveUp, Cancel];
+        for act in [Act::Task, Act::QueryIf, Act::QueryRef, Act::QueryCapabilities] {
+            check(act, &[Cancel], Some(Stage::Cancelled));
+            for step in all {
+                check(act, &[Cancel, step], None);
+            }
+        }
+        check(Act::Task, &[Accept, Cancel], Some(Stage::Cancelled));
+        check(Act::Task, &[Accept, RunLate, Cancel], Some(Stage::Cancelled));
+        for over in [&[Reject][..], &[NotUnderstood], &[GiveUp], &[Accept, Result], &[Accept, Failure]] {
+            check(Act::Task, &[over, &[Cancel]].concat(), None);
+        }
+        check(Act::QueryIf, &[Result, Cancel], None);
+        check(Act::QueryCapabilities, &[AnswerFor, Cancel], None);
+        for stage in Stage::ALL {
+            assert_eq!(stage.takes(Act::Task, Stage::Cancelled), stage.is_open(), "{stage:?}");
+            assert!(!Stage::Cancelled.takes(Act::QueryCapabilities, stage), "{stage:?}");
         }
     }
 

@@ -24,6 +24,7 @@ pub(super) fn act_of(content: &Content) -> Result<Act, Step> {
         Content::Failure(_) => Err(Step::Failure),
         Content::NotUnderstood(_) => Err(Step::NotUnderstood),
         Content::InformCapabilities(_) => Err(Step::Capabilities),
+        Content::Cancel(_) => Err(Step::Cancel),
     }
 }
 

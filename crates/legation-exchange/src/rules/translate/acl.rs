@@ -53,7 +53,8 @@ pub(super) fn read(message: &Message) -> Option<Said> {
             Said::new(Act::Puzzled, puzzled.reason_text.clone().unwrap_or_default())
                 .with("code", Some(json!(puzzled.reason_code.as_str()))),
         ),
-        Content::QueryCapabilities(_) | Content::InformCapabilities(_) => None,
+        // Whoever asked takes it back by the rules of the language, which tell whoever was asked.
+        Content::QueryCapabilities(_) | Content::InformCapabilities(_) | Content::Cancel(_) => None,
     }
 }
 

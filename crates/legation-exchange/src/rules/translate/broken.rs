@@ -61,6 +61,46 @@ pub(crate) fn call_off(state: &State, original: u64, ruling: &mut Ruling) {
     cap::calls_off(state, original, ruling);
 }
 
+/// Whoever asked takes it back: what the exchange said for it is over, and whoever heard that is told. Whether the
+/// exchange has asked for it at all.
+pub(crate) fn take_back(state: &State, original: u64, ruling: &mut Ruling) -> bool {
+    let links = &state.rules.translations;
+    let asked = links.said_for(original).filter_map(|said| links.get(said)).filter(|link| link.is_ask());
+    let (asked, first): (Vec<_>, _) = (asked.collect(), ruling.heard.len());
+    call_off(state, original, ruling);
+    // Whoever has a task of it was told so already.
+    if ruling.heard.len() == first {
+        asked.iter().filter(|ask| ask.stage != Stage::Ended).for_each(|ask| not_awaited(state, ask, ruling));
+    }
+    if let Some(session) = halted(state, original) {
+        ruling.wait_from(first, session);
+    }
+    !asked.is_empty()
+}
+
+/// Tells whoever was asked, in its dialect, that nobody waits for an answer. In words of our own: they need no look.
+fn not_awaited(state: &State, ask: &Link, ruling: &mut Ruling) {
+    let asked = &ask.translation;
+    let Some(party) = state.registry.agent(&asked.to) else { return };
+    let (dialect, said) = (asked.said_in, Said::new(Act::Talk, "Nobody waits for an answer to this any more."));
+    let scene = Scene {
+        to: name_in(party, dialect).to_owned(),
+        refers_to: Some(asked.said.clone()),
+        thread: asked.said_thread.clone(),
+        entry: asked.original,
+        ontology: None,
+        is_question: ask.is_question(),
+        id: asked.id.clone(),
+        digest: None,
+        from: json!({ "message_id": asked.id, "dialect": asked.dialect.to_string(), "position": asked.original }),
+    };
+    ruling.say(party.id.clone(), move |origin| match dialect {
+        Format::Cap => super::cap::write(&said, &scene, &origin),
+        Format::Vlp => super::vlp::take_back(&said, &scene, &origin),
+        Format::Acl | Format::Vcp | Format::Hello | Format::Manifest => None,
+    });
+}
+
 /// What was asked and came to nobody is told, where no conversation or task of its own does.
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
     let (ask, loss) = state.rules.translations.first_lost()?;

@@ -20,7 +20,7 @@ pub struct Row {
 const NONE: &str = "–";
 
 /// Everything the exchange says in another dialect. `→` is only said, `←` only understood, neither is both.
-pub const TABLE: [Row; 12] = [
+pub const TABLE: [Row; 13] = [
     Row {
         says: "asks for work",
         acl: "`TASK_REQUEST`",
@@ -84,6 +84,14 @@ pub const TABLE: [Row; 12] = [
         vlp: "`notice`, topic `not_understood`",
         vcp: NONE,
         lost: "the reason code comes as data",
+    },
+    Row {
+        says: "takes it back",
+        acl: "← `CANCEL`",
+        cap: "→ `message`",
+        vlp: "→ `notice`, topic `task_cancelled`",
+        vcp: NONE,
+        lost: "the reason: the exchange says it in words of its own",
     },
     Row {
         says: "says something",

@@ -18,6 +18,9 @@ const TOPICS: [(&str, Act); 4] = [
     ("not_understood", Act::Puzzled),
 ];
 
+/// The topic of a notice that a task is taken back. Only the exchange says it: nobody takes one back in VLP.
+const CANCELLED: &str = "task_cancelled";
+
 /// Who does not say how sure it is, is not sure.
 const UNSAID: f64 = 0.5;
 
@@ -90,6 +93,15 @@ pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legat
         ..message
     };
     Some(legation_protocol::Message::Vlp(Box::new(message)))
+}
+
+/// A notice that nobody waits any more.
+pub(super) fn take_back(said: &Said, scene: &Scene, origin: &Origin) -> Option<legation_protocol::Message> {
+    let mut message = write(said, scene, origin)?;
+    if let legation_protocol::Message::Vlp(message) = &mut message {
+        message.topic = Some(CANCELLED.to_owned());
+    }
+    Some(message)
 }
 
 fn topic(act: Act) -> Option<&'static str> {

@@ -65,7 +65,8 @@ const fn in_acl(kind: Performative) -> Does {
         | Performative::TaskReject
         | Performative::Failure
         | Performative::NotUnderstood
-        | Performative::InformCapabilities => Does::Finishes,
+        | Performative::InformCapabilities
+        | Performative::Cancel => Does::Finishes,
     }
 }
 

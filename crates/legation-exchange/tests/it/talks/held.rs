@@ -13,30 +13,30 @@ use std::time::Duration;
 
 impl Story {
     /// Says something in which the scan finds what holds it; gives where it is held.
-    fn suspect(&mut self, performative: &str, from: &str, to: &str, more: &Value) -> u64 {
+    pub(super) fn suspect(&mut self, performative: &str, from: &str, to: &str, more: &Value) -> u64 {
         self.next += 1;
         let text = super::acl(performative, from, to, self.next, &payload(performative), more);
         held(&self.desk.suspect(&text, by(from), High))
     }
 
-    fn held_answer(&mut self, performative: &str, from: &str, about: u64) -> u64 {
+    pub(super) fn held_answer(&mut self, performative: &str, from: &str, about: u64) -> u64 {
         self.suspect(performative, from, "Eddy", &json!({"in_reply_to": id(about)}))
     }
 
     /// A person's word on what is held; and then all that follows by itself.
-    fn decide(&mut self, message: u64, says: Says) {
+    pub(super) fn decide(&mut self, message: u64, says: Says) {
         let digest = self.desk.state.rules().holds.get(message).unwrap().digest.clone().unwrap();
         let order = Box::new(Directive::Review(Review { message, says, digest, why: "looked at it".to_owned() }));
         accepted(&self.desk.ask(Input::Order { order, who: Who::operator() }));
         self.desk.passes(Duration::ZERO);
     }
 
-    fn heard(&self, performative: &str) -> usize {
+    pub(super) fn heard(&self, performative: &str) -> usize {
         self.reads("Eddy").iter().filter(|(act, _, _)| act == performative).count()
     }
 
     /// Whether a held message was refused, and is not held any more.
-    fn is_refused(&self, message: u64) -> bool {
+    pub(super) fn is_refused(&self, message: u64) -> bool {
         let holds = &self.desk.state.rules().holds;
         holds.get(message).is_none() && !holds.went_on(message)
     }

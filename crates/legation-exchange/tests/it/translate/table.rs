@@ -128,6 +128,7 @@ fn utterances() -> Vec<Utterance> {
             in_acl("NOT_UNDERSTOOD", json!({"reason_code": "parsing_error"})),
         ),
         answers("did not understand", Vlp, "notice", in_vlp("notice", topic("not_understood"))),
+        answers("takes it back", Acl, "CANCEL", in_acl("CANCEL", json!({}))),
         says("says something", Cap, "message", in_cap("message", json!({"content": "Hm."}))),
         says("says something", Vlp, "notice", in_vlp("notice", json!({}))),
         says("raises an alarm", Vcp, "escalation", |to, _| alarm("info", to).replace("child", "boss")),
@@ -165,6 +166,7 @@ fn speaker(dialect: Format) -> &'static str {
 /// to whom stands below, and who raises an alarm stands below whom it tells.
 fn stage(utterance: &Utterance, to: Format) -> Desk {
     let mut desk = babel();
+    desk.policy.extended_acl = true;
     desk.policy.voice = Some(Voice::new(key(9)));
     desk.signing_agent("boss", 7);
     let other = if to == Format::Vcp { OTHER } else { "other" };
@@ -213,7 +215,14 @@ fn asked(desk: &mut Desk, from: Format, speaker: &str) -> String {
 fn said(utterance: &Utterance, to: Format) -> Result<Value, Code> {
     let (mut desk, me) = (stage(utterance, to), speaker(utterance.dialect));
     let other = if to == Format::Vcp { OTHER } else { "other" };
-    let about = utterance.answers.then(|| asked(&mut desk, to, me));
+    let about = match utterance.row {
+        // Who takes something back has asked for it.
+        Some("takes it back") => {
+            sent(&mut desk, me, &request(6, other));
+            Some("5b1f0c9e-3a77-4c1d-9a46-000000000006".to_owned())
+        }
+        _ => utterance.answers.then(|| asked(&mut desk, to, me)),
+    };
     if let (Some(about), "INFORM_RESULT" | "FAILURE") = (&about, utterance.kind) {
         sent(&mut desk, me, &acl("TASK_ACCEPT", 6, ("ide", EXCHANGE), Some(about), &json!({"status": "accepted"})));
     }
@@ -298,6 +307,7 @@ fn every_row_and_every_kind_is_looked_at() {
     let kinds: BTreeSet<_> = all.iter().map(|said| said.kind).collect();
     // A correction needs what it corrects, and a constitution is announced to all: neither is read as anything.
     let want = [
+        "CANCEL",
         "FAILURE",
         "INFORM_CAPABILITIES",
         "INFORM_RESULT",
