@@ -56,8 +56,10 @@ test("filters are in the address and narrow the list", async () => {
   await line(page, "T1.1").waitFor({ state: "detached" });
   assert.match(page.url(), /state=failed/);
   await page.getByLabel("State").selectOption("all");
+  await line(page, "T1.1").waitFor();
   await page.getByLabel("Words in its id or parties").fill("t1.1");
   await line(page, "T1.2").waitFor({ state: "detached" });
+  await line(page, "T1.1").waitFor();
   assert.equal(await page.locator(".rows .line").count(), 2, "what it is a part of stays above it");
   await page.context().close();
 });
