@@ -1,6 +1,6 @@
 //! Speaking across dialects. When the one recipient does not speak the dialect a message is in, the exchange says
 //! the same in one it speaks, as its own message that names the original; what comes back finds its way the same
-//! way. [`TABLE`] is all it can say: the rest is refused, never guessed.
+//! way. The [table](published) is all it can say: the rest is refused, never guessed.
 
 mod acl;
 mod broken;
@@ -14,7 +14,7 @@ mod vcp;
 mod vlp;
 
 pub use links::{Link, Links, Stage, Step, Translation};
-pub use table::{Row, TABLE};
+pub use table::published;
 
 pub(crate) use broken::{Why, answer_refused, call_off, due, halted, take_back, work_failed};
 
@@ -25,10 +25,10 @@ use super::{Case, Change, Finding, Ruling, scan};
 use crate::effect::Accepted;
 use conversation::Conversation;
 use legation_protocol::vcp::Origin;
-use legation_protocol::vlp::{Kind, Level};
 use legation_protocol::{Code, Format, Message, Rejection};
 use said::{Act, Said, Scene};
 use serde_json::{Value, json};
+use table::About;
 
 /// The dialects the exchange translates into, as they are tried. VCP says little that another dialect says.
 const INTO: [Format; 4] = [Format::Acl, Format::Cap, Format::Vlp, Format::Vcp];
@@ -99,7 +99,7 @@ fn go_instead(spoken: Vec<Spoken>, to: &str, ruling: &mut Ruling) {
 fn answers_something(case: &Case<'_>) -> Result<(), Rejection> {
     let Message::Vlp(message) = case.received.message() else { return Ok(()) };
     let to_us = message.receiver.as_deref().is_some_and(|to| case.policy.is_exchange(to));
-    if !to_us || message.kind != Kind::Response || message.judged().declared == Level::Block {
+    if !to_us || !vlp::does(message, Act::Result, &About::default()) {
         return Ok(());
     }
     let text = "it answers nothing that the exchange has asked its sender for anybody";
@@ -115,19 +115,29 @@ fn no_words(case: &Case<'_>) -> Rejection {
 
 /// What a message says, whatever its dialect.
 fn read(message: &Message, talk: &Conversation<'_>) -> Option<Said> {
-    let said = match message {
-        Message::Vcp(envelope) => vcp::read(envelope),
-        Message::Acl(message) => acl::read(message),
-        Message::Cap(message) => cap::read(message),
-        Message::Vlp(message) => vlp::read(message),
-    }?;
-    // A question takes no final word: whatever is said to it is its answer. After that an overseer is just talked to.
-    let is_open =
-        |ask: &Link| ask.is_question() && (ask.stage != Stage::Ended || ask.translation.dialect == Format::Acl);
-    let answers = said.act == Act::Talk && talk.ask.is_some_and(is_open) && talk.is_asked();
-    let inquires = said.act == Act::Ask && talk.inquiry.is_some();
-    let instead = answers.then_some(Act::Result).or(inquires.then_some(Act::Inquire));
-    Some(Said { act: instead.unwrap_or(said.act), ..said })
+    let about = talk.about();
+    match message {
+        Message::Vcp(envelope) => vcp::read(envelope, &about),
+        Message::Acl(message) => acl::read(message, &about),
+        Message::Cap(message) => cap::read(message, &about),
+        Message::Vlp(message) => vlp::read(message, &about),
+    }
+}
+
+/// The same in a dialect, if that has words for it.
+fn write(dialect: Format, said: &Said, scene: &Scene, origin: &Origin) -> Option<Message> {
+    match dialect {
+        Format::Acl => acl::write(said, scene, origin),
+        Format::Cap => cap::write(said, scene, origin),
+        Format::Vlp => vlp::write(said, scene, origin),
+        Format::Vcp => vcp::write(said, scene, origin),
+        Format::Hello | Format::Manifest => None,
+    }
+}
+
+/// Whether a message asks about work, if it comes from its overseer.
+pub(in crate::rules) fn inquires(message: &legation_protocol::vlp::Message) -> bool {
+    vlp::does(message, Act::Inquire, &About { oversees: true, ..About::default() })
 }
 
 /// A message the exchange is about to say.
@@ -162,13 +172,7 @@ fn speak(case: &Case<'_>, ruling: &Ruling, talk: &Conversation<'_>, said: &Said,
 fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64, bool)) -> Option<Spoken> {
     let (dialect, position, waits) = how;
     let (words, scene) = (said.clone(), scene(case, talk, said.act, dialect));
-    let write = move |origin: &Origin| match dialect {
-        Format::Acl => acl::write(&words, &scene, origin),
-        Format::Cap => cap::write(&words, &scene, origin),
-        Format::Vlp => vlp::write(&words, &scene, origin),
-        Format::Vcp => vcp::write(&words, &scene, origin),
-        Format::Hello | Format::Manifest => None,
-    };
+    let write = move |origin: &Origin| write(dialect, &words, &scene, origin);
     let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
     let translation = Translation { waits, ..pair(case, talk, said.act, &message) };
     Some(Spoken { translation, words: Box::new(move |origin| write(&origin)) })

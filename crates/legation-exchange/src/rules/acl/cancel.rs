@@ -37,7 +37,7 @@ pub(super) fn cancel(case: &Case<'_>, message: &Message, ruling: &mut Ruling) ->
     let Some(to) = talk.stage.after(talk.opening.act, Step::Cancel) else {
         return Err(out_of_order(message, format!("the conversation is over: it is {}", talk.stage.as_str())));
     };
-    tell(case, position, talk, ruling);
+    tell(case, message, position, talk, ruling);
     ruling.change(Change::Moved(Box::new(moved(case, message, position, to))).into());
     Ok(())
 }
@@ -58,7 +58,7 @@ fn is_for(case: &Case<'_>, talk: &Talk) -> bool {
 }
 
 /// Whoever is awaited hears it. What was held has never been asked: it goes to nobody, and never will.
-fn tell(case: &Case<'_>, position: u64, talk: &Talk, ruling: &mut Ruling) {
+fn tell(case: &Case<'_>, message: &Message, position: u64, talk: &Talk, ruling: &mut Ruling) {
     let holds = &case.state.rules.holds;
     if holds.never_went(position) {
         if holds.get(position).is_some() {
@@ -66,7 +66,7 @@ fn tell(case: &Case<'_>, position: u64, talk: &Talk, ruling: &mut Ruling) {
             ruling.change(hold::Change::Refused { message: position, by, why }.into());
         }
         ruling.instead = Some(Vec::new());
-    } else if translate::take_back(case.state, position, ruling) {
+    } else if translate::take_back(case.state, message, position, ruling) {
         ruling.instead = Some(Vec::new());
     } else if talk.opening.group.is_some() {
         ruling.instead = Some(talk.awaited().map(str::to_owned).collect());

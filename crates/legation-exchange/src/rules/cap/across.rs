@@ -95,18 +95,22 @@ pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut R
     }
 }
 
-/// Whoever the task that this entry opened was for waits no longer: it is over, and its assignee is told.
-pub(crate) fn calls_off(state: &State, task: u64, ruling: &mut Ruling) {
+/// Whoever the task that this entry opened was for waits no longer: it is over, and its assignee is told, by an error
+/// if that has a code.
+pub(crate) fn calls_off(state: &State, task: u64, code: Option<ErrorCode>, ruling: &mut Ruling) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
     ruling.change(Change::Closed { task }.into());
     let text = format!("Nobody waits for {} any more.", known.id);
-    words::tell(state, known, &known.assignee, text, ruling);
+    match code {
+        Some(code) => words::error(state, known, &known.assignee, code, text, ruling),
+        None => words::tell(state, known, &known.assignee, text, ruling),
+    }
 }
 
 /// Nothing comes of the task that this entry opened, as the exchange knows.
-pub(crate) fn breaks_off(state: &State, task: u64, text: &str, ruling: &mut Ruling) {
+pub(crate) fn breaks_off(state: &State, task: u64, code: ErrorCode, text: &str, ruling: &mut Ruling) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
-    let (code, by) = (ErrorCode::Internal, "the exchange".to_owned());
+    let by = "the exchange".to_owned();
     ruling.change(Change::Erred { task, code: code.number(), by, fails: true, rejected: false }.into());
     words::error(state, known, &known.delegator, code, text.to_owned(), ruling);
 }

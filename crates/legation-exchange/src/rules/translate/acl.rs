@@ -1,9 +1,11 @@
 //! The side of the ElizaOS agent language. It has no words for plain talk, alarms, rules and blocks.
 
-use super::said::{Act, Said, Scene, filled, value};
+use super::said::{Said, Scene, filled, value};
+use super::table::{self, About};
+use crate::rules::acl::Step;
 use legation_protocol::acl::{
     Answering, Content, Failure, Head, InformResult, Message, MessageId, Misunderstanding, NotUnderstood, Ontology,
-    Reply, TaskAccept, TaskReject, TaskRequest, TaskStatus, Term,
+    Performative, Reply, TaskAccept, TaskReject, TaskRequest, TaskStatus, Term,
 };
 use legation_protocol::id::AgentId;
 use legation_protocol::vcp::Origin;
@@ -12,50 +14,41 @@ use serde_json::{Value, json};
 /// The term for a task that was asked for in another dialect.
 const TASK: &str = "elizaos:ontology:general/task_request";
 
-pub(super) fn read(message: &Message) -> Option<Said> {
-    let about = Some(json!(message.ontology.as_str()));
-    match &message.content {
-        Content::TaskRequest(task) => Some(
-            Said::new(Act::Ask, &*task.task_description)
-                .with("task_type", Some(json!(task.task_type)))
-                .with("task_parameters", Some(task.task_parameters.to_value()))
-                .with("priority", task.priority.map(|priority| json!(priority.as_str())))
-                .with("ontology", about),
-        ),
+pub(super) fn read(message: &Message, about: &About<'_>) -> Option<Said> {
+    let act = table::understood(|row| row.acl, about, |word| word == message.performative())?;
+    Some(match &message.content {
+        Content::TaskRequest(task) => Said::new(act, &*task.task_description)
+            .with("task_type", Some(json!(task.task_type)))
+            .with("task_parameters", Some(task.task_parameters.to_value()))
+            .with("priority", task.priority.map(|priority| json!(priority.as_str())))
+            .with("ontology", Some(json!(message.ontology.as_str()))),
         Content::QueryIf(query) => {
             let condition = query.condition.to_value();
-            Some(Said::new(Act::Question, format!("Is this so? {condition}")).with("condition", Some(condition)))
+            Said::new(act, format!("Is this so? {condition}")).with("condition", Some(condition))
         }
         Content::QueryRef(query) => {
             let text = format!("What is the value of {:?}?", query.reference);
-            Some(Said::new(Act::Question, text).with("reference", Some(json!(query.reference))))
+            Said::new(act, text).with("reference", Some(json!(query.reference)))
         }
-        Content::TaskAccept(accept) => Some(
-            Said::new(Act::Accept, accept.comments.clone().unwrap_or_default())
-                .with("task_id_assigned", accept.task_id_assigned.as_ref().map(|id| json!(id)))
-                .with("estimated_completion_time", accept.estimated_completion_time.as_ref().and_then(value)),
-        ),
-        Content::TaskReject(reject) => Some(
-            Said::new(Act::Reject, reject.reason_text.clone().unwrap_or_default())
-                .with("code", reject.reason_code.as_ref().map(|code| json!(code))),
-        ),
-        Content::InformResult(result) => Some(
-            Said::new(Act::Result, &*result.result_summary)
-                .with("task_status", Some(json!(result.task_status.as_str())))
-                .with("result_details", Some(result.result_details.to_value()))
-                .with("artifacts", result.artifacts.as_ref().and_then(value)),
-        ),
-        Content::Failure(failure) => Some(
-            Said::new(Act::Failure, &*failure.error_text)
-                .with("code", failure.error_code.as_ref().map(|code| json!(code))),
-        ),
-        Content::NotUnderstood(puzzled) => Some(
-            Said::new(Act::Puzzled, puzzled.reason_text.clone().unwrap_or_default())
-                .with("code", Some(json!(puzzled.reason_code.as_str()))),
-        ),
-        // Whoever asked takes it back by the rules of the language, which tell whoever was asked.
-        Content::QueryCapabilities(_) | Content::InformCapabilities(_) | Content::Cancel(_) => None,
-    }
+        Content::TaskAccept(accept) => Said::new(act, accept.comments.clone().unwrap_or_default())
+            .with("task_id_assigned", accept.task_id_assigned.as_ref().map(|id| json!(id)))
+            .with("estimated_completion_time", accept.estimated_completion_time.as_ref().and_then(value)),
+        Content::TaskReject(reject) => Said::new(act, reject.reason_text.clone().unwrap_or_default())
+            .with("code", reject.reason_code.as_ref().map(|code| json!(code))),
+        Content::InformResult(result) => Said::new(act, &*result.result_summary)
+            .with("task_status", Some(json!(result.task_status.as_str())))
+            .with("result_details", Some(result.result_details.to_value()))
+            .with("artifacts", result.artifacts.as_ref().and_then(value)),
+        Content::Failure(failure) => {
+            Said::new(act, &*failure.error_text).with("code", failure.error_code.as_ref().map(|code| json!(code)))
+        }
+        Content::NotUnderstood(puzzled) => Said::new(act, puzzled.reason_text.clone().unwrap_or_default())
+            .with("code", Some(json!(puzzled.reason_code.as_str()))),
+        // In words of our own: they need no look.
+        Content::Cancel(_) => Said::new(act, "Nobody waits for an answer to this any more."),
+        // What an agent can do is told to whoever speaks the language.
+        Content::QueryCapabilities(_) | Content::InformCapabilities(_) => return None,
+    })
 }
 
 /// What an answer to it is to carry, and the field it is in.
@@ -77,41 +70,63 @@ pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legat
         receiver: AgentId::named(&scene.to).ok()?,
         timestamp: origin.timestamp.clone(),
     };
-    let mut message = if said.act == Act::Ask {
-        let task = TaskRequest::new("delegated", filled(&said.text, "See the parameters."), said.details.clone());
-        head.request_about(task, Ontology::parse(TASK).ok()?)
-    } else {
-        answered(said, scene, head)?
-    };
+    let mut message = worded(said, scene, head)?;
     message.extra.insert("translated_from".to_owned(), scene.from.clone().into());
     Some(legation_protocol::Message::Acl(Box::new(message)))
 }
 
-fn answered(said: &Said, scene: &Scene, head: Head) -> Option<Message> {
+fn worded(said: &Said, scene: &Scene, head: Head) -> Option<Message> {
     let text = |otherwise| filled(&said.text, otherwise);
     let code = said.code().map(str::to_owned);
-    match said.act {
-        Act::Accept => {
+    match table::word_for(|row| row.acl, &scene.about(said), said.act)? {
+        Performative::TaskRequest => {
+            let task = TaskRequest::new("delegated", text("See the parameters."), said.details.clone());
+            Some(head.request_about(task, Ontology::parse(TASK).ok()?))
+        }
+        Performative::TaskAccept => {
             let comments = Some(said.text.clone()).filter(|text| !text.is_empty());
             answer(head, scene, TaskAccept { comments, ..TaskAccept::default() })
         }
-        Act::Reject => {
+        Performative::TaskReject => {
             let reason_text = Some(said.text.clone());
             answer(head, scene, TaskReject { reason_code: code, reason_text, ..TaskReject::default() })
         }
-        Act::Result => {
+        Performative::InformResult => {
             let message = answer(head, scene, result(said, scene))?;
             let field = field(scene, &message.ontology)?;
             Some(message.about(field))
         }
-        Act::Failure => answer(head, scene, Failure { error_code: code, ..Failure::new(text("It broke down.")) }),
-        Act::Puzzled => {
+        Performative::Failure => {
+            answer(head, scene, Failure { error_code: code, ..Failure::new(text("It broke down.")) })
+        }
+        Performative::NotUnderstood => {
             let reason = Misunderstanding::from(code.unwrap_or_else(|| "not_understood".to_owned()));
             answer(head, scene, NotUnderstood::because(reason, text("It made no sense.")))
         }
-        Act::Ask | Act::Question | Act::Inquire | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => {
-            None
-        }
+        // What these want cannot be told from what others say.
+        Performative::QueryIf
+        | Performative::QueryRef
+        | Performative::QueryCapabilities
+        | Performative::InformCapabilities
+        | Performative::Cancel => None,
+    }
+}
+
+/// What somebody's answer does to a conversation of the language.
+pub(super) fn step(said: &Said) -> Option<Step> {
+    let about = About { code: said.code(), ..About::default() };
+    match table::word_for(|row| row.acl, &about, said.act)? {
+        Performative::TaskAccept => Some(Step::Accept),
+        Performative::TaskReject => Some(Step::Reject),
+        Performative::InformResult => Some(Step::Result),
+        Performative::Failure => Some(Step::Failure),
+        Performative::NotUnderstood => Some(Step::NotUnderstood),
+        Performative::TaskRequest
+        | Performative::QueryIf
+        | Performative::QueryRef
+        | Performative::QueryCapabilities
+        | Performative::InformCapabilities
+        | Performative::Cancel => None,
     }
 }
 

@@ -3,12 +3,14 @@
 
 use super::links::{Link, Stage, Step};
 use super::said::{Act, Said, Scene};
+use super::table::About;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::voice::name_in;
 use crate::rules::{Change, Ruling, acl, cap};
 use crate::state::State;
 use legation_protocol::Format;
+use legation_protocol::acl::Message;
 use serde_json::{Value, json};
 
 /// What is told: a code for programs, and words.
@@ -58,19 +60,21 @@ pub(crate) fn call_off(state: &State, original: u64, ruling: &mut Ruling) {
     for ask in asked.filter(|link| link.is_ask() && link.stage != Stage::Ended) {
         ruling.change(Change::BrokenOff { ask: ask.position });
     }
-    cap::calls_off(state, original, ruling);
+    cap::calls_off(state, original, super::cap::error(Act::Cancel), ruling);
 }
 
 /// Whoever asked takes it back: what the exchange said for it is over, and whoever heard that is told. Whether the
 /// exchange has asked for it at all.
-pub(crate) fn take_back(state: &State, original: u64, ruling: &mut Ruling) -> bool {
+pub(crate) fn take_back(state: &State, message: &Message, original: u64, ruling: &mut Ruling) -> bool {
+    let about = About { takes_back: true, ..About::default() };
+    let Some(said) = super::acl::read(message, &about) else { return false };
     let links = &state.rules.translations;
     let asked = links.said_for(original).filter_map(|said| links.get(said)).filter(|link| link.is_ask());
     let (asked, first): (Vec<_>, _) = (asked.collect(), ruling.heard.len());
     call_off(state, original, ruling);
     // Whoever has a task of it was told so already.
     if ruling.heard.len() == first {
-        asked.iter().filter(|ask| ask.stage != Stage::Ended).for_each(|ask| not_awaited(state, ask, ruling));
+        asked.iter().filter(|ask| ask.stage != Stage::Ended).for_each(|ask| not_awaited(state, ask, &said, ruling));
     }
     if let Some(session) = halted(state, original) {
         ruling.wait_from(first, session);
@@ -78,11 +82,11 @@ pub(crate) fn take_back(state: &State, original: u64, ruling: &mut Ruling) -> bo
     !asked.is_empty()
 }
 
-/// Tells whoever was asked, in its dialect, that nobody waits for an answer. In words of our own: they need no look.
-fn not_awaited(state: &State, ask: &Link, ruling: &mut Ruling) {
+/// Tells whoever was asked, in its dialect, that nobody waits for an answer.
+fn not_awaited(state: &State, ask: &Link, said: &Said, ruling: &mut Ruling) {
     let asked = &ask.translation;
     let Some(party) = state.registry.agent(&asked.to) else { return };
-    let (dialect, said) = (asked.said_in, Said::new(Act::Talk, "Nobody waits for an answer to this any more."));
+    let (dialect, said) = (asked.said_in, said.clone());
     let scene = Scene {
         to: name_in(party, dialect).to_owned(),
         refers_to: Some(asked.said.clone()),
@@ -94,11 +98,7 @@ fn not_awaited(state: &State, ask: &Link, ruling: &mut Ruling) {
         digest: None,
         from: json!({ "message_id": asked.id, "dialect": asked.dialect.to_string(), "position": asked.original }),
     };
-    ruling.say(party.id.clone(), move |origin| match dialect {
-        Format::Cap => super::cap::write(&said, &scene, &origin),
-        Format::Vlp => super::vlp::take_back(&said, &scene, &origin),
-        Format::Acl | Format::Vcp | Format::Hello | Format::Manifest => None,
-    });
+    ruling.say(party.id.clone(), move |origin| super::write(dialect, &said, &scene, &origin));
 }
 
 /// What was asked and came to nobody is told, where no conversation or task of its own does.
@@ -113,7 +113,11 @@ fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, r
     let (original, first) = (ask.translation.original, ruling.heard.len());
     match ask.translation.dialect {
         Format::Acl => acl::breaks_off(state, policy, now, original, why.code, why.text, ruling),
-        Format::Cap => cap::breaks_off(state, original, why.text, ruling),
+        Format::Cap => {
+            if let Some(code) = super::cap::error(Act::Failure) {
+                cap::breaks_off(state, original, code, why.text, ruling);
+            }
+        }
         Format::Vlp => in_vlp(state, ask, why, ruling),
         Format::Vcp | Format::Hello | Format::Manifest => {}
     }
@@ -145,5 +149,5 @@ fn in_vlp(state: &State, ask: &Link, why: Why<'_>, ruling: &mut Ruling) {
         digest: None,
         from: json!({ "message_id": asked.said, "dialect": asked.said_in.to_string(), "position": ask.position }),
     };
-    ruling.say(party.id.clone(), move |origin| super::vlp::write(&said, &scene, &origin));
+    ruling.say(party.id.clone(), move |origin| super::write(Format::Vlp, &said, &scene, &origin));
 }

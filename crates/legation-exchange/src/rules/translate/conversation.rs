@@ -1,13 +1,12 @@
 //! Between whom something is to be translated, and what was said between them before.
 
-use super::links::{Link, Stage};
+use super::links::{Link, Stage, Step};
 use super::said::{Act, Said};
+use super::table::About;
 use crate::agent::Agent;
 use crate::rules::voice::name_in;
 use crate::rules::{Case, cap};
 use crate::who::PRINCIPALS;
-use legation_protocol::cap::Body;
-use legation_protocol::vlp::Level;
 use legation_protocol::{Code, Format, Message, Recipients, Rejection};
 use std::collections::BTreeMap;
 
@@ -104,6 +103,14 @@ impl<'c> Conversation<'c> {
         self.ask.is_some_and(|ask| ask.translation.to == self.speaker && ask.translation.from == self.hearer.id())
     }
 
+    /// What the meaning of the sender's words depends on. Where a question was answered, an overseer is just talked to.
+    pub(super) fn about(&self) -> About<'static> {
+        let is_open =
+            |ask: &Link| ask.is_question() && (ask.stage != Stage::Ended || ask.translation.dialect == Format::Acl);
+        let answers = self.ask.is_some_and(is_open) && self.is_asked();
+        About { answers, oversees: self.inquiry.is_some(), ..About::default() }
+    }
+
     /// Whether this takes on what nobody has taken on.
     pub(super) fn takes_on(&self, act: Act) -> bool {
         let is_new = self.ask.is_some_and(|ask| ask.stage == Stage::Asked && !ask.is_question());
@@ -119,6 +126,7 @@ impl<'c> Conversation<'c> {
             | Act::Result
             | Act::Failure
             | Act::Puzzled
+            | Act::Cancel
             | Act::Talk
             | Act::Alarm(_)
             | Act::Ack
@@ -219,7 +227,7 @@ fn named<'c>(case: &Case<'c>, message: &Message) -> BTreeMap<&'c str, &'c Link> 
 /// The last thing the exchange said to somebody for a session. Whoever blocks one need not name what it stops there.
 fn within<'c>(case: &Case<'c>, message: &Message, hearer: &str) -> Option<&'c Link> {
     let Message::Vlp(blocking) = message else { return None };
-    if blocking.judged().declared != Level::Block {
+    if !super::vlp::does(blocking, Act::Block, &About::default()) {
         return None;
     }
     let (links, session) = (&case.state.rules.translations, case.state.rules.vlp.sessions.get(blocking.thread()?)?);
@@ -234,7 +242,7 @@ fn meant<'c>(case: &Case<'c>, mut found: BTreeMap<&'c str, &'c Link>) -> BTreeMa
     let asked =
         |link: &Link| ask_of(case, link).filter(|ask| ask.is_question() && ask.translation.to == case.speaker.id());
     let is_open = |link: &Link| asked(link).is_some_and(|ask| ask.stage != Stage::Ended);
-    let ends = message.is_final == Some(true) || matches!(message.body, Body::ErrorResponse { .. });
+    let ends = super::cap::act(message, &About::default()).is_some_and(|act| act.step() == Step::Ends);
     if found.len() > 1 && !ends && found.values().any(|link| is_open(link)) {
         found.retain(|_, link| is_open(link));
     } else if found.len() > 1 && found.values().any(|link| asked(link).is_none()) {

@@ -3,7 +3,6 @@
 
 use super::conversation::Conversation;
 use super::said::{Act, Said};
-use crate::rules::cap::Answer;
 use crate::rules::{Case, Ruling, acl, cap};
 use legation_protocol::{Format, Rejection};
 
@@ -37,36 +36,15 @@ pub(super) fn open(
 pub(super) fn follow(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, ruling: &mut Ruling) {
     let Some(ask) = talk.ask.filter(|_| talk.is_asked()) else { return };
     let asked = ask.translation.original;
-    match (ask.translation.dialect, said.act) {
-        (Format::Acl, act) => {
-            let step = match act {
-                Act::Accept => acl::Step::Accept,
-                Act::Reject => acl::Step::Reject,
-                Act::Result => acl::Step::Result,
-                Act::Failure => acl::Step::Failure,
-                Act::Puzzled => acl::Step::NotUnderstood,
-                Act::Ask
-                | Act::Question
-                | Act::Inquire
-                | Act::Talk
-                | Act::Alarm(_)
-                | Act::Ack
-                | Act::Rules
-                | Act::Block => return,
-            };
+    match ask.translation.dialect {
+        Format::Acl => {
+            let Some(step) = super::acl::step(said) else { return };
             acl::answers(case, asked, step, said.code(), ruling);
         }
-        (Format::Cap, act) => {
-            let answer = match act {
-                Act::Result => Answer::Result,
-                Act::Reject => Answer::Error(super::cap::refusal(said.code()).number()),
-                Act::Failure => Answer::Error(500),
-                Act::Puzzled => Answer::Error(400),
-                Act::Accept | Act::Talk => Answer::Talk,
-                Act::Ask | Act::Question | Act::Inquire | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => return,
-            };
+        Format::Cap => {
+            let Some(answer) = super::cap::answer(said, ask.is_question()) else { return };
             cap::answers(case, asked, answer, ruling);
         }
-        (Format::Vcp | Format::Vlp | Format::Hello | Format::Manifest, _) => {}
+        Format::Vcp | Format::Vlp | Format::Hello | Format::Manifest => {}
     }
 }

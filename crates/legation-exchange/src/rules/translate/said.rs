@@ -1,6 +1,7 @@
 //! What a message says, whatever its dialect: the middle between any two.
 
 use super::links::Step;
+use super::table::About;
 use legation_protocol::json::Json;
 use legation_protocol::vcp::Severity;
 use serde_json::{Map, Value};
@@ -24,6 +25,8 @@ pub(super) enum Act {
     Failure,
     /// Tells that the question made no sense.
     Puzzled,
+    /// Takes back what was asked.
+    Cancel,
     /// Anything else.
     Talk,
     /// Raises an alarm.
@@ -49,7 +52,7 @@ impl Act {
             Act::Question | Act::Inquire => Step::Questions,
             Act::Accept => Step::Accepts,
             Act::Reject | Act::Result | Act::Failure | Act::Puzzled => Step::Ends,
-            Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => Step::Says,
+            Act::Cancel | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => Step::Says,
         }
     }
 
@@ -128,4 +131,11 @@ pub(super) struct Scene {
     pub(super) digest: Option<String>,
     /// All that is told of the original.
     pub(super) from: Value,
+}
+
+impl Scene {
+    /// What the words for it depend on.
+    pub(super) fn about<'s>(&self, said: &'s Said) -> About<'s> {
+        About { answers: self.is_question, code: said.code(), ..About::default() }
+    }
 }

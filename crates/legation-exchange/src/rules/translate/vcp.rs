@@ -1,19 +1,19 @@
 //! VCP's side of the table: alarms and rules are said in other dialects, and nothing is said in VCP but that something
 //! is blocked.
 
-use super::said::{Act, Said, Scene, value};
+use super::said::{Said, Scene, value};
+use super::table::{self, About, InVcp};
 use legation_protocol::id::AgentId;
-use legation_protocol::vcp::{Constraint, ConstraintPropagate, CreedUri, Envelope, Origin, Other, Payload, Role, Rule};
+use legation_protocol::vcp::{
+    Constraint, ConstraintPropagate, CreedUri, Envelope, Escalation, Origin, Other, Payload, Role, Rule,
+};
 use serde_json::json;
 
-pub(super) fn read(envelope: &Envelope) -> Option<Said> {
+pub(super) fn read(envelope: &Envelope, about: &About<'_>) -> Option<Said> {
+    let act = table::understood(|row| row.vcp, about, |word| is(&envelope.payload, word))?;
     match &envelope.payload {
-        // An acknowledgement is for whoever raised the alarm, in VCP.
-        Payload::Escalation(alarm) if !matches!(alarm.role(), Ok(Role::Alarm | Role::Propagated(_))) => {
-            Some(Said::new(Act::Ack, &*alarm.reason))
-        }
         Payload::Escalation(alarm) => Some(
-            Said::new(Act::Alarm(alarm.severity), &*alarm.reason)
+            Said::new(act, &*alarm.reason)
                 .with("severity", Some(json!(alarm.severity.as_str())))
                 .with("context", value(&alarm.context))
                 .with("blocked_action", alarm.blocked_action.as_ref().map(|action| json!(action)))
@@ -23,21 +23,35 @@ pub(super) fn read(envelope: &Envelope) -> Option<Said> {
             let named: Vec<_> = rules.constraints.iter().map(|constraint| constraint.rule.name()).collect();
             let text = format!("From now on these rules hold for you: {}.", named.join(", "));
             Some(
-                Said::new(Act::Rules, text)
+                Said::new(act, text)
                     .with("constraints", value(&rules.constraints))
                     .with("propagation_mode", value(&rules.propagation_mode)),
             )
         }
+        // These are for whoever speaks VCP.
         Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => None,
+    }
+}
+
+fn is(payload: &Payload, word: InVcp) -> bool {
+    let raises = |alarm: &Escalation| matches!(alarm.role(), Ok(Role::Alarm | Role::Propagated(_)));
+    match word {
+        InVcp::Escalation(severity) => {
+            matches!(payload, Payload::Escalation(alarm) if alarm.severity == severity && raises(alarm))
+        }
+        InVcp::Ack => matches!(payload, Payload::Escalation(alarm) if !raises(alarm)),
+        InVcp::Constraints => matches!(payload, Payload::ConstraintPropagate(_)),
+        InVcp::Notice(_) => false,
     }
 }
 
 /// A rule that asks for nothing, as the exchange tells everything in VCP.
 pub(super) fn write(said: &Said, scene: &Scene, origin: &Origin) -> Option<legation_protocol::Message> {
-    if said.act != Act::Block {
-        return None;
-    }
-    let (code, about) = ("blocked", scene.refers_to.as_ref().unwrap_or(&scene.id));
+    let code = match table::word_for(|row| row.vcp, &scene.about(said), said.act)? {
+        InVcp::Notice(code) => code,
+        InVcp::Escalation(_) | InVcp::Ack | InVcp::Constraints => return None,
+    };
+    let about = scene.refers_to.as_ref().unwrap_or(&scene.id);
     let value = json!({
         "code": code, "message": said.text, "about": about, "details": said.details, "translated_from": scene.from,
     });

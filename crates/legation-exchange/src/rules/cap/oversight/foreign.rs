@@ -3,10 +3,9 @@
 use super::SPEC;
 use super::verdict::{Held, apply, waiting};
 use crate::rules::cap::change::Change;
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Ruling, translate};
 use legation_protocol::acl::{self, Content};
 use legation_protocol::cap::Decision;
-use legation_protocol::vlp::{Kind, Level};
 use legation_protocol::{Code, Message, Rejection};
 use serde_json::Value;
 
@@ -31,7 +30,7 @@ impl Inquiry<'_> {
 /// waits for its sender's word.
 pub(in crate::rules) fn asks_in_vlp<'c>(case: &Case<'c>) -> Result<Option<Inquiry<'c>>, Rejection> {
     let (Message::Vlp(query), Some(agent)) = (case.received.message(), case.speaker.agent()) else { return Ok(None) };
-    if query.kind != Kind::Query || query.judged().declared == Level::Block {
+    if !translate::inquires(query) {
         return Ok(None);
     }
     let names_something = query.references().next().is_some();
