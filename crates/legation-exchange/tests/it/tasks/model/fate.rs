@@ -1,20 +1,23 @@
 //! How the model's tasks end, go on and fall due.
 
-use super::world::{Model, Name, Rights, Stage, Work};
+use super::world::{Held, Model, Name, Rights, Stage, Work};
 
 /// How long a task may take without a deadline of its own, and how long a person's word is waited for.
 pub(super) const USUAL: u64 = 168;
-const REVIEW: u64 = 24;
+pub(super) const REVIEW: u64 = 24;
 
 /// How the tasks name the exchange.
 pub(super) const EXCHANGE: Name = "the exchange";
 
 impl Model {
     /// Nobody works on a task any more, and nothing waits in it.
-    fn end(&mut self, task: u64, stage: Stage) {
-        let task = self.tasks.get_mut(&task).unwrap();
+    fn end(&mut self, number: u64, stage: Stage) {
+        let task = self.tasks.get_mut(&number).unwrap();
         (task.stage, task.asked_user) = (stage, false);
         task.works.clear();
+        if task.waits {
+            self.held.remove(&number);
+        }
     }
 
     /// What is below a task and not done is over for good.
@@ -104,6 +107,25 @@ impl Model {
         }
     }
 
+    /// A held delegation goes on: whoever it is for has a part in the task, or is handed it once more.
+    pub(super) fn let_go(&mut self, message: u64) {
+        let Held { task: number, shows, .. } = self.held.remove(&message).unwrap();
+        let task = self.tasks.get_mut(&number).unwrap();
+        if number == message {
+            task.waits = false;
+            self.shown.extend(shows);
+        } else if task.is_open() {
+            self.hand_over(message, number);
+        }
+    }
+
+    /// A held delegation does not go on.
+    pub(super) fn call_off(&mut self, message: u64) {
+        if self.held.remove(&message).is_some_and(|held| held.task == message) {
+            self.close(message);
+        }
+    }
+
     /// What waits for a word is taken out of its task.
     pub(super) fn take(&mut self, message: u64) -> (u64, Work) {
         let mut tasks = self.tasks.iter_mut();
@@ -119,7 +141,7 @@ impl Model {
         self.agents.get_mut(who).unwrap().manifest = Some(manifest);
         let holds = |holder: Name| holder == who || before.base(holder) == Some(who);
         let now = self.clone();
-        for task in self.tasks.values_mut().filter(|task| task.is_open() && holds(task.assignee)) {
+        for task in self.tasks.values_mut().filter(|task| task.is_open() && !task.waits && holds(task.assignee)) {
             if task.versions.is_empty() {
                 task.versions.push(before.rights(task.assignee).unwrap_or_default());
             }
@@ -155,6 +177,10 @@ impl Model {
     pub(super) fn pass(&mut self, hours: u64) {
         self.now += hours;
         let now = self.now;
+        let late: Vec<_> = self.held.iter().filter(|(_, held)| held.until <= now).map(|(held, _)| *held).collect();
+        for message in late {
+            self.call_off(message);
+        }
         for number in self.tasks.keys().copied().collect::<Vec<_>>() {
             let task = self.tasks.get_mut(&number).unwrap();
             task.works.retain(|_, work| work.until.is_none_or(|until| until > now));

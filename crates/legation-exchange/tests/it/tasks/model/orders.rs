@@ -1,7 +1,7 @@
 //! What the model says of orders, reviews and registrations.
 
 use super::words::Fate;
-use super::world::{Agent, Model, Name, Rights, Stage};
+use super::world::{Agent, Model, Name, Rights, Stage, Task};
 use legation_protocol::Code;
 
 /// What is to be done about a task.
@@ -17,7 +17,8 @@ impl Model {
     fn sees(&self, who: Name, number: u64) -> bool {
         let Some(agent) = self.agents.get(who) else { return false };
         let task = &self.tasks[&number];
-        let is_party = self.line(number).iter().any(|above| self.tasks[above].has_party(who));
+        let has_part = |task: &Task| task.delegator == who || (task.assignee == who && !task.waits);
+        let is_party = self.line(number).iter().any(|above| has_part(&self.tasks[above]));
         agent.since <= task.handed && (is_party || self.overseer_of(number) == Some(who))
     }
 
@@ -43,7 +44,7 @@ impl Model {
     /// waits for a review, and none whose id is another's now.
     fn goes_on(&self, number: u64) -> Result<(), Code> {
         let task = &self.tasks[&number];
-        let is_over = matches!(task.stage, Stage::Done | Stage::Closed) || task.is_in_review();
+        let is_over = matches!(task.stage, Stage::Done | Stage::Closed) || task.is_in_review() || task.waits;
         let is_idle = task.parent.is_some_and(|parent| !self.tasks[&parent].is_open());
         let is_newest = self.newest(task.opener, &task.id) == Some(number);
         let can = !is_over && !is_idle && is_newest && self.is_here(task.delegator);
@@ -96,14 +97,16 @@ impl Model {
 
     /// A person decides on what waits for one.
     pub(super) fn review(&mut self, message: u64, approves: bool) -> Result<Fate, Code> {
-        let work = self.tasks.values().find_map(|task| task.works.get(&message)).unwrap();
-        if work.overseer.is_some() {
+        let is_delegation = self.held.contains_key(&message);
+        let work = self.tasks.values().find_map(|task| task.works.get(&message));
+        if work.is_some_and(|work| work.overseer.is_some()) {
             return Err(Code::UnknownReview);
         }
-        if approves {
-            self.release(message);
-        } else {
-            self.take(message);
+        match (is_delegation, approves) {
+            (true, true) => self.let_go(message),
+            (true, false) => self.call_off(message),
+            (false, true) => self.release(message),
+            (false, false) => drop(self.take(message)),
         }
         Ok(Fate::Taken)
     }

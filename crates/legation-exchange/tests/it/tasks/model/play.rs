@@ -9,6 +9,7 @@ use crate::tasks::house::{manifest, proof};
 use legation_exchange::rules::cap::{Order, Step as Asked};
 use legation_exchange::rules::hold::{Review, Says as Word};
 use legation_exchange::{Directive, Effect, Input, Moment, Registration, State, Verdict, Who};
+use legation_scan::Severity;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -91,7 +92,7 @@ fn nth(model: &Model, which: Which) -> Option<u64> {
 }
 
 fn waiting(model: &Model, which: Which) -> Option<u64> {
-    let works: Vec<_> = model.tasks.values().flat_map(|task| task.works.keys().copied()).collect();
+    let works: Vec<_> = model.waiting().into_iter().collect();
     works.get(which % works.len().max(1)).copied()
 }
 
@@ -118,7 +119,7 @@ fn part_id(above: &str, number: usize, dotted: bool) -> (String, Option<String>)
 fn notice(model: &Model, (id, parent_id): (String, Option<String>), (from, to): (Name, Name), terms: &Terms) -> Notice {
     let grants = terms.grants.map(|bits| picked(&TOOLS, bits));
     let deadline = terms.deadline.and_then(|hours| model.now.checked_add_signed(hours));
-    Notice { id, parent_id, from, to, grants, deadline, shows: terms.shows }
+    Notice { id, parent_id, from, to, grants, deadline, shows: terms.shows, suspect: terms.suspect }
 }
 
 /// The same as before, or on other terms.
@@ -126,7 +127,7 @@ fn again(model: &Model, of: u64, terms: Option<&Terms>) -> Notice {
     let task = &model.tasks[&of];
     let parent_id = task.parent.map(|parent| model.tasks[&parent].id.clone()).filter(|_| task.id.starts_with('X'));
     let ids = (task.id.clone(), parent_id.filter(|_| !task.id.contains('.')));
-    let same = Terms { grants: None, deadline: None, shows: None };
+    let same = Terms { grants: None, deadline: None, shows: None, suspect: false };
     let asked = notice(model, ids, (task.delegator, task.assignee), terms.unwrap_or(&same));
     let grants = if terms.is_some() { asked.grants } else { task.grants.clone() };
     Notice { grants, ..asked }
@@ -138,17 +139,18 @@ fn attachments(shows: Attached) -> Option<Value> {
 }
 
 /// Sends what has this type and these members beside those that all have.
-fn send(desk: &mut Desk, (from, to, id): (Name, Name, &str), shows: Attached, more: Value) -> Fate {
+fn send(desk: &mut Desk, (from, to, id): (Name, Name, &str), (shows, suspect): (Attached, bool), more: Value) -> Fate {
     let mut message = json!({ "task_id": id, "sender_id": from, "recipient_id": to });
     let members = message.as_object_mut().unwrap();
     let Value::Object(more) = more else { panic!("an object") };
     members.extend(more);
     members.extend(attachments(shows).map(|shown| ("attachments".to_owned(), shown)));
-    fate(&desk.send(&message.to_string(), proof(from)))
+    let text = message.to_string();
+    fate(&if suspect { desk.suspect(&text, proof(from), Severity::High) } else { desk.send(&text, proof(from)) })
 }
 
 fn hand(desk: &mut Desk, model: &mut Model, notice: Notice) -> Option<(Fate, Fate)> {
-    let Notice { id, parent_id, from, to, grants, deadline, shows } = &notice;
+    let Notice { id, parent_id, from, to, grants, deadline, shows, suspect } = &notice;
     if from == to {
         return None;
     }
@@ -159,7 +161,7 @@ fn hand(desk: &mut Desk, model: &mut Model, notice: Notice) -> Option<(Fate, Fat
     members.extend(grants.as_ref().map(|tools| ("grants".to_owned(), json!({ "tools": tools }))));
     let deadline = deadline.map(|hours| Moment::from_micros(START).plus(Duration::from_hours(hours)).to_string());
     members.extend(deadline.map(|deadline| ("deadline".to_owned(), json!(deadline))));
-    Some((said.into(), send(desk, (from, to, id), *shows, more)))
+    Some((said.into(), send(desk, (from, to, id), (*shows, *suspect), more)))
 }
 
 fn digest(desk: &Desk, message: u64) -> String {
@@ -210,7 +212,7 @@ fn say(
     };
     let words = Words { id, from, to, what, shows };
     let said = model.say(desk.record.len() as u64, &words);
-    Some((said.into(), send(desk, (from, to, &words.id), shows, more)))
+    Some((said.into(), send(desk, (from, to, &words.id), (shows, false), more)))
 }
 
 fn order(

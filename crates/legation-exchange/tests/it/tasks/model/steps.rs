@@ -79,6 +79,8 @@ pub(super) struct Terms {
     /// In so many hours from now, or before.
     pub(super) deadline: Option<i64>,
     pub(super) shows: Attached,
+    /// Whether the text looks as if it tried to steer its reader.
+    pub(super) suspect: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -133,8 +135,8 @@ fn attached() -> impl Strategy<Value = Attached> {
 
 fn terms() -> impl Strategy<Value = Terms> {
     let deadline = prop_oneof![Just(-1i64), Just(0), 1..200i64, Just(400)];
-    (prop::option::weighted(0.4, 0..8u8), prop::option::weighted(0.2, deadline), attached())
-        .prop_map(|(grants, deadline, shows)| Terms { grants, deadline, shows })
+    (prop::option::weighted(0.4, 0..8u8), prop::option::weighted(0.2, deadline), attached(), prop::bool::weighted(0.1))
+        .prop_map(|(grants, deadline, shows, suspect)| Terms { grants, deadline, shows, suspect })
 }
 
 fn open() -> impl Strategy<Value = Step> {
@@ -201,7 +203,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => again,
         16 => say(),
         5 => order(),
-        2 => (0..4usize, any::<bool>()).prop_map(|(of, approves)| Step::Review { of, approves }),
+        3 => (0..4usize, any::<bool>()).prop_map(|(of, approves)| Step::Review { of, approves }),
         3 => manifest(),
         1 => agent().prop_map(Step::Remove),
         3 => agent().prop_map(Step::Return),

@@ -1,7 +1,7 @@
 //! What the model says of messages: whether one is taken, held or refused, and what follows.
 
-use super::fate::USUAL;
-use super::world::{Ambiguous, Model, Name, PEOPLE, Place, Shown, Stage, Task, Work};
+use super::fate::{REVIEW, USUAL};
+use super::world::{Ambiguous, Held, Model, Name, PEOPLE, Place, Shown, Stage, Task, Work};
 use legation_exchange::rules::cap::Oversight;
 use legation_protocol::Code;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +30,8 @@ pub(super) struct Notice {
     pub(super) grants: Option<BTreeSet<Name>>,
     pub(super) deadline: Option<u64>,
     pub(super) shows: Option<Shown>,
+    /// Whether its text looks as if it tried to steer its reader: an agent's waits for a person then.
+    pub(super) suspect: bool,
 }
 
 /// Anything else that is said.
@@ -151,6 +153,7 @@ impl Model {
             return Err(Code::OutOfRange);
         }
         let deadline = self.due(parent, notice.deadline);
+        let waits = notice.suspect && self.is_agent(from);
         self.tasks.insert(
             at,
             Task {
@@ -163,6 +166,7 @@ impl Model {
                 grants: notice.grants.clone(),
                 versions: Vec::new(),
                 stage: Stage::Open,
+                waits,
                 deadline,
                 handed: at,
                 tries: 1,
@@ -173,7 +177,12 @@ impl Model {
                 escalated: None,
             },
         );
-        self.shown.extend(notice.shows.map(|shown| (at, shown)));
+        let shows = notice.shows.map(|shown| (at, shown));
+        if waits {
+            self.held.insert(at, Held { task: at, until: self.now + REVIEW, shows });
+            return Ok(Fate::Held);
+        }
+        self.shown.extend(shows);
         Ok(Fate::Taken)
     }
 
@@ -182,8 +191,12 @@ impl Model {
         let task = &self.tasks[&open];
         let is_same = (task.delegator, task.assignee) == (notice.from, notice.to) && task.parent == parent;
         let is_sooner = notice.deadline.is_some_and(|deadline| deadline < task.deadline);
-        if !is_same || task.grants != notice.grants || is_sooner || task.is_in_review() {
+        if task.waits || !is_same || task.grants != notice.grants || is_sooner || task.is_in_review() {
             return Err(Code::TaskState);
+        }
+        if notice.suspect && self.is_agent(notice.from) {
+            self.held.insert(at, Held { task: open, until: self.now + REVIEW, shows: None });
+            return Ok(Fate::Held);
         }
         self.hand_over(at, open);
         Ok(Fate::Taken)

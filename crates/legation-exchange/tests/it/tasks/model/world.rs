@@ -76,6 +76,8 @@ pub(super) struct Task {
     /// What its assignee might do since it was handed over, from the first change on: the oldest first.
     pub(super) versions: Vec<Rights>,
     pub(super) stage: Stage,
+    /// Whether its delegation is held, or never went on: its assignee has no part in it.
+    pub(super) waits: bool,
     pub(super) deadline: u64,
     pub(super) handed: u64,
     pub(super) tries: u32,
@@ -95,8 +97,19 @@ pub(super) struct Model {
     /// By the entry that opened each.
     pub(super) tasks: BTreeMap<u64, Task>,
     pub(super) shown: BTreeSet<(u64, Shown)>,
+    /// Delegations that are held.
+    pub(super) held: BTreeMap<u64, Held>,
     /// The errors that the exchange told of: the task, to whom and the code.
     pub(super) told: Vec<(String, Name, i64)>,
+}
+
+/// A delegation that waits for a person's word.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    /// The task it opened, or is to hand over once more.
+    pub(super) task: u64,
+    pub(super) until: u64,
+    pub(super) shows: Option<(u64, Shown)>,
 }
 
 /// The task a message means, as its sender sees it.
@@ -171,6 +184,12 @@ impl Model {
         self.tasks.iter().filter(|(_, task)| task.parent == Some(of)).map(|(number, _)| *number).collect()
     }
 
+    /// All that waits for a word.
+    pub(super) fn waiting(&self) -> BTreeSet<u64> {
+        let works = self.tasks.values().flat_map(|task| task.works.keys());
+        works.chain(self.held.keys()).copied().collect()
+    }
+
     /// The newest task with this key.
     pub(super) fn newest(&self, opener: &str, id: &str) -> Option<u64> {
         let is_it = |task: &Task| task.opener == opener && task.id == id;
@@ -206,7 +225,8 @@ impl Model {
 
     /// The tasks with this id that somebody handed over or works on.
     pub(super) fn seats(&self, who: &str, id: &str) -> Vec<u64> {
-        let is_one = |task: &Task| task.id == id && task.has_party(who);
+        let has_part = |task: &Task| task.delegator == who || (task.assignee == who && !task.waits);
+        let is_one = |task: &Task| task.id == id && has_part(task);
         self.tasks.iter().filter(|(_, task)| is_one(task)).map(|(number, _)| *number).collect()
     }
 
@@ -243,7 +263,8 @@ impl Model {
     /// The open tasks that bind an agent: its own, or else those of its family.
     pub(super) fn bound_by(&self, who: Name) -> Vec<u64> {
         let held = |is_holder: &dyn Fn(Name) -> bool| -> Vec<u64> {
-            let held = self.tasks.iter().filter(|(_, task)| task.is_open() && is_holder(task.assignee));
+            let is_held = |task: &Task| task.is_open() && !task.waits && is_holder(task.assignee);
+            let held = self.tasks.iter().filter(|(_, task)| is_held(task));
             held.map(|(number, _)| *number).collect()
         };
         let own = held(&|holder| holder == who);
