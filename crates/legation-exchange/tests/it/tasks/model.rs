@@ -126,14 +126,9 @@ fn should_keep_from(model: &Model, who: Name, named: Option<&str>, tool: Name) -
     let Some(id) = named else {
         return (!model.may_use(who, None, tool)).then_some(Code::ToolNotBound);
     };
-    let family = || {
-        let one = AGENTS.into_iter().filter(|one| model.is_agent(one) && model.are_one(one, who));
-        let seats: BTreeSet<_> = one.flat_map(|one| model.seats(one, id)).collect();
-        seats.into_iter().collect()
-    };
     let own = model.meant(model.seats(who, id), "").and_then(|own| match own {
         Some(own) => Ok(Some(own)),
-        None => model.meant(family(), ""),
+        None => model.meant(model.family_seats(who, id), ""),
     });
     match own {
         Err(world::Ambiguous) => Some(Code::AmbiguousReference),
@@ -190,7 +185,7 @@ fn step(desk: &mut Desk, model: &mut Model, step: &Step) -> Result<(), TestCaseE
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(384))]
 
     #[test]
     fn tasks_go_as_the_model_says(

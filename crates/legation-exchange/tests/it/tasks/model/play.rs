@@ -40,10 +40,11 @@ pub(super) fn play(desk: &mut Desk, model: &mut Model, step: &Step) -> Option<(F
             (!model.is_agent(who))
                 .then(|| (model.register(at, who, rights.clone()).into(), register(desk, who, rights.as_ref())))
         }
-        Step::Remove(who) => model.is_agent(who).then(|| {
-            model.remove(who);
-            (Fate::Taken, fate(&desk.ask(Input::Remove { id: (*who).to_owned(), who: Who::operator() })))
-        }),
+        Step::Remove(who) => remove(desk, model, who),
+        Step::Desert(which) => {
+            let task = model.task_of(waiting(model, *which)?)?;
+            remove(desk, model, party(model, task, By::Overseer)?)
+        }
         Step::Pass(hours) => {
             model.pass(*hours);
             desk.passes(Duration::from_hours(*hours));
@@ -72,6 +73,13 @@ pub(super) fn register(desk: &mut Desk, who: Name, rights: Option<&Rights>) -> F
     let instance_of = (who == "b-1").then(|| "b".to_owned());
     let wanted = Registration { manifest: written, instance_of, ..Registration::default() };
     desk.register(who, wanted, Who::operator()).map_or_else(Fate::Refused, |_| Fate::Taken)
+}
+
+fn remove(desk: &mut Desk, model: &mut Model, who: Name) -> Option<(Fate, Fate)> {
+    model.is_agent(who).then(|| {
+        model.remove(who);
+        (Fate::Taken, fate(&desk.ask(Input::Remove { id: who.to_owned(), who: Who::operator() })))
+    })
 }
 
 fn picked(all: &[Name], bits: u8) -> BTreeSet<Name> {
@@ -179,7 +187,11 @@ fn say(
     says: Says,
     shows: Attached,
 ) -> Option<(Fate, Fate)> {
-    let task = nth(model, about.unwrap_or_default())?;
+    let named = match says {
+        Says::Decision(_, About::One(which)) => waiting(model, which).and_then(|work| model.task_of(work)),
+        Says::Plain | Says::Result | Says::Error(_) | Says::Inquiry | Says::Decision(..) => None,
+    };
+    let task = named.or_else(|| nth(model, about.unwrap_or_default()))?;
     let (from, to) = (party(model, task, by)?, party(model, task, to)?);
     if from == to || [from, to].contains(&"ghost") {
         return None;
@@ -200,7 +212,7 @@ fn say(
             let mut more = json!({ "type": "message", "content": content, "decision": name });
             let work = match about {
                 About::TheOnly => None,
-                About::One(which) => waiting(model, which),
+                About::One(which) | About::Elsewhere(which) => waiting(model, which),
                 About::Nothing => Some(0),
             };
             if let Some(work) = work {

@@ -65,6 +65,8 @@ pub(super) enum Step {
         overseer: Option<Name>,
     },
     Remove(Name),
+    /// Whoever has to decide on what waits goes.
+    Desert(Which),
     Return(Name),
     Pass(u64),
     /// The state is written and read.
@@ -97,8 +99,10 @@ pub(super) enum Says {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum About {
     TheOnly,
-    /// By the digest of one that waits.
+    /// By the digest of one that waits, in its task.
     One(Which),
+    /// The same, in any task.
+    Elsewhere(Which),
     /// By the digest of nothing.
     Nothing,
 }
@@ -150,8 +154,7 @@ fn part() -> impl Strategy<Value = Step> {
 }
 
 fn say() -> impl Strategy<Value = Step> {
-    let about =
-        prop_oneof![2 => Just(About::TheOnly), 3 => (0..4usize).prop_map(About::One), 1 => Just(About::Nothing)];
+    let about = prop_oneof![2 => Just(About::TheOnly), 4 => (0..4usize).prop_map(About::One), 1 => (0..4usize).prop_map(About::Elsewhere), 1 => Just(About::Nothing)];
     let decision = (0..3usize, about).prop_map(|(decision, about)| Says::Decision(decision, about));
     let error = prop::sample::select(vec![400i64, 403, 500, 504]).prop_map(Says::Error);
     let said = prop_oneof![
@@ -206,6 +209,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => (0..4usize, any::<bool>()).prop_map(|(of, approves)| Step::Review { of, approves }),
         3 => manifest(),
         1 => agent().prop_map(Step::Remove),
+        1 => (0..4usize).prop_map(Step::Desert),
         3 => agent().prop_map(Step::Return),
         2 => prop_oneof![3 => 1..30u64, 1 => 100..250u64].prop_map(Step::Pass),
         1 => Just(Step::Restart),

@@ -214,12 +214,7 @@ impl Model {
         if let What::Inquiry = words.what {
             self.may_inquire(from, to, place)?;
         }
-        let family = self.tasks.iter().filter(|(_, task)| {
-            let parties =
-                [task.delegator, task.assignee].map(|party| self.are_one(party, from) && self.is_agent(party));
-            self.is_agent(from) && task.id == words.id && parties.contains(&true)
-        });
-        let family = family.map(|(number, _)| *number).collect();
+        let family = self.family_seats(from, &words.id);
         let within = self.meant(family, to).unwrap_or_default().or(place.task());
         self.may_show(from, within, words.shows)?;
         match words.what {

@@ -190,6 +190,11 @@ impl Model {
         works.chain(self.held.keys()).copied().collect()
     }
 
+    /// The task in which something waits.
+    pub(super) fn task_of(&self, message: u64) -> Option<u64> {
+        self.tasks.iter().find(|(_, task)| task.works.contains_key(&message)).map(|(number, _)| *number)
+    }
+
     /// The newest task with this key.
     pub(super) fn newest(&self, opener: &str, id: &str) -> Option<u64> {
         let is_it = |task: &Task| task.opener == opener && task.id == id;
@@ -228,6 +233,13 @@ impl Model {
         let has_part = |task: &Task| task.delegator == who || (task.assignee == who && !task.waits);
         let is_one = |task: &Task| task.id == id && has_part(task);
         self.tasks.iter().filter(|(_, task)| is_one(task)).map(|(number, _)| *number).collect()
+    }
+
+    /// The same of an agent and all it is one with.
+    pub(super) fn family_seats(&self, who: Name, id: &str) -> Vec<u64> {
+        let family = self.agents.keys().filter(|one| self.is_agent(who) && self.are_one(one, who));
+        let seats: BTreeSet<_> = family.flat_map(|one| self.seats(one, id)).collect();
+        seats.into_iter().collect()
     }
 
     /// The one that is meant of several: an open one, one of the recipient's, the newest. Open ones of several openers could
