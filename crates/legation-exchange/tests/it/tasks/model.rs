@@ -45,7 +45,7 @@ struct Seen {
     deadline: u64,
     tries: u32,
     errors: Vec<(i64, String)>,
-    escalated: Option<Option<String>>,
+    escalated: Option<String>,
 }
 
 /// The tasks as the exchange has them.
@@ -67,8 +67,8 @@ fn seen(desk: &Desk) -> BTreeMap<u64, Seen> {
         tries: task.tries,
         errors: task.errors.iter().map(|failure| (failure.code, failure.by.clone())).collect(),
         escalated: task.escalated.as_ref().map(|to| match to {
-            Escalation::Party(to) => Some(to.clone()),
-            Escalation::Operator => None,
+            Escalation::Party(to) => to.clone(),
+            Escalation::Operator => "operators".to_owned(),
         }),
     };
     desk.state.rules().cap.tasks().map(|(number, task)| (number, see(task))).collect()
@@ -101,7 +101,7 @@ fn expected(model: &Model) -> BTreeMap<u64, Seen> {
         deadline: task.deadline * HOUR,
         tries: task.tries,
         errors: task.errors.iter().rev().take(16).rev().map(|(code, by)| (*code, (*by).to_owned())).collect(),
-        escalated: task.escalated.map(|to| to.map(str::to_owned)),
+        escalated: task.escalated.map(str::to_owned),
     };
     model.tasks.iter().map(|(number, task)| (*number, see(*number, task))).collect()
 }

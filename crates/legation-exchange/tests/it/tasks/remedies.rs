@@ -237,12 +237,12 @@ fn a_task_that_is_tried_again_is_not_due_before_its_parts() {
 fn of_tasks_with_one_key_the_newest_alone_is_taken_up_again() {
     let mut desk = story();
     accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
-    let older = desk.state.rules().cap.named("T1").next().unwrap().0;
+    let earlier = desk.state.rules().cap.named("T1").next().unwrap().0;
     accepted(&fail(&mut desk, "T1", "pm-1", "orchestrator", 500));
     accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
     for step in [Step::Retry, Step::Reassign("qa-1".to_owned())] {
-        let order = Order { task: older, step, opinion: None };
-        let input = Input::Order { order: Box::new(Directive::Cap(order)), who: Who::operator() };
+        let retried = Order { task: earlier, step, opinion: None };
+        let input = Input::Order { order: Box::new(Directive::Cap(retried)), who: Who::operator() };
         assert_eq!(refused(&desk.ask(input)), Code::TaskState, "two would be open under one name");
     }
     accepted(&order(&mut desk, "T1", Step::Retry, Who::operator()));

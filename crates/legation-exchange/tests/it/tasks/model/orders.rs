@@ -89,7 +89,7 @@ impl Model {
         let above = task.parent.map(|parent| self.tasks[&parent].delegator).filter(|above| self.is_here(above));
         let overseer = self.overseer_of(number).filter(|overseer| self.is_agent(overseer));
         let (to, code) = (above.or(overseer), task.errors.last().map_or(500, |(code, _)| *code));
-        self.tasks.get_mut(&number).unwrap().escalated = Some(to);
+        self.tasks.get_mut(&number).unwrap().escalated = to.or(Some("operators"));
         if let Some(to) = to {
             self.tell(number, to, code);
         }

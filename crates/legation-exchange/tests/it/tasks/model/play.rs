@@ -18,13 +18,15 @@ use std::time::Duration;
 pub(super) fn play(desk: &mut Desk, model: &mut Model, step: &Step) -> Option<(Fate, Fate)> {
     let at = desk.record.len() as u64;
     let fates = match step {
-        Step::Open { id, by, to, terms } => hand(desk, model, notice(model, (format!("T{id}"), None), (by, to), terms)),
+        Step::Open { id, by, to, terms } => {
+            hand(desk, model, &notice(model, (format!("T{id}"), None), (by, to), terms))
+        }
         Step::Part { of, number, dotted, by, to, terms } => {
             let of = nth(model, *of)?;
             let ids = part_id(&model.tasks[&of].id, *number, *dotted);
-            hand(desk, model, notice(model, ids, (party(model, of, *by)?, to), terms))
+            hand(desk, model, &notice(model, ids, (party(model, of, *by)?, to), terms))
         }
-        Step::Again { of, terms } => hand(desk, model, again(model, nth(model, *of)?, terms.as_ref())),
+        Step::Again { of, terms } => hand(desk, model, &again(model, nth(model, *of)?, terms.as_ref())),
         Step::Say { about, by, to, says, shows } => say(desk, model, *about, (*by, *to), *says, *shows),
         Step::Order { about, by, remedy } => order(desk, model, nth(model, *about)?, *by, *remedy),
         Step::Review { of, approves } => review(desk, model, *of, *approves),
@@ -157,12 +159,12 @@ fn send(desk: &mut Desk, (from, to, id): (Name, Name, &str), (shows, suspect): (
     fate(&if suspect { desk.suspect(&text, proof(from), Severity::High) } else { desk.send(&text, proof(from)) })
 }
 
-fn hand(desk: &mut Desk, model: &mut Model, notice: Notice) -> Option<(Fate, Fate)> {
-    let Notice { id, parent_id, from, to, grants, deadline, shows, suspect } = &notice;
+fn hand(desk: &mut Desk, model: &mut Model, notice: &Notice) -> Option<(Fate, Fate)> {
+    let Notice { id, parent_id, from, to, grants, deadline, shows, suspect } = notice;
     if from == to {
         return None;
     }
-    let said = model.hand(desk.record.len() as u64, &notice);
+    let said = model.hand(desk.record.len() as u64, notice);
     let mut more = json!({ "type": "delegation_notice", "context_summary": "do it" });
     let members = more.as_object_mut().unwrap();
     members.extend(parent_id.as_ref().map(|id| ("parent_task_id".to_owned(), json!(id))));

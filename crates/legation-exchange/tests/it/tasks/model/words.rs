@@ -71,19 +71,15 @@ impl Model {
 
     /// A result of a tool is its sender's to show, or was shown in the lineage before.
     fn may_show(&self, from: Name, within: Option<u64>, shows: Option<Shown>) -> Result<(), Code> {
-        let Some(shown) = shows.filter(|_| !PEOPLE.contains(&from)) else { return Ok(()) };
+        let Some(one) = shows.filter(|_| !PEOPLE.contains(&from)) else { return Ok(()) };
         let in_line = |within: u64| {
-            let seen = self.shown.iter().filter(|(_, one)| *one == shown).map(|(task, _)| *task);
+            let seen = self.shown.iter().filter(|(_, shown)| *shown == one).map(|(task, _)| *task);
             seen.into_iter().any(|task| self.line(task).contains(&within) || self.line(within).contains(&task))
         };
-        if self.may_use(from, within, shown.0) || within.is_some_and(in_line) {
-            Ok(())
-        } else {
-            Err(Code::ToolNotBound)
-        }
+        if self.may_use(from, within, one.0) || within.is_some_and(in_line) { Ok(()) } else { Err(Code::ToolNotBound) }
     }
 
-    /// "Only agents listed in an agent's allowed_agents may receive a delegation_notice from that agent."
+    /// "Only agents listed in an agent's `allowed_agents` may receive a `delegation_notice` from that agent."
     pub(super) fn may_delegate(&self, from: Name, parent: Option<u64>, to: Name) -> Result<(), Code> {
         if !self.is_agent(from) {
             return Ok(());

@@ -85,7 +85,7 @@ pub(super) struct Task {
     pub(super) result: Option<u64>,
     pub(super) asked_user: bool,
     pub(super) errors: Vec<(i64, Name)>,
-    pub(super) escalated: Option<Option<Name>>,
+    pub(super) escalated: Option<Name>,
 }
 
 #[derive(Clone, Debug)]
