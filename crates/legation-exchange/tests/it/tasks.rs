@@ -9,6 +9,7 @@ mod foreign;
 pub(crate) mod house;
 mod judge;
 mod machine;
+mod model;
 mod oversight;
 mod remedies;
 mod tools;

@@ -5,7 +5,7 @@ use super::bonds::{Bond, bonds};
 use super::change::{Change, Opened};
 use super::judge;
 use super::place::foreign;
-use super::rights::Rights;
+use super::rights::{Grant, Rights};
 use super::task::Task;
 use super::tasks::Kept;
 use super::tools;
@@ -58,6 +58,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     let known = kept.keyed(opener, &message.task_id).filter(|(_, task)| task.is_open());
     if let Some((task, known)) = known {
         same_again(known, me, to)?;
+        on_same_terms(known, parent, message)?;
         ruling.change(Change::Repeated { task }.into());
         return rule.map_or(Ok(()), |rule| judge::heed(case, to, &rule, ruling));
     }
@@ -69,7 +70,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         delegator: me.to_owned(),
         asker: None,
         assignee: to.clone(),
-        grant: message.grants.as_ref().map(<_>::from).unwrap_or_default(),
+        grant: message.grants.as_ref().map(Grant::from).unwrap_or_default(),
         deadline: deadline(case, message, parent)?,
         waits: false,
     };
@@ -201,6 +202,20 @@ fn same_again(known: &Task, me: &str, to: &str) -> Result<(), Rejection> {
     }
     let message = format!("{} is with {:?} already: have it reassigned, or use another id", known.id, known.assignee);
     Err(Rejection::because(Code::TaskState, message).at("/task_id").by(SPEC))
+}
+
+/// On the terms it was sent on: a limit that nobody reads is none, and who sends one is told.
+fn on_same_terms(known: &Task, parent: Option<u64>, message: &Message) -> Result<(), Rejection> {
+    let grant = message.grants.as_ref().map(Grant::from).unwrap_or_default();
+    let is_sooner = message.deadline.as_ref().map(Moment::of).is_some_and(|wanted| wanted < known.deadline);
+    let (what, at) = match () {
+        () if known.parent != parent => ("a part of another task", "/parent_task_id"),
+        () if known.grant != grant => ("with other grants", "/grants"),
+        () if is_sooner => ("due later", "/deadline"),
+        () => return Ok(()),
+    };
+    let message = format!("{} is open already, and {what}: have it reassigned, or use another id", known.id);
+    Err(Rejection::because(Code::TaskState, message).at(at).by(SPEC))
 }
 
 pub(super) fn within_limits(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {

@@ -103,10 +103,18 @@ pub(super) fn is_here(state: &State, id: &str) -> bool {
 }
 
 /// Whether a task can be handed over again.
-fn can_go_on(state: &State, task: &Task) -> Result<(), Rejection> {
+fn can_go_on(state: &State, policy: &Policy, (number, task): (u64, &Task)) -> Result<(), Rejection> {
     let refuse = |text: String| Err(Rejection::because(Code::TaskState, text).by("CAP Observability"));
-    let above = task.parent.and_then(|parent| state.rules.cap.task(parent));
+    let kept = &state.rules.cap;
+    let above = task.parent.and_then(|parent| kept.task(parent));
+    // Of one key only the newest counts: whoever worked on an older one could not even finish it.
+    let is_awaited = policy.is_exchange(&task.delegator) || is_here(state, &task.delegator);
+    let is_newest = kept.keyed(&task.opener, &task.id).is_none_or(|(newest, _)| newest == number);
     match task.stage {
+        _ if !is_awaited => {
+            refuse(format!("{:?}, who wanted {} done, is not registered any more", task.delegator, task.id))
+        }
+        _ if !is_newest => refuse(format!("there is a newer task {} of {:?}", task.id, task.opener)),
         _ if task.waits => refuse(format!("the delegation of {} is held, or was refused: nobody has got it", task.id)),
         _ if task.is_in_review() => refuse(format!("the result of {} waits for a review", task.id)),
         _ if task.tries >= MOST_TRIES => {
@@ -140,13 +148,16 @@ fn retry(
     (number, task): (u64, &Task),
     who: &Who,
 ) -> Result<Ruling, Rejection> {
-    can_go_on(state, task)?;
+    can_go_on(state, policy, (number, task))?;
     if !is_here(state, &task.assignee) {
         let text = format!("{:?} is not registered any more: hand the task to somebody else", task.assignee);
         return Err(Rejection::because(Code::TaskState, text));
     }
+    // Its delegator's manifest may have changed since, and so may what it may do in the task above.
+    may_hand_to(state, &task.delegator, task.parent, &task.assignee)?;
     let mut ruling = Ruling::default();
-    let deadline = latest(policy, state, now, task.parent, None);
+    // Never sooner than it was: what is below it may be due as late as that.
+    let deadline = latest(policy, state, now, task.parent, None).max(task.deadline);
     ruling.change(Change::Retried { task: number, deadline }.into());
     words_again(state, task, &task.assignee, &mut ruling);
     let text = format!(
@@ -182,7 +193,7 @@ fn reassign(
     (to, opinion): (&str, Option<&Opinion>),
     who: &Who,
 ) -> Result<Ruling, Rejection> {
-    can_go_on(state, task)?;
+    can_go_on(state, policy, (number, task))?;
     let to = named(state, to);
     let to = to.ok_or_else(|| Rejection::because(Code::UnknownRecipient, "there is no such agent").at("/to"))?;
     let rule = may_hand_to(state, &task.delegator, task.parent, to).map_err(|rejection| rejection.at("/to"))?;

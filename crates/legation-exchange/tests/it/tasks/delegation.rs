@@ -2,7 +2,7 @@
 
 use super::house::{folds_again, hand, hand_with, inbox, manifest, say, state, story, task, with};
 use crate::desk::{Desk, accepted, refused};
-use legation_exchange::{Input, Registration, Who};
+use legation_exchange::{Input, Registration, Verdict, Who};
 use legation_protocol::{Code, Format};
 use serde_json::json;
 use std::time::Duration;
@@ -219,6 +219,34 @@ fn an_open_task_is_handed_to_one() {
     assert_eq!(refused(&hand(&mut desk, "T1.1", "pm-1", "analyst-1")), Code::TaskState, "nothing below what has ended");
     accepted(&hand(&mut desk, "T1", "orchestrator", "qa-1"));
     assert_eq!(task(&desk, "T1").assignee, "qa-1", "an id may be used again once its task has ended");
+}
+
+#[test]
+fn a_delegation_is_sent_again_on_the_terms_it_had() {
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    let query = json!({ "grants": { "tools": ["query_data"] }, "deadline": "2026-02-15T12:30:00Z" });
+    accepted(&hand_with(&mut desk, "T1.1", "pm-1", "analyst-1", query.clone()));
+    accepted(&hand_with(&mut desk, "T1.1", "pm-1", "analyst-1", query));
+    assert_eq!(task(&desk, "T1.1").tries, 2);
+    // A limit that nobody reads is none: whoever sends one is told.
+    for (terms, at) in [
+        (json!({}), "/grants"),
+        (json!({ "grants": { "tools": [] } }), "/grants"),
+        (json!({ "grants": { "tools": ["query_data"], "scopes": [] } }), "/grants"),
+        (json!({ "grants": { "tools": ["query_data"] }, "deadline": "2026-02-15T11:30:00Z" }), "/deadline"),
+    ] {
+        let Verdict::Refused(why) = hand_with(&mut desk, "T1.1", "pm-1", "analyst-1", terms.clone()) else {
+            panic!("taken: {terms}")
+        };
+        assert_eq!((why.code(), why.first().at.as_deref()), (Code::TaskState, Some(at)), "{terms}");
+    }
+    accepted(&hand(&mut desk, "T1.2", "pm-1", "analyst-1"));
+    let below = |parent: &str| json!({ "parent_task_id": parent });
+    accepted(&hand_with(&mut desk, "X", "analyst-1", "qa-1", below("T1.1")));
+    assert_eq!(refused(&hand_with(&mut desk, "X", "analyst-1", "qa-1", below("T1.2"))), Code::TaskState);
+    accepted(&hand_with(&mut desk, "X", "analyst-1", "qa-1", below("T1.1")));
+    assert_eq!((task(&desk, "T1.1").tries, task(&desk, "X").tries), (2, 2), "what is refused counts for nothing");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! The agents of the spec's own story, and words for what they say.
 
-use crate::desk::{Desk, by};
+use crate::desk::{Desk, agent, by};
 use legation_exchange::rules::cap::{Order, Step, Task};
-use legation_exchange::{Directive, Effect, Entry, Input, Proof, Registration, State, Verdict, Who};
+use legation_exchange::{
+    Call, Directive, Effect, Entry, Input, Policy, Proof, Registration, State, Verdict, Who, decide,
+};
 use legation_protocol::Code;
 use serde_json::{Value, json};
 
@@ -88,6 +90,24 @@ pub(crate) fn fail(desk: &mut Desk, task: &str, from: &str, to: &str, code: i64)
 pub(crate) fn order(desk: &mut Desk, task: &str, step: Step, who: Who) -> Verdict {
     let task = desk.state.rules().cap.named(task).next().unwrap().0;
     desk.ask(Input::Order { order: Box::new(Directive::Cap(Order { task, step, opinion: None })), who })
+}
+
+/// What keeps an agent from calling a tool of the server `S` now, naming a task or none. Nothing comes of asking.
+pub(crate) fn keeps_from(desk: &Desk, policy: &Policy, who: &str, named: Option<&str>, tool: &str) -> Option<Code> {
+    let call = Call {
+        server: "S".to_owned(),
+        tool: tool.to_owned(),
+        task: named.map(str::to_owned),
+        scopes: Vec::new(),
+        arguments: (*b"{}").into(),
+        digest: "sha256:arguments".to_owned(),
+        is_known: true,
+    };
+    let input = Input::Call { call: Box::new(call), who: agent(who) };
+    match decide(&desk.state, policy, input, &[], desk.now).verdict {
+        Verdict::Refused(rejection) => Some(rejection.code()),
+        Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => None,
+    }
 }
 
 pub(crate) fn task<'d>(desk: &'d Desk, id: &str) -> &'d Task {

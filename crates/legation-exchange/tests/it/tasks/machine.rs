@@ -1,9 +1,10 @@
-//! The tasks against a small model, whatever is asked of them in whatever order.
+//! What must be true of tasks at any time, whatever is asked of them in whatever order. `model` says what becomes of each
+//! step.
 
-use super::house::{fail, folds_again, hand, hand_with, manifest, order, result, say, with};
+use super::house::{fail, folds_again, hand, hand_with, keeps_from, manifest, order, result, say, with};
 use crate::desk::Desk;
 use legation_exchange::rules::cap::{Narrowing, Step as Remedy};
-use legation_exchange::{Input, Registration, Verdict, Who};
+use legation_exchange::{Input, Policy, Registration, Verdict, Who};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -140,21 +141,38 @@ fn check(desk: &Desk) {
     }
 }
 
-/// Nothing is left to a task that a grant above it has taken away, or, strictly, that one above it has not.
+/// Nothing is left to a task that a grant above it has taken away, or, strictly, that one above it has not: not by what is
+/// shown of it, and not on the wire.
 fn narrows(desk: &Desk, number: u64) {
     let (cap, registry) = (&desk.state.rules().cap, desk.state.registry());
+    let grants = |tool: &str| cap.line(number).all(|(_, task)| task.grant.allows_tool(tool));
     let left = cap.left_in(registry, number, Narrowing::Grants);
-    for tool in ["x", "y", "z"] {
-        let granted = cap.line(number).all(|(_, task)| task.grant.allows_tool(tool));
-        assert!(granted || !left.bind("S", tool), "rights never widen along a lineage");
-    }
     let strict = cap.left_in(registry, number, Narrowing::Strict);
-    for (above, _) in cap.line(number).skip(1) {
-        let more = cap.left_in(registry, above, Narrowing::Strict);
-        for tool in ["x", "y", "z"] {
+    for tool in ["x", "y", "z"] {
+        assert!(grants(tool) || !left.bind("S", tool), "rights never widen along a lineage");
+        assert!(grants(tool) || !may_use(desk, number, Narrowing::Grants, tool), "nor are they used");
+        for (above, _) in cap.line(number).skip(1) {
+            let more = cap.left_in(registry, above, Narrowing::Strict);
             assert!(more.bind("S", tool) || !strict.bind("S", tool), "strictly, nobody has more than those above");
         }
+        // What ended above is nobody's to use; who handed this on is asked all the same.
+        for (above, _) in cap.line(number).skip(1).filter(|(_, above)| above.is_open()) {
+            let more = may_use(desk, above, Narrowing::Strict, tool);
+            assert!(
+                more || !may_use(desk, number, Narrowing::Strict, tool),
+                "strictly, nobody uses more than those above"
+            );
+        }
     }
+}
+
+/// Whether the assignee of a task may use a tool in it, as it is asked on the wire. Of one id, the newest task is meant.
+fn may_use(desk: &Desk, number: u64, narrowing: Narrowing, tool: &str) -> bool {
+    let cap = &desk.state.rules().cap;
+    let task = cap.task(number).unwrap();
+    let is_newest = cap.keyed(&task.opener, &task.id).is_some_and(|(newest, _)| newest == number);
+    let policy = Policy { narrowing, ..desk.policy.clone() };
+    is_newest && task.is_open() && keeps_from(desk, &policy, &task.assignee, Some(&task.id), tool).is_none()
 }
 
 proptest! {

@@ -1,8 +1,10 @@
 //! Errors, and what is done about them (CAP Observability).
 
-use super::house::{fail, folds_again, hand, held, inbox, manifest, order, result, say, state, story, task, with};
+use super::house::{
+    fail, folds_again, hand, hand_with, held, inbox, manifest, order, result, say, state, story, task, with,
+};
 use crate::desk::{Desk, accepted, agent, person, refused};
-use legation_exchange::rules::cap::{Escalation, Step};
+use legation_exchange::rules::cap::{Escalation, Order, Step};
 use legation_exchange::rules::vcp;
 use legation_exchange::{Alert, Directive, Input, Kind, Role, Who};
 use legation_protocol::Code;
@@ -211,4 +213,63 @@ fn a_task_is_handed_over_a_bounded_number_of_times() {
     }
     assert_eq!(refused(&order(&mut desk, "T1.1", Step::Retry, agent("pm-1"))), Code::TaskState);
     assert_eq!(task(&desk, "T1.1").tries, 32);
+}
+
+#[test]
+fn a_task_that_is_tried_again_is_not_due_before_its_parts() {
+    let mut desk = story();
+    let until = |deadline: &str| json!({ "deadline": deadline });
+    accepted(&hand_with(&mut desk, "T1", "orchestrator", "pm-1", until("2026-03-15T00:00:00Z")));
+    accepted(&hand_with(&mut desk, "T1.1", "pm-1", "analyst-1", until("2026-03-14T00:00:00Z")));
+    let (whole, part) = (task(&desk, "T1").deadline, task(&desk, "T1.1").deadline);
+    accepted(&order(&mut desk, "T1", Step::Retry, Who::operator()));
+    assert_eq!(task(&desk, "T1").deadline, whole, "the usual time is over sooner");
+    accepted(&order(&mut desk, "T1.1", Step::Retry, agent("pm-1")));
+    assert_eq!(task(&desk, "T1.1").deadline, part);
+    // Later it may be, as far as the whole is.
+    desk.passes(Duration::from_hours(26 * 24));
+    accepted(&order(&mut desk, "T1.1", Step::Retry, agent("pm-1")));
+    assert_eq!(task(&desk, "T1.1").deadline, whole);
+    folds_again(&desk);
+}
+
+#[test]
+fn of_tasks_with_one_key_the_newest_alone_is_taken_up_again() {
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    let earlier = desk.state.rules().cap.named("T1").next().unwrap().0;
+    accepted(&fail(&mut desk, "T1", "pm-1", "orchestrator", 500));
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    for step in [Step::Retry, Step::Reassign("qa-1".to_owned())] {
+        let retried = Order { task: earlier, step, opinion: None };
+        let input = Input::Order { order: Box::new(Directive::Cap(retried)), who: Who::operator() };
+        assert_eq!(refused(&desk.ask(input)), Code::TaskState, "two would be open under one name");
+    }
+    accepted(&order(&mut desk, "T1", Step::Retry, Who::operator()));
+    folds_again(&desk);
+}
+
+#[test]
+fn what_nobody_waits_for_any_more_is_not_taken_up_again() {
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "outsider", "pm-1"));
+    accepted(&fail(&mut desk, "T1", "pm-1", "outsider", 500));
+    desk.ask(Input::Remove { id: "outsider".to_owned(), who: Who::operator() });
+    desk.passes(Duration::from_secs(1));
+    // Nor does it go to whom its delegator could not have handed it.
+    for step in [Step::Retry, Step::Reassign("analyst-1".to_owned())] {
+        assert_eq!(refused(&order(&mut desk, "T1", step, Who::operator())), Code::TaskState);
+    }
+    state(&desk, "T1", "failed");
+}
+
+#[test]
+fn a_task_is_tried_again_only_by_whom_its_delegator_may_still_delegate_to() {
+    // "Only agents listed in an agent's allowed_agents may receive a delegation_notice from that agent."
+    let mut desk = failed();
+    with(&mut desk, manifest("pm-1", &["analyst-2"], None, &[])).unwrap();
+    for who in [agent("pm-1"), Who::operator()] {
+        assert_eq!(refused(&order(&mut desk, "T1.1", Step::Retry, who)), Code::DelegationDenied);
+    }
+    accepted(&order(&mut desk, "T1.1", Step::Reassign("analyst-2".to_owned()), agent("pm-1")));
 }
