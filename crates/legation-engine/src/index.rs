@@ -5,11 +5,13 @@ use crate::alerts::Desk;
 use crate::decider::{instant, now};
 use crate::exchange::{Exchange, Head};
 use crate::forgetting::{Asked, Requests, requests};
+use crate::leisure::Leisure;
 use legation_exchange::Alert;
 use legation_store::Reader;
 use legation_store::index::{Error, Finder, Index, Origin};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -20,9 +22,6 @@ const TELL: Duration = Duration::from_secs(5);
 const FAR: u64 = 50_000;
 /// How many questions are looked up at once.
 const ASKED: usize = 8;
-/// How far a thread steps back from the processor: the niceness of whoever is in no hurry at all.
-#[cfg(target_os = "linux")]
-const NICE: i32 = 19;
 
 /// How far the index is, and what finds entries in it.
 #[derive(Clone, Default)]
@@ -40,6 +39,24 @@ pub(crate) struct Indexed {
     /// Wakes the thread when a question came upon damage.
     pub(crate) doubt: Arc<Notify>,
     pub(crate) turns: Arc<Semaphore>,
+    /// How many wait until it has come far enough.
+    wanted: Arc<AtomicUsize>,
+}
+
+/// Somebody who waits for the index.
+pub(crate) struct Wanting(Arc<AtomicUsize>);
+
+impl Indexed {
+    pub(crate) fn wanting(&self) -> Wanting {
+        self.wanted.fetch_add(1, Ordering::Relaxed);
+        Wanting(Arc::clone(&self.wanted))
+    }
+}
+
+impl Drop for Wanting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// The thread's own.
@@ -52,6 +69,9 @@ pub(crate) struct Follower {
     asked: Asked,
     alerts: Arc<Desk>,
     told_at: Instant,
+    /// Since when it has not caught up.
+    behind_since: Option<Instant>,
+    wanted: Arc<AtomicUsize>,
 }
 
 pub(crate) fn follower(
@@ -62,9 +82,12 @@ pub(crate) fn follower(
 ) -> (Follower, Indexed, Requests) {
     let (standing, seen) = watch::channel(Standing::default());
     let doubt = Arc::new(Notify::new());
-    let indexed = Indexed { standing: seen, doubt: Arc::clone(&doubt), turns: Arc::new(Semaphore::new(ASKED)) };
+    let (turns, wanted) = (Arc::new(Semaphore::new(ASKED)), Arc::new(AtomicUsize::new(0)));
+    let indexed = Indexed { standing: seen, doubt: Arc::clone(&doubt), turns, wanted: Arc::clone(&wanted) };
     let (requests, asked) = requests(Arc::clone(&doubt));
-    (Follower { dir, reader, head, standing, doubt, asked, alerts, told_at: instant() }, indexed, requests)
+    let (told_at, behind_since) = (instant(), None);
+    let follower = Follower { dir, reader, head, standing, doubt, asked, alerts, told_at, behind_since, wanted };
+    (follower, indexed, requests)
 }
 
 impl Exchange {
@@ -80,21 +103,27 @@ impl Exchange {
 const PAUSE: Duration = Duration::from_micros(50);
 /// How long the thread rests once it has caught up.
 const BREATH: Duration = Duration::from_millis(2);
+/// How long it may be behind for the sake of others.
+const LATE: Duration = Duration::from_mins(1);
 /// A record with fewer entries is young.
 const YOUNG: u64 = 10_000;
 
 impl Follower {
     /// Runs until the decider has gone.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
-        step_back();
+        let mut leisure = Leisure::begin();
         let mut index = None;
         let mut complained = false;
         while self.head.has_changed().is_ok() {
             self.head.mark_unchanged();
-            match self.step(&mut index) {
-                Ok(true) => complained = false,
+            match self.step(&mut index, &mut leisure) {
+                Ok(true) => {
+                    complained = false;
+                    self.behind_since.get_or_insert_with(instant);
+                }
                 Ok(false) => {
                     complained = false;
+                    self.behind_since = None;
                     // Many small commits are taken in together: to be woken for each would cost more.
                     std::thread::sleep(BREATH);
                     runtime.block_on(async {
@@ -113,7 +142,7 @@ impl Follower {
     }
 
     /// Takes in some entries; false if there was nothing to do.
-    fn step(&mut self, index: &mut Option<Index>) -> Result<bool, Error> {
+    fn step(&mut self, index: &mut Option<Index>, leisure: &mut Leisure) -> Result<bool, Error> {
         let index = match index {
             Some(index) => index,
             None => index.insert(self.open()?),
@@ -124,7 +153,14 @@ impl Follower {
             self.start_over(index)?;
             return Ok(true);
         }
-        let mut pause = || std::thread::sleep(PAUSE);
+        let is_late = self.behind_since.is_some_and(|since| since.elapsed() > LATE);
+        let mut pause = || {
+            std::thread::sleep(PAUSE);
+            // Whoever waits for it goes before those who only come, and so does all of it after a while.
+            if !is_late && self.wanted.load(Ordering::Relaxed) == 0 {
+                leisure.rest();
+            }
+        };
         let moved = match self.asked.answer(index).and_then(|asked| Ok((index.follow_at_ease(&mut pause)?, asked))) {
             Ok((next, asked)) => next > before || asked,
             Err(error) if error.is_damage() => {
@@ -183,35 +219,5 @@ impl Follower {
     async fn pause(&mut self) {
         let ends = async { while self.head.changed().await.is_ok() {} };
         let _ = tokio::time::timeout(RETRY, ends).await;
-    }
-}
-
-/// Leaves the processor to whoever wants it: on Linux the thread has what others leave, and next to nothing beyond.
-/// It is not kept from running: what it holds others may wait for, and those who search wait for the index. Elsewhere the
-/// thread does without.
-pub(crate) fn step_back() {
-    // A thread has a niceness of its own here.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICE) {
-        tracing::debug!(?error, "a thread runs at the priority of everything else");
-    }
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::{NICE, step_back};
-    use rustix::process::getpriority_process;
-    use rustix::thread::gettid;
-
-    #[test]
-    fn only_the_thread_itself_steps_back() {
-        let own = || getpriority_process(Some(gettid())).unwrap();
-        let before = own();
-        let inside = std::thread::spawn(move || {
-            step_back();
-            own()
-        });
-        assert_eq!(inside.join().unwrap(), NICE);
-        assert_eq!(own(), before);
     }
 }

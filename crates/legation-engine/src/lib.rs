@@ -38,6 +38,7 @@ mod identity;
 mod index;
 mod judge;
 mod ledger;
+mod leisure;
 mod limiter;
 mod look;
 mod lookup;

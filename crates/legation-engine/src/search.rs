@@ -163,7 +163,7 @@ impl Exchange {
 
     /// Waits until entries up to a position can be found.
     pub(crate) async fn indexed_past(&self, position: u64) -> Result<(), Error> {
-        let mut standing = self.indexed.standing.clone();
+        let (mut standing, _wanting) = (self.indexed.standing.clone(), self.indexed.wanting());
         let there = standing.wait_for(|standing| standing.next > position && standing.finder.is_some());
         match tokio::time::timeout(PATIENCE, there).await {
             Ok(Ok(_)) => Ok(()),

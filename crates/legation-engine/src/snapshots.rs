@@ -4,8 +4,8 @@
 
 use crate::decider::instant;
 use crate::exchange::{Error, Head};
-use crate::index::step_back;
 use crate::ledger::fold_onto;
+use crate::leisure::Leisure;
 use legation_exchange::{Moment, State};
 use legation_store::{Known, Reader, Ring, Snapshot, Snapshots};
 use std::sync::Arc;
@@ -20,6 +20,10 @@ const REST: Duration = Duration::from_millis(50);
 /// So many times as long as a snapshot took, none is made: where much comes, that much is left to those who work, and a
 /// start folds a little more.
 const LEISURE: u32 = 8;
+/// The longest that is rested so, and within one.
+const LONG: Duration = Duration::from_secs(10);
+/// How many entries are folded between two pauses: about a millisecond's work.
+const STRETCH: u64 = 128;
 
 pub(crate) struct Keeper {
     snapshots: Snapshots,
@@ -65,17 +69,17 @@ impl Keeper {
 
     /// Runs until the decider has gone. A snapshot that cannot be written costs only a slower start.
     pub(crate) fn run(mut self, runtime: &tokio::runtime::Handle) {
-        step_back();
+        let mut leisure = Leisure::begin();
         self.reseal();
         while self.goes_on(runtime) {
             let known = self.head.borrow_and_update().known.clone();
             let begun = instant();
             if self.is_worth(known.position) && begun >= self.rests {
-                if let Err(error) = write(&self.snapshots, &self.reader, &known) {
+                if let Err(error) = at_ease(&self.snapshots, &self.reader, &known, &mut leisure) {
                     tracing::warn!(error = &error as &dyn std::error::Error, "no snapshot was written");
                 }
                 self.covered = known.position;
-                self.rests = instant() + begun.elapsed() * LEISURE;
+                self.rests = instant() + (begun.elapsed() * LEISURE).min(LONG);
             }
             self.reseal();
             // To be woken by each of a thousand commits a second would cost more than all else here.
@@ -116,21 +120,32 @@ impl Keeper {
 /// than kept: memory is for those who work.
 pub fn write(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), Error> {
     let _turn = snapshots.turn();
-    written(snapshots, reader, known)
+    written(snapshots, reader, known, &mut || {})
+}
+
+/// Writes a snapshot as [`write()`] does, behind whoever wants the processor; not for ever, since others wait for their turn.
+fn at_ease(snapshots: &Snapshots, reader: &Reader, known: &Known, leisure: &mut Leisure) -> Result<(), Error> {
+    let (_turn, begun) = (snapshots.turn(), instant());
+    let mut pause = || {
+        if begun.elapsed() < LONG {
+            leisure.rest();
+        }
+    };
+    written(snapshots, reader, known, &mut pause)
 }
 
 /// Writes a snapshot as [`write()`] does, and removes all before it: they have what was erased since. Where there is no
 /// room for one the next start does without.
 pub fn renew(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), Error> {
     let _turn = snapshots.turn();
-    match written(snapshots, reader, known) {
+    match written(snapshots, reader, known, &mut || {}) {
         Err(Error::Record(legation_store::Error::Full { .. })) | Ok(()) => {}
         Err(error) => return Err(error),
     }
     snapshots.remove_before(known.position).map_err(Error::Record)
 }
 
-fn written(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), Error> {
+fn written(snapshots: &Snapshots, reader: &Reader, known: &Known, pause: &mut dyn FnMut()) -> Result<(), Error> {
     let (mut state, mut parts) = match newest(snapshots)? {
         Some(Kept { state, parts, .. }) => (state, parts),
         None => (State::deciding(), Vec::new()),
@@ -139,7 +154,12 @@ fn written(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), 
         return Ok(());
     }
     let before: Vec<_> = parts.iter().map(|part| part.number).collect();
-    let entries = reader.effects(state.next());
+    let entries = (1_u64..).zip(reader.effects(state.next())).map(|(count, entry)| {
+        if count.is_multiple_of(STRETCH) {
+            pause();
+        }
+        entry
+    });
     let new = known.position.saturating_sub(state.next());
     fold_onto(&mut state, entries.take(usize::try_from(new).unwrap_or(usize::MAX)))?;
     reader.sync_tree().map_err(Error::Record)?;
