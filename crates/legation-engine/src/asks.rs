@@ -1,6 +1,6 @@
 //! Everything that can be asked of an exchange beside taking a message. Each answer is durable.
 
-use crate::exchange::{Error, Exchange};
+use crate::exchange::{Error, Exchange, Pending};
 use crate::tokens::Token;
 use legation_exchange::{Input, KeyChange, Registration, Role, Verdict, Who};
 
@@ -69,7 +69,18 @@ impl Exchange {
         positions: Vec<u64>,
         who: Who,
     ) -> Result<Verdict, Error> {
-        self.ask(Input::Acknowledge { agent: agent.to_owned(), up_to, positions, who }).await
+        self.acknowledging(agent, up_to, positions, who).await?.answer().await
+    }
+
+    /// The same as soon as it has its place in the order of decisions.
+    pub async fn acknowledging(
+        &self,
+        agent: &str,
+        up_to: Option<u64>,
+        positions: Vec<u64>,
+        who: Who,
+    ) -> Result<Pending, Error> {
+        self.enqueue(Input::Acknowledge { agent: agent.to_owned(), up_to, positions, who }).await
     }
 
     /// Sends letters again that reached nobody.

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use std::collections::VecDeque;
 use std::future::{Future as _, poll_fn};
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
@@ -64,12 +64,10 @@ impl<T: Speak> Answers<T> {
         self.add(Underway::There(answer));
     }
 
-    /// Adds one that is to come. It sets out now, before whatever is asked later.
-    pub(super) fn wait_for(&mut self, mut answer: BoxFuture<'static, T>) {
-        self.add(match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(answer) => Underway::There(answer),
-            Poll::Pending => Underway::Waits(answer),
-        });
+    /// Adds one that is to come. What it waits for must have its place already: it is not looked at before its turn, and
+    /// one that was given a place meanwhile would keep it from all others.
+    pub(super) fn wait_for(&mut self, answer: BoxFuture<'static, T>) {
+        self.add(Underway::Waits(answer));
     }
 
     fn add(&mut self, answer: Underway<T>) {
@@ -226,17 +224,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_sets_out_before_its_answer_is_waited_for() {
-        let (asked, seen) = std::sync::mpsc::channel();
+    fn nothing_is_looked_at_before_its_turn() {
+        let (looked, seen) = std::sync::mpsc::channel();
         let mut answers = Answers::<Number>::new();
         for number in 0..2 {
-            let asked = asked.clone();
+            let looked = looked.clone();
             let answer = async move {
-                asked.send(number).unwrap();
+                looked.send(number).unwrap();
                 std::future::pending().await
             };
             answers.wait_for(answer.boxed());
         }
-        assert_eq!(seen.try_iter().collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(seen.try_iter().count(), 0);
+        assert_eq!(answers.next().now_or_never(), None);
+        assert_eq!(seen.try_iter().collect::<Vec<_>>(), [0]);
     }
 }

@@ -17,7 +17,7 @@ use crate::inbox::Item;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use futures_util::future::FutureExt as _;
-use legation_engine::{Credential, Delivery, End, Feed, Submission, Turned, Turns};
+use legation_engine::{Credential, Delivery, End, Error, Feed, Submission, Turned, Turns};
 use legation_exchange::extensions::Extension;
 use legation_exchange::rules::vcp::Standing;
 use legation_protocol::{Code, Format};
@@ -232,7 +232,7 @@ impl Session {
         }
         match heard {
             Heard::Text(text) => self.read(&text).await,
-            Heard::Pong(payload) if self.is_asked(&payload) => self.taken(),
+            Heard::Pong(payload) if self.is_asked(&payload) => self.taken().await,
             Heard::Ping | Heard::Pong(_) | Heard::Binary | Heard::Flushed => self.pulse.said_nothing(),
         }
     }
@@ -252,7 +252,7 @@ impl Session {
         self.still_stands()?;
         match asked {
             Ok(Asked::Send(sent)) => self.send(sent).await,
-            Ok(Asked::Acknowledge(done)) => self.acknowledge(done),
+            Ok(Asked::Acknowledge(done)) => self.acknowledge(done).await,
             Ok(Asked::Extension(asked)) => self.extend(asked),
             Ok(Asked::Resume(after)) => match self.shared.exchange.must_have(after) {
                 Ok(()) => self.deliver_after(after),
@@ -288,9 +288,11 @@ impl Session {
             Ok(operation) => operation,
             Err(refusal) => return self.refuse(asked.name, refusal),
         };
+        let Extended { name, extension, ask, params, .. } = asked;
+        let tasks = self.shared.tasks.clone();
+        let told = tasks.spawn(async move { agreement.ask(&shared, who, operation, params.into()).await });
         let answer = async move {
-            let Extended { name, extension, ask, params, .. } = asked;
-            let told = agreement.ask(&shared, who, operation, params.into()).await;
+            let told = told.await.unwrap_or_else(|_| Err(Error::Closed.into()));
             Answer::Extended(name, told.map(|result| (extension, ask, result)))
         };
         self.answers.wait_for(answer.boxed());
@@ -341,14 +343,16 @@ impl Session {
         self.wire.put_json(&Told::Notice { code: "context_expected", message })
     }
 
-    fn acknowledge(&mut self, done: Done) {
-        let (exchange, Bound { agent, who, .. }) = (self.shared.exchange.clone(), self.bound.clone());
-        let asked = async move {
-            let positions = done.positions.clone().unwrap_or_default();
-            let verdict = exchange.acknowledge(&agent, done.position, positions, who).await;
-            Answer::Acknowledged(done, verdict)
-        };
-        self.answers.wait_for(asked.boxed());
+    async fn acknowledge(&mut self, done: Done) {
+        let Bound { agent, who, .. } = &self.bound;
+        let positions = done.positions.clone().unwrap_or_default();
+        match self.shared.exchange.acknowledging(agent, done.position, positions, who.clone()).await {
+            Ok(placed) => {
+                let answered = async move { Answer::Acknowledged(done, placed.answer().await) };
+                self.answers.wait_for(answered.boxed());
+            }
+            Err(error) => self.answers.put(Answer::Acknowledged(done, Err(error))),
+        }
     }
 
     /// Tells an answer, and those that are at hand behind it.
@@ -407,13 +411,15 @@ impl Session {
         self.asked.is_some_and(|position| position.to_string().as_bytes() == payload)
     }
 
-    fn taken(&mut self) -> Result<(), Close> {
+    async fn taken(&mut self) -> Result<(), Close> {
         self.still_stands()?;
         let Some(up_to) = self.asked.take() else { return Ok(()) };
         let positions = self.given.drain(..self.given.partition_point(|position| *position <= up_to)).collect();
-        let (exchange, Bound { agent, who, .. }) = (self.shared.exchange.clone(), self.bound.clone());
-        let asked = async move { Answer::Taken(exchange.acknowledge(&agent, None, positions, who).await) };
-        self.answers.wait_for(asked.boxed());
+        let Bound { agent, who, .. } = &self.bound;
+        match self.shared.exchange.acknowledging(agent, None, positions, who.clone()).await {
+            Ok(placed) => self.answers.wait_for(async move { Answer::Taken(placed.answer().await) }.boxed()),
+            Err(error) => self.answers.put(Answer::Taken(Err(error))),
+        }
         self.ask_for_pong()
     }
 
