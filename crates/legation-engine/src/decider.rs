@@ -149,7 +149,7 @@ impl Decider {
     fn idle(&mut self) -> Duration {
         let now = self.clock.tell(now(), instant());
         let until = |first: Moment| Duration::from_micros(first.micros().saturating_sub(now.micros()));
-        self.ledger.state().next_deadline().map_or(IDLE, |first| until(first).clamp(SOON, IDLE))
+        self.ledger.next_deadline().map_or(IDLE, |first| until(first).clamp(SOON, IDLE))
     }
 
     /// Decides what is asked first, and some that are behind it.

@@ -30,6 +30,8 @@ pub struct Ledger {
     committed: Arc<RwLock<State>>,
     /// When to look again for what has fallen due.
     look: Moment,
+    /// Until when nothing does, since there was no room for it.
+    starved: Moment,
     salts: Salts,
     /// What was decided and is not written yet.
     draft: Draft,
@@ -41,6 +43,12 @@ pub struct Ledger {
 
 /// How often is looked for what has fallen due.
 pub const LOOK: Duration = Duration::from_millis(100);
+
+/// About what an entry takes beside what it says, and rather more than less.
+const SEALED: usize = 512;
+
+/// How long is waited where what has fallen due found no room.
+const STARVED: Duration = Duration::from_millis(500);
 
 /// How much that has fallen due is decided before what was asked.
 const DUE: usize = 1024;
@@ -61,7 +69,8 @@ impl Ledger {
         fold_onto(&mut state, entries)?;
         let committed = Arc::new(RwLock::new(state.for_readers()));
         let (look, salts, draft) = (Moment::default(), Salts::default(), Draft::default());
-        Ok(Ledger { log, policy, state, committed, look, salts, draft, beyond: None, underway: None })
+        let (starved, beyond, underway) = (Moment::default(), None, None);
+        Ok(Ledger { log, policy, state, committed, look, starved, salts, draft, beyond, underway })
     }
 
     /// Decides by other settings from the next input on.
@@ -128,7 +137,7 @@ impl Ledger {
     pub fn fall_due(&mut self, now: Moment) -> Result<(), legation_store::Error> {
         let now = now.max(self.state.now());
         let waits = self.state.next_deadline().is_none_or(|first| first > now);
-        if self.is_full() || (now < self.look && waits) {
+        if self.is_full() || now < self.starved || (now < self.look && waits) {
             return Ok(());
         }
         self.look = now.plus(LOOK);
@@ -143,9 +152,29 @@ impl Ledger {
             if !self.draft.has_room_for(&frames) {
                 return Ok(());
             }
+            if !self.has_room_for(&frames)? {
+                self.starved = now.plus(STARVED);
+                return Ok(());
+            }
             self.fold_in(due, frames);
         }
         Ok(())
+    }
+
+    /// When something falls due next, and finds room as far as is known.
+    pub fn next_deadline(&self) -> Option<Moment> {
+        self.state.next_deadline().map(|first| first.max(self.starved))
+    }
+
+    /// Sees to room for what has fallen due. To find out by writing it, state and record would have to go back.
+    fn has_room_for(&mut self, frames: &[Frame]) -> Result<bool, legation_store::Error> {
+        let weight = |frame: &Frame| SEALED + frame.effect.len() + frame.body.len();
+        let expected = self.draft.expected + frames.iter().map(weight).sum::<usize>();
+        let is_there = self.has_room(expected as u64)?;
+        if is_there {
+            self.draft.expected = expected;
+        }
+        Ok(is_there)
     }
 
     /// The message that is quoted in what falls due first; nothing once it is erased.

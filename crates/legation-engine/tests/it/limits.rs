@@ -1,18 +1,22 @@
 //! What is larger than the record takes: refused by itself, and nothing else with it.
 
 use legation_engine::Ledger;
-use legation_exchange::{Input, Moment, Policy, Registration, Said, State, Tally, TokenHash, Verdict, Who};
-use legation_protocol::Code;
+use legation_exchange::{
+    Input, Moment, Policy, Proof, Registration, Said, SpareId, State, Tally, TokenHash, Verdict, Verified, Who,
+};
+use legation_protocol::{Code, Received};
 use legation_store::{Disk, EFFECT_MAX, Known, Log, Options, Ring, verify};
+use serde_json::json;
 use std::fs::File;
 use std::io::{ErrorKind, Result};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::Duration;
 
 /// A registration that makes an effect of about this size.
 fn register(number: u8, bytes: usize) -> Input {
-    let capabilities = Said::To(serde_json::json!({"topics": [".".repeat(bytes)]}));
+    let capabilities = Said::To(json!({"topics": [".".repeat(bytes)]}));
     let registration = Registration { capabilities, ..Registration::default() };
     let (id, token) = (format!("agent-{number}"), TokenHash([number; 32]));
     Input::Register { id, registration: Box::new(registration), who: Who::operator(), token }
@@ -64,15 +68,18 @@ fn decisions_that_come_to_more_than_one_batch_takes_are_committed_in_parts() {
     assert!(report.is_sound() && report.to == 6, "{report:?}");
 }
 
-/// A disk with so much room.
+/// A disk with so much room, and how often there was none.
 #[derive(Debug)]
-struct Small(AtomicU64);
+struct Small(AtomicU64, AtomicU64);
 
 impl Disk for Small {
     fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> Result<()> {
         let grown = (offset + bytes.len() as u64).saturating_sub(file.metadata()?.len());
         let took = self.0.fetch_update(SeqCst, SeqCst, |room| room.checked_sub(grown));
-        took.map_err(|_| ErrorKind::StorageFull)?;
+        if took.is_err() {
+            self.1.fetch_add(1, SeqCst);
+            return Err(ErrorKind::StorageFull.into());
+        }
         file.write_all_at(bytes, offset)
     }
 }
@@ -80,7 +87,7 @@ impl Disk for Small {
 #[test]
 fn where_only_a_part_finds_room_the_rest_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let disk = Arc::new(Small(AtomicU64::new(80 << 20)));
+    let disk = Arc::new(Small(AtomicU64::new(80 << 20), AtomicU64::new(0)));
     let options = Options { disk: Arc::<Small>::clone(&disk), ..Options::with(ring()) };
     let mut ledger = ledger(options.open(dir.path(), &Known::start()).unwrap().0);
     let inputs = (0..6).map(|_| unforeseen(EFFECT_MAX - 1024)).collect();
@@ -89,4 +96,51 @@ fn where_only_a_part_finds_room_the_rest_is_refused() {
     assert_eq!((ledger.state().next(), ledger.size()), (4, 4));
     disk.0.store(80 << 20, SeqCst);
     assert_eq!(outcomes(&mut ledger, vec![register(4, 10)]), [Ok(4)]);
+}
+
+const OTHERS: u8 = 60;
+
+/// A message that nobody reads, and that is given up some day.
+fn claim(to: u8) -> Input {
+    let text = json!({
+        "protocol": "VLP/1.1", "id": format!("CLM{to:03}"), "type": "claim", "sender": "agent-0",
+        "receiver": format!("agent-{to}"), "timestamp": "2026-01-01T00:00:00Z", "content": "It rains.",
+        "confidence": 0.5, "provenance": [{"type": "document", "ref": "https://example.org/rain"}],
+    });
+    let text = text.to_string();
+    Input::Message(Box::new(Verified {
+        received: Received::read(text.as_bytes()).unwrap(),
+        proof: Proof::Bearer(Who::Agent("agent-0".to_owned())),
+        spare_id: SpareId::Fresh("spare".to_owned()),
+        trace: None,
+        found: Vec::new(),
+        opinion: None,
+        scanned: Vec::new(),
+    }))
+}
+
+#[test]
+fn what_falls_due_on_a_full_disk_waits_and_is_not_tried_over_and_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(Small(AtomicU64::new(8 << 20), AtomicU64::new(0)));
+    let options = Options { disk: Arc::<Small>::clone(&disk), ..Options::with(ring()) };
+    let mut ledger = ledger(options.open(dir.path(), &Known::start()).unwrap().0);
+    let inputs = (0..OTHERS).map(|number| register(number, 10)).chain((1..OTHERS).map(claim)).collect();
+    assert!(outcomes(&mut ledger, inputs).iter().all(std::result::Result::is_ok));
+    disk.0.store(0, SeqCst);
+    for bytes in [100_000, 1000] {
+        while outcomes(&mut ledger, vec![unforeseen(bytes)]) != [Err(Code::StorageFull)] {}
+    }
+    let (size, late) = (ledger.size(), Moment::from_micros(400 * 86_400_000_000));
+    disk.1.store(0, SeqCst);
+    for pass in 0..100 {
+        ledger.fall_due(late.plus(Duration::from_millis(pass))).unwrap();
+        ledger.commit().unwrap();
+    }
+    assert_eq!(ledger.size(), size);
+    assert!(disk.1.load(SeqCst) <= 2, "it was looked for room once, not each time");
+    disk.0.store(80 << 20, SeqCst);
+    ledger.fall_due(late.plus(Duration::from_secs(1))).unwrap();
+    ledger.commit().unwrap();
+    assert!(ledger.size() > size, "it falls due once there is room");
 }
