@@ -2,7 +2,10 @@
 //! back is caught up with slowly, so that no deadline falls due much sooner or later than it should; set far forward it is
 //! followed at once, as after a machine has slept, and set far back it is waited for. It never goes back.
 
+use crate::decider::now;
 use legation_exchange::Moment;
+use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Further ahead than this the wall's clock is right at once: what agents send is dated by theirs.
@@ -13,9 +16,38 @@ const SHARE: u32 = 50;
 /// How long one moment is counted from: much longer than the microseconds that are lost in counting.
 const STRETCH: Duration = Duration::from_millis(10);
 
+/// Tells the wall's time: the machine's, unless somebody has another.
+#[derive(Clone)]
+pub struct Wall(Arc<dyn Fn() -> Moment + Send + Sync>);
+
+impl Wall {
+    /// One that tells what this says.
+    pub fn by(tells: impl Fn() -> Moment + Send + Sync + 'static) -> Wall {
+        Wall(Arc::new(tells))
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Moment {
+        (self.0)()
+    }
+}
+
+impl Default for Wall {
+    fn default() -> Wall {
+        Wall::by(now)
+    }
+}
+
+impl fmt::Debug for Wall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wall")
+    }
+}
+
 /// What time it is for whoever decides.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Clock {
+    wall: Wall,
     /// What is counted from, and when that was.
     from: Moment,
     at: Instant,
@@ -24,13 +56,18 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Starts with the wall's time, but never before the record's last.
-    pub(crate) fn starting(last: Moment, wall: Moment, at: Instant) -> Clock {
-        let from = last.max(wall);
-        Clock { from, at, last: from }
+    pub(crate) fn starting(last: Moment, wall: Wall, at: Instant) -> Clock {
+        let from = last.max(wall.now());
+        Clock { wall, from, at, last: from }
+    }
+
+    /// The time, given what the steady clock says.
+    pub(crate) fn now(&mut self, at: Instant) -> Moment {
+        self.tell(self.wall.now(), at)
     }
 
     /// The time, given what both clocks say.
-    pub(crate) fn tell(&mut self, wall: Moment, at: Instant) -> Moment {
+    fn tell(&mut self, wall: Moment, at: Instant) -> Moment {
         let passed = at.saturating_duration_since(self.at);
         let (least, most) =
             (self.from.plus(passed.saturating_sub(passed / SHARE)), self.from.plus(passed + passed / SHARE));
@@ -45,7 +82,7 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::Clock;
+    use super::{Clock, Wall};
     use legation_exchange::Moment;
     use std::time::{Duration, Instant};
 
@@ -53,10 +90,15 @@ mod tests {
         Moment::from_micros(millis * 1000)
     }
 
+    /// One whose record ends at a hundred seconds.
+    fn starting(wall_says: u64, at: Instant) -> Clock {
+        Clock::starting(wall(100_000), Wall::by(move || wall(wall_says)), at)
+    }
+
     /// Runs for five seconds, looking every so many milliseconds, with a wall that is this many off from the start on.
     fn five_seconds(every: u64, off: i64) -> Moment {
         let start = crate::decider::instant();
-        let mut clock = Clock::starting(wall(100_000), wall(100_000), start);
+        let mut clock = starting(100_000, start);
         let times = (1..=5000 / every).map(|turn| turn * every);
         let at =
             |millis: u64| (start + Duration::from_millis(millis), wall((100_000 + millis).saturating_add_signed(off)));
@@ -77,7 +119,7 @@ mod tests {
     #[test]
     fn nothing_is_lost_by_looking_often() {
         let start = crate::decider::instant();
-        let mut clock = Clock::starting(wall(100_000), wall(100_000), start);
+        let mut clock = starting(100_000, start);
         for turn in 1..=100_000_u64 {
             let nanos = turn * 1900;
             clock.tell(wall(100_000).plus(Duration::from_nanos(nanos)), start + Duration::from_nanos(nanos));
@@ -107,7 +149,7 @@ mod tests {
     #[test]
     fn it_never_goes_back() {
         let start: Instant = crate::decider::instant();
-        let mut clock = Clock::starting(wall(100_000), wall(100_000), start);
+        let mut clock = starting(100_000, start);
         let mut last = wall(0);
         for (turn, millis) in [100_500, 90_000, 0, 200_000, 150_000, 150_001].into_iter().enumerate() {
             let told = clock.tell(wall(millis), start + Duration::from_millis(turn as u64 * 10));
@@ -120,7 +162,7 @@ mod tests {
     fn a_start_goes_by_the_wall_and_never_before_the_record() {
         let start = crate::decider::instant();
         for (wall_says, want) in [(200_000, 200_000), (50_000, 100_000)] {
-            assert_eq!(Clock::starting(wall(100_000), wall(wall_says), start).tell(wall(wall_says), start), wall(want));
+            assert_eq!(starting(wall_says, start).tell(wall(wall_says), start), wall(want));
         }
     }
 }
