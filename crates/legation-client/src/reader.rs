@@ -81,7 +81,10 @@ impl Reader {
                 }
                 Err(error) => error,
             };
-            self.socket = None;
+            // One that stood for some time was no failed attempt to come back.
+            if self.socket.take().is_some_and(|socket| socket.has_stood()) {
+                backoff = Backoff::RECONNECT;
+            }
             if !error.is_retryable() && !error.is_of_another_record() {
                 // Whoever listened may be gone.
                 drop(self.out.send(Err(error)).await);

@@ -216,3 +216,25 @@ async fn a_reader_that_ends_gives_away_only_what_it_had_itself() {
         take.send(()).unwrap();
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_socket_that_stood_for_some_time_is_come_back_to_as_soon_as_the_first() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let _reading = client.inbox().deliveries().await.unwrap();
+    let (mut pauses, mut broken_at) = (Vec::new(), None);
+    // Most break at once; one stands until its ping is answered.
+    for stands in [false, false, false, true, false, false] {
+        let (_, mut socket) = opened.recv().await.unwrap();
+        pauses.extend(broken_at.map(|at: Instant| at.elapsed().as_secs_f64()));
+        if stands {
+            assert!(socket.next().await.unwrap().unwrap().is_ping());
+            socket.flush().await.unwrap();
+        }
+        drop(socket);
+        broken_at = Some(Instant::now());
+    }
+    for (pause, want) in pauses.iter().zip([1.0, 2.0, 4.0, 1.0, 2.0]) {
+        assert!((pause - want).abs() <= want * 0.1 + 0.01, "{pauses:?}");
+    }
+}
