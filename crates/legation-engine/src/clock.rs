@@ -2,8 +2,9 @@
 //! back is caught up with slowly, so that no deadline falls due much sooner or later than it should; set far forward it is
 //! followed at once, as after a machine has slept, and set far back it is waited for. It never goes back.
 
+use crate::alerts::Desk;
 use crate::decider::now;
-use legation_exchange::Moment;
+use legation_exchange::{Alert, Moment};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +13,10 @@ use std::time::{Duration, Instant};
 const FAR: Duration = Duration::from_secs(15);
 /// As much of the time that passes goes into catching up, a fiftieth: a deadline of five seconds is 0.1 s off at most.
 const SHARE: u32 = 50;
+
+/// Further ahead of the wall's clock than this the record's is told to people: what agents sign by a clock that is right grows
+/// old too soon, and is refused where it is five minutes.
+const AHEAD: Duration = Duration::from_mins(1);
 
 /// How long one moment is counted from: much longer than the microseconds that are lost in counting.
 const STRETCH: Duration = Duration::from_millis(10);
@@ -52,18 +57,51 @@ pub(crate) struct Clock {
     from: Moment,
     at: Instant,
     last: Moment,
+    watch: Watch,
+}
+
+/// Tells people when the record's clock is far ahead of the wall's: once, until it is not.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    alerts: Arc<Desk>,
+    is_told: bool,
+}
+
+impl Watch {
+    pub(crate) fn new(alerts: &Arc<Desk>) -> Watch {
+        Watch { alerts: Arc::clone(alerts), is_told: false }
+    }
+
+    fn look(&mut self, record: Moment, wall: Moment) {
+        let ahead = Duration::from_micros(record.micros().saturating_sub(wall.micros()));
+        if self.is_told {
+            self.is_told = ahead > AHEAD / 2;
+        } else if ahead > AHEAD {
+            self.is_told = true;
+            let (minutes, hours) = (ahead.as_secs() / 60, (ahead * SHARE).as_secs().div_ceil(3600));
+            tracing::warn!(minutes, "the record's clock is ahead of this machine's, which was set back");
+            let text = format!(
+                "the record's clock is {minutes} min ahead of this machine's, which was set back, and is caught up with in \
+                 about {hours} h: until then what is signed by a right clock may be refused as stale"
+            );
+            self.alerts.raise(Alert::clock(wall, text));
+        }
+    }
 }
 
 impl Clock {
     /// Starts with the wall's time, but never before the record's last.
-    pub(crate) fn starting(last: Moment, wall: Wall, at: Instant) -> Clock {
+    pub(crate) fn starting(last: Moment, wall: Wall, at: Instant, watch: Watch) -> Clock {
         let from = last.max(wall.now());
-        Clock { wall, from, at, last: from }
+        Clock { wall, from, at, last: from, watch }
     }
 
     /// The time, given what the steady clock says.
     pub(crate) fn now(&mut self, at: Instant) -> Moment {
-        self.tell(self.wall.now(), at)
+        let wall = self.wall.now();
+        let now = self.tell(wall, at);
+        self.watch.look(now, wall);
+        now
     }
 
     /// The time, given what both clocks say.
@@ -82,8 +120,10 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, Wall};
+    use super::{Clock, Wall, Watch};
+    use crate::alerts::{AlertSettings, Desk};
     use legation_exchange::Moment;
+    use std::sync::Arc;
     use std::time::{Duration, Instant};
 
     const fn wall(millis: u64) -> Moment {
@@ -92,7 +132,8 @@ mod tests {
 
     /// One whose record ends at a hundred seconds.
     fn starting(wall_says: u64, at: Instant) -> Clock {
-        Clock::starting(wall(100_000), Wall::by(move || wall(wall_says)), at)
+        let desk = Arc::new(Desk::new("local", &AlertSettings::default(), 0));
+        Clock::starting(wall(100_000), Wall::by(move || wall(wall_says)), at, Watch::new(&desk))
     }
 
     /// Runs for five seconds, looking every so many milliseconds, with a wall that is this many off from the start on.

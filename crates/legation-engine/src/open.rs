@@ -6,7 +6,7 @@ use crate::arrivals::Arrivals;
 use crate::carrier::{Carrier, Seat};
 use crate::charters::Covered;
 use crate::clearing::Clearer;
-use crate::clock::{Clock, Wall};
+use crate::clock::{Clock, Wall, Watch};
 use crate::crew::{Crew, Ended};
 use crate::decider::{Decider, Job, Waiting, instant, now};
 use crate::exchange::{Error, Exchange, Head};
@@ -152,7 +152,7 @@ impl Exchange {
         let (counted, told_to, kept) = (Arc::clone(&stats), Arc::clone(&desk), (&ledger, snapshots.clone()));
         let clearer = Clearer::beside(kept, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
-        let clock = Clock::starting(ledger.state().now(), wall.clone(), instant());
+        let clock = Clock::starting(ledger.state().now(), wall.clone(), instant(), Watch::new(&desk));
         let decider = Decider {
             ledger,
             head,
