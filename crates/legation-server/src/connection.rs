@@ -158,10 +158,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_whose_head_comes_while_the_server_stops_is_answered_to_the_end() {
         let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (began, goes_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let (here, awaited) = (Arc::clone(&begun), Arc::clone(&go_on));
         let slow = get(move || async move {
-            began.notify_one();
-            goes_on.notified().await;
+            here.notify_one();
+            awaited.notified().await;
             "at last"
         });
         let visit = Arc::<Visits>::default().admit(Peer::on_socket(), &Limits::default()).unwrap();

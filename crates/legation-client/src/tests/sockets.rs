@@ -172,13 +172,16 @@ async fn a_reader_that_lost_its_socket_comes_back_when_there_is_room() {
     assert!(timeout(Duration::from_mins(1), opened.recv()).await.is_ok());
 }
 
+/// What was handed over, and what takes it.
+type Handed = (u64, oneshot::Sender<()>);
+
 /// Hands what comes to the test, and takes it when the test says so.
-fn handling(client: Client) -> (JoinHandle<Result<(), Error>>, mpsc::UnboundedReceiver<(u64, oneshot::Sender<()>)>) {
+fn handling(client: &Client) -> (JoinHandle<Result<(), Error>>, mpsc::UnboundedReceiver<Handed>) {
     let (told, seen) = mpsc::unbounded_channel();
     let handler = move |incoming: Incoming| {
         let (take, taken) = oneshot::channel();
         told.send((incoming.position, take)).unwrap();
-        async { taken.await }
+        taken
     };
     (tokio::spawn(client.inbox().handle(handler)), seen)
 }
@@ -187,12 +190,12 @@ fn handling(client: Client) -> (JoinHandle<Result<(), Error>>, mpsc::UnboundedRe
 async fn a_reader_that_ends_gives_away_only_what_it_had_itself() {
     let (sockets, mut opened) = mpsc::unbounded_channel();
     let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
-    let (first, mut of_first) = handling(client.clone());
+    let (first, mut of_first) = handling(&client);
     let (_, mut old) = opened.recv().await.unwrap();
     old.send(framed(1)).await.unwrap();
     let (_, take_1) = of_first.recv().await.unwrap();
     // A clone takes over while the first is still at it.
-    let (_second, mut of_second) = handling(client);
+    let (_second, mut of_second) = handling(&client.clone());
     let (_, mut socket) = opened.recv().await.unwrap();
     old.send(close(CloseCode::Policy, "fenced")).await.unwrap();
     for number in 2..=10 {
