@@ -2035,7 +2035,7 @@ export interface components {
              * @description What it is about.
              * @enum {string}
              */
-            readonly kind: "emergency" | "review_waiting" | "halted" | "dead_letter" | "storage" | "key_revoked" | "conflict" | "escalation" | "escalation_unanswered" | "ack_unmatched" | "flood" | "push_failed";
+            readonly kind: "emergency" | "review_waiting" | "halted" | "dead_letter" | "storage" | "key_revoked" | "conflict" | "escalation" | "escalation_unanswered" | "ack_unmatched" | "flood" | "push_failed" | "clock";
             /** @description The first entry of the record that raised it. */
             readonly position: number | null;
             /** @description Whose record it is. */

@@ -23,6 +23,11 @@ pub(crate) fn answer(client: &Client, incoming: &Incoming) -> Result<Option<Lett
     answer.map(|answer| client.letter(answer)).transpose()
 }
 
+/// Whether an acknowledgement is owed.
+pub(crate) fn is_owed(incoming: &Incoming) -> bool {
+    owed(incoming).is_some()
+}
+
 /// The alarm that wants to be acknowledged. One that nobody signed is nobody's.
 fn owed(incoming: &Incoming) -> Option<&Envelope> {
     let (Message::Vcp(envelope), Verified::Signed(_)) = (incoming.message(), &incoming.verified) else { return None };

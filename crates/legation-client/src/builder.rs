@@ -5,6 +5,7 @@ use crate::client::{Client, Shared};
 use crate::dial::Dial;
 use crate::error::Error;
 use crate::http::Http;
+use crate::owed::Owed;
 use crate::session::Memory;
 use crate::tls;
 use crate::trust::Trust;
@@ -121,8 +122,8 @@ impl Builder {
         let trust = Trust::new(self.exchange_keys);
         let (hello, memory) = (self.hello, Memory::of(self.last_ack));
         let (journal, revoked) = (Mutex::default(), Mutex::default());
-        let verifier = Verifier::default();
-        let shared = Shared { http, agent: self.agent, trust, journal, hello, memory, revoked, verifier };
+        let (verifier, owed) = (Verifier::default(), Owed::default());
+        let shared = Shared { http, agent: self.agent, trust, journal, hello, memory, revoked, verifier, owed };
         Ok(Client::of(shared, self.key))
     }
 }

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::http::{Call, Download, Http, Reply};
 use crate::journal::Journal;
 use crate::letter::{Letter, Sendable};
+use crate::owed::Owed;
 use crate::retry::persisting;
 use crate::sent::{Sent, Taken};
 use crate::session::Memory;
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     /// Epoch and number of the newest list of what was revoked.
     pub(crate) revoked: Mutex<(u32, u64)>,
     pub(crate) verifier: Verifier,
+    pub(crate) owed: Owed,
 }
 
 impl Client {
@@ -69,6 +71,11 @@ impl Client {
     /// What has been read of the mailbox.
     pub(crate) fn journal(&self) -> MutexGuard<'_, Journal> {
         self.shared.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The acknowledgements that nobody is at.
+    pub(crate) fn owed(&self) -> &Owed {
+        &self.shared.owed
     }
 
     /// The last ack there was.

@@ -5,6 +5,8 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::inbox::{Inbox, Unverified};
 use crate::incoming::{Incoming, Opened, Withheld};
+use crate::journal::ReaderId;
+use crate::mark::Mark;
 use crate::reader::{Passed, Reader};
 use crate::task::Task;
 use crate::verified::{Verified, Verifier};
@@ -36,17 +38,20 @@ pub struct Deliveries {
     stop: watch::Sender<bool>,
     reader: Task<()>,
     acks: Acks,
-    _lent: Lent,
+    lent: Lent,
 }
 
 type Again = Pin<Box<dyn Future<Output = Result<Incoming, Error>> + Send>>;
 
-/// What is out while somebody reads. Nobody has it when they end.
-struct Lent(Client);
+/// What one that reads has. Nobody has it when they end.
+struct Lent {
+    client: Client,
+    to: ReaderId,
+}
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        self.0.journal().leave_all();
+        self.client.journal().end(self.to);
     }
 }
 
@@ -61,11 +66,13 @@ impl Deliveries {
             journal.bind(&mark.epoch);
             journal.done_up_to(mark);
         }
+        let lent = Lent { to: client.journal().begin(), client: client.clone() };
         let (out, passed) = mpsc::channel(AHEAD);
         let (stop, stopped) = watch::channel(false);
         let (acks, verifier) = (Acks::spawn(client.clone()), client.verifier().clone());
         let reader = Reader {
             client: client.clone(),
+            id: lent.to,
             transport: inbox.transport,
             out,
             acks: acks.done.clone(),
@@ -76,9 +83,8 @@ impl Deliveries {
             behind_at: None,
         };
         let reader = Task::spawn(reader.run());
-        let (on_withheld, lent) = (inbox.on_withheld, Lent(client.clone()));
-        let (again, ended) = (None, false);
-        Ok(Deliveries { client, policy, on_withheld, passed, verifier, again, ended, stop, reader, acks, _lent: lent })
+        let (on_withheld, again, ended) = (inbox.on_withheld, None, false);
+        Ok(Deliveries { client, policy, on_withheld, passed, verifier, again, ended, stop, reader, acks, lent })
     }
 
     /// The next message; nothing after an error. May be given up and asked again: nothing is lost.
@@ -119,6 +125,11 @@ impl Deliveries {
         }
     }
 
+    /// Whether this is still to be done, and by nobody else.
+    pub(crate) fn has(&self, mark: &Mark) -> bool {
+        self.client.journal().has(self.lent.to, mark)
+    }
+
     /// The next that came, judged not long ago.
     fn poll_judged(&mut self, cx: &mut Context<'_>) -> Poll<Option<Passed>> {
         loop {
@@ -138,8 +149,8 @@ impl Deliveries {
 
     /// What is handed out of what came; nothing if it is withheld.
     fn sorted(&mut self, opened: Opened) -> Option<Result<Incoming, Error>> {
-        // It was read before the record was restored: what is left of it comes again.
-        if !self.client.journal().is_in(opened.epoch()) {
+        // It was read before the record was restored, and what is left of it comes again; or it is done by now.
+        if !self.has(&opened.mark()) {
             return None;
         }
         let withheld = match opened {

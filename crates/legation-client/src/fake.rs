@@ -186,6 +186,15 @@ pub(crate) fn vcp(number: u8, says: &str, key: &SecretKey) -> String {
     key.sign_in_place(&Doc::parse(text.as_bytes()).unwrap()).unwrap()
 }
 
+/// The same, critical, and to be acknowledged.
+pub(crate) fn alarm(number: u8, key: &SecretKey) -> String {
+    let mut alarm: Value = serde_json::from_str(&vcp(number, "x", key)).unwrap();
+    alarm.as_object_mut().unwrap().remove("signature");
+    alarm["payload"]["severity"] = "critical".into();
+    alarm["payload"]["requires_ack"] = true.into();
+    key.sign_in_place(&Doc::parse(alarm.to_string().as_bytes()).unwrap()).unwrap()
+}
+
 /// The agent ann as the exchange shows it.
 pub(crate) fn ann(key: &SecretKey) -> Value {
     json!({"id": "ann", "state": "running", "keys": [{"public": key.public(), "state": "ACTIVE"}]})

@@ -124,7 +124,8 @@ impl Inbox {
     /// client or a clone of it, whatever happens to the connection. One that it failed on comes again after a second,
     /// then two, four, up to five minutes; those after it go on meanwhile, unless
     /// [`in_order`](Inbox::in_order) says otherwise. An escalation that wants it is answered with its `ACK`
-    /// message, once, when the handler has taken it.
+    /// message, once, when the handler has taken it. Where that could not be sent before this ended, the next to handle
+    /// sends it, this client or a clone of it; the message stays in the mailbox until then.
     ///
     /// ```no_run
     /// # async fn run(client: legation_client::Client) -> Result<(), legation_client::Error> {
@@ -151,16 +152,21 @@ impl Inbox {
                 biased;
                 () = &mut until => break,
                 work = parked.due() => work,
+                debt = client.owed().next() => Work::left(client.clone(), debt),
                 next = deliveries.next(), if !parked.holds_up(in_order) => match next {
-                    Some(incoming) => Work::new(incoming?),
+                    Some(incoming) => Work::new(client.clone(), incoming?),
                     None => break,
                 },
             };
             if !client.journal().is_in(&work.incoming().epoch) {
                 tracing::warn!(position = work.incoming().position, "the record was restored: this is not tried again");
+                work.forget();
                 continue;
             }
             if let Some(waited) = work.untaken() {
+                if !deliveries.has(&waited.mark()) {
+                    continue;
+                }
                 let renewed = tokio::select! {
                     biased;
                     () = &mut until => break,
@@ -169,7 +175,7 @@ impl Inbox {
                 let Some(renewed) = renewed else { continue };
                 work.renew(renewed?);
             }
-            if work.attempt(&client, answers_alarms, &mut handler).await {
+            if work.attempt(answers_alarms, &mut handler).await {
                 deliveries.ack(work.incoming()).await?;
             } else {
                 parked.park(work);

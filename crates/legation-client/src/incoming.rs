@@ -91,11 +91,11 @@ pub(crate) enum Opened {
 }
 
 impl Opened {
-    /// The epoch its position is counted in.
-    pub(crate) fn epoch(&self) -> &Epoch {
+    /// Where it lies in the mailbox.
+    pub(crate) fn mark(&self) -> Mark {
         match self {
-            Opened::Message(incoming) => &incoming.epoch,
-            Opened::Withheld(withheld) => &withheld.epoch,
+            Opened::Message(incoming) => incoming.mark(),
+            Opened::Withheld(withheld) => withheld.mark(),
         }
     }
 }

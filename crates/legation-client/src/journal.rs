@@ -4,7 +4,7 @@
 //! is known.
 
 use crate::mark::{Epoch, Mark};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What has been read and done.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -12,15 +12,24 @@ pub(crate) struct Journal {
     epoch: Option<Epoch>,
     highest: Option<u64>,
     open: BTreeMap<u64, Open>,
+    /// Those who read now. What one has that is not among them, nobody has.
+    readers: BTreeSet<ReaderId>,
+    next_reader: ReaderId,
 }
+
+/// One that reads, of those that share a journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ReaderId(u64);
 
 /// A message that is not done with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Open {
-    /// Somebody has it.
-    Out,
-    /// Nobody has it: it was withheld, or left by a reader that ended.
+    /// This reader has it, for as long as it reads.
+    Out(ReaderId),
+    /// Nobody has it: it was withheld.
     Left,
+    /// Its handler has taken it, and its sender is still to be told so.
+    Owed,
 }
 
 /// What to do with a message that is listed.
@@ -28,7 +37,7 @@ enum Open {
 pub(crate) enum Listed {
     /// Hand it out.
     Wanted,
-    /// Somebody has it.
+    /// Somebody has it, or it is taken and something is left to do about it.
     Out,
     /// It is done: only the acknowledgement has not arrived.
     Done,
@@ -44,6 +53,19 @@ pub(crate) enum Bound {
 }
 
 impl Journal {
+    /// Somebody begins to read.
+    pub(crate) fn begin(&mut self) -> ReaderId {
+        let reader = self.next_reader;
+        self.next_reader.0 += 1;
+        self.readers.insert(reader);
+        reader
+    }
+
+    /// This reader ended: nobody has what it had. What others have stays theirs.
+    pub(crate) fn end(&mut self, reader: ReaderId) {
+        self.readers.remove(&reader);
+    }
+
     /// The record is in this epoch.
     pub(crate) fn bind(&mut self, epoch: &Epoch) -> Bound {
         let known = self.epoch.replace(epoch.clone());
@@ -61,16 +83,22 @@ impl Journal {
 
     pub(crate) fn listed(&self, position: u64) -> Listed {
         match self.open.get(&position) {
-            Some(Open::Out) => Listed::Out,
+            Some(Open::Out(reader)) if self.readers.contains(reader) => Listed::Out,
+            Some(Open::Owed) => Listed::Out,
             None if self.highest.is_some_and(|highest| position <= highest) => Listed::Done,
-            Some(Open::Left) | None => Listed::Wanted,
+            Some(Open::Out(_) | Open::Left) | None => Listed::Wanted,
         }
     }
 
-    /// It is handed out.
-    pub(crate) fn hand_out(&mut self, position: u64) {
+    /// It is handed out to this reader.
+    pub(crate) fn hand_out(&mut self, position: u64, reader: ReaderId) {
         self.see(position);
-        self.open.insert(position, Open::Out);
+        self.open.insert(position, Open::Out(reader));
+    }
+
+    /// Whether this reader has it, and it is not done.
+    pub(crate) fn has(&self, reader: ReaderId, mark: &Mark) -> bool {
+        self.is_in(&mark.epoch) && self.open.get(&mark.position) == Some(&Open::Out(reader))
     }
 
     /// It is kept back.
@@ -81,9 +109,11 @@ impl Journal {
         }
     }
 
-    /// Nobody has what was out: their reader ended.
-    pub(crate) fn leave_all(&mut self) {
-        self.open.values_mut().for_each(|open| *open = Open::Left);
+    /// Its handler has taken it: it is not handed out again, and stays in the mailbox until it is done.
+    pub(crate) fn owe(&mut self, mark: &Mark) {
+        if self.is_in(&mark.epoch) {
+            self.open.insert(mark.position, Open::Owed);
+        }
     }
 
     /// It is done.
@@ -128,7 +158,8 @@ mod tests {
     fn in_another_epoch_nothing_is_known() {
         let mut journal = Journal::default();
         assert_eq!(journal.bind(&mark(1, 0).epoch), Bound::Same);
-        journal.hand_out(7);
+        let reader = journal.begin();
+        journal.hand_out(7, reader);
         journal.done_up_to(&mark(1, 22));
         assert_eq!((journal.bind(&mark(1, 0).epoch), journal.listed(5)), (Bound::Same, Listed::Done));
         assert_eq!(journal.bind(&mark(2, 0).epoch), Bound::Anew);
@@ -145,8 +176,9 @@ mod tests {
         let mut journal = Journal::default();
         journal.bind(&mark(1, 0).epoch);
         assert_eq!((journal.listed(7), journal.cursor()), (Listed::Wanted, None));
-        journal.hand_out(7);
-        journal.hand_out(9);
+        let reader = journal.begin();
+        journal.hand_out(7, reader);
+        journal.hand_out(9, reader);
         journal.leave(&mark(1, 12));
         assert_eq!(
             [7, 9, 12, 13].map(|at| journal.listed(at)),
@@ -155,10 +187,27 @@ mod tests {
         assert_eq!(journal.cursor(), Some(6));
         journal.done(&mark(1, 7));
         assert_eq!((journal.listed(7), journal.cursor()), (Listed::Done, Some(8)));
-        journal.leave_all();
+        journal.end(reader);
         assert_eq!((journal.listed(9), journal.listed(7)), (Listed::Wanted, Listed::Done));
         journal.done_up_to(&mark(1, 12));
         assert_eq!((journal.listed(9), journal.listed(12), journal.cursor()), (Listed::Done, Listed::Done, Some(12)));
         assert_eq!(journal.open.len(), 0);
+    }
+
+    #[test]
+    fn what_a_reader_has_is_left_when_it_ends_and_not_when_another_does() {
+        let mut journal = Journal::default();
+        journal.bind(&mark(1, 0).epoch);
+        let (first, second) = (journal.begin(), journal.begin());
+        journal.hand_out(1, first);
+        journal.hand_out(2, second);
+        journal.end(first);
+        assert_eq!([1, 2].map(|at| journal.listed(at)), [Listed::Wanted, Listed::Out]);
+        assert!(journal.has(second, &mark(1, 2)) && !journal.has(second, &mark(1, 1)));
+        // It was at it when it was ended.
+        journal.hand_out(3, first);
+        assert_eq!(journal.listed(3), Listed::Wanted);
+        journal.done_up_to(&mark(1, 3));
+        assert!(!journal.has(second, &mark(1, 2)), "another said that it is done");
     }
 }

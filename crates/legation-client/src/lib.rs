@@ -19,6 +19,7 @@ mod letter;
 mod lines;
 mod many;
 mod mark;
+mod owed;
 mod parked;
 mod poll;
 mod reader;

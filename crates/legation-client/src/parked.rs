@@ -7,6 +7,7 @@ use crate::clock::jittered;
 use crate::error::Error;
 use crate::incoming::Incoming;
 use crate::letter::Letter;
+use crate::owed::Debt;
 use crate::retry::Backoff;
 use legation_protocol::Code;
 use std::collections::BTreeMap;
@@ -15,8 +16,9 @@ use tokio::time::{Instant, sleep_until};
 /// How many may wait before nothing new is read.
 const MOST: usize = 1024;
 
-/// A message being handled.
+/// A message being handled. Whatever ends that, an acknowledgement that is owed by then is not forgotten.
 pub(crate) struct Work {
+    client: Client,
     incoming: Incoming,
     stage: Stage,
     backoff: Backoff,
@@ -25,15 +27,24 @@ pub(crate) struct Work {
 enum Stage {
     /// The handler has not taken it yet.
     Untaken,
-    /// The handler has taken it, and is not asked again.
+    /// The handler has taken it, and is not asked again. It is to be acknowledged to its sender.
     Taken,
     /// This was sent to acknowledge it, and whether it arrived is not known.
     Answered(Letter),
+    /// Nothing is left to do.
+    Over,
 }
 
 impl Work {
-    pub(crate) fn new(incoming: Incoming) -> Work {
-        Work { incoming, stage: Stage::Untaken, backoff: Backoff::HANDLER }
+    pub(crate) fn new(client: Client, incoming: Incoming) -> Work {
+        Work { client, incoming, stage: Stage::Untaken, backoff: Backoff::HANDLER }
+    }
+
+    /// What another left that had begun it.
+    pub(crate) fn left(client: Client, debt: Debt) -> Work {
+        let Debt { incoming, letter } = debt;
+        let stage = letter.map_or(Stage::Taken, Stage::Answered);
+        Work { client, incoming, stage, backoff: Backoff::HANDLER }
     }
 
     pub(crate) fn incoming(&self) -> &Incoming {
@@ -44,8 +55,13 @@ impl Work {
     pub(crate) fn untaken(&self) -> Option<Incoming> {
         match self.stage {
             Stage::Untaken => Some(self.incoming.clone()),
-            Stage::Taken | Stage::Answered(_) => None,
+            Stage::Taken | Stage::Answered(_) | Stage::Over => None,
         }
+    }
+
+    /// Nothing more is done about it.
+    pub(crate) fn forget(mut self) {
+        self.stage = Stage::Over;
     }
 
     /// It was judged again.
@@ -54,7 +70,7 @@ impl Work {
     }
 
     /// Does what is left to do; says whether that was all. What the handler said of a failure is its own to log.
-    pub(crate) async fn attempt<H, F, E>(&mut self, client: &Client, answers_alarms: bool, handler: &mut H) -> bool
+    pub(crate) async fn attempt<H, F, E>(&mut self, answers_alarms: bool, handler: &mut H) -> bool
     where
         H: FnMut(Incoming) -> F,
         F: Future<Output = Result<(), E>>,
@@ -65,37 +81,54 @@ impl Work {
                 tracing::warn!(position, "the handler failed; the message comes again");
                 return false;
             }
-            client.journal().done(&self.incoming.mark());
-            self.stage = Stage::Taken;
+            self.taken(answers_alarms);
         }
-        if !answers_alarms {
-            return true;
-        }
-        match self.answer(client).await {
-            Ok(()) => true,
-            Err(error) if error.is_retryable() => {
+        if answers_alarms && let Err(error) = self.answer().await {
+            if error.is_retryable() {
                 tracing::warn!(position, %error, "the escalation is not acknowledged yet");
-                false
+                return false;
             }
-            Err(error) => {
-                tracing::warn!(position, %error, "the escalation cannot be acknowledged");
-                true
-            }
+            tracing::warn!(position, %error, "the escalation cannot be acknowledged");
+        }
+        self.stage = Stage::Over;
+        true
+    }
+
+    /// The handler has taken it.
+    fn taken(&mut self, answers_alarms: bool) {
+        let mark = self.incoming.mark();
+        if answers_alarms && alarm::is_owed(&self.incoming) {
+            self.client.journal().owe(&mark);
+            self.stage = Stage::Taken;
+        } else {
+            self.client.journal().done(&mark);
+            self.stage = Stage::Over;
         }
     }
 
     /// Sends the acknowledgement, if one is owed: the same as before, as long as it is fresh.
-    async fn answer(&mut self, client: &Client) -> Result<(), Error> {
+    async fn answer(&mut self) -> Result<(), Error> {
         if let Stage::Answered(letter) = &self.stage {
-            match client.deliver(letter.clone()).await {
+            match self.client.deliver(letter.clone()).await {
                 // The exchange has none such, or would have said so: nothing is acknowledged twice by another.
                 Err(Error::Refused(refused)) if refused.code == Code::Stale.as_str() => {}
                 sent => return sent.map(drop),
             }
         }
-        let Some(letter) = alarm::answer(client, &self.incoming)? else { return Ok(()) };
+        let Some(letter) = alarm::answer(&self.client, &self.incoming)? else { return Ok(()) };
         self.stage = Stage::Answered(letter.clone());
-        client.deliver(letter).await.map(drop)
+        self.client.deliver(letter).await.map(drop)
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let letter = match std::mem::replace(&mut self.stage, Stage::Over) {
+            Stage::Untaken | Stage::Over => return,
+            Stage::Taken => None,
+            Stage::Answered(letter) => Some(letter),
+        };
+        self.client.owed().leave(Debt { incoming: self.incoming.clone(), letter });
     }
 }
 

@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::deliveries::AHEAD;
 use crate::error::Error;
 use crate::incoming::{Item, Opened};
-use crate::journal::{Bound, Listed};
+use crate::journal::{Bound, Listed, ReaderId};
 use crate::mark::{Epoch, Mark};
 use crate::retry::Backoff;
 use crate::socket::Socket;
@@ -35,6 +35,7 @@ pub(crate) type Passed = Result<Opened, Error>;
 
 pub(crate) struct Reader {
     pub(crate) client: Client,
+    pub(crate) id: ReaderId,
     pub(crate) transport: Transport,
     pub(crate) out: mpsc::Sender<Passed>,
     /// What is listed again though it is done goes here.
@@ -80,7 +81,10 @@ impl Reader {
                 }
                 Err(error) => error,
             };
-            self.socket = None;
+            // One that stood for some time was no failed attempt to come back.
+            if self.socket.take().is_some_and(|socket| socket.has_stood()) {
+                backoff = Backoff::RECONNECT;
+            }
             if !error.is_retryable() && !error.is_of_another_record() {
                 // Whoever listened may be gone.
                 drop(self.out.send(Err(error)).await);
@@ -171,7 +175,7 @@ impl Reader {
             Err(halt) => return Ok(Err(halt)),
         };
         let opened = item.opened(&self.client, &self.verifier).await?;
-        self.client.journal().hand_out(position);
+        self.client.journal().hand_out(position, self.id);
         place.send(Ok(opened));
         Ok(Ok(()))
     }

@@ -37,6 +37,8 @@ pub(crate) struct Socket {
     stream: WebSocketStream<Stream>,
     ping: Interval,
     url: String,
+    /// Whether the other side has answered a ping.
+    has_stood: bool,
     /// What came before the answer to the hello.
     early: VecDeque<tungstenite::Utf8Bytes>,
 }
@@ -70,7 +72,7 @@ impl Socket {
         };
         let stream = timeout(PATIENCE, opened).await.unwrap_or(Err(Error::Timeout(PATIENCE)))?;
         let (ping, early) = (interval_at(Instant::now() + PING, PING), VecDeque::new());
-        let mut socket = Socket { stream, ping, url: base.clone(), early };
+        let mut socket = Socket { stream, ping, url: base.clone(), has_stood: false, early };
         if let Some(hello) = client.hello() {
             timeout(PATIENCE, socket.greet(client, hello)).await.unwrap_or(Err(Error::Timeout(PATIENCE)))?;
         }
@@ -124,7 +126,8 @@ impl Socket {
             match frame {
                 Some(Ok(Message::Text(text))) => return Ok(text),
                 Some(Ok(Message::Close(close))) => return Err(self.closed(close.as_ref())),
-                Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                Some(Ok(Message::Pong(_))) => self.has_stood = true,
+                Some(Ok(Message::Binary(_) | Message::Ping(_) | Message::Frame(_))) => {}
                 Some(Err(why)) => return Err(self.lost(why.into())),
                 None => return Err(self.closed(None)),
             }
@@ -133,6 +136,11 @@ impl Socket {
 
     async fn say_ping(&mut self) -> Result<(), Error> {
         self.stream.send(Message::Ping(bytes::Bytes::new())).await.map_err(|why| self.lost(why.into()))
+    }
+
+    /// Whether it was there for some time: until a ping was answered.
+    pub(crate) fn has_stood(&self) -> bool {
+        self.has_stood
     }
 
     /// Says goodbye.

@@ -147,7 +147,7 @@ impl Decider {
 
     /// How long to wait for something to be asked: until the next deadline, and no longer than a second.
     fn idle(&mut self) -> Duration {
-        let now = self.clock.tell(now(), instant());
+        let now = self.clock.now(instant());
         let until = |first: Moment| Duration::from_micros(first.micros().saturating_sub(now.micros()));
         self.ledger.next_deadline().map_or(IDLE, |first| until(first).clamp(SOON, IDLE))
     }
@@ -190,7 +190,7 @@ impl Decider {
         if self.policy.has_changed().unwrap_or(false) {
             self.ledger.retune(self.policy.borrow_and_update().clone());
         }
-        let now = self.clock.tell(now(), instant());
+        let now = self.clock.now(instant());
         self.ledger.fall_due(now)?;
         Ok(now)
     }

@@ -5,6 +5,7 @@ use crate::arrivals::Arrivals;
 use crate::carrier::Seat;
 use crate::charters::Covered;
 use crate::clearing::Clearing;
+use crate::clock::Wall;
 use crate::decider::{Answer, Job, instant};
 use crate::index::Indexed;
 use crate::judge::Court;
@@ -263,6 +264,8 @@ pub struct Exchange {
     pub(crate) register: Arc<Register>,
     /// What those see who are not cleared.
     pub(crate) opacity: Covered,
+    /// Tells the wall's time.
+    pub(crate) wall: Wall,
     /// Tells the decider other settings.
     pub(crate) policies: watch::Sender<Policy>,
 }

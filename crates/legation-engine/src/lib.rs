@@ -76,6 +76,7 @@ pub use brake::Brake;
 pub use carrier::{Asking, Carrier, Parcel, Posting, Reach, Reply};
 pub use charters::Charter;
 pub use clearing::Clearing;
+pub use clock::Wall;
 pub use conversations::Conversation;
 pub use corridor::{Credential, Submission};
 pub use dead_letters::{Beyond, Letter};

@@ -6,7 +6,7 @@ use crate::arrivals::Arrivals;
 use crate::carrier::{Carrier, Seat};
 use crate::charters::Covered;
 use crate::clearing::Clearer;
-use crate::clock::Clock;
+use crate::clock::{Clock, Wall, Watch};
 use crate::crew::{Crew, Ended};
 use crate::decider::{Decider, Job, Waiting, instant, now};
 use crate::exchange::{Error, Exchange, Head};
@@ -64,6 +64,8 @@ pub struct Settings {
     pub tools: Option<Arc<dyn Gateway>>,
     /// What of an agent becomes a flag for those who are not cleared for it.
     pub opacity: Opacity,
+    /// Tells the wall's time.
+    pub wall: Wall,
 }
 
 impl Settings {
@@ -84,6 +86,7 @@ impl Settings {
             judge: None,
             tools: None,
             opacity: Opacity::default(),
+            wall: Wall::default(),
         }
     }
 }
@@ -121,6 +124,7 @@ impl Exchange {
             judge,
             tools,
             opacity,
+            wall,
         } = settings;
         let scanning = Arc::new(Scanning::by(&scan).map_err(Error::Pattern)?);
         let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
@@ -148,7 +152,7 @@ impl Exchange {
         let (counted, told_to, kept) = (Arc::clone(&stats), Arc::clone(&desk), (&ledger, snapshots.clone()));
         let clearer = Clearer::beside(kept, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
-        let clock = Clock::starting(ledger.state().now(), now(), instant());
+        let clock = Clock::starting(ledger.state().now(), wall.clone(), instant(), Watch::new(&desk));
         let decider = Decider {
             ledger,
             head,
@@ -190,6 +194,7 @@ impl Exchange {
             scanning,
             register: Arc::new(Register::beside(&desk)),
             opacity: Covered::new(opacity),
+            wall,
             policies,
             shelf,
             clearing,

@@ -7,6 +7,7 @@ mod runner;
 
 use crate::arrivals::Arrivals;
 use crate::carrier::{Carrier, Seat};
+use crate::clock::Wall;
 use crate::decider::Job;
 use crate::exchange::{Error, Exchange};
 use crate::look::{Look, look};
@@ -32,6 +33,7 @@ pub(crate) struct Outlet {
     pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) stats: Arc<Stats>,
     pub(crate) jobs: mpsc::WeakSender<Job>,
+    pub(crate) wall: Wall,
 }
 
 impl Outlet {
@@ -97,6 +99,7 @@ impl Exchange {
             arrivals: Arc::clone(&self.arrivals),
             stats: Arc::clone(&self.stats),
             jobs: self.jobs.downgrade(),
+            wall: self.wall.clone(),
         })
     }
 

@@ -144,14 +144,6 @@ impl Exchange {
         }
     }
 
-    /// The record says of calls that were under way when the exchange last ended, that nothing is known of them.
-    pub(crate) fn close_tool_calls(&self) {
-        let open: Vec<_> = self.state().rules().cap.calls().all_open().map(|(call, _)| call).collect();
-        for call in open {
-            self.ask_unheard(Input::Answer(Box::new(interrupted(call))));
-        }
-    }
-
     /// What came of a call, for the record.
     fn upshot(&self, call: u64, (server, tool): (&str, &str), came: Result<Reply, Fault>) -> Answer {
         let ended = |outcome, why: Option<String>| Answer { call, outcome, why, body: None, scanned: Vec::new() };

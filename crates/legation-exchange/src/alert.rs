@@ -44,11 +44,13 @@ pub enum Kind {
     Flood,
     /// Messages could not be brought to an agent's endpoint.
     PushFailed,
+    /// The record's clock is ahead of the machine's.
+    Clock,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 13] = [
         Kind::Emergency,
         Kind::ReviewWaiting,
         Kind::Halted,
@@ -61,6 +63,7 @@ impl Kind {
         Kind::AckUnmatched,
         Kind::Flood,
         Kind::PushFailed,
+        Kind::Clock,
     ];
 
     /// Its name.
@@ -78,6 +81,7 @@ impl Kind {
             Kind::AckUnmatched => "ack_unmatched",
             Kind::Flood => "flood",
             Kind::PushFailed => "push_failed",
+            Kind::Clock => "clock",
         }
     }
 
@@ -85,9 +89,12 @@ impl Kind {
     pub const fn urgency(self) -> Urgency {
         match self {
             Kind::Emergency => Urgency::Emergency,
-            Kind::Escalation | Kind::EscalationUnanswered | Kind::Halted | Kind::KeyRevoked | Kind::Storage => {
-                Urgency::Grave
-            }
+            Kind::Escalation
+            | Kind::EscalationUnanswered
+            | Kind::Halted
+            | Kind::KeyRevoked
+            | Kind::Storage
+            | Kind::Clock => Urgency::Grave,
             Kind::ReviewWaiting
             | Kind::DeadLetter
             | Kind::Conflict
@@ -108,7 +115,8 @@ impl Kind {
             | Kind::KeyRevoked
             | Kind::Conflict
             | Kind::AckUnmatched
-            | Kind::Flood => false,
+            | Kind::Flood
+            | Kind::Clock => false,
         }
     }
 
@@ -126,7 +134,8 @@ impl Kind {
             | Kind::Escalation
             | Kind::EscalationUnanswered
             | Kind::AckUnmatched
-            | Kind::Flood => Duration::from_secs(10),
+            | Kind::Flood
+            | Kind::Clock => Duration::from_secs(10),
         }
     }
 }
@@ -312,9 +321,18 @@ impl Alert {
 
     /// One about the exchange's own disk.
     pub fn storage(at: Moment, text: impl Into<String>) -> Alert {
-        let id = format!("storage-{}", at.micros());
-        let (realm, text) = (String::new(), text.into());
-        Alert { about: None, again: false, at, count: 1, id, kind: Kind::Storage, position: None, realm, text }
+        Alert::own(Kind::Storage, at, text.into())
+    }
+
+    /// One about the exchange's own clock.
+    pub fn clock(at: Moment, text: impl Into<String>) -> Alert {
+        Alert::own(Kind::Clock, at, text.into())
+    }
+
+    /// One about the exchange itself.
+    fn own(kind: Kind, at: Moment, text: String) -> Alert {
+        let (id, realm) = (format!("{}-{}", kind.as_str(), at.micros()), String::new());
+        Alert { about: None, again: false, at, count: 1, id, kind, position: None, realm, text }
     }
 
     /// Takes in a later one of its kind.

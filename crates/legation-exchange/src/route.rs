@@ -66,7 +66,7 @@ pub enum Event {
         /// Where it was routed.
         position: u64,
     },
-    /// The next message is too old to go.
+    /// A message is too old to go, or to be tried again.
     TooOld {
         /// Where it was routed.
         position: u64,
@@ -171,7 +171,9 @@ impl Route {
                 None
             }
             Event::TooOld { position } => {
-                self.advance(position)?;
+                if !self.leave(position, now) {
+                    self.advance(position)?;
+                }
                 Some(Order::Note(Fate::GivenUp, Try { position, number: 0, outcome: Outcome::Lost(Lost::TooOld) }))
             }
             Event::Passed => self.passed(now),
@@ -188,13 +190,19 @@ impl Route {
             }
             Event::Gone { position } => {
                 self.again.remove(&position);
-                let gone = self.legs.remove(&position);
-                if let (Some(_), Circuit::Probing { pause }) = (gone, self.circuit) {
-                    self.circuit = Circuit::Open { pause, until: now };
-                }
+                self.leave(position, now);
                 None
             }
         }
+    }
+
+    /// Takes a message off its way, and says whether it was on it. If it was to find out, the next one does.
+    fn leave(&mut self, position: u64, now: Duration) -> bool {
+        let was_on_it = self.legs.remove(&position).is_some();
+        if let (true, Circuit::Probing { pause }) = (was_on_it, self.circuit) {
+            self.circuit = Circuit::Open { pause, until: now };
+        }
+        was_on_it
     }
 
     /// A message's way has ended. An endpoint that takes something is back.
@@ -285,7 +293,7 @@ fn scaled(time: Duration, jitter: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::{Event, Order, Route};
-    use crate::push::{Fate, Lost, Outcome};
+    use crate::push::{Fate, Lost, Outcome, Try};
     use std::time::Duration;
 
     fn ended(position: u64, outcome: Outcome) -> Event {
@@ -391,6 +399,26 @@ mod tests {
         assert_eq!(exhaust(&mut route, 0, Outcome::Status(200), now), [0.0]);
         assert_eq!(exhaust(&mut route, 2, Outcome::Status(200), now), [0.0]);
         assert_eq!((route.next_again(), route.after(Event::Offered { position: 2 }, now)), (None, None));
+    }
+
+    #[test]
+    fn what_grows_too_old_between_attempts_leaves_its_way() {
+        let old = |position| {
+            let outcome = Outcome::Lost(Lost::TooOld);
+            Some(Order::Note(Fate::GivenUp, Try { position, number: 0, outcome }))
+        };
+        let mut route = Route::default();
+        exhaust(&mut route, 0, Outcome::Status(503), Duration::ZERO);
+        let now = Duration::from_mins(1);
+        // This one finds out, and does not come to it.
+        route.after(Event::Offered { position: 1 }, now);
+        route.after(ended(1, Outcome::Status(503)), now);
+        let due = route.due().unwrap();
+        assert_eq!(route.after(Event::Passed, due), Some(Order::Post { position: 1, number: 2 }));
+        assert_eq!(route.after(Event::TooOld { position: 1 }, due), old(1));
+        assert_eq!((route.has(1), route.after(Event::TooOld { position: 1 }, due)), (false, None));
+        assert_eq!(route.room(due), 1, "another finds out");
+        assert_eq!(route.after(Event::TooOld { position: 2 }, due), old(2));
     }
 
     #[test]

@@ -20,10 +20,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_rustls::client::TlsStream;
 
-/// How long connecting may take, over all addresses of a name: one from which nothing comes leaves time for the others.
+/// How long connecting may take, over all addresses of a name, TLS with it: one from which nothing comes leaves time for
+/// the others, whether it takes a connection or not.
 const CONNECTING: Duration = Duration::from_secs(8);
 
 /// Why there is no connection.
@@ -47,20 +48,38 @@ impl Guard {
 
     async fn open(&self, target: &Target) -> Result<Wire, NoWay> {
         let addresses = self.addresses(target).await?;
-        let stream = connect(&addresses, target.port).await.ok_or(NoWay(Lost::Unreachable))?;
+        let share = CONNECTING / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+        let mut why = Lost::Unreachable;
+        for address in addresses {
+            match self.reach(target, address, Instant::now() + share).await {
+                Ok(wire) => return Ok(wire),
+                // That nobody is there says less than what somebody did who was.
+                Err(NoWay(lost)) if why == Lost::Unreachable => why = lost,
+                Err(NoWay(_)) => {}
+            }
+        }
+        Err(NoWay(why))
+    }
+
+    /// Opens a connection to an address that was judged, and has it prove whose it is.
+    async fn reach(&self, target: &Target, address: IpAddr, until: Instant) -> Result<Wire, NoWay> {
+        let connecting = TcpStream::connect(SocketAddr::new(address, target.port));
+        let Ok(Ok(stream)) = timeout_at(until, connecting).await else { return Err(NoWay(Lost::Unreachable)) };
         // What is sent is sent at once: nothing follows for which to wait.
         stream.set_nodelay(true).map_err(|_| NoWay(Lost::Unreachable))?;
         if !target.is_tls {
             return Ok(Wire::Plain(TokioIo::new(stream)));
         }
-        let untrusted = |_| NoWay(Lost::Untrusted);
         let name = match &target.host {
             Host::Ip(address) => ServerName::from(*address),
             Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| NoWay(Lost::Untrusted))?,
         };
         let connector = self.tls.connector().map_err(|_| NoWay(Lost::Untrusted))?;
-        let stream = connector.connect(name, stream).await.map_err(untrusted)?;
-        Ok(Wire::Tls(Box::new(TokioIo::new(stream))))
+        match timeout_at(until, connector.connect(name, stream)).await {
+            Ok(Ok(stream)) => Ok(Wire::Tls(Box::new(TokioIo::new(stream)))),
+            Ok(Err(_)) => Err(NoWay(Lost::Untrusted)),
+            Err(_) => Err(NoWay(Lost::Timeout)),
+        }
     }
 
     /// All addresses of a target. One that may not be connected to spoils the rest: whoever mixes them means
@@ -77,17 +96,6 @@ impl Guard {
         let lets = |address: &IpAddr| self.lets(&target.host, *address, target.port) && !plain_abroad(address);
         if found.iter().all(lets) { Ok(found) } else { Err(NoWay(Lost::Forbidden)) }
     }
-}
-
-/// A connection to the first address that takes one in its share of the time.
-async fn connect(addresses: &[IpAddr], port: u16) -> Option<TcpStream> {
-    let share = CONNECTING / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
-    for address in addresses {
-        if let Ok(Ok(stream)) = timeout(share, TcpStream::connect(SocketAddr::new(*address, port))).await {
-            return Some(stream);
-        }
-    }
-    None
 }
 
 /// What the client asks for connections.

@@ -5,6 +5,7 @@ use crate::connection::serve;
 use crate::listen::{Listener, Socket};
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::visits::Visits;
 use axum::Router;
 use hyper_util::service::TowerToHyperService;
 use legation_protocol::Code;
@@ -34,7 +35,7 @@ pub(crate) async fn accept(listener: Listener, shared: Arc<Shared>, router: Rout
         let (socket, peer) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                missed(&error, &shared).await;
+                missed(&error, &shared.visits).await;
                 continue;
             }
         };
@@ -63,11 +64,11 @@ async fn send_away(socket: Socket, text: &[u8]) {
 
 /// A connection that went before it was taken is nothing. Anything else lies with the system, most likely
 /// that it has no more files for us: somebody has to go, and then it can be tried again.
-async fn missed(error: &io::Error, shared: &Shared) {
+async fn missed(error: &io::Error, visits: &Visits) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
-        tracing::warn!(%error, open = shared.visits.open(), "cannot take a connection");
-        shared.visits.make_room();
+        tracing::warn!(%error, open = visits.open(), "cannot take a connection");
+        visits.make_any_room();
         tokio::time::sleep(PAUSE).await;
     }
 }
@@ -88,4 +89,32 @@ pub(crate) async fn tell<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, text:
     let mut rest = [0; 1024];
     while stream.read(&mut rest).await? > 0 {}
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missed;
+    use crate::settings::Limits;
+    use crate::visits::{Peer, Visits};
+    use std::io;
+    use std::sync::Arc;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    #[tokio::test(start_paused = true)]
+    async fn where_the_system_has_no_more_files_somebody_goes_whom_nobody_answers_now() {
+        let visits: Arc<Visits> = Arc::default();
+        let admit = || visits.admit(Peer::on_socket(), &Limits::default()).unwrap();
+        let (busy, idle) = (admit(), admit());
+        for visit in [&busy, &idle] {
+            visit.prove();
+        }
+        let _request = busy.begin();
+        // A connection that went by itself is nobody's fault.
+        missed(&io::ErrorKind::ConnectionAborted.into(), &visits).await;
+        assert_eq!(visits.open(), 2);
+        missed(&io::Error::other("too many open files"), &visits).await;
+        let left = timeout(Duration::from_hours(1), idle.told_to_leave()).await;
+        assert_eq!((left, visits.open()), (Ok(()), 1));
+    }
 }

@@ -26,6 +26,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+use tokio_util::sync::CancellationToken;
 
 /// How long a request that has not quite come yet is waited for at the end.
 const LAST_HEAD: Duration = Duration::from_secs(1);
@@ -38,19 +39,19 @@ pub(crate) type Routes = TowerToHyperService<Router>;
 
 /// Serves a connection until it ends.
 pub(crate) async fn serve(socket: Socket, visit: Arc<Visit>, shared: Arc<Shared>, routes: Routes) {
-    let limits = shared.settings().limits.clone();
+    let (limits, stopping) = (shared.settings().limits.clone(), &shared.stopping);
     match socket {
-        Socket::Tcp(stream) => answer(Watched::new(stream, &visit, &limits), &limits, visit, shared, routes).await,
+        Socket::Tcp(stream) => answer(Watched::new(stream, &visit, &limits), &limits, visit, stopping, routes).await,
         #[cfg(unix)]
-        Socket::Unix(stream) => answer(Watched::new(stream, &visit, &limits), &limits, visit, shared, routes).await,
+        Socket::Unix(stream) => answer(Watched::new(stream, &visit, &limits), &limits, visit, stopping, routes).await,
         Socket::Tls(stream, tls) => {
             let agreed = tokio::select! {
                 agreed = timeout(limits.handshake_time, agree(stream, &tls, &visit, &limits)) => agreed.ok().flatten(),
                 () = visit.told_to_leave() => None,
-                () = shared.stopping.cancelled() => return,
+                () = stopping.cancelled() => return,
             };
             match agreed {
-                Some(stream) => answer(stream, &limits, visit, shared, routes).await,
+                Some(stream) => answer(stream, &limits, visit, stopping, routes).await,
                 None => tls.count_failure(),
             }
         }
@@ -76,7 +77,7 @@ async fn agree(
 }
 
 /// Answers what is asked on a connection, until it ends.
-async fn answer<S>(socket: S, limits: &Limits, visit: Arc<Visit>, shared: Arc<Shared>, routes: Routes)
+async fn answer<S>(socket: S, limits: &Limits, visit: Arc<Visit>, stopping: &CancellationToken, routes: Routes)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -102,12 +103,12 @@ where
             }
             connection.as_mut().graceful_shutdown();
         }
-        () = shared.stopping.cancelled() => connection.as_mut().graceful_shutdown(),
+        () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
     }
-    if visit.is_busy() {
+    let has_ended = !visit.is_busy() && timeout(LAST_HEAD, connection.as_mut()).await.is_ok();
+    // A request that came in that time is answered, however long it takes.
+    if !has_ended && visit.is_busy() {
         drop(connection.await);
-    } else {
-        drop(timeout(LAST_HEAD, connection).await);
     }
 }
 
@@ -138,5 +139,52 @@ impl http_body::Body for Counted {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Routes, answer};
+    use crate::settings::Limits;
+    use crate::visits::{Peer, Visits};
+    use axum::Router;
+    use axum::routing::get;
+    use std::sync::Arc;
+    use std::time::Duration;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::sync::Notify;
+    use tokio_util::sync::CancellationToken;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_whose_head_comes_while_the_server_stops_is_answered_to_the_end() {
+        let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (here, awaited) = (Arc::clone(&begun), Arc::clone(&go_on));
+        let slow = get(move || async move {
+            here.notify_one();
+            awaited.notified().await;
+            "at last"
+        });
+        let visit = Arc::<Visits>::default().admit(Peer::on_socket(), &Limits::default()).unwrap();
+        let (mut client, socket) = tokio::io::duplex(4096);
+        let stopping = CancellationToken::new();
+        let over = tokio::spawn({
+            let stopping = stopping.clone();
+            let routes = Routes::new(Router::new().route("/", slow));
+            async move { answer(socket, &Limits::default(), visit, &stopping, routes).await }
+        });
+        client.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n").await.unwrap();
+        // The clock goes on only when nobody has anything to do: each has got as far as it could.
+        let passes = async |seconds| tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
+        passes(0.5).await;
+        stopping.cancel();
+        passes(0.5).await;
+        client.write_all(b"\r\n").await.unwrap();
+        begun.notified().await;
+        passes(60.0).await;
+        go_on.notify_one();
+        let mut text = String::new();
+        client.read_to_string(&mut text).await.unwrap();
+        assert!(text.starts_with("HTTP/1.1 200 ") && text.ends_with("at last"), "{text:?}");
+        over.await.unwrap();
     }
 }

@@ -75,7 +75,7 @@ impl Visits {
     /// Takes a connection in, unless there is no room and nobody makes any.
     pub(crate) fn admit(self: &Arc<Self>, peer: Peer, limits: &Limits) -> Option<Arc<Visit>> {
         let known = self.unproven() < limits.unproven_connections || self.make_room();
-        if !known || !(self.open() < limits.connections || self.make_room() || self.end_idle()) {
+        if !known || !(self.open() < limits.connections || self.make_any_room()) {
             self.turned_away.fetch_add(1, Ordering::Relaxed);
             return None;
         }
@@ -102,6 +102,11 @@ impl Visits {
     /// for no answer. False if there is none.
     pub(crate) fn make_room(&self) -> bool {
         dismiss_first(self.waiting(), |visit| !visit.is_answering())
+    }
+
+    /// Sends away one of those, or else one that is between two requests. False if there is none.
+    pub(crate) fn make_any_room(&self) -> bool {
+        self.make_room() || self.end_idle()
     }
 
     /// Sends away a connection that is between two requests, as anybody's may be. False if there is none.

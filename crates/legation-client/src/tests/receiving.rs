@@ -2,14 +2,13 @@
 
 use crate::deliveries::Deliveries;
 use crate::error::Error;
-use crate::fake::{self, Asked, Log, agent_key, ann, item, receipt, taken, vcp};
+use crate::fake::{self, Asked, Log, agent_key, alarm, ann, item, receipt, taken, vcp};
 use crate::inbox::Unverified;
 use crate::mark::{Epoch, Mark};
 use crate::reader::Transport;
 use crate::verified::{Doubt, Verified};
 use crate::{Client, Incoming};
 use http::Method;
-use legation_protocol::json::Doc;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -243,13 +242,7 @@ async fn resuming_says_that_all_before_is_done() {
 
 /// The bodies of what a reader sends for an alarm, until `answer` is given the number of one and takes it.
 async fn acknowledgements(mut answer: impl FnMut(usize) -> Option<Option<Value>> + Send + 'static) -> Vec<String> {
-    let mut alarm: Value = serde_json::from_str(&vcp(1, "x", &agent_key(1))).unwrap();
-    alarm.as_object_mut().unwrap().remove("signature");
-    alarm["payload"]["severity"] = "critical".into();
-    alarm["payload"]["requires_ack"] = true.into();
-    let text = alarm.to_string();
-    let alarm = agent_key(1).sign_in_place(&Doc::parse(text.as_bytes()).unwrap()).unwrap();
-    let (mut items, mut sent) = (Some(vec![item(&alarm, 1)]), 0);
+    let (mut items, mut sent) = (Some(vec![item(&alarm(1, &agent_key(1)), 1)]), 0);
     let (told, over) = tokio::sync::oneshot::channel::<()>();
     let mut told = Some(told);
     let (client, log) = fake::client(

@@ -3,10 +3,12 @@
 use crate::error::Error;
 use crate::fake::{self, agent_key, ann, item, vcp};
 use crate::reader::Transport;
+use crate::{Client, Incoming};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
@@ -168,4 +170,74 @@ async fn a_reader_that_lost_its_socket_comes_back_when_there_is_room() {
         assert_eq!(slow.next().await.unwrap().unwrap().position, position);
     }
     assert!(timeout(Duration::from_mins(1), opened.recv()).await.is_ok());
+}
+
+/// What was handed over, and what takes it.
+type Handed = (u64, oneshot::Sender<()>);
+
+/// Hands what comes to the test, and takes it when the test says so.
+fn handling(client: &Client) -> (JoinHandle<Result<(), Error>>, mpsc::UnboundedReceiver<Handed>) {
+    let (told, seen) = mpsc::unbounded_channel();
+    let handler = move |incoming: Incoming| {
+        let (take, taken) = oneshot::channel();
+        told.send((incoming.position, take)).unwrap();
+        taken
+    };
+    (tokio::spawn(client.inbox().handle(handler)), seen)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_ends_gives_away_only_what_it_had_itself() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (first, mut of_first) = handling(&client);
+    let (_, mut old) = opened.recv().await.unwrap();
+    old.send(framed(1)).await.unwrap();
+    let (_, take_1) = of_first.recv().await.unwrap();
+    // A clone takes over while the first is still at it.
+    let (_second, mut of_second) = handling(&client.clone());
+    let (_, mut socket) = opened.recv().await.unwrap();
+    old.send(close(CloseCode::Policy, "fenced")).await.unwrap();
+    for number in 2..=10 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    let (position, take_2) = of_second.recv().await.unwrap();
+    assert_eq!(position, 2);
+    take_1.send(()).unwrap();
+    assert!(matches!(first.await.unwrap(), Err(Error::Fenced)));
+    // It comes back, and is given the same again.
+    drop(socket);
+    let (path, mut socket) = opened.recv().await.unwrap();
+    assert_eq!(path, "/vcp/ws?agent=bob&after=1");
+    for number in 2..=11 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    take_2.send(()).unwrap();
+    for want in 3..=11 {
+        let (position, take) = of_second.recv().await.unwrap();
+        assert_eq!(position, want, "each once");
+        take.send(()).unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_socket_that_stood_for_some_time_is_come_back_to_as_soon_as_the_first() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let _reading = client.inbox().deliveries().await.unwrap();
+    let (mut pauses, mut broken_at) = (Vec::new(), None);
+    // Most break at once; one stands until its ping is answered.
+    for stands in [false, false, false, true, false, false] {
+        let (_, mut socket) = opened.recv().await.unwrap();
+        pauses.extend(broken_at.map(|at: Instant| at.elapsed().as_secs_f64()));
+        if stands {
+            assert!(socket.next().await.unwrap().unwrap().is_ping());
+            socket.flush().await.unwrap();
+        }
+        drop(socket);
+        broken_at = Some(Instant::now());
+    }
+    for (pause, want) in pauses.iter().zip([1.0, 2.0, 4.0, 1.0, 2.0]) {
+        assert!((pause - want).abs() <= want * 0.1 + 0.01, "{pauses:?}");
+    }
 }

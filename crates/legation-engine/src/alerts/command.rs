@@ -53,7 +53,10 @@ impl Command {
 pub(super) async fn serve(desk: Arc<Desk>, whom: Whom, command: Command) {
     let mut over = desk.over.subscribe();
     loop {
-        over.mark_unchanged();
+        // Seen before what there is to tell: whatever comes after it is told by a change.
+        if *over.borrow_and_update() {
+            return;
+        }
         while let Some((number, alert)) = desk.next(&whom) {
             let ran = tokio::time::timeout(TIMEOUT, command.run(&alert)).await;
             if let Err(error) = ran.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
@@ -61,8 +64,27 @@ pub(super) async fn serve(desk: Arc<Desk>, whom: Whom, command: Command) {
             }
             desk.told(&whom, number);
         }
-        if over.changed().await.is_err() || *over.borrow() {
+        if over.changed().await.is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, serve};
+    use crate::alerts::{AlertSettings, Desk};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn who_begins_to_tell_when_all_is_over_ends() {
+        let settings = AlertSettings { command: vec!["true".to_owned()], ..AlertSettings::default() };
+        let desk = Arc::new(Desk::new("local", &settings, 0));
+        let (name, _) = settings.recipients().pop().unwrap();
+        let whom = desk.book().recipients.whom(name);
+        desk.close();
+        let serving = serve(Arc::clone(&desk), whom, Command::of(settings.command).unwrap());
+        assert!(tokio::time::timeout(Duration::from_hours(1), serving).await.is_ok(), "it waits for another end");
     }
 }

@@ -46,7 +46,10 @@ impl Teller {
         let mut over = self.desk.over.subscribe();
         let mut posts = JoinSet::new();
         loop {
-            over.mark_unchanged();
+            // Seen before what there is to tell: whatever comes after it is told by a change.
+            if *over.borrow_and_update() {
+                return;
+            }
             while let Some((number, alert)) = self.desk.next(&self.whom) {
                 match self.parcel(&alert) {
                     Some(parcel) => {
@@ -61,7 +64,7 @@ impl Teller {
                 Some(Ok((number, id, outcome))) = posts.join_next(), if !posts.is_empty() => {
                     self.ended(number, &id, outcome);
                 }
-                changed = over.changed() => if changed.is_err() || *over.borrow() { return },
+                changed = over.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
             }
         }

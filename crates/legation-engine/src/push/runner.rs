@@ -4,7 +4,6 @@ use super::Outlet;
 use super::notes::Notes;
 use super::parcel::parcel;
 use crate::carrier::{Reach, Reply};
-use crate::decider::now;
 use crate::exchange::Error;
 use crate::mailbox::{Delivery, deliver};
 use legation_exchange::{Event, Item, Mailbox, Moment, Order, Route, Standing, State};
@@ -87,6 +86,7 @@ impl Runner {
             let Order::Post { position, number } = order else { continue };
             let loaded = self.item(position).map(|item| self.load(item));
             match loaded {
+                Some(Ok(delivery)) if !self.may_go(&delivery) => self.note(Event::TooOld { position }),
                 Some(Ok(delivery)) => self.post(delivery, number),
                 Some(Err(_)) | None => self.note(Event::Gone { position }),
             }
@@ -107,7 +107,7 @@ impl Runner {
         self.is_back = false;
         let mut again = self.standing(Standing::GivenUp);
         if self.reach() == Reach::Far {
-            again.retain(|item| self.load(*item).is_ok_and(|delivery| is_fresh(&delivery, now())));
+            again.retain(|item| self.load(*item).is_ok_and(|delivery| self.may_go(&delivery)));
         }
         if !again.is_empty() {
             self.notes.again(again.into_iter().map(|item| item.position).collect());
@@ -145,7 +145,7 @@ impl Runner {
     fn take(&mut self, item: Item) {
         let position = item.position;
         let loaded = self.load(item);
-        if self.reach() == Reach::Far && loaded.as_ref().is_ok_and(|delivery| !is_fresh(delivery, now())) {
+        if loaded.as_ref().is_ok_and(|delivery| !self.may_go(delivery)) {
             return self.note(Event::TooOld { position });
         }
         match (self.route.after(Event::Offered { position }, self.now()), loaded) {
@@ -196,6 +196,14 @@ impl Runner {
     /// How far the endpoint is. What is not allowed any more is found out, and put on the record, when it is tried.
     fn reach(&self) -> Reach {
         self.outlet.carrier.now().check(&self.url).unwrap_or(Reach::Far)
+    }
+
+    /// Whether a message is not too old for where it goes. It is asked before each attempt.
+    fn may_go(&self, delivery: &Delivery) -> bool {
+        match self.reach() {
+            Reach::Near => true,
+            Reach::Far => is_fresh(delivery, self.outlet.wall.now()),
+        }
     }
 
     fn load(&self, item: Item) -> Result<Delivery, Error> {

@@ -2,14 +2,15 @@
 
 use crate::{accepted, claim, close, register};
 use legation_engine::{
-    AlertSettings, Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings, Webhook,
+    AlertSettings, Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings, Wall, Webhook,
 };
-use legation_exchange::{Kind, Outcome, Policy};
+use legation_exchange::{Kind, Moment, Outcome, Policy};
 use legation_protocol::Rejection;
 use legation_protocol::sign::Signature;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -271,4 +272,23 @@ async fn a_program_gets_the_alert_without_a_shell_and_without_our_surroundings()
     assert_eq!(alert["kind"], "dead_letter", "{alert}");
     assert!(text.contains("PATH=/usr/local/bin:/usr/bin:/bin") && !text.contains("HOME="), "{text}");
     close(paged.opened).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_is_ahead_of_the_clock_is_told() {
+    let data = tempfile::tempdir().unwrap();
+    let seconds = Arc::new(AtomicU64::new(1_771_155_000));
+    let read = Arc::clone(&seconds);
+    let wall = Wall::by(move || Moment::from_micros(read.load(Ordering::SeqCst) * 1_000_000));
+    let policy = Policy { open_registration: true, ..Policy::default() };
+    let opened = Exchange::open(Settings { policy, wall, ..Settings::on(data.path()) }).unwrap();
+    register(&opened.exchange).await;
+    assert_eq!(opened.exchange.alerts(None, 10, Duration::ZERO).await.unwrap(), []);
+    // It was an hour ahead until now.
+    seconds.fetch_sub(3600, Ordering::SeqCst);
+    let told = opened.exchange.alerts(None, 10, Duration::from_hours(1)).await.unwrap();
+    let [(_, alert)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((alert.kind, alert.count), (Kind::Clock, 1));
+    assert!(alert.text.contains("ahead of this machine's"), "{}", alert.text);
+    close(opened).await;
 }

@@ -1,12 +1,12 @@
 //! Messages on their way to endpoints, by a clock of the test's own.
 
 use crate::{accepted, claim, close};
-use legation_engine::{Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings};
-use legation_exchange::{Kind, Outcome, Policy, Push, Pushing, Registration, Verdict, Who};
+use legation_engine::{Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings, Wall};
+use legation_exchange::{Kind, Moment, Outcome, Policy, Push, Pushing, Registration, Verdict, Who};
 use legation_protocol::{Code, Rejection};
 use serde_json::Value;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -156,6 +156,41 @@ async fn told_given_up(exchange: &Exchange, about: &str) -> u64 {
             }
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_later_attempt_does_not_go_to_another_machine_either_once_the_message_is_too_old() {
+    let data = tempfile::tempdir().unwrap();
+    // Five minutes pass with the first attempt.
+    let late = Arc::new(AtomicU64::new(0));
+    let wall = Wall::by({
+        let late = Arc::clone(&late);
+        move || Moment::from_micros(1_771_151_400_000_000).plus(Duration::from_secs(late.load(Ordering::SeqCst)))
+    });
+    let (seen, mut sights) = mpsc::unbounded_channel();
+    let mut attempts = 0..;
+    let script = move |_: &[u8]| {
+        late.store(301, Ordering::SeqCst);
+        if attempts.next() == Some(0) { 503 } else { 200 }
+    };
+    let endpoint = Endpoint { script: Mutex::new(Box::new(script)), seen };
+    let policy = Policy { open_registration: true, ..Policy::default() };
+    let settings = Settings { policy, carrier: Some(Arc::new(endpoint)), wall, ..Settings::on(data.path()) };
+    let opened = Exchange::open(settings).unwrap();
+    let exchange = &opened.exchange;
+    register(exchange).await;
+    let old = accepted(exchange, claim("MSG001")).await;
+    assert_eq!(sights.recv().await.unwrap().position(), old);
+    let fates = written(exchange, 2).await;
+    assert_eq!(fates, [("failed".to_owned(), old, 1), ("given_up".to_owned(), old, 0)]);
+    // The endpoint takes what is new, and that does not bring it back.
+    let new = accepted(exchange, claim("MSG002")).await;
+    assert_eq!(sights.recv().await.unwrap().position(), new);
+    assert_eq!(written(exchange, 3).await[2], ("delivered".to_owned(), new, 1));
+    let waiting = exchange.inbox("archivist", None, 10).unwrap();
+    assert_eq!(waiting.iter().map(|delivery| delivery.position).collect::<Vec<_>>(), [old]);
+    close(opened).await;
+    assert!(sights.recv().await.is_none());
 }
 
 #[tokio::test(start_paused = true)]

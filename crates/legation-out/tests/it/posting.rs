@@ -123,6 +123,20 @@ async fn an_address_from_which_nothing_comes_leaves_time_for_the_next() {
     assert_eq!((reply.outcome, endpoint.requests().len()), (Outcome::Status(200), 1));
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_address_that_takes_connections_and_says_nothing_leaves_time_for_the_next() {
+    let (endpoint, folder) = (Endpoint::answering(OK), tempfile::tempdir().unwrap());
+    let (address, file) = trusted(&endpoint, &folder).await;
+    // It takes them, as all that wait to be taken are, and no hello is ever answered.
+    let _mute = TcpListener::bind(SocketAddr::from(([127, 0, 0, 2], address.port()))).await.unwrap();
+    let allow = ["127.0.0.1", "127.0.0.2"].map(|own| format!("{own}:{}", address.port()).parse().unwrap()).to_vec();
+    let resolver = Fickle::saying(&[&["127.0.0.2", "127.0.0.1"]]);
+    let courier = Courier::new(Options { allow, authorities: Some(file), resolver, ..Options::default() }).unwrap();
+    let reply = courier.post(&format!("https://agent.example:{}/in", address.port()), parcel()).await;
+    assert_eq!((reply.outcome, endpoint.requests().len()), (Outcome::Status(200), 1));
+}
+
 #[tokio::test]
 async fn where_nobody_listens_or_nothing_is_said_nobody_answers() {
     let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
