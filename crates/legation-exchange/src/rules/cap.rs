@@ -27,7 +27,7 @@ pub use rights::{Binding, Grant, Rights};
 pub use task::{Failure, Review, Stage, Task};
 pub use tasks::Kept;
 
-pub(crate) use across::{Answer, answers, asks, breaks_off, calls_off, may_ask, passes_on, waits};
+pub(crate) use across::{Answer, answers, asks, breaks_off, calls_off, may_answer, may_ask, passes_on, repeats, waits};
 pub(crate) use call::may_call;
 pub(crate) use failure::due;
 pub(crate) use judge::heed;

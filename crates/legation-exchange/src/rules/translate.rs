@@ -155,12 +155,24 @@ fn speak(case: &Case<'_>, ruling: &Ruling, talk: &Conversation<'_>, said: &Said,
     // Released messages and what is said come right after the message, in this order.
     let is_held = !ruling.reasons.is_empty();
     let first = case.state.next + 1 + if is_held { 0 } else { ruling.released.len() as u64 };
+    let task = super::cap::repeats(ruling);
     let each = (first..).zip(implied.iter().chain([said]));
-    each.map(|(position, said)| say(case, talk, said, (to, position, is_held))).collect()
+    each.map(|(position, said)| say(case, talk, said, &How { dialect: to, position, waits: is_held, task })).collect()
 }
 
-fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64, bool)) -> Option<Spoken> {
-    let (dialect, position, waits) = how;
+/// How something is said.
+struct How {
+    dialect: Format,
+    /// The entry it will lie in.
+    position: u64,
+    /// Whether it waits with its original.
+    waits: bool,
+    /// The task that its original hands over again.
+    task: Option<u64>,
+}
+
+fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: &How) -> Option<Spoken> {
+    let How { dialect, position, waits, task } = *how;
     let (words, scene) = (said.clone(), scene(case, talk, said.act, dialect));
     let write = move |origin: &Origin| match dialect {
         Format::Acl => acl::write(&words, &scene, origin),
@@ -170,7 +182,7 @@ fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64,
         Format::Hello | Format::Manifest => None,
     };
     let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
-    let translation = Translation { waits, ..pair(case, talk, said.act, &message) };
+    let translation = Translation { waits, task, ..pair(case, talk, said.act, &message) };
     Some(Spoken { translation, words: Box::new(move |origin| write(&origin)) })
 }
 
@@ -208,6 +220,7 @@ fn pair(case: &Case<'_>, talk: &Conversation<'_>, act: Act, message: &Message) -
         reply_with,
         ontology,
         below: becomes_no_task(original, act, message).then(|| super::cap::passes_on(case)).flatten(),
+        task: None,
         waits: false,
         is_alarm: matches!(act, Act::Alarm(severity) if severity.is_grave()),
     }

@@ -4,6 +4,7 @@ mod blocks;
 mod cancelled;
 mod lost;
 mod order;
+mod owned;
 mod table;
 
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};

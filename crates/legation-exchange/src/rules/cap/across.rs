@@ -9,8 +9,8 @@ use super::task::Task;
 use super::words;
 use crate::rules::{Case, Ruling};
 use crate::state::State;
-use legation_protocol::Rejection;
 use legation_protocol::cap::ErrorCode;
+use legation_protocol::{Code, Rejection};
 
 /// The exchange hands a task to an agent, for whoever asked it in another dialect: it works, is overseen and
 /// answers as in any other. It is a part of what the asker works on, so that no grant is left behind. Whoever asks
@@ -49,9 +49,36 @@ pub(crate) fn may_ask(case: &Case<'_>, to: &str) -> Result<Option<String>, Rejec
     }
 }
 
+/// The task that a message hands over again.
+pub(crate) fn repeats(ruling: &Ruling) -> Option<u64> {
+    let task = |change: &crate::rules::Change| {
+        if let crate::rules::Change::Cap(Change::Repeated { task }) = change { Some(*task) } else { None }
+    };
+    ruling.changes.iter().find_map(task)
+}
+
+/// Whether the sender may answer in a task, in another dialect: it works on it, and it is open (Oversight).
+pub(crate) fn may_answer(case: &Case<'_>, task: u64) -> Result<(), Rejection> {
+    let refuse = |code, text: String| Err(Rejection::because(code, text).by("CAP Oversight"));
+    match case.state.rules.cap.task(task) {
+        Some(known) if known.assignee != case.speaker.id() => {
+            refuse(Code::NotAParty, format!("{} is {:?}'s to finish", known.id, known.assignee))
+        }
+        Some(known) if !known.is_open() => {
+            refuse(Code::TaskState, format!("{} is {} already", known.id, known.state()))
+        }
+        Some(_) => Ok(()),
+        None => refuse(Code::TaskState, "the task that this answers is over".to_owned()),
+    }
+}
+
 /// A result in another dialect waits for the overseer as any other.
 pub(crate) fn waits(case: &Case<'_>, task: u64, content: &str, ruling: &mut Ruling) -> Result<(), Rejection> {
-    match answered(case, task).filter(|task| oversight::is_overseen(case, task)) {
+    let known = answered(case, task);
+    if let Some(known) = known {
+        oversight::has_no_part_in_review(case, task, known)?;
+    }
+    match known.filter(|task| oversight::is_overseen(case, task)) {
         Some(known) => {
             let work = Work { content: Some(content), attachments: None, is_final: true };
             oversight::wait(case, &work, task, known, ruling)

@@ -197,7 +197,7 @@ fn ask_of<'c>(case: &Case<'c>, link: &Link) -> Option<&'c Link> {
 }
 
 /// Where a message names what it answers.
-fn place(case: &Case<'_>) -> &'static str {
+pub(super) fn place(case: &Case<'_>) -> &'static str {
     match case.received.message() {
         Message::Acl(_) => "/in_reply_to",
         Message::Cap(_) => "/task_id",

@@ -1,7 +1,7 @@
 //! What the rules of the dialects keep of what is translated: a task that the exchange hands over for somebody is
 //! one, and an answer in another dialect answers.
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, place};
 use super::said::{Act, Said};
 use crate::rules::cap::Answer;
 use crate::rules::{Case, Ruling, acl, cap};
@@ -14,10 +14,15 @@ pub(super) fn gate(
     said: &Said,
     ruling: &mut Ruling,
 ) -> Result<(), Rejection> {
-    match talk.ask.filter(|ask| talk.is_asked() && ask.translation.dialect == Format::Cap) {
-        Some(ask) if said.act == Act::Result => cap::waits(case, ask.translation.original, &said.text, ruling),
-        _ => Ok(()),
-    }
+    let Some(task) = answered_task(case, talk).filter(|_| said.act.answers()) else { return Ok(()) };
+    cap::may_answer(case, task).map_err(|rejection| rejection.at(place(case)))?;
+    if said.act == Act::Result { cap::waits(case, task, &said.text, ruling) } else { Ok(()) }
+}
+
+/// The task that the sender was asked to do, where its answer is in another dialect than tasks are kept in.
+fn answered_task(case: &Case<'_>, talk: &Conversation<'_>) -> Option<u64> {
+    let is_other = case.received.message().dialect() != Format::Cap;
+    talk.ask.filter(|_| is_other && talk.is_asked())?.task()
 }
 
 /// A task that is handed over for whoever asks.
@@ -36,37 +41,36 @@ pub(super) fn open(
 
 pub(super) fn follow(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, ruling: &mut Ruling) {
     let Some(ask) = talk.ask.filter(|_| talk.is_asked()) else { return };
-    let asked = ask.translation.original;
-    match (ask.translation.dialect, said.act) {
-        (Format::Acl, act) => {
-            let step = match act {
-                Act::Accept => acl::Step::Accept,
-                Act::Reject => acl::Step::Reject,
-                Act::Result => acl::Step::Result,
-                Act::Failure => acl::Step::Failure,
-                Act::Puzzled => acl::Step::NotUnderstood,
-                Act::Ask
-                | Act::Question
-                | Act::Inquire
-                | Act::Talk
-                | Act::Alarm(_)
-                | Act::Ack
-                | Act::Rules
-                | Act::Block => return,
-            };
-            acl::answers(case, asked, step, said.code(), ruling);
-        }
-        (Format::Cap, act) => {
-            let answer = match act {
-                Act::Result => Answer::Result,
-                Act::Reject => Answer::Error(super::cap::refusal(said.code()).number()),
-                Act::Failure => Answer::Error(500),
-                Act::Puzzled => Answer::Error(400),
-                Act::Accept | Act::Talk => Answer::Talk,
-                Act::Ask | Act::Question | Act::Inquire | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => return,
-            };
-            cap::answers(case, asked, answer, ruling);
-        }
-        (Format::Vcp | Format::Vlp | Format::Hello | Format::Manifest, _) => {}
+    if let Some(task) = answered_task(case, talk) {
+        follow_in_cap(case, task, said, ruling);
     }
+    if ask.translation.dialect == Format::Acl {
+        follow_in_acl(case, ask.translation.original, said, ruling);
+    }
+}
+
+fn follow_in_acl(case: &Case<'_>, asked: u64, said: &Said, ruling: &mut Ruling) {
+    let step = match said.act {
+        Act::Accept => acl::Step::Accept,
+        Act::Reject => acl::Step::Reject,
+        Act::Result => acl::Step::Result,
+        Act::Failure => acl::Step::Failure,
+        Act::Puzzled => acl::Step::NotUnderstood,
+        Act::Ask | Act::Question | Act::Inquire | Act::Talk | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => {
+            return;
+        }
+    };
+    acl::answers(case, asked, step, said.code(), ruling);
+}
+
+fn follow_in_cap(case: &Case<'_>, task: u64, said: &Said, ruling: &mut Ruling) {
+    let answer = match said.act {
+        Act::Result => Answer::Result,
+        Act::Reject => Answer::Error(super::cap::refusal(said.code()).number()),
+        Act::Failure => Answer::Error(500),
+        Act::Puzzled => Answer::Error(400),
+        Act::Accept | Act::Talk => Answer::Talk,
+        Act::Ask | Act::Question | Act::Inquire | Act::Alarm(_) | Act::Ack | Act::Rules | Act::Block => return,
+    };
+    cap::answers(case, task, answer, ruling);
 }

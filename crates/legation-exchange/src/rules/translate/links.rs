@@ -54,6 +54,9 @@ pub struct Translation {
     /// The task whose grants go with it, where it asks for work that becomes no task: one of whoever asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<u64>,
+    /// The task it hands over, where another entry than the original's opened that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<u64>,
     /// Whether it waits until the original goes on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
@@ -118,6 +121,13 @@ impl Link {
     /// Whether it asks for something.
     pub(super) fn is_ask(&self) -> bool {
         matches!(self.translation.step, Step::Asks | Step::Questions)
+    }
+
+    /// The task that it hands over, if its answers are no message of that task by themselves.
+    pub(super) fn task(&self) -> Option<u64> {
+        let Translation { original, dialect, task, step, .. } = &self.translation;
+        let own = (*dialect == Format::Cap).then_some(*original);
+        task.or(own).filter(|_| *step == Step::Asks)
     }
 
     /// Whether the grants of a task lie on whoever has taken it on.

@@ -110,6 +110,7 @@ mod tests {
             reply_with: None,
             ontology: None,
             below: (step == Step::Asks).then_some(1),
+            task: None,
             waits: false,
             is_alarm: false,
         };
