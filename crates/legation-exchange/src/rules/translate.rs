@@ -3,6 +3,7 @@
 //! way. [`TABLE`] is all it can say: the rest is refused, never guessed.
 
 mod acl;
+mod again;
 mod broken;
 mod cap;
 mod conversation;
@@ -16,6 +17,7 @@ mod vlp;
 pub use links::{Link, Links, Stage, Step, Translation};
 pub use table::{Row, TABLE};
 
+pub(crate) use again::{Handover, ask_again, pass_on, speaks, waits_for_word};
 pub(crate) use broken::{Why, answer_refused, call_off, due, halted, take_back, work_failed};
 
 use super::hold::{Lifter, Reason};
@@ -115,12 +117,7 @@ fn no_words(case: &Case<'_>) -> Rejection {
 
 /// What a message says, whatever its dialect.
 fn read(message: &Message, talk: &Conversation<'_>) -> Option<Said> {
-    let said = match message {
-        Message::Vcp(envelope) => vcp::read(envelope),
-        Message::Acl(message) => acl::read(message),
-        Message::Cap(message) => cap::read(message),
-        Message::Vlp(message) => vlp::read(message),
-    }?;
+    let said = read_alone(message)?;
     // A question takes no final word: whatever is said to it is its answer. After that an overseer is just talked to.
     let is_open =
         |ask: &Link| ask.is_question() && (ask.stage != Stage::Ended || ask.translation.dialect == Format::Acl);
@@ -128,6 +125,27 @@ fn read(message: &Message, talk: &Conversation<'_>) -> Option<Said> {
     let inquires = said.act == Act::Ask && talk.inquiry.is_some();
     let instead = answers.then_some(Act::Result).or(inquires.then_some(Act::Inquire));
     Some(Said { act: instead.unwrap_or(said.act), ..said })
+}
+
+/// The same without what was said before it.
+fn read_alone(message: &Message) -> Option<Said> {
+    match message {
+        Message::Vcp(envelope) => vcp::read(envelope),
+        Message::Acl(message) => acl::read(message),
+        Message::Cap(message) => cap::read(message),
+        Message::Vlp(message) => vlp::read(message),
+    }
+}
+
+/// Says it in a dialect; nothing if that has no words for it.
+fn write(dialect: Format, said: &Said, scene: &Scene, origin: &Origin) -> Option<Message> {
+    match dialect {
+        Format::Acl => acl::write(said, scene, origin),
+        Format::Cap => cap::write(said, scene, origin),
+        Format::Vlp => vlp::write(said, scene, origin),
+        Format::Vcp => vcp::write(said, scene, origin),
+        Format::Hello | Format::Manifest => None,
+    }
 }
 
 /// A message the exchange is about to say.
@@ -174,13 +192,7 @@ struct How {
 fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: &How) -> Option<Spoken> {
     let How { dialect, position, waits, task } = *how;
     let (words, scene) = (said.clone(), scene(case, talk, said.act, dialect));
-    let write = move |origin: &Origin| match dialect {
-        Format::Acl => acl::write(&words, &scene, origin),
-        Format::Cap => cap::write(&words, &scene, origin),
-        Format::Vlp => vlp::write(&words, &scene, origin),
-        Format::Vcp => vcp::write(&words, &scene, origin),
-        Format::Hello | Format::Manifest => None,
-    };
+    let write = move |origin: &Origin| write(dialect, &words, &scene, origin);
     let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
     let translation = Translation { waits, task, ..pair(case, talk, said.act, &message) };
     Some(Spoken { translation, words: Box::new(move |origin| write(&origin)) })

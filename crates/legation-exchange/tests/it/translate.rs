@@ -1,5 +1,6 @@
 //! Speaking across dialects: each row of the table both ways, and what has no counterpart.
 
+mod again;
 mod blocks;
 mod cancelled;
 mod lost;

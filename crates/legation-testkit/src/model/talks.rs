@@ -56,6 +56,12 @@ impl Model {
                 By::Letter(letter) => self.answered(position, moved, letter.sender, &letter.says),
                 By::Order(_) | By::Exchange => self.fired(position, moved),
             },
+            Change::Passed { talk, to } => {
+                let talk = self.talks.get_mut(talk).filter(|talk| talk.open && !talk.accepted);
+                let talk = talk.ok_or_else(|| format!("what was over, or taken on, went to {to} at {position}"))?;
+                talk.offered = vec![to.clone()];
+                Ok(())
+            }
             Change::Declined { .. } | Change::Waits { .. } => Err(format!("there are no groups, but at {position}")),
         }
     }

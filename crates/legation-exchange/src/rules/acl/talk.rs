@@ -165,6 +165,13 @@ pub enum Change {
         /// Who.
         by: String,
     },
+    /// Another is to answer, in place of whoever was asked.
+    Passed {
+        /// The entry that opened it.
+        talk: u64,
+        /// Who.
+        to: String,
+    },
     /// What was due came to nothing.
     Waits {
         /// The entry that opened it.

@@ -7,10 +7,10 @@ use super::oversight::{self, Work};
 use super::rights::Grant;
 use super::task::Task;
 use super::words;
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Ruling, translate};
 use crate::state::State;
 use legation_protocol::cap::ErrorCode;
-use legation_protocol::{Code, Rejection};
+use legation_protocol::{Code, Format, Rejection};
 
 /// The exchange hands a task to an agent, for whoever asked it in another dialect: it works, is overseen and
 /// answers as in any other. It is a part of what the asker works on, so that no grant is left behind. Whoever asks
@@ -126,8 +126,10 @@ pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut R
 pub(crate) fn calls_off(state: &State, task: u64, ruling: &mut Ruling) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
     ruling.change(Change::Closed { task }.into());
-    let text = format!("Nobody waits for {} any more.", known.id);
-    words::tell(state, known, &known.assignee, text, ruling);
+    if translate::speaks(state, &known.assignee, Format::Cap) {
+        let text = format!("Nobody waits for {} any more.", known.id);
+        words::tell(state, known, &known.assignee, text, ruling);
+    }
 }
 
 /// Nothing comes of the task that this entry opened, as the exchange knows.

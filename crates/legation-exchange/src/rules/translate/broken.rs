@@ -27,10 +27,10 @@ pub(crate) fn work_failed(
     why: Why<'_>,
     ruling: &mut Ruling,
 ) -> bool {
-    let links = &state.rules.translations;
-    let asked = links.said_for(original).filter_map(|said| links.get(said));
-    let Some(ask) = asked.into_iter().find(|link| link.translation.step == Step::Asks) else { return false };
+    let mut asks: Vec<_> = state.rules.translations.asks_for(original).collect();
+    let Some(ask) = asks.pop() else { return false };
     tell(state, policy, now, ask, why, ruling);
+    asks.into_iter().for_each(|older| ruling.change(Change::BrokenOff { ask: older.position }));
     true
 }
 
@@ -113,7 +113,7 @@ fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, r
     let (original, first) = (ask.translation.original, ruling.heard.len());
     match ask.translation.dialect {
         Format::Acl => acl::breaks_off(state, policy, now, original, why.code, why.text, ruling),
-        Format::Cap => cap::breaks_off(state, original, why.text, ruling),
+        Format::Cap => cap::breaks_off(state, ask.task().unwrap_or(original), why.text, ruling),
         Format::Vlp => in_vlp(state, ask, why, ruling),
         Format::Vcp | Format::Hello | Format::Manifest => {}
     }

@@ -15,7 +15,7 @@ pub use shown::{Shown, Sum};
 pub(crate) use content::Words;
 pub(in crate::rules) use enforce::hold_to_floor;
 pub(super) use enforce::{enforce, is_free, only_binds};
-pub(crate) use enforce::{may_hand, may_tell};
+pub(crate) use enforce::{may_go_unseen, may_hand, may_tell};
 pub(super) use lay::{look, order};
 
 use super::At;
