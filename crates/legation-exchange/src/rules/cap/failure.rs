@@ -80,6 +80,7 @@ fn stale(state: &State, policy: &Policy, now: Moment, message: u64) -> Ruling {
         words::tell(state, task, &task.assignee, text, &mut ruling);
     }
     ruling.change(hold::Change::Refused { message, by, why }.into());
+    translate::stays_over(state, message, &mut ruling);
     ruling
 }
 

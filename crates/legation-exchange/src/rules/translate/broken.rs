@@ -1,7 +1,7 @@
 //! Telling whoever asked that nothing will come of it, where it is the exchange that knows: it asked for them, in
 //! another dialect, and hears of a deadline, a loss or a refusal in their place.
 
-use super::links::{Link, Stage, Step};
+use super::links::{Link, Step};
 use super::said::{Act, Said, Scene};
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -10,6 +10,7 @@ use crate::rules::{Change, Ruling, acl, cap};
 use crate::state::State;
 use legation_protocol::Format;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// What is told: a code for programs, and words.
 #[derive(Clone, Copy)]
@@ -51,11 +52,21 @@ pub(crate) fn answer_refused(
     }
 }
 
+/// A held answer does not go on, and what it answers is over whatever comes of it.
+pub(crate) fn stays_over(state: &State, answer: u64, ruling: &mut Ruling) {
+    let links = &state.rules.translations;
+    let said = links.said_for(answer).filter_map(|said| links.get(said));
+    let asks = said.filter(|link| matches!(link.translation.step, Step::Accepts | Step::Ends));
+    let asks: BTreeSet<_> = asks.filter_map(|link| link.translation.ask).collect();
+    asks.into_iter().for_each(|ask| ruling.change(Change::BrokenOff { ask }));
+}
+
 /// Nobody answers any more what this entry asked: what the exchange said for it is over, and so is the task it became.
 pub(crate) fn call_off(state: &State, original: u64, ruling: &mut Ruling) {
     let links = &state.rules.translations;
     let asked = links.said_for(original).filter_map(|said| links.get(said));
-    for ask in asked.filter(|link| link.is_ask() && link.stage != Stage::Ended) {
+    // One whose answer is held too: that is refused with this, which gives back what it answered.
+    for ask in asked.filter(|link| link.is_ask()) {
         ruling.change(Change::BrokenOff { ask: ask.position });
     }
     cap::calls_off(state, original, ruling);
@@ -68,9 +79,11 @@ pub(crate) fn take_back(state: &State, original: u64, ruling: &mut Ruling) -> bo
     let asked = links.said_for(original).filter_map(|said| links.get(said)).filter(|link| link.is_ask());
     let (asked, first): (Vec<_>, _) = (asked.collect(), ruling.heard.len());
     call_off(state, original, ruling);
-    // Whoever has a task of it was told so already.
-    if ruling.heard.len() == first {
-        asked.iter().filter(|ask| ask.stage != Stage::Ended).for_each(|ask| not_awaited(state, ask, ruling));
+    // Whoever has a task of it was told so already, if it speaks CAP.
+    let task = state.rules.cap.task(original);
+    let is_awaited = |ask: &&&Link| task.is_none_or(|task| task.assignee == ask.translation.to);
+    if let Some(ask) = asked.iter().rfind(is_awaited).filter(|_| ruling.heard.len() == first) {
+        not_awaited(state, ask, ruling);
     }
     if let Some(session) = halted(state, original) {
         ruling.wait_from(first, session);
