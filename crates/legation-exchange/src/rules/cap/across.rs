@@ -132,10 +132,14 @@ pub(crate) fn calls_off(state: &State, task: u64, ruling: &mut Ruling) {
     }
 }
 
-/// Nothing comes of the task that this entry opened, as the exchange knows.
-pub(crate) fn breaks_off(state: &State, task: u64, text: &str, ruling: &mut Ruling) {
+/// Nothing comes of the task that this entry opened, as the exchange knows: whoever handed it over is told. It ends by that,
+/// unless it has failed already, with a code.
+pub(crate) fn breaks_off(state: &State, task: u64, (failed, text): (Option<ErrorCode>, &str), ruling: &mut Ruling) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
-    let (code, by) = (ErrorCode::Internal, "the exchange".to_owned());
-    ruling.change(Change::Erred { task, code: code.number(), by, fails: true, rejected: false }.into());
+    let code = failed.unwrap_or(ErrorCode::Internal);
+    if failed.is_none() {
+        let by = "the exchange".to_owned();
+        ruling.change(Change::Erred { task, code: code.number(), by, fails: true, rejected: false }.into());
+    }
     words::error(state, known, &known.delegator, code, text.to_owned(), ruling);
 }

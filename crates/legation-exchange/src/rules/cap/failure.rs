@@ -61,7 +61,7 @@ pub(super) fn tell(
     ruling: &mut Ruling,
 ) {
     let name = code.number().to_string();
-    let why = translate::Why { code: &name, text: &text };
+    let why = translate::Why { code: &name, text: &text, failed: Some(code) };
     if !translate::work_failed(state, policy, now, number, why, ruling) {
         words::error(state, task, &task.delegator, code, text, ruling);
     }

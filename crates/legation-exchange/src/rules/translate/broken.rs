@@ -9,6 +9,7 @@ use crate::rules::voice::name_in;
 use crate::rules::{Change, Ruling, acl, cap};
 use crate::state::State;
 use legation_protocol::Format;
+use legation_protocol::cap::ErrorCode;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -17,6 +18,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Why<'w> {
     pub(crate) code: &'w str,
     pub(crate) text: &'w str,
+    /// The code of CAP, where a task has failed by it.
+    pub(crate) failed: Option<ErrorCode>,
 }
 
 /// Nothing comes of the work that this entry asked for. Whether anybody is to be told.
@@ -118,7 +121,7 @@ fn not_awaited(state: &State, ask: &Link, ruling: &mut Ruling) {
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
     let (ask, loss) = state.rules.translations.first_lost()?;
     let mut ruling = Ruling::default();
-    tell(state, policy, now, ask, Why { code: loss.as_str(), text: loss.says() }, &mut ruling);
+    tell(state, policy, now, ask, Why { code: loss.as_str(), text: loss.says(), failed: None }, &mut ruling);
     Some(ruling)
 }
 
@@ -126,7 +129,7 @@ fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, r
     let (original, first) = (ask.translation.original, ruling.heard.len());
     match ask.translation.dialect {
         Format::Acl => acl::breaks_off(state, policy, now, original, why.code, why.text, ruling),
-        Format::Cap => cap::breaks_off(state, ask.task().unwrap_or(original), why.text, ruling),
+        Format::Cap => cap::breaks_off(state, ask.task().unwrap_or(original), (why.failed, why.text), ruling),
         Format::Vlp => in_vlp(state, ask, why, ruling),
         Format::Vcp | Format::Hello | Format::Manifest => {}
     }

@@ -2,10 +2,12 @@
 
 use super::{EXCHANGE, acl, babel, cap, inbox, last, name, sent, speaking, takes_on};
 use crate::desk::{Desk, accepted, by, refused};
-use crate::tasks::house::{folds_again, held, order, state};
+use crate::tasks::house::{folds_again, held, order, state, task};
 use legation_exchange::rules::cap::Step;
-use legation_exchange::{Registration, Who};
+use legation_exchange::rules::hold::Says;
+use legation_exchange::{Input, Registration, Who};
 use legation_protocol::{Code, Format};
+use legation_scan::Severity::High;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -42,10 +44,14 @@ fn finals(desk: &Desk) -> usize {
 }
 
 fn approved(desk: &mut Desk) {
+    decided(desk, "approve");
+}
+
+fn decided(desk: &mut Desk, decision: &str) {
     let digest = inbox(desk, "qa").pop().unwrap()["oversight"]["digest"].clone();
     let word = json!({
         "type": "message", "task_id": "T1", "sender_id": "qa", "recipient_id": "analyst", "content": "Fine.",
-        "decision": "approve", "digest": digest,
+        "decision": decision, "digest": digest,
     });
     sent(desk, "qa", &word.to_string());
     desk.passes(Duration::ZERO);
@@ -119,4 +125,45 @@ fn a_part_that_was_closed_with_its_task_is_answered_no_more() {
     let answer = super::vlp("response", "RSP001", EXCHANGE, Some(&query), json!({}));
     assert_eq!(refused(&desk.send(&answer, by("observer"))), Code::TaskState);
     folds_again(&desk);
+}
+
+/// What the analyst is told of a failure of T1, and what the task says.
+#[track_caller]
+fn told(desk: &Desk, code: i64, stage: &str) {
+    let told: Vec<_> = inbox(desk, "analyst").into_iter().filter(|heard| heard["type"] == "error_response").collect();
+    assert_eq!(told.iter().map(|heard| heard["error_code"].as_i64().unwrap()).collect::<Vec<_>>(), [code]);
+    state(desk, "T1", stage);
+    let errors: Vec<_> = task(desk, "T1").errors.iter().map(|failure| failure.code).collect();
+    assert_eq!(errors, [code], "what went wrong is on the task, once");
+    folds_again(desk);
+}
+
+#[test]
+fn whoever_handed_a_task_over_in_cap_hears_why_it_failed() {
+    let mut desk = overseen();
+    desk.policy.time_to_live = Duration::from_hours(10_000);
+    desk.passes(Duration::from_hours(1000));
+    told(&desk, 504, "expired");
+
+    let mut desk = overseen();
+    accepted(&desk.ask(Input::Remove { id: "ide".to_owned(), who: Who::operator() }));
+    desk.passes(Duration::ZERO);
+    told(&desk, 404, "failed");
+
+    let mut desk = overseen();
+    let asked = name(&last(&desk, "ide"));
+    sent(&mut desk, "ide", &takes_on(1, EXCHANGE, &asked));
+    held(&desk.send(&done(2, &asked), by("ide")));
+    decided(&mut desk, "reject");
+    told(&desk, 403, "failed");
+
+    // And the other way where a person refuses it.
+    let mut desk = overseen();
+    let asked = name(&last(&desk, "ide"));
+    sent(&mut desk, "ide", &takes_on(1, EXCHANGE, &asked));
+    let failure = json!({"status": "failure", "error_text": "Broke."});
+    let fails = acl("FAILURE", 3, ("ide", EXCHANGE), Some(&asked), &failure);
+    let answer = held(&desk.suspect(&fails, by("ide"), High));
+    super::decided(&mut desk, answer, Says::Refuse);
+    told(&desk, 500, "failed");
 }
