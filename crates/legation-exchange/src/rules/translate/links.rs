@@ -170,8 +170,8 @@ pub struct Links {
     said_for: BTreeMap<u64, BTreeSet<u64>>,
     /// Those that hand over a task which another entry opened, by that.
     again: BTreeMap<u64, BTreeSet<u64>>,
-    /// The last by who knows it, by which name, and with whom.
-    named: BTreeMap<(String, String), BTreeMap<String, u64>>,
+    /// The same by who knows it, by which name, and with whom.
+    named: BTreeMap<(String, String), BTreeMap<String, BTreeSet<u64>>>,
     /// Those whose grants bind whoever has taken them on and not ended them, by whom that is.
     below: ByName<BTreeSet<u64>>,
     /// Those that came to nobody, which whoever asked has not been told.
@@ -198,7 +198,7 @@ impl Links {
     /// The last that an agent knows by this name, with each who is part of it.
     pub(in crate::rules) fn named(&self, agent: &str, name: &str) -> impl Iterator<Item = (&str, &Link)> {
         let known = self.named.get(&(agent.to_owned(), name.to_owned()));
-        known.into_iter().flatten().filter_map(|(other, link)| Some((other.as_str(), self.all.get(link)?)))
+        known.into_iter().flatten().filter_map(|(other, links)| Some((other.as_str(), self.all.get(links.last()?)?)))
     }
 
     /// What the exchange said for the message in this entry.
@@ -329,7 +329,7 @@ impl Links {
 
     fn put(&mut self, link: Link) {
         for (name, other) in link.names() {
-            self.named.entry(name).or_default().insert(other, link.position);
+            self.named.entry(name).or_default().entry(other).or_default().insert(link.position);
         }
         self.said_for.entry(link.translation.original).or_default().insert(link.position);
         if let Some(task) = link.translation.task {
@@ -348,7 +348,8 @@ impl Links {
         self.lost.remove(&position);
         for (name, other) in link.names() {
             let Some(known) = self.named.get_mut(&name) else { continue };
-            if known.get(&other) == Some(&position) {
+            let is_last = known.get_mut(&other).is_some_and(|links| links.remove(&position) && links.is_empty());
+            if is_last {
                 known.remove(&other);
             }
             if known.is_empty() {
