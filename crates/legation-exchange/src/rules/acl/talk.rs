@@ -121,6 +121,10 @@ pub enum Loss {
 }
 
 impl Loss {
+    /// What is told of an answer that was stopped on its way with whoever gave it.
+    pub(crate) const UNHEARD: &str =
+        "the agent that answered is not registered any more, and its answer was stopped before it came";
+
     /// Its code, for programs.
     pub const fn as_str(self) -> &'static str {
         match self {

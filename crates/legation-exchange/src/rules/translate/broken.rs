@@ -140,6 +140,32 @@ fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, r
     }
 }
 
+/// What the exchange said in this entry for somebody who answered never comes: whoever asked is told. Whether the exchange
+/// said it for anybody.
+pub(crate) fn answer_lost(state: &State, said: u64, ruling: &mut Ruling) -> bool {
+    let links = &state.rules.translations;
+    let Some(link) = links.get(said) else { return false };
+    let ask = link.translation.ask.filter(|_| link.translation.step == Step::Ends).and_then(|ask| links.get(ask));
+    let Some(ask) = ask else { return true };
+    let (asked, first) = (&ask.translation, ruling.heard.len());
+    let task = ask.task().or(Some(asked.original)).and_then(|task| state.rules.cap.task(task));
+    match asked.dialect {
+        Format::Acl => acl::was_unheard(state, asked.original, ruling),
+        Format::Cap => cap::was_unheard(state, ask.task().unwrap_or(asked.original), ruling),
+        // A task that goes on tells of its loss.
+        Format::Vlp if task.is_some_and(cap::Task::is_open) => {}
+        Format::Vlp => {
+            let code = acl::Loss::Removed.as_str();
+            in_vlp(state, ask, Why { code, text: acl::Loss::UNHEARD, failed: None }, ruling);
+        }
+        Format::Vcp | Format::Hello | Format::Manifest => {}
+    }
+    if let Some(session) = ask.halted_with(state) {
+        ruling.wait_from(first, session);
+    }
+    true
+}
+
 /// The halted session that what the exchange said for this message belongs to.
 pub(crate) fn halted(state: &State, original: u64) -> Option<&str> {
     let links = &state.rules.translations;
