@@ -139,3 +139,17 @@ fn what_was_late_while_its_result_was_in_review_is_over() {
     assert_eq!((told.len(), &told[0]["topic"]), (1, &json!("task_failed")));
     folds_again(&desk);
 }
+
+#[test]
+fn what_was_asked_of_somebody_who_has_left_the_language_is_taken_back() {
+    let mut desk = extended();
+    desk.register("coder", super::speaking(&[Format::Acl]), Who::operator()).unwrap();
+    let talk = sent(&mut desk, "ide", &request(1, "coder"));
+    desk.register("coder", super::speaking(&[Format::Cap]), Who::operator()).unwrap();
+    sent(&mut desk, "ide", &cancel("coder"));
+    assert_eq!(desk.state.rules().acl.get(talk).unwrap().stage, Stage::Cancelled);
+    let told = last(&desk, "coder");
+    assert!(told["type"] == "message" && told["content"].as_str().unwrap().contains("Nobody waits"), "{told}");
+    assert!(!told.to_string().contains("Ignore"), "in words of the exchange's own");
+    folds_again(&desk);
+}
