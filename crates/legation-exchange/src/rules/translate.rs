@@ -173,9 +173,9 @@ fn speak(case: &Case<'_>, ruling: &Ruling, talk: &Conversation<'_>, said: &Said,
     // Released messages and what is said come right after the message, in this order.
     let is_held = !ruling.reasons.is_empty();
     let first = case.state.next + 1 + if is_held { 0 } else { ruling.released.len() as u64 };
-    let task = super::cap::repeats(ruling);
+    let again = super::cap::repeats(ruling);
     let each = (first..).zip(implied.iter().chain([said]));
-    each.map(|(position, said)| say(case, talk, said, &How { dialect: to, position, waits: is_held, task })).collect()
+    each.map(|(position, said)| say(case, talk, said, &How { dialect: to, position, waits: is_held, again })).collect()
 }
 
 /// How something is said.
@@ -186,15 +186,15 @@ struct How {
     /// Whether it waits with its original.
     waits: bool,
     /// The task that its original hands over again.
-    task: Option<u64>,
+    again: Option<u64>,
 }
 
 fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: &How) -> Option<Spoken> {
-    let How { dialect, position, waits, task } = *how;
+    let How { dialect, position, waits, again } = *how;
     let (words, scene) = (said.clone(), scene(case, talk, said.act, dialect));
     let write = move |origin: &Origin| write(dialect, &words, &scene, origin);
     let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
-    let translation = Translation { waits, task, ..pair(case, talk, said.act, &message) };
+    let translation = Translation { waits, task: again, ..pair(case, talk, said.act, &message) };
     Some(Spoken { translation, words: Box::new(move |origin| write(&origin)) })
 }
 

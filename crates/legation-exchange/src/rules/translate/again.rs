@@ -48,7 +48,7 @@ pub(crate) fn ask_again(
     if let Some(session) = halted(state, number) {
         return Err(stopped(session));
     }
-    let (asked, original) = words(state, handover)?;
+    let (earlier, original) = words(state, handover)?;
     if original.dialect() == Format::Acl {
         talks::may_pass_on(state, number)?;
     }
@@ -60,9 +60,9 @@ pub(crate) fn ask_again(
     let origin = origin(policy, now, position).ok_or_else(|| no_words(to))?;
     let spoken = INTO.into_iter().filter(|dialect| speaks(state, to, *dialect));
     let spoken = spoken.filter_map(|dialect| {
-        let (words, scene) = (said.clone(), scene(state, handover, (asker, asked), dialect));
+        let (words, scene) = (said.clone(), scene(state, handover, (asker, earlier), dialect));
         let message = write(dialect, &words, &scene, &origin).filter(can_say)?;
-        let translation = pair(handover, (asker, asked), &original, &message);
+        let translation = pair(handover, (asker, earlier), &original, &message);
         Some(Spoken { translation, words: Box::new(move |origin| write(dialect, &words, &scene, &origin)) })
     });
     let spoken = spoken.into_iter().next().ok_or_else(|| no_words(to))?;
@@ -72,7 +72,7 @@ pub(crate) fn ask_again(
     if original.dialect() == Format::Acl && to != task.assignee {
         ruling.change(talks::Change::Passed { talk: number, to: to.to_owned() }.into());
     }
-    ruling.heard.push(spoken.heard(to, scan::of(&asked.accepted.ruled.findings)));
+    ruling.heard.push(spoken.heard(to, scan::of(&earlier.accepted.ruled.findings)));
     Ok(())
 }
 
@@ -127,16 +127,16 @@ fn words<'h>(state: &State, handover: &Handover<'h>) -> Result<(&'h Earlier, Mes
     let (notice, dropped) = (handover.task.notice, &state.dropped);
     let is_kept = notice >= dropped.before || covers(&dropped.kept, notice);
     let may_go = is_kept && state.rules.holds.went_on(notice) && state.erasures.of(notice).is_none();
-    let asked = handover.words.filter(|asked| may_go && asked.position == notice);
-    let received = asked.and_then(|asked| Some((asked, Received::read(asked.body.as_deref()?).ok()?)));
-    let Some((asked, received)) = received else {
+    let earlier = handover.words.filter(|earlier| may_go && earlier.position == notice);
+    let received = earlier.and_then(|earlier| Some((earlier, Received::read(earlier.body.as_deref()?).ok()?)));
+    let Some((earlier, received)) = received else {
         let text = format!("the words in entry {notice} that {:?} needs are not kept any more", handover.to);
         return Err(Rejection::because(Code::TaskState, text));
     };
-    let session = asked.accepted.thread.as_deref().filter(|_| asked.accepted.dialect == Format::Vlp);
+    let session = earlier.accepted.thread.as_deref().filter(|_| earlier.accepted.dialect == Format::Vlp);
     match vlp::halted_with(state, [notice, notice], session) {
         Some(session) => Err(stopped(session)),
-        None => Ok((asked, received.message().clone())),
+        None => Ok((earlier, received.message().clone())),
     }
 }
 
@@ -165,14 +165,14 @@ fn no_words(to: &str) -> Rejection {
     Rejection::because(Code::Untranslatable, text)
 }
 
-fn scene(state: &State, handover: &Handover<'_>, (asker, asked): (&str, &Earlier), dialect: Format) -> Scene {
+fn scene(state: &State, handover: &Handover<'_>, (asker, earlier): (&str, &Earlier), dialect: Format) -> Scene {
     let Handover { task, to, .. } = *handover;
-    let accepted = &asked.accepted;
+    let accepted = &earlier.accepted;
     Scene {
         to: state.registry.agent(to).map_or(to, |agent| name_in(agent, dialect)).to_owned(),
         refers_to: None,
         thread: (dialect == Format::Cap).then(|| task.id.clone()),
-        entry: asked.position,
+        entry: earlier.position,
         ontology: None,
         is_question: false,
         id: accepted.id.clone(),
@@ -183,7 +183,7 @@ fn scene(state: &State, handover: &Handover<'_>, (asker, asked): (&str, &Earlier
             "dialect": accepted.dialect.to_string(),
             "kind": accepted.kind,
             "sender": asker,
-            "position": asked.position,
+            "position": earlier.position,
         }),
     }
 }
@@ -191,18 +191,18 @@ fn scene(state: &State, handover: &Handover<'_>, (asker, asked): (&str, &Earlier
 /// The original and what is said for it now.
 fn pair(
     handover: &Handover<'_>,
-    (asker, asked): (&str, &Earlier),
+    (asker, earlier): (&str, &Earlier),
     original: &Message,
     message: &Message,
 ) -> Translation {
     let (reply_with, ontology) = acl::marks(original);
     Translation {
-        original: asked.position,
+        original: earlier.position,
         from: asker.to_owned(),
         to: handover.to.to_owned(),
-        id: asked.accepted.id.clone(),
-        dialect: asked.accepted.dialect,
-        thread: asked.accepted.thread.clone(),
+        id: earlier.accepted.id.clone(),
+        dialect: earlier.accepted.dialect,
+        thread: earlier.accepted.thread.clone(),
         said: message.id().unwrap_or_default(),
         said_in: message.dialect(),
         said_thread: message.thread().map(str::to_owned),

@@ -34,7 +34,9 @@ pub(crate) fn work_failed(
     let mut asks: Vec<_> = state.rules.translations.asks_for(original).collect();
     let Some(ask) = asks.pop() else { return false };
     tell(state, policy, now, ask, why, ruling);
-    asks.into_iter().for_each(|older| ruling.change(Change::BrokenOff { ask: older.position }));
+    for older in asks {
+        ruling.change(Change::BrokenOff { ask: older.position });
+    }
     true
 }
 
@@ -61,7 +63,9 @@ pub(crate) fn stays_over(state: &State, answer: u64, ruling: &mut Ruling) {
     let said = links.said_for(answer).filter_map(|said| links.get(said));
     let asks = said.filter(|link| matches!(link.translation.step, Step::Accepts | Step::Ends));
     let asks: BTreeSet<_> = asks.filter_map(|link| link.translation.ask).collect();
-    asks.into_iter().for_each(|ask| ruling.change(Change::BrokenOff { ask }));
+    for ask in asks {
+        ruling.change(Change::BrokenOff { ask });
+    }
 }
 
 /// Nobody answers any more what this entry asked: what the exchange said for it is over, and so is the task it became.

@@ -14,9 +14,9 @@ pub(super) fn gate(
     said: &Said,
     ruling: &mut Ruling,
 ) -> Result<(), Rejection> {
-    let Some(task) = answered_task(case, talk).filter(|_| said.act.answers()) else { return Ok(()) };
-    cap::may_answer(case, task).map_err(|rejection| rejection.at(place(case)))?;
-    if said.act == Act::Result { cap::waits(case, task, &said.text, ruling) } else { Ok(()) }
+    let Some(number) = answered_task(case, talk).filter(|_| said.act.answers()) else { return Ok(()) };
+    cap::may_answer(case, number).map_err(|rejection| rejection.at(place(case)))?;
+    if said.act == Act::Result { cap::waits(case, number, &said.text, ruling) } else { Ok(()) }
 }
 
 /// The task that the sender was asked to do, where its answer is in another dialect than tasks are kept in.
@@ -41,8 +41,8 @@ pub(super) fn open(
 
 pub(super) fn follow(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, ruling: &mut Ruling) {
     let Some(ask) = talk.ask.filter(|_| talk.is_asked()) else { return };
-    if let Some(task) = answered_task(case, talk) {
-        follow_in_cap(case, task, said, ruling);
+    if let Some(number) = answered_task(case, talk) {
+        follow_in_cap(case, number, said, ruling);
     }
     if ask.translation.dialect == Format::Acl {
         follow_in_acl(case, ask.translation.original, said, ruling);
