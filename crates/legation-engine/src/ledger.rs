@@ -8,8 +8,8 @@ use crate::exchange::Error;
 use crate::look::look;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than, quoted_by,
-    tick,
+    Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than, needs_words,
+    quoted_by, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};
@@ -191,12 +191,16 @@ impl Ledger {
     fn earlier(&self, input: &Input) -> Result<Vec<Earlier>, legation_store::Error> {
         let mut found = Vec::new();
         for position in earlier_than(&self.state, input) {
-            let effect = match self.ahead(position) {
-                Some((entry, _)) => Some(entry.effect.clone()),
-                None => self.log.read(position)?.and_then(|frame| Effect::read(&frame.effect).ok()),
+            let (effect, body) = match self.ahead(position) {
+                Some((entry, frame)) => (Some(entry.effect.clone()), frame.body.here().map(<[u8]>::to_vec)),
+                None => match self.log.read(position)? {
+                    Some(frame) => (Effect::read(&frame.effect).ok(), frame.body.into_here()),
+                    None => (None, None),
+                },
             };
             if let Some(Effect::Accepted(accepted)) = effect {
-                found.push(Earlier { position, accepted });
+                let body = body.filter(|_| needs_words(input)).map(Into::into);
+                found.push(Earlier { position, accepted, body });
             }
         }
         Ok(found)

@@ -34,7 +34,7 @@ impl Exchange {
 
     fn earlier(&self, position: u64) -> Result<Option<Earlier>, Error> {
         let Some(Entry { effect: Effect::Accepted(accepted), .. }) = self.entry(position)? else { return Ok(None) };
-        Ok(Some(Earlier { position, accepted }))
+        Ok(Some(Earlier { position, accepted, body: None }))
     }
 }
 

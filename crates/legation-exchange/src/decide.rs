@@ -94,6 +94,8 @@ pub struct Earlier {
     pub position: u64,
     /// What came of it.
     pub accepted: Accepted,
+    /// Its bytes, where a decision needs its words and they are kept.
+    pub body: Option<Box<[u8]>>,
 }
 
 /// Something the exchange is asked.
@@ -380,6 +382,9 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
 
 /// Where messages lie that a decision about this input must know.
 pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
+    if needs_words(input) {
+        return asked_in(state, input).into_iter().collect();
+    }
     let Input::Message(verified) = input else { return Vec::new() };
     let message = verified.received.message();
     let mut earlier = match (message.id(), &verified.spare_id) {
@@ -397,6 +402,18 @@ pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
         earlier.extend(acl::puzzling(state, message));
     }
     earlier
+}
+
+/// Whether a decision about this input needs the bytes of what [`earlier_than`] names.
+pub fn needs_words(input: &Input) -> bool {
+    matches!(input, Input::Order { order, .. } if matches!(**order, Directive::Cap(_)))
+}
+
+/// Where the message lies that asked for what is to be done again.
+fn asked_in(state: &State, input: &Input) -> Option<u64> {
+    let Input::Order { order, .. } = input else { return None };
+    let Directive::Cap(order) = &**order else { return None };
+    cap::words_of_order(state, order)
 }
 
 /// Where a message lies that is quoted in what falls due first.

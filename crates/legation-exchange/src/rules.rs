@@ -15,6 +15,7 @@ pub mod revocation;
 mod ruling;
 pub mod scan;
 pub mod translate;
+mod unheard;
 pub mod vcp;
 pub mod vlp;
 mod voice;
@@ -28,6 +29,7 @@ pub use voice::Voice;
 pub(crate) use case::Case;
 pub(crate) use outdated::look_at_released;
 pub(crate) use ruling::{Again, Heard, Ruling};
+pub(crate) use unheard::leave;
 pub(crate) use voice::utter;
 
 use crate::extensions;

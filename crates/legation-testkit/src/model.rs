@@ -111,7 +111,7 @@ impl Model {
                 self.changes(asked, position, changes, &by)?;
             }
             Effect::Registered { agent, .. } => self.register(agent),
-            Effect::Removed { agent, .. } => self.remove(agent),
+            Effect::Removed { agent, .. } => self.remove(position, agent),
             Effect::Released(released) => {
                 self.release(position, released)?;
                 self.come_to_pass(asked, released.message)?;
@@ -293,7 +293,7 @@ impl Model {
         self.mail.open(&agent.id);
     }
 
-    fn remove(&mut self, agent: &str) {
+    fn remove(&mut self, position: u64, agent: &str) {
         let Some(gone) = self.members.remove(agent) else { return };
         for child in self.members.values_mut().filter(|child| child.parent.as_deref() == Some(agent)) {
             child.parent.clone_from(&gone.parent);
@@ -302,7 +302,7 @@ impl Model {
         self.forget_holds(agent, gone.since);
         self.alarms.retain(|_, alarm| alarm.from != agent);
         self.stopped.remove(agent);
-        self.lose_parties(agent);
+        self.lose_parties(position, agent);
     }
 
     /// Everybody above an agent, the nearest first.

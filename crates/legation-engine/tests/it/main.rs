@@ -6,6 +6,7 @@ mod limits;
 mod push;
 mod revocation;
 mod scanning;
+mod tasks;
 mod turns;
 
 use legation_engine::{Credential, Exchange, Opened, Query, Settings, Standing, Submission};

@@ -16,7 +16,7 @@ impl Desk<'_> {
         let ruling = match order {
             Directive::Review(review) => hold::review(state, policy, now, review, who),
             Directive::Vcp(order) => vcp::order(state, policy, now, order, who),
-            Directive::Cap(order) => cap::order(state, policy, now, order, who),
+            Directive::Cap(order) => cap::order(state, policy, now, (order, self.earlier), who),
             Directive::Acl(order) => acl::order(state, policy, now, order, who),
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
             Directive::Extension(order) => extensions::order(state, policy, now, order, who),

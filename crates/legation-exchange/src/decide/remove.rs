@@ -28,6 +28,7 @@ impl Desk<'_> {
         let removed = |id: &str| Effect::Removed { agent: id.to_owned(), by: who.to_string(), left: left(id) };
         let gone: Vec<_> = self.state.registry.instances(&id).chain([agent]).collect();
         let mut ruling = vcp::leave(self.state, self.policy, &gone, &who.to_string());
+        crate::rules::leave(self.state, &gone, &mut ruling);
         // What is said of it comes after it: that is why it is said.
         let heard = std::mem::take(&mut ruling.heard);
         let mut entries = self.follow(ruling, &who.to_string());

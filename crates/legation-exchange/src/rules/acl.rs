@@ -19,10 +19,10 @@ pub use kept::Kept;
 pub use machine::{Act, Stage, Step};
 pub use talk::{Change, Due, Loss, Moved, Opening, Talk, What};
 
-pub(crate) use across::answers;
+pub(crate) use across::{answers, may_pass_on};
 pub(crate) use answer::has_declined;
 pub(crate) use cancel::{takes_back, withdraws};
-pub(crate) use due::{breaks_off, due};
+pub(crate) use due::{answer_lost, breaks_off, due, was_unheard};
 pub(crate) use open::ask_later;
 
 use super::{Case, Ruling};

@@ -27,11 +27,11 @@ pub use rights::{Binding, Grant, Rights};
 pub use task::{Failure, Review, Stage, Task};
 pub use tasks::Kept;
 
-pub(crate) use across::{Answer, answers, asks, breaks_off, calls_off, may_ask, passes_on, waits};
+pub(crate) use across::{Answer, answers, asks, breaks_off, calls_off, may_answer, may_ask, passes_on, repeats, waits};
 pub(crate) use call::may_call;
-pub(crate) use failure::due;
+pub(crate) use failure::{answer_lost, due, was_unheard};
 pub(crate) use judge::heed;
-pub(crate) use order::order;
+pub(crate) use order::{order, words_of_order};
 pub(super) use oversight::{Inquiry, asks_in_vlp, decide_in_acl, decide_in_vlp, mark_unreviewed, must_not_wait};
 
 use super::{At, Case, Ruling};

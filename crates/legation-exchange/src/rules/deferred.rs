@@ -88,7 +88,7 @@ fn waits(change: &Change) -> bool {
     match change {
         Change::Acl(change) => match change {
             acl::Change::Moved(_) | acl::Change::Declined { .. } => true,
-            acl::Change::Opened(_) | acl::Change::Waits { .. } => false,
+            acl::Change::Opened(_) | acl::Change::Passed { .. } | acl::Change::Waits { .. } => false,
         },
         Change::Cap(cap::Change::Finished { .. } | cap::Change::Erred { .. })
         | Change::Vcp(vcp::Change::ConstitutionAnnounced(_) | vcp::Change::ContextShared(_)) => true,

@@ -322,11 +322,16 @@ impl Holds {
         });
     }
 
+    /// What is held until the sender that this entry registered may go on.
+    pub(crate) fn suspended(&self, sender: u64) -> impl Iterator<Item = u64> {
+        let suspended = |hold: &Hold| hold.reasons.iter().any(|own| matches!(own.lifts, Lifter::Resume(_)));
+        let own = self.held.iter().filter(move |(_, hold)| hold.from == sender && suspended(hold));
+        own.map(|(message, _)| *message)
+    }
+
     /// A sender is gone: what was to wait until it may go on never does. Says which, and what was said because of it.
     pub(crate) fn forget_suspended(&mut self, sender: u64) -> (Vec<u64>, Vec<u64>) {
-        let suspended = |hold: &Hold| hold.reasons.iter().any(|own| matches!(own.lifts, Lifter::Resume(_)));
-        let gone = self.held.iter().filter(|(_, hold)| hold.from == sender && suspended(hold));
-        let gone: Vec<_> = gone.map(|(message, _)| *message).collect();
+        let gone: Vec<_> = self.suspended(sender).collect();
         let with = gone.iter().flat_map(|message| self.refuse(*message)).collect();
         (gone, with)
     }

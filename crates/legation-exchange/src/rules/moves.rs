@@ -16,7 +16,7 @@ impl Change {
             Change::Vcp(vcp::Change::LetterClimbed(climbing)) => slice::from_ref(&climbing.message),
             Change::Cap(change) => of_task(change).map_or(&[], slice::from_ref),
             Change::Acl(acl::Change::Moved(moved)) => slice::from_ref(&moved.talk),
-            Change::Acl(acl::Change::Declined { talk, .. }) => slice::from_ref(talk),
+            Change::Acl(acl::Change::Declined { talk, .. } | acl::Change::Passed { talk, .. }) => slice::from_ref(talk),
             Change::Hold(_)
             | Change::Vcp(_)
             | Change::Acl(_)

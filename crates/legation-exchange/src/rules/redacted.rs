@@ -134,7 +134,7 @@ fn of_acl(change: &acl::Change) -> acl::Change {
     match &mut change {
         acl::Change::Opened(opening) => opening.asked = None,
         acl::Change::Moved(moved) => moved.outcome = None,
-        acl::Change::Declined { .. } | acl::Change::Waits { .. } => {}
+        acl::Change::Declined { .. } | acl::Change::Passed { .. } | acl::Change::Waits { .. } => {}
     }
     change
 }

@@ -3,6 +3,7 @@
 //! way. The [table](published) is all it can say: the rest is refused, never guessed.
 
 mod acl;
+mod again;
 mod broken;
 mod cap;
 mod conversation;
@@ -16,7 +17,8 @@ mod vlp;
 pub use links::{Link, Links, Stage, Step, Translation};
 pub use table::published;
 
-pub(crate) use broken::{Why, answer_refused, call_off, due, halted, take_back, work_failed};
+pub(crate) use again::{Handover, ask_again, pass_on, speaks, waits_for_word};
+pub(crate) use broken::{Why, answer_lost, answer_refused, call_off, due, halted, stays_over, take_back, work_failed};
 
 use super::hold::{Lifter, Reason};
 use super::ruling::Heard;
@@ -115,12 +117,16 @@ fn no_words(case: &Case<'_>) -> Rejection {
 
 /// What a message says, whatever its dialect.
 fn read(message: &Message, talk: &Conversation<'_>) -> Option<Said> {
-    let about = talk.about();
+    read_as(message, &talk.about())
+}
+
+/// The same, by what is known of it.
+fn read_as(message: &Message, about: &About<'_>) -> Option<Said> {
     match message {
-        Message::Vcp(envelope) => vcp::read(envelope, &about),
-        Message::Acl(message) => acl::read(message, &about),
-        Message::Cap(message) => cap::read(message, &about),
-        Message::Vlp(message) => vlp::read(message, &about),
+        Message::Vcp(envelope) => vcp::read(envelope, about),
+        Message::Acl(message) => acl::read(message, about),
+        Message::Cap(message) => cap::read(message, about),
+        Message::Vlp(message) => vlp::read(message, about),
     }
 }
 
@@ -165,16 +171,28 @@ fn speak(case: &Case<'_>, ruling: &Ruling, talk: &Conversation<'_>, said: &Said,
     // Released messages and what is said come right after the message, in this order.
     let is_held = !ruling.reasons.is_empty();
     let first = case.state.next + 1 + if is_held { 0 } else { ruling.released.len() as u64 };
+    let again = super::cap::repeats(ruling);
     let each = (first..).zip(implied.iter().chain([said]));
-    each.map(|(position, said)| say(case, talk, said, (to, position, is_held))).collect()
+    each.map(|(position, said)| say(case, talk, said, &How { dialect: to, position, waits: is_held, again })).collect()
 }
 
-fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: (Format, u64, bool)) -> Option<Spoken> {
-    let (dialect, position, waits) = how;
+/// How something is said.
+struct How {
+    dialect: Format,
+    /// The entry it will lie in.
+    position: u64,
+    /// Whether it waits with its original.
+    waits: bool,
+    /// The task that its original hands over again.
+    again: Option<u64>,
+}
+
+fn say(case: &Case<'_>, talk: &Conversation<'_>, said: &Said, how: &How) -> Option<Spoken> {
+    let How { dialect, position, waits, again } = *how;
     let (words, scene) = (said.clone(), scene(case, talk, said.act, dialect));
     let write = move |origin: &Origin| write(dialect, &words, &scene, origin);
     let message = write(&origin(case.policy, case.now, position)?).filter(can_say)?;
-    let translation = Translation { waits, ..pair(case, talk, said.act, &message) };
+    let translation = Translation { waits, task: again, ..pair(case, talk, said.act, &message) };
     Some(Spoken { translation, words: Box::new(move |origin| write(&origin)) })
 }
 
@@ -212,6 +230,7 @@ fn pair(case: &Case<'_>, talk: &Conversation<'_>, act: Act, message: &Message) -
         reply_with,
         ontology,
         below: becomes_no_task(original, act, message).then(|| super::cap::passes_on(case)).flatten(),
+        task: None,
         waits: false,
         is_alarm: matches!(act, Act::Alarm(severity) if severity.is_grave()),
     }

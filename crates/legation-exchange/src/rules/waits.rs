@@ -53,7 +53,12 @@ fn waits(change: &Change, for_a_person: bool) -> bool {
         | Change::Translated(_)
         | Change::Vlp(vlp::Change::Spoke(_) | vlp::Change::Refers { .. } | vlp::Change::Forgotten { .. }) => false,
         Change::Vcp(_)
-        | Change::Acl(acl::Change::Moved(_) | acl::Change::Declined { .. } | acl::Change::Waits { .. })
+        | Change::Acl(
+            acl::Change::Moved(_)
+            | acl::Change::Declined { .. }
+            | acl::Change::Passed { .. }
+            | acl::Change::Waits { .. },
+        )
         | Change::Vlp(vlp::Change::Halted(_) | vlp::Change::Released { .. } | vlp::Change::Unheard { .. })
         | Change::BrokenOff { .. }
         | Change::Extension(_)

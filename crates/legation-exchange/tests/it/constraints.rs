@@ -459,6 +459,11 @@ fn a_copy_of_an_agent_is_under_what_the_agent_is_under() {
     desk.register("agent://h/child-2", copy, Who::operator()).unwrap();
     let text = claim("agent://h/child-2", PEER, "MSG001", "more than two tokens");
     assert_eq!(refused(&desk.send(&text, by("agent://h/child-2"))), Code::ConstraintViolated);
+    // And so is whoever the copy makes.
+    let below = Registration { parent: Said::To("agent://h/child-2".to_owned()), ..Registration::default() };
+    desk.register("agent://h/spawn", below, crate::desk::agent("agent://h/child-2")).unwrap();
+    let text = claim("agent://h/spawn", PEER, "MSG002", "more than two tokens");
+    assert_eq!(refused(&desk.send(&text, by("agent://h/spawn"))), Code::ConstraintViolated);
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Desk {
     fn accepted_at(&self, position: u64) -> Earlier {
         let entry = &self.record[usize::try_from(position).unwrap()];
         let Effect::Accepted(accepted) = entry.effect.clone() else { panic!("no message at {position}") };
-        Earlier { position, accepted }
+        Earlier { position, accepted, body: entry.body.clone() }
     }
 
     fn commit(&mut self, entries: Vec<Entry>) {

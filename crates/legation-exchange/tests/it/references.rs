@@ -186,7 +186,7 @@ fn what_lies_far_back_is_looked_up_and_handed_over() {
     let Effect::Accepted(taken) = desk.record[usize::try_from(claim).unwrap()].effect.clone() else {
         panic!("no message")
     };
-    let found = vec![Earlier { position: claim, accepted: taken }];
+    let found = vec![Earlier { position: claim, accepted: taken, body: None }];
     let spare_id = SpareId::Fresh("spare".to_owned());
     let verified =
         Verified { received, proof: by("bob"), spare_id, trace: None, found, opinion: None, scanned: Vec::new() };

@@ -1,9 +1,11 @@
 //! Speaking across dialects: each row of the table both ways, and what has no counterpart.
 
+mod again;
 mod blocks;
 mod cancelled;
 mod lost;
 mod order;
+mod owned;
 mod table;
 
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};

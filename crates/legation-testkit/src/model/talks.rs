@@ -25,6 +25,8 @@ pub(super) struct Talk {
     below: Option<u64>,
     /// The entry by which it was given up and not told yet.
     untold: Option<u64>,
+    /// The entry that removed one who had answered it: its answer may have been stopped, and gone with it.
+    unheard: Option<u64>,
 }
 
 impl Model {
@@ -48,6 +50,7 @@ impl Model {
                     assignee: None,
                     below,
                     untold: None,
+                    unheard: None,
                 };
                 self.talks.insert(position, talk);
                 Ok(())
@@ -56,6 +59,12 @@ impl Model {
                 By::Letter(letter) => self.answered(position, moved, letter.sender, &letter.says),
                 By::Order(_) | By::Exchange => self.fired(position, moved),
             },
+            Change::Passed { talk, to } => {
+                let talk = self.talks.get_mut(talk).filter(|talk| talk.open && !talk.accepted);
+                let talk = talk.ok_or_else(|| format!("what was over, or taken on, went to {to} at {position}"))?;
+                talk.offered = vec![to.clone()];
+                Ok(())
+            }
             Change::Declined { .. } | Change::Waits { .. } => Err(format!("there are no groups, but at {position}")),
         }
     }
@@ -97,7 +106,7 @@ impl Model {
             .iter()
             .filter(move |(position, talk)| **position > since && talk.open && talk.assignee.as_deref() == Some(agent));
         let below = own.filter_map(|(position, talk)| Some((*position, talk.below?)));
-        below.filter(move |(position, task)| !self.holds.contains_key(position) && !self.stands_above(*task, agent))
+        below.filter(move |(_, task)| !self.stands_above(*task, agent))
     }
 
     /// Something happened by itself.
@@ -127,9 +136,21 @@ impl Model {
         }
         let because = accepted.ruled.because;
         let talk = self.talks.values_mut().find(|talk| talk.untold.is_some() && talk.untold == because);
-        let talk = talk.ok_or_else(|| format!("the exchange spoke unasked at {position}"))?;
+        let Some(talk) = talk else { return self.said_of_the_gone(position, accepted) };
         talk.untold = None;
         ensure(accepted.to == [talk.requester.clone()], || format!("{position} went to {:?}", accepted.to))
+    }
+
+    /// Or that an answer never comes, since it was stopped with whoever gave it, who is gone: once too.
+    fn said_of_the_gone(&mut self, position: u64, accepted: &Accepted) -> Check {
+        let because = accepted.ruled.because;
+        let is_it = |talk: &&mut Talk| {
+            talk.unheard.is_some() && talk.unheard >= because && accepted.to == [talk.requester.clone()]
+        };
+        let talk = self.talks.values_mut().find(is_it);
+        let talk = talk.ok_or_else(|| format!("the exchange spoke unasked at {position}"))?;
+        talk.unheard = None;
+        Ok(())
     }
 
     /// A request never comes to whom it is for.
@@ -140,7 +161,9 @@ impl Model {
     }
 
     /// An agent is gone.
-    pub(super) fn lose_parties(&mut self, agent: &str) {
+    pub(super) fn lose_parties(&mut self, position: u64, agent: &str) {
+        let has_answered = |talk: &&mut Talk| !talk.open && talk.offered.iter().any(|offered| offered == agent);
+        self.talks.values_mut().filter(has_answered).for_each(|talk| talk.unheard = Some(position));
         for talk in self.talks.values_mut().filter(|talk| talk.open) {
             if talk.requester == agent || talk.offered.iter().any(|offered| offered == agent) {
                 (talk.lost, talk.due) = (true, None);

@@ -22,7 +22,7 @@ pub(super) fn own(change: &Change, is_held: bool) -> Option<Told> {
             let says = format!("It declines what entry {talk} asked for{later}; others of the group may take it on.");
             Some(("moves", says))
         }
-        Change::Waits { .. } => None,
+        Change::Passed { .. } | Change::Waits { .. } => None,
     }
 }
 
@@ -39,6 +39,7 @@ pub(super) fn since(change: &Change, mover: &Mover<'_>) -> Option<Told> {
             let says = format!("{by:?} declined{}; others of the group may take it on.", mover.message());
             Some(("conversation", says))
         }
+        Change::Passed { to, .. } => Some(("conversation", format!("It is {to:?} who is to answer from now on."))),
         Change::Opened(_) | Change::Waits { .. } => None,
     }
 }

@@ -1,9 +1,11 @@
 //! Conversations in which the exchange speaks for somebody of another dialect.
 
 use super::machine::{Stage, Step};
-use super::talk::{Change, Due, Moved, What};
+use super::talk::{Change, Due, Moved, Opening, What};
 use crate::rules::{Case, Ruling};
+use crate::state::State;
 use legation_protocol::acl::TaskStatus;
+use legation_protocol::{Code, Rejection};
 
 /// The sender answers, in another dialect, what this entry asked. Other dialects do not say that a task is taken
 /// on: an answer says it too.
@@ -18,6 +20,22 @@ pub(crate) fn answers(case: &Case<'_>, talk: u64, step: Step, outcome: Option<&s
     // A result in another dialect is one that reached its goal, as it is said.
     let success = (step == Step::Result).then(|| TaskStatus::Success.as_str());
     move_to(case, talk, to, outcome.or(success), ruling);
+}
+
+/// Whether another may answer what this entry asked: nobody has taken it on, and whoever asked has heard nothing of it.
+pub(crate) fn may_pass_on(state: &State, talk: u64) -> Result<(), Rejection> {
+    let Some(known) = state.rules.acl.get(talk) else {
+        return Err(Rejection::because(Code::TaskState, "the conversation it was asked in is over: it is asked anew"));
+    };
+    if known.stage == Stage::Requested {
+        return Ok(());
+    }
+    let Opening { requester, .. } = &known.opening;
+    let text = format!(
+        "the conversation in which {requester:?} asked for it is {}, and goes back to nobody else: it is asked anew",
+        known.stage.as_str()
+    );
+    Err(Rejection::because(Code::TaskState, text).by("ACL 4"))
 }
 
 fn move_to(case: &Case<'_>, talk: u64, to: Stage, outcome: Option<&str>, ruling: &mut Ruling) {

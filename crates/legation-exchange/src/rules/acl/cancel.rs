@@ -4,9 +4,11 @@
 use super::answer::{moved, named, no_party, out_of_order};
 use super::machine::Step;
 use super::talk::{Change, Talk};
+use crate::agent::Agent;
+use crate::rules::voice::Notice;
 use crate::rules::{Case, Ruling, hold, translate};
 use legation_protocol::acl::{Message, Performative};
-use legation_protocol::{Code, Rejection};
+use legation_protocol::{Code, Format, Rejection};
 
 /// Whether a message takes back what its sender has asked.
 pub(crate) fn takes_back(message: &Message) -> bool {
@@ -70,5 +72,18 @@ fn tell(case: &Case<'_>, message: &Message, position: u64, talk: &Talk, ruling: 
         ruling.instead = Some(Vec::new());
     } else if talk.opening.group.is_some() {
         ruling.instead = Some(talk.awaited().map(str::to_owned).collect());
+    } else if let Some(agent) = other_speaker(case) {
+        // What was said for it is forgotten, or was said in a language that this one has left.
+        let text = format!("Nobody waits any more for what {} asked in {}.", case.speaker.id(), talk.opening.id);
+        let notice = Notice { code: "task_cancelled", text, rather: Format::Acl, about: None, thread: None };
+        ruling.notify(case.policy, agent, notice);
+        ruling.instead = Some(Vec::new());
     }
+}
+
+/// The receiver, if it does not speak the language.
+fn other_speaker<'c>(case: &Case<'c>) -> Option<&'c Agent> {
+    let [to] = case.to else { return None };
+    let speaks = translate::speaks(case.state, to, Format::Acl);
+    case.state.registry.agent(to).filter(|_| !speaks)
 }

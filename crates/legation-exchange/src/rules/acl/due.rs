@@ -4,6 +4,7 @@
 use super::machine::{Stage, Step};
 use super::talk::{Change, Due, Loss, Moved, Talk, What};
 use super::words;
+use crate::agent::Agent;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::{Ruling, scan, translate};
@@ -41,6 +42,23 @@ pub(crate) fn breaks_off(
 ) {
     if let Some(talk) = state.rules.acl.get(position).filter(|talk| talk.stage.is_open()) {
         Late { state, policy, now, position, talk }.give_up(code, text, ruling);
+    }
+}
+
+/// The answer of an agent in this entry, which ended a conversation, never comes.
+pub(crate) fn answer_lost(state: &State, agent: &Agent, message: u64, ruling: &mut Ruling) {
+    let own = state.rules.acl.after(Some(&agent.id), None);
+    let ended = own.filter(|(_, talk)| talk.moved_in == message && talk.opening.requester != agent.id);
+    ended.for_each(|(position, _)| was_unheard(state, position, ruling));
+}
+
+/// Whoever asked this has not heard how it ended, and never will. What goes on tells of a loss itself.
+pub(crate) fn was_unheard(state: &State, position: u64, ruling: &mut Ruling) {
+    let Some(talk) = state.rules.acl.get(position).filter(|talk| !talk.stage.is_open()) else { return };
+    let Some(requester) = state.registry.agent(&talk.opening.requester) else { return };
+    if requester.since < position {
+        let failure = words::failure(Loss::Removed.as_str(), Loss::UNHEARD.to_owned());
+        ruling.reply(requester, &talk.opening.id, failure);
     }
 }
 

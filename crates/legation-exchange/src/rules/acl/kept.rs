@@ -138,6 +138,7 @@ impl Kept {
             Change::Opened(opening) => self.open(at, (**opening).clone()),
             Change::Moved(moved) => self.step(at, moved),
             Change::Declined { talk, by } => self.decline(*talk, by, at),
+            Change::Passed { talk, to } => self.pass(*talk, to, at),
             Change::Waits { talk, due } => self.set_due(*talk, Some(*due)),
         }
         self.forget(at.at);
@@ -205,6 +206,21 @@ impl Kept {
         talk.declined.insert(by.to_owned());
         talk.moved_at = at.at;
         note(talk, at.position);
+    }
+
+    /// Another is asked in place of whoever was.
+    fn pass(&mut self, position: u64, to: &str, at: At) {
+        let Some(talk) = self.talks.get_mut(&position) else { return };
+        for before in std::mem::take(&mut talk.opening.offered) {
+            if before != talk.opening.requester {
+                drop_from(&mut self.parties, &before, position);
+            }
+        }
+        talk.opening.offered.insert(to.to_owned());
+        talk.declined.clear();
+        talk.moved_at = at.at;
+        note(talk, at.position);
+        self.parties.or_default(to).insert(position);
     }
 
     /// A request never comes to one of those it was for.

@@ -121,6 +121,10 @@ pub enum Loss {
 }
 
 impl Loss {
+    /// What is told of an answer that was stopped on its way with whoever gave it.
+    pub(crate) const UNHEARD: &str =
+        "the agent that answered is not registered any more, and its answer was stopped before it came";
+
     /// Its code, for programs.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -164,6 +168,13 @@ pub enum Change {
         talk: u64,
         /// Who.
         by: String,
+    },
+    /// Another is to answer, in place of whoever was asked.
+    Passed {
+        /// The entry that opened it.
+        talk: u64,
+        /// Who.
+        to: String,
     },
     /// What was due came to nothing.
     Waits {

@@ -7,10 +7,10 @@ use super::oversight::{self, Work};
 use super::rights::Grant;
 use super::task::Task;
 use super::words;
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Ruling, translate};
 use crate::state::State;
-use legation_protocol::Rejection;
 use legation_protocol::cap::ErrorCode;
+use legation_protocol::{Code, Format, Rejection};
 
 /// The exchange hands a task to an agent, for whoever asked it in another dialect: it works, is overseen and
 /// answers as in any other. It is a part of what the asker works on, so that no grant is left behind. Whoever asks
@@ -49,9 +49,36 @@ pub(crate) fn may_ask(case: &Case<'_>, to: &str) -> Result<Option<String>, Rejec
     }
 }
 
+/// The task that a message hands over again.
+pub(crate) fn repeats(ruling: &Ruling) -> Option<u64> {
+    let task = |change: &crate::rules::Change| {
+        if let crate::rules::Change::Cap(Change::Repeated { task }) = change { Some(*task) } else { None }
+    };
+    ruling.changes.iter().find_map(task)
+}
+
+/// Whether the sender may answer in a task, in another dialect: it works on it, and it is open (Oversight).
+pub(crate) fn may_answer(case: &Case<'_>, task: u64) -> Result<(), Rejection> {
+    let refuse = |code, text: String| Err(Rejection::because(code, text).by("CAP Oversight"));
+    match case.state.rules.cap.task(task) {
+        Some(known) if known.assignee != case.speaker.id() => {
+            refuse(Code::NotAParty, format!("{} is {:?}'s to finish", known.id, known.assignee))
+        }
+        Some(known) if !known.is_open() => {
+            refuse(Code::TaskState, format!("{} is {} already", known.id, known.state()))
+        }
+        Some(_) => Ok(()),
+        None => refuse(Code::TaskState, "the task that this answers is over".to_owned()),
+    }
+}
+
 /// A result in another dialect waits for the overseer as any other.
 pub(crate) fn waits(case: &Case<'_>, task: u64, content: &str, ruling: &mut Ruling) -> Result<(), Rejection> {
-    match answered(case, task).filter(|task| oversight::is_overseen(case, task)) {
+    let known = answered(case, task);
+    if let Some(known) = known {
+        oversight::has_no_part_in_review(case, task, known)?;
+    }
+    match known.filter(|task| oversight::is_overseen(case, task)) {
         Some(known) => {
             let work = Work { content: Some(content), attachments: None, is_final: true };
             oversight::wait(case, &work, task, known, ruling)
@@ -100,6 +127,9 @@ pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut R
 pub(crate) fn calls_off(state: &State, task: u64, code: Option<ErrorCode>, ruling: &mut Ruling) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
     ruling.change(Change::Closed { task }.into());
+    if !translate::speaks(state, &known.assignee, Format::Cap) {
+        return;
+    }
     let text = format!("Nobody waits for {} any more.", known.id);
     match code {
         Some(code) => words::error(state, known, &known.assignee, code, text, ruling),
@@ -107,10 +137,20 @@ pub(crate) fn calls_off(state: &State, task: u64, code: Option<ErrorCode>, rulin
     }
 }
 
-/// Nothing comes of the task that this entry opened, as the exchange knows.
-pub(crate) fn breaks_off(state: &State, task: u64, code: ErrorCode, text: &str, ruling: &mut Ruling) {
+/// Nothing comes of the task that this entry opened, as the exchange knows: whoever handed it over is told. It ends by that
+/// with a code, unless it has failed already, with another.
+pub(crate) fn breaks_off(
+    state: &State,
+    task: u64,
+    (failed, otherwise): (Option<ErrorCode>, ErrorCode),
+    text: &str,
+    ruling: &mut Ruling,
+) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
-    let by = "the exchange".to_owned();
-    ruling.change(Change::Erred { task, code: code.number(), by, fails: true, rejected: false }.into());
+    let code = failed.unwrap_or(otherwise);
+    if failed.is_none() {
+        let by = "the exchange".to_owned();
+        ruling.change(Change::Erred { task, code: code.number(), by, fails: true, rejected: false }.into());
+    }
     words::error(state, known, &known.delegator, code, text.to_owned(), ruling);
 }

@@ -57,7 +57,7 @@ fn of_one<'s>(state: &'s State, id: &'s str) -> impl Iterator<Item = (u64, Bond)
     let binds = move |request: u64, task: u64| {
         request > since
             && rules.cap.task(request).is_none()
-            && rules.holds.get(request).is_none()
+            && rules.holds.get(request).is_none_or(|hold| hold.digest.is_none())
             && no_cycle(state, Some(task), id).is_ok()
     };
     let asked = asked.filter(move |(request, task)| binds(*request, *task)).take(LOOKED_THROUGH);

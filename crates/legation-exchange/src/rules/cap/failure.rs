@@ -3,12 +3,13 @@
 
 use super::change::Change;
 use super::place::Place;
-use super::task::Task;
+use super::task::{Stage, Task};
 use super::{tools, words};
+use crate::agent::Agent;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
-use crate::rules::{Case, Ruling, translate};
+use crate::rules::{Case, Ruling, acl, translate};
 use crate::state::State;
 use legation_protocol::Rejection;
 use legation_protocol::cap::{Body, ErrorCode, Message};
@@ -61,9 +62,28 @@ pub(super) fn tell(
     ruling: &mut Ruling,
 ) {
     let name = code.number().to_string();
-    let why = translate::Why { code: &name, text: &text };
+    let why = translate::Why { code: &name, text: &text, failed: Some(code) };
     if !translate::work_failed(state, policy, now, number, why, ruling) {
         words::error(state, task, &task.delegator, code, text, ruling);
+    }
+}
+
+/// The result, or the error, of an agent in this entry, which ended a task, never comes.
+pub(crate) fn answer_lost(state: &State, agent: &Agent, message: u64, ruling: &mut Ruling) {
+    let ended_by = |task: &Task| {
+        let failed = task.errors.back().filter(|_| task.stage == Stage::Failed).map(|failure| failure.position);
+        task.assignee == agent.id && (task.result == Some(message) || failed == Some(message))
+    };
+    let ended = state.rules.cap.tasks().filter(|(_, task)| ended_by(task));
+    ended.for_each(|(number, _)| was_unheard(state, number, ruling));
+}
+
+/// Whoever handed this over has not heard how it ended, and never will. What goes on tells of a loss itself.
+pub(crate) fn was_unheard(state: &State, number: u64, ruling: &mut Ruling) {
+    let Some(task) = state.rules.cap.task(number).filter(|task| !task.is_open()) else { return };
+    let is_same = state.registry.agent(&task.delegator).is_none_or(|delegator| delegator.since < number);
+    if is_same {
+        words::error(state, task, &task.delegator, ErrorCode::NotFound, acl::Loss::UNHEARD.to_owned(), ruling);
     }
 }
 
@@ -80,6 +100,7 @@ fn stale(state: &State, policy: &Policy, now: Moment, message: u64) -> Ruling {
         words::tell(state, task, &task.assignee, text, &mut ruling);
     }
     ruling.change(hold::Change::Refused { message, by, why }.into());
+    translate::stays_over(state, message, &mut ruling);
     ruling
 }
 
@@ -108,13 +129,17 @@ fn stranded(state: &State, message: u64) -> Ruling {
 fn lost(state: &State, policy: &Policy, now: Moment, (number, task): (u64, &Task)) -> Ruling {
     let mut ruling = Ruling::default();
     let (code, by) = (ErrorCode::NotFound, "the exchange".to_owned());
-    let is_awaited = policy.is_exchange(&task.delegator) || super::order::is_here(state, &task.delegator);
+    let is_awaited = match task.asker.as_deref().map(|asker| state.registry.agent(asker)) {
+        // Another may have the name since.
+        Some(asker) => asker.is_some_and(|asker| asker.since < number),
+        None => policy.is_exchange(&task.delegator) || super::order::is_here(state, &task.delegator),
+    };
     if task.is_open() && is_awaited {
         let text = format!("{:?}, who worked on {}, is not registered any more.", task.assignee, task.id);
         ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true, rejected: false }.into());
         tell(state, policy, now, (number, task), (code, text), &mut ruling);
     } else {
-        let text = format!("{:?}, who wanted {} done, is not registered any more.", task.delegator, task.id);
+        let text = format!("{:?}, who wanted {} done, is not registered any more.", task.counts_for(), task.id);
         ruling.change(Change::Closed { task: number }.into());
         if super::order::is_here(state, &task.assignee) {
             words::tell(state, task, &task.assignee, text, &mut ruling);

@@ -72,9 +72,7 @@ fn result(case: &Case<'_>, message: &Message, number: u64, task: &Task, ruling: 
     if !case.goes_to(&task.delegator) {
         return refuse(format!("the result of {} goes to {:?}", task.id, task.delegator));
     }
-    if let Some(part) = waiting_below(case, number, task) {
-        return refuse(format!("{} is part of {} and waits for a review", part.id, task.id));
-    }
+    has_no_part_in_review(case, number, task).map_err(|rejection| rejection.at("/final"))?;
     if !is_overseen(case, task) {
         withdraw(case, number, task, ruling);
         ruling.change(Change::Finished { task: number }.into());
@@ -97,6 +95,13 @@ pub(super) fn withdraw(case: &Case<'_>, number: u64, task: &Task, ruling: &mut R
         ruling.change(hold::Change::Refused { message: *message, by, why }.into());
     }
     replaced
+}
+
+/// Nothing is done while the work in a part of it waits for a word.
+pub(super) fn has_no_part_in_review(case: &Case<'_>, number: u64, task: &Task) -> Result<(), Rejection> {
+    let Some(part) = waiting_below(case, number, task) else { return Ok(()) };
+    let text = format!("{} is part of {} and waits for a review", part.id, task.id);
+    Err(Rejection::because(Code::TaskState, text).by(SPEC))
 }
 
 /// A part of the task, at any depth, with work that waits for a word.

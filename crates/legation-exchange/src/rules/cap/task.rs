@@ -87,7 +87,7 @@ pub enum Stage {
 
 impl Task {
     /// Whose tasks it counts among.
-    pub(super) fn counts_for(&self) -> &str {
+    pub(in crate::rules) fn counts_for(&self) -> &str {
         self.asker.as_ref().unwrap_or(&self.delegator)
     }
 }

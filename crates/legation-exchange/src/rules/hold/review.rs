@@ -92,7 +92,7 @@ pub(crate) fn refuse(
     ruling: &mut Ruling,
 ) {
     turn_back(state, policy, message, said, ruling);
-    let told = translate::Why { code: "refused", text: "the answer was held and does not go on" };
+    let told = translate::Why { code: "refused", text: "the answer was held and does not go on", failed: None };
     translate::answer_refused(state, policy, now, message, told, ruling);
 }
 

@@ -1,7 +1,7 @@
 //! Telling whoever asked that nothing will come of it, where it is the exchange that knows: it asked for them, in
 //! another dialect, and hears of a deadline, a loss or a refusal in their place.
 
-use super::links::{Link, Stage, Step};
+use super::links::{Link, Step};
 use super::said::{Act, Said, Scene};
 use super::table::About;
 use crate::moment::Moment;
@@ -11,13 +11,17 @@ use crate::rules::{Change, Ruling, acl, cap};
 use crate::state::State;
 use legation_protocol::Format;
 use legation_protocol::acl::Message;
+use legation_protocol::cap::ErrorCode;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// What is told: a code for programs, and words.
 #[derive(Clone, Copy)]
 pub(crate) struct Why<'w> {
     pub(crate) code: &'w str,
     pub(crate) text: &'w str,
+    /// The code of CAP, where a task has failed by it.
+    pub(crate) failed: Option<ErrorCode>,
 }
 
 /// Nothing comes of the work that this entry asked for. Whether anybody is to be told.
@@ -29,10 +33,12 @@ pub(crate) fn work_failed(
     why: Why<'_>,
     ruling: &mut Ruling,
 ) -> bool {
-    let links = &state.rules.translations;
-    let asked = links.said_for(original).filter_map(|said| links.get(said));
-    let Some(ask) = asked.into_iter().find(|link| link.translation.step == Step::Asks) else { return false };
+    let mut asks: Vec<_> = state.rules.translations.asks_for(original).collect();
+    let Some(ask) = asks.pop() else { return false };
     tell(state, policy, now, ask, why, ruling);
+    for older in asks {
+        ruling.change(Change::BrokenOff { ask: older.position });
+    }
     true
 }
 
@@ -53,11 +59,23 @@ pub(crate) fn answer_refused(
     }
 }
 
+/// A held answer does not go on, and what it answers is over whatever comes of it.
+pub(crate) fn stays_over(state: &State, answer: u64, ruling: &mut Ruling) {
+    let links = &state.rules.translations;
+    let said = links.said_for(answer).filter_map(|said| links.get(said));
+    let asks = said.filter(|link| matches!(link.translation.step, Step::Accepts | Step::Ends));
+    let asks: BTreeSet<_> = asks.filter_map(|link| link.translation.ask).collect();
+    for ask in asks {
+        ruling.change(Change::BrokenOff { ask });
+    }
+}
+
 /// Nobody answers any more what this entry asked: what the exchange said for it is over, and so is the task it became.
 pub(crate) fn call_off(state: &State, original: u64, ruling: &mut Ruling) {
     let links = &state.rules.translations;
     let asked = links.said_for(original).filter_map(|said| links.get(said));
-    for ask in asked.filter(|link| link.is_ask() && link.stage != Stage::Ended) {
+    // One whose answer is held too: that is refused with this, which gives back what it answered.
+    for ask in asked.filter(|link| link.is_ask()) {
         ruling.change(Change::BrokenOff { ask: ask.position });
     }
     cap::calls_off(state, original, super::cap::error(Act::Cancel), ruling);
@@ -72,9 +90,11 @@ pub(crate) fn take_back(state: &State, message: &Message, original: u64, ruling:
     let asked = links.said_for(original).filter_map(|said| links.get(said)).filter(|link| link.is_ask());
     let (asked, first): (Vec<_>, _) = (asked.collect(), ruling.heard.len());
     call_off(state, original, ruling);
-    // Whoever has a task of it was told so already.
-    if ruling.heard.len() == first {
-        asked.iter().filter(|ask| ask.stage != Stage::Ended).for_each(|ask| not_awaited(state, ask, &said, ruling));
+    // Whoever has a task of it was told so already, if it speaks CAP.
+    let task = state.rules.cap.task(original);
+    let is_awaited = |ask: &&&Link| task.is_none_or(|task| task.assignee == ask.translation.to);
+    if let Some(ask) = asked.iter().rfind(is_awaited).filter(|_| ruling.heard.len() == first) {
+        not_awaited(state, ask, &said, ruling);
     }
     if let Some(session) = halted(state, original) {
         ruling.wait_from(first, session);
@@ -105,7 +125,7 @@ fn not_awaited(state: &State, ask: &Link, said: &Said, ruling: &mut Ruling) {
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
     let (ask, loss) = state.rules.translations.first_lost()?;
     let mut ruling = Ruling::default();
-    tell(state, policy, now, ask, Why { code: loss.as_str(), text: loss.says() }, &mut ruling);
+    tell(state, policy, now, ask, Why { code: loss.as_str(), text: loss.says(), failed: None }, &mut ruling);
     Some(ruling)
 }
 
@@ -115,7 +135,8 @@ fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, r
         Format::Acl => acl::breaks_off(state, policy, now, original, why.code, why.text, ruling),
         Format::Cap => {
             if let Some(code) = super::cap::error(Act::Failure) {
-                cap::breaks_off(state, original, code, why.text, ruling);
+                let task = ask.task().unwrap_or(original);
+                cap::breaks_off(state, task, (why.failed, code), why.text, ruling);
             }
         }
         Format::Vlp => in_vlp(state, ask, why, ruling),
@@ -126,6 +147,32 @@ fn tell(state: &State, policy: &Policy, now: Moment, ask: &Link, why: Why<'_>, r
     if let Some(session) = ask.halted_with(state) {
         ruling.wait_from(first, session);
     }
+}
+
+/// What the exchange said in this entry for somebody who answered never comes: whoever asked is told. Whether the exchange
+/// said it for anybody.
+pub(crate) fn answer_lost(state: &State, said: u64, ruling: &mut Ruling) -> bool {
+    let links = &state.rules.translations;
+    let Some(link) = links.get(said) else { return false };
+    let ask = link.translation.ask.filter(|_| link.translation.step == Step::Ends).and_then(|ask| links.get(ask));
+    let Some(ask) = ask else { return true };
+    let (asked, first) = (&ask.translation, ruling.heard.len());
+    let task = ask.task().or(Some(asked.original)).and_then(|task| state.rules.cap.task(task));
+    match asked.dialect {
+        Format::Acl => acl::was_unheard(state, asked.original, ruling),
+        Format::Cap => cap::was_unheard(state, ask.task().unwrap_or(asked.original), ruling),
+        // A task that goes on tells of its loss.
+        Format::Vlp if task.is_some_and(cap::Task::is_open) => {}
+        Format::Vlp => {
+            let code = acl::Loss::Removed.as_str();
+            in_vlp(state, ask, Why { code, text: acl::Loss::UNHEARD, failed: None }, ruling);
+        }
+        Format::Vcp | Format::Hello | Format::Manifest => {}
+    }
+    if let Some(session) = ask.halted_with(state) {
+        ruling.wait_from(first, session);
+    }
+    true
 }
 
 /// The halted session that what the exchange said for this message belongs to.

@@ -205,7 +205,7 @@ fn ask_of<'c>(case: &Case<'c>, link: &Link) -> Option<&'c Link> {
 }
 
 /// Where a message names what it answers.
-fn place(case: &Case<'_>) -> &'static str {
+pub(super) fn place(case: &Case<'_>) -> &'static str {
     match case.received.message() {
         Message::Acl(_) => "/in_reply_to",
         Message::Cap(_) => "/task_id",
@@ -239,6 +239,9 @@ fn within<'c>(case: &Case<'c>, message: &Message, hearer: &str) -> Option<&'c Li
 /// answers a question first.
 fn meant<'c>(case: &Case<'c>, mut found: BTreeMap<&'c str, &'c Link>) -> BTreeMap<&'c str, &'c Link> {
     let Message::Cap(message) = case.received.message() else { return found };
+    if found.len() > 1 {
+        found.retain(|other, link| !has_passed(case, other, link));
+    }
     let asked =
         |link: &Link| ask_of(case, link).filter(|ask| ask.is_question() && ask.translation.to == case.speaker.id());
     let is_open = |link: &Link| asked(link).is_some_and(|ask| ask.stage != Stage::Ended);
@@ -249,6 +252,13 @@ fn meant<'c>(case: &Case<'c>, mut found: BTreeMap<&'c str, &'c Link>) -> BTreeMa
         found.retain(|_, link| asked(link).is_none());
     }
     found
+}
+
+/// Whether what a link is about has gone from whom it was asked of to another.
+fn has_passed(case: &Case<'_>, other: &str, link: &Link) -> bool {
+    let asked = ask_of(case, link).filter(|ask| ask.translation.to == other);
+    let task = asked.and_then(Link::task).and_then(|task| case.state.rules.cap.task(task));
+    task.is_some_and(|task| task.assignee != other)
 }
 
 /// Who hears what is said to the exchange in answer to what it said.

@@ -54,6 +54,9 @@ pub struct Translation {
     /// The task whose grants go with it, where it asks for work that becomes no task: one of whoever asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<u64>,
+    /// The task it hands over, where another entry than the original's opened that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<u64>,
     /// Whether it waits until the original goes on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
@@ -120,6 +123,13 @@ impl Link {
         matches!(self.translation.step, Step::Asks | Step::Questions)
     }
 
+    /// The task that it hands over, if its answers are no message of that task by themselves.
+    pub(super) fn task(&self) -> Option<u64> {
+        let Translation { original, dialect, task, step, .. } = &self.translation;
+        let own = (*dialect == Format::Cap).then_some(*original);
+        task.or(own).filter(|_| *step == Step::Asks)
+    }
+
     /// Whether the grants of a task lie on whoever has taken it on.
     fn binds(&self) -> bool {
         self.stage == Stage::Accepted && self.translation.below.is_some()
@@ -127,7 +137,8 @@ impl Link {
 
     /// Whether neither side keeps it as a conversation or a task, which tell of a loss themselves.
     fn is_kept_here(&self) -> bool {
-        self.translation.dialect == Format::Vlp && self.translation.said_in != Format::Cap
+        let Translation { dialect, said_in, task, .. } = &self.translation;
+        *dialect == Format::Vlp && *said_in != Format::Cap && task.is_none()
     }
 
     /// The halted session it belongs to: nothing goes on from it, in whatever dialect.
@@ -157,8 +168,10 @@ pub struct Links {
     all: BTreeMap<u64, Link>,
     /// The same by the entry of the original.
     said_for: BTreeMap<u64, BTreeSet<u64>>,
-    /// The last by who knows it, by which name, and with whom.
-    named: BTreeMap<(String, String), BTreeMap<String, u64>>,
+    /// Those that hand over a task which another entry opened, by that.
+    again: BTreeMap<u64, BTreeSet<u64>>,
+    /// The same by who knows it, by which name, and with whom.
+    named: BTreeMap<(String, String), BTreeMap<String, BTreeSet<u64>>>,
     /// Those whose grants bind whoever has taken them on and not ended them, by whom that is.
     below: ByName<BTreeSet<u64>>,
     /// Those that came to nobody, which whoever asked has not been told.
@@ -185,12 +198,26 @@ impl Links {
     /// The last that an agent knows by this name, with each who is part of it.
     pub(in crate::rules) fn named(&self, agent: &str, name: &str) -> impl Iterator<Item = (&str, &Link)> {
         let known = self.named.get(&(agent.to_owned(), name.to_owned()));
-        known.into_iter().flatten().filter_map(|(other, link)| Some((other.as_str(), self.all.get(link)?)))
+        known.into_iter().flatten().filter_map(|(other, links)| Some((other.as_str(), self.all.get(links.last()?)?)))
     }
 
     /// What the exchange said for the message in this entry.
     pub(crate) fn said_for(&self, original: u64) -> impl Iterator<Item = u64> {
         self.said_for.get(&original).into_iter().flatten().copied()
+    }
+
+    /// What asked for the work that this entry asked for, oldest first: at first, and whenever it was handed over again.
+    pub(super) fn asks_for(&self, task: u64) -> impl Iterator<Item = &Link> {
+        let again = self.again.get(&task).into_iter().flatten().copied();
+        let asks: BTreeSet<_> = self.said_for(task).chain(again).collect();
+        asks.into_iter().filter_map(|ask| self.all.get(&ask)).filter(|link| link.translation.step == Step::Asks)
+    }
+
+    /// What answers something that was asked in one of these entries.
+    pub(super) fn answers_to(&self, asks: &BTreeSet<u64>) -> impl Iterator<Item = &Link> {
+        let answers = |link: &&Link| link.translation.ask.is_some_and(|ask| asks.contains(&ask));
+        let first = asks.first().copied().unwrap_or(u64::MAX);
+        self.all.range(first..).map(|(_, link)| link).filter(answers)
     }
 
     /// What an agent has taken on for somebody who works on a task, and not ended, with that task.
@@ -302,9 +329,12 @@ impl Links {
 
     fn put(&mut self, link: Link) {
         for (name, other) in link.names() {
-            self.named.entry(name).or_default().insert(other, link.position);
+            self.named.entry(name).or_default().entry(other).or_default().insert(link.position);
         }
         self.said_for.entry(link.translation.original).or_default().insert(link.position);
+        if let Some(task) = link.translation.task {
+            self.again.entry(task).or_default().insert(link.position);
+        }
         bind(&mut self.below, &link);
         self.shares.put(&link);
         self.lost.extend(link.lost.map(|_| link.position));
@@ -318,19 +348,26 @@ impl Links {
         self.lost.remove(&position);
         for (name, other) in link.names() {
             let Some(known) = self.named.get_mut(&name) else { continue };
-            if known.get(&other) == Some(&position) {
+            let is_last = known.get_mut(&other).is_some_and(|links| links.remove(&position) && links.is_empty());
+            if is_last {
                 known.remove(&other);
             }
             if known.is_empty() {
                 self.named.remove(&name);
             }
         }
-        if let Some(said) = self.said_for.get_mut(&link.translation.original) {
-            said.remove(&position);
-            if said.is_empty() {
-                self.said_for.remove(&link.translation.original);
-            }
+        drop_from(&mut self.said_for, link.translation.original, position);
+        if let Some(task) = link.translation.task {
+            drop_from(&mut self.again, task, position);
         }
+    }
+}
+
+fn drop_from(index: &mut BTreeMap<u64, BTreeSet<u64>>, of: u64, position: u64) {
+    let Some(positions) = index.get_mut(&of) else { return };
+    positions.remove(&position);
+    if positions.is_empty() {
+        index.remove(&of);
     }
 }
 

@@ -15,7 +15,7 @@ pub use shown::{Shown, Sum};
 pub(crate) use content::Words;
 pub(in crate::rules) use enforce::hold_to_floor;
 pub(super) use enforce::{enforce, is_free, only_binds};
-pub(crate) use enforce::{may_hand, may_tell};
+pub(crate) use enforce::{may_go_unseen, may_hand, may_tell};
 pub(super) use lay::{look, order};
 
 use super::At;
@@ -67,12 +67,19 @@ impl Constraints {
     }
 }
 
-/// An agent, whoever it is a copy of, and everyone above them; some of them twice.
+/// An agent, whoever it is a copy of, and everyone above them, and whoever those are copies of; the nearest first.
 fn lineage<'r>(registry: &'r Registry, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
-    let base = agent.instance_of.as_deref().and_then(|base| registry.agent(base));
-    let up =
-        move |from| std::iter::successors(Some(from), move |agent: &&Agent| registry.agent(agent.parent.as_deref()?));
-    up(agent).chain(base.into_iter().flat_map(up))
+    let (mut line, mut looked_at) = (vec![agent], 0);
+    while let Some(one) = line.get(looked_at).copied() {
+        looked_at += 1;
+        let next = [&one.parent, &one.instance_of].into_iter().filter_map(|id| registry.agent(id.as_deref()?));
+        for above in next {
+            if line.iter().all(|known| known.id != above.id) {
+                line.push(above);
+            }
+        }
+    }
+    line.into_iter()
 }
 
 impl State {

@@ -156,8 +156,14 @@ fn concerned(case: &Case<'_>, session: Option<&Session>, chain: &[&Earlier]) -> 
     let links = &case.state.rules.translations;
     let said = chain.iter().flat_map(|one| links.said_for(one.position)).filter_map(|said| links.get(said));
     let hearers = said.map(|link| link.translation.to.clone());
+    // Work that was asked for in it may be another's by now.
+    let asked = session.into_iter().flat_map(|session| &session.said).flat_map(|asked| links.said_for(*asked));
+    let passed = asked.filter_map(|said| links.get(said)).filter(|link| link.translation.task.is_some());
+    let is_same = |id: &str, at: u64| case.state.registry.agent(id).is_some_and(|agent| agent.since < at);
+    let passed = passed.filter(|link| is_same(&link.translation.to, link.position));
+    let passed = passed.map(|link| link.translation.to.clone());
     let me = case.speaker.id().to_owned();
-    parties.into_iter().chain(named).chain(hearers).chain([me]).collect()
+    parties.into_iter().chain(named).chain(hearers).chain(passed).chain([me]).collect()
 }
 
 /// What of it has not reached its recipients, with what the exchange said for it, or into it, in another dialect; and what

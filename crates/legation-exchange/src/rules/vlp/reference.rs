@@ -167,7 +167,7 @@ fn one_of<'c>(mut found: impl Iterator<Item = &'c Earlier>, id: &str) -> Result<
 /// What was said in a session is for its parties to go on from; where the session is forgotten, and maybe another has its
 /// name, for those who said or got it.
 fn refuse_foreign(case: &Case<'_>, found: &Earlier, weighed: &mut Weighed) {
-    let (me, Earlier { position, accepted }) = (case.speaker.id(), found);
+    let (me, Earlier { position, accepted, .. }) = (case.speaker.id(), found);
     let Some(id) = accepted.thread.as_deref().filter(|_| !case.policy.is_exchange(&accepted.sender)) else { return };
     let is_own = match case.state.rules.vlp.sessions.at(id, *position) {
         Some(session) => is_party(case.state, session, me),

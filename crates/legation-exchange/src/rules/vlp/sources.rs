@@ -165,7 +165,7 @@ fn best<'c>(case: &Case<'c>, all: impl Iterator<Item = &'c Earlier>) -> Result<O
 }
 
 fn stands(case: &Case<'_>, one: &Earlier) -> Found {
-    let Earlier { position, accepted } = one;
+    let Earlier { position, accepted, .. } = one;
     if case.state.rules.holds.went_on(*position) { Found::Verified(accepted.digest.clone()) } else { Found::Held }
 }
 

@@ -6,6 +6,7 @@ use super::house::{findings, folds_again, hand, hand_with, held, inbox, manifest
 use crate::desk::{Desk, accepted, agent, by, claim, refused};
 use legation_exchange::rules::cap::Narrowing;
 use legation_exchange::rules::hold::{Review, Says};
+use legation_exchange::rules::vcp;
 use legation_exchange::{Directive, Input, Registration, Said, Verdict, Who};
 use legation_protocol::{Code, Format};
 use legation_scan::Severity;
@@ -77,6 +78,18 @@ fn whoever_takes_work_on_in_acl_is_bound_by_the_grants_of_whoever_asked_until_it
     folds_again(&desk);
     desk.passes(desk.policy.talks.idle);
     assert!(is_free(&mut desk, "ann"), "given up");
+}
+
+#[test]
+fn whoever_has_taken_work_on_stays_bound_while_whoever_asked_is_suspended() {
+    let mut desk = granted();
+    take_on(&mut desk, 1, "pm", "ann");
+    let stop = vcp::Order::Suspend { agent: "pm".to_owned(), why: "odd".to_owned() };
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(stop)), who: Who::operator() }));
+    let is_request = |heard: &Value| heard["performative"] == "TASK_REQUEST";
+    assert!(!inbox(&desk, "ann").iter().any(is_request), "the request is taken back out of the mailbox");
+    assert!(!is_free(&mut desk, "ann"));
+    folds_again(&desk);
 }
 
 #[test]

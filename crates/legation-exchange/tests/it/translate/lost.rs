@@ -2,12 +2,12 @@
 
 use super::{EXCHANGE, acts, babel, decided, inbox, last, name, request, sent, speaking, takes_on, vlp};
 use crate::desk::{Desk, accepted, by, refused};
-use crate::tasks::house::{folds_again, held};
+use crate::tasks::house::{folds_again, hand, held, result, story};
 use legation_exchange::rules::acl::Stage;
 use legation_exchange::rules::hold::Says;
 use legation_exchange::rules::translate::{Step, Translation};
-use legation_exchange::rules::{Change, Ruled};
-use legation_exchange::{Effect, Entry, Input, Registration, Said, Who};
+use legation_exchange::rules::{Change, Ruled, vcp};
+use legation_exchange::{Directive, Effect, Entry, Input, Registration, Said, Who};
 use legation_protocol::{Code, Format};
 use legation_scan::Severity::High;
 use serde_json::json;
@@ -163,4 +163,90 @@ fn nobody_asks_for_so_much_that_what_binds_would_be_forgotten() {
     let another = vlp("query", "QRY-more", "ide", None, json!({}));
     assert_eq!(refused(&desk.send(&another, by("observer"))), Code::RateLimited);
     accepted(&desk.send(&request(9, "observer"), by("ide")));
+}
+
+#[test]
+fn a_task_whose_asker_is_gone_is_closed_and_its_worker_told() {
+    for (asker, asks) in
+        [("ide", request(1, "analyst")), ("observer", vlp("query", "QRY001", "analyst", None, json!({})))]
+    {
+        let mut desk = babel();
+        let asked = sent(&mut desk, asker, &asks);
+        accepted(&desk.ask(Input::Remove { id: asker.to_owned(), who: Who::operator() }));
+        desk.passes(Duration::ZERO);
+        let task = desk.state.rules().cap.task(asked).unwrap();
+        assert_eq!((task.state(), task.errors.len()), ("closed", 0), "{asker}");
+        let heard = inbox(&desk, "analyst");
+        assert_eq!((heard.len(), &heard[1]["task_id"]), (2, &heard[0]["task_id"]), "{asker}");
+        assert!(heard[1]["content"].as_str().unwrap().contains(&format!("{asker:?}")), "{}", heard[1]);
+        folds_again(&desk);
+    }
+}
+
+fn stopped_and_removed(desk: &mut Desk, agent: &str) {
+    let stop = vcp::Order::Suspend { agent: agent.to_owned(), why: "odd".to_owned() };
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(stop)), who: Who::operator() }));
+    accepted(&desk.ask(Input::Remove { id: agent.to_owned(), who: Who::operator() }));
+    desk.passes(Duration::ZERO);
+    folds_again(desk);
+}
+
+#[test]
+fn who_waits_for_an_answer_that_was_stopped_with_its_author_is_told() {
+    // In ACL, of an agent of CAP and of VLP.
+    for (worker, answer) in [("analyst", "cap"), ("observer", "vlp")] {
+        let mut desk = babel();
+        sent(&mut desk, "ide", &request(1, worker));
+        let asked = name(&last(&desk, worker));
+        let done = match answer {
+            "cap" => super::cap("message", &asked, "legation", json!({"content": "Done.", "final": true})),
+            _ => vlp("response", "RSP001", EXCHANGE, Some(&asked), json!({})),
+        };
+        sent(&mut desk, worker, &done);
+        stopped_and_removed(&mut desk, worker);
+        let told = inbox(&desk, "ide");
+        assert_eq!(acts(&told), ["FAILURE"], "{worker}");
+        assert_eq!(told[0]["payload"]["error_code"], "assignee_removed");
+    }
+    // In CAP and in VLP, of an agent of ACL.
+    let done = json!({"task_status": "success", "result_summary": "12.", "result_details": {}});
+    for asker in ["analyst", "observer"] {
+        let mut desk = babel();
+        let asks = match asker {
+            "analyst" => super::cap("delegation_notice", "T1", "ide", json!({"context_summary": "Count."})),
+            _ => vlp("query", "QRY001", "ide", None, json!({})),
+        };
+        sent(&mut desk, asker, &asks);
+        let asked = name(&last(&desk, "ide"));
+        sent(&mut desk, "ide", &takes_on(1, EXCHANGE, &asked));
+        sent(&mut desk, "ide", &super::acl("INFORM_RESULT", 2, ("ide", EXCHANGE), Some(&asked), &done));
+        stopped_and_removed(&mut desk, "ide");
+        let told = inbox(&desk, asker);
+        assert_eq!(told.len(), 1, "{told:?}");
+        if asker == "analyst" {
+            assert_eq!((&told[0]["error_code"], &told[0]["task_id"]), (&json!(404), &json!("T1")));
+        } else {
+            assert_eq!((&told[0]["topic"], &told[0]["refers_to"]), (&json!("task_failed"), &json!("QRY001")));
+        }
+    }
+    // And where nothing is translated.
+    let mut desk = babel();
+    for (id, dialect) in [("coder", Format::Acl), ("clerk", Format::Cap)] {
+        desk.register(id, speaking(&[dialect]), Who::operator()).unwrap();
+    }
+    let by_coder = |text: String| text.replace("\"agent_id\":\"ide\"", "\"agent_id\":\"coder\"");
+    sent(&mut desk, "coder", &by_coder(request(1, "ide-2")).replace("ide-2", "ide"));
+    let asked = name(&last(&desk, "ide"));
+    sent(&mut desk, "ide", &takes_on(2, "coder", &asked));
+    sent(&mut desk, "ide", &super::acl("INFORM_RESULT", 3, ("ide", "coder"), Some(&asked), &done));
+    stopped_and_removed(&mut desk, "ide");
+    let told = inbox(&desk, "coder");
+    assert_eq!((told.len(), &told[0]["performative"]), (1, &json!("FAILURE")), "{told:?}");
+
+    let mut desk = story();
+    accepted(&hand(&mut desk, "T1", "orchestrator", "pm-1"));
+    accepted(&result(&mut desk, "T1", "pm-1", "orchestrator"));
+    stopped_and_removed(&mut desk, "pm-1");
+    let told = inbox(&desk, "orchestrator");
+    assert_eq!((told.len(), &told[0]["error_code"]), (1, &json!(404)), "{told:?}");
 }

@@ -110,6 +110,7 @@ mod tests {
             reply_with: None,
             ontology: None,
             below: (step == Step::Asks).then_some(1),
+            task: None,
             waits: false,
             is_alarm: false,
         };
@@ -152,6 +153,48 @@ mod tests {
         says(&mut links, "worker", week + 1, Step::Ends, Some(0));
         assert_eq!(links.asked_below("worker").count(), 0);
         assert!(links.get(0).is_none());
+    }
+
+    #[test]
+    fn a_name_stays_with_an_older_ask_when_a_newer_word_is_forgotten() {
+        let mut links = Links::default();
+        let word = |position: u64, step: Step| {
+            let both = ["asker", "worker"].map(str::to_owned);
+            let [from, to] = if step == Step::Asks { both } else { [both[1].clone(), both[0].clone()] };
+            let (id, said) = (format!("id-{position}"), format!("said-{position}"));
+            let thread = Some("t".to_owned()).filter(|_| position < 2);
+            let (dialect, said_in) =
+                if step == Step::Asks { (Format::Vlp, Format::Cap) } else { (Format::Cap, Format::Vlp) };
+            let (own, said_thread) = if step == Step::Asks { (None, thread) } else { (thread, None) };
+            Translation {
+                original: position,
+                from,
+                to,
+                id,
+                dialect,
+                thread: own,
+                said,
+                said_in,
+                said_thread,
+                ask: None,
+                step,
+                reply_with: None,
+                ontology: None,
+                below: None,
+                task: None,
+                waits: false,
+                is_alarm: false,
+            }
+        };
+        let mut say = |position: u64, step: Step| {
+            links.apply(At { position, at: Moment::from_micros(position) }, &word(position, step));
+        };
+        say(0, Step::Asks);
+        (1..=SHARE as u64 + 1).for_each(|position| say(position, Step::Says));
+        assert!(links.get(1).is_none() && links.get(0).is_some());
+        let known: Vec<_> = links.named("worker", "t").map(|(other, link)| (other, link.position)).collect();
+        assert_eq!(known, [("asker", 0)]);
+        assert_eq!(Links::from(Vec::from(links.clone())), links, "a snapshot knows the same");
     }
 
     #[test]

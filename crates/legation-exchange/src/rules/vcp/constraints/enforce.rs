@@ -86,6 +86,19 @@ pub(in crate::rules) fn hold_to_floor(case: &Case<'_>, ruling: &mut Ruling) -> R
     raise(ruling, ruling.level, level, &broken.says(above, sender))
 }
 
+/// Refuses what is said for an agent in VLP without a person's look, if it may say nothing there without.
+pub(crate) fn may_go_unseen(state: &State, agent: &str) -> Result<(), Rejection> {
+    let Some(agent) = state.registry.agent(agent) else { return Ok(()) };
+    let kept = &state.rules.vcp.constraints;
+    let mut floors = lineage(&state.registry, agent).filter_map(|above| kept.on(&above.id)?.bound.floor);
+    if floors.any(|floor| floor > Level::Safe) {
+        let text =
+            format!("a person looks at whatever {:?} says in VLP: this goes to nobody who speaks that alone", agent.id);
+        return Err(Rejection::because(Code::ConstraintViolated, text).by("VCP 4.3"));
+    }
+    Ok(())
+}
+
 pub(in crate::rules::vcp) fn is_free(message: &Message) -> bool {
     let Message::Vcp(envelope) = message else { return false };
     match &envelope.payload {
