@@ -265,7 +265,11 @@ fn what_could_not_be_answered_is_not_handed_over() {
     let own =
         json!({"id": "ide", "system_prompt": "Code.", "allowed_agents": [], "delegate_rules": {}, "mcp_bindings": []});
     desk.register("ide", Registration { manifest: Some(own), ..Registration::default() }, Who::operator()).unwrap();
-    assert_eq!(refused(&order(&mut desk, &id, to("clerk"), Who::operator())), Code::DelegationDenied);
+    for step in [Step::Retry, to("clerk")] {
+        assert_eq!(refused(&order(&mut desk, &id, step, Who::operator())), Code::DelegationDenied);
+    }
+    let mut desk = crowd();
+    let id = format!("legation-{}", sent(&mut desk, "ide", &request(1, "analyst")));
     let stop = vcp::Order::Suspend { agent: "ide".to_owned(), why: "odd".to_owned() };
     accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vcp(stop)), who: Who::operator() }));
     assert_eq!(refused(&order(&mut desk, &id, Step::Retry, Who::operator())), Code::AgentSuspended);

@@ -29,8 +29,6 @@ enum Before {
     Question,
     /// Its sender asks the other for work.
     Own,
-    /// The same, while the other speaks its language; later it does not.
-    Direct,
     /// The other raises an alarm.
     Alarm,
     /// Its sender tells somebody who understands it.
@@ -190,7 +188,6 @@ fn nothing() -> Vec<Utterance> {
         vlp_says(None, "`session_context`", "session_context", json!({"session_id": "S-1"})),
         says(None, Format::Vcp, "`context_share`", |to, _| share("boss", to, "2026-02-15T10:30:00Z")),
         vcp_says(None, "`constitution_announce`", charter),
-        acl_says(None, "`CANCEL`", json!({})).after(Before::Direct),
     ]
 }
 

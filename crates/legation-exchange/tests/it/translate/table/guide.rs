@@ -22,8 +22,8 @@ pub(super) struct Word {
 
 /// Every word of the table, from the top.
 pub(super) fn words() -> Vec<Word> {
-    let lines = GUIDE.lines().filter(|line| line.starts_with("| ")).skip(1);
-    lines.flat_map(row).collect()
+    let lines = GUIDE.lines().skip_while(|line| !line.starts_with("| what is said |")).skip(2);
+    lines.take_while(|line| line.starts_with("| ")).flat_map(row).collect()
 }
 
 fn row(line: &'static str) -> Vec<Word> {

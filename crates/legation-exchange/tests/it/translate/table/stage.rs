@@ -120,12 +120,6 @@ pub(super) fn before(desk: &mut Desk, utterance: &Utterance, to: Format, other: 
             sent(desk, me, &request(6, other));
             Some(OWN.to_owned())
         }
-        Before::Direct => {
-            assert_eq!(desk.register(other, speaking(&[to, Format::Acl]), Who::operator()), Ok(false));
-            sent(desk, me, &request(6, other));
-            assert_eq!(desk.register(other, speaking(&[to]), Who::operator()), Ok(false));
-            Some(OWN.to_owned())
-        }
         Before::Alarm => {
             accepted(&desk.send(&alarm("info", "boss").replace("child", other), Proof::InProcess));
             None
@@ -145,7 +139,7 @@ pub(super) fn before(desk: &mut Desk, utterance: &Utterance, to: Format, other: 
 /// Whether what has to happen before can happen with somebody who speaks this dialect.
 pub(super) fn can_happen(utterance: &Utterance, to: Format) -> bool {
     match utterance.before {
-        Before::Nothing | Before::Direct | Before::Alarm | Before::Claim => true,
+        Before::Nothing | Before::Alarm | Before::Claim => true,
         // Nobody is asked for work in VCP, so that nothing is answered to it.
         Before::Work | Before::Own => to != Format::Vcp,
         // Only ACL and overseers have questions. What one asks in VLP is looked at from its own side.
