@@ -156,8 +156,9 @@ impl Follower {
         let is_late = self.behind_since.is_some_and(|since| since.elapsed() > LATE);
         let mut pause = || {
             std::thread::sleep(PAUSE);
-            // Whoever waits for it goes before those who only come, and so does all of it after a while.
-            if !is_late && self.wanted.load(Ordering::Relaxed) == 0 {
+            // Whoever waits for it goes before those who only come, all of it does after a while, and so does the end.
+            let is_over = self.head.has_changed().is_err();
+            if !is_late && !is_over && self.wanted.load(Ordering::Relaxed) == 0 {
                 leisure.rest();
             }
         };

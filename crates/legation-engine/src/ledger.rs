@@ -83,11 +83,13 @@ impl Ledger {
     ///
     /// An error leaves the ledger unusable: only a new start can tell what is there.
     pub fn decide(&mut self, input: Input, now: Moment) -> Result<(), legation_store::Error> {
-        if !self.reserve(weight(&input))? {
+        let now = now.max(self.state.now());
+        // What has fallen due and found no room is overtaken by nothing but what makes some.
+        let is_behind = now < self.starved && !makes_room(&input);
+        if is_behind || !self.reserve(weight(&input))? {
             self.draft.verdicts.push(Verdict::Refused(no_room()));
             return Ok(());
         }
-        let now = now.max(self.state.now());
         let earlier = self.earlier(&input)?;
         let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, now);
         let frames = draft::frames(&mut entries, &mut self.salts)?;
@@ -311,6 +313,31 @@ pub(crate) fn fold_onto(
     }
     state.settle();
     Ok(())
+}
+
+/// Whether room comes of it.
+fn makes_room(input: &Input) -> bool {
+    match input {
+        Input::Purge { .. } | Input::Erase { .. } | Input::Clear { .. } | Input::Drop { .. } => true,
+        Input::Message(_)
+        | Input::Misunderstood(_)
+        | Input::Register { .. }
+        | Input::Remove { .. }
+        | Input::Key { .. }
+        | Input::Grant { .. }
+        | Input::Withdraw { .. }
+        | Input::Rotate { .. }
+        | Input::Confirm(_)
+        | Input::Acknowledge { .. }
+        | Input::Pushed(_)
+        | Input::Resend { .. }
+        | Input::Restore(_)
+        | Input::Order { .. }
+        | Input::Call { .. }
+        | Input::Answer(_)
+        | Input::Refusal(_)
+        | Input::Tally(_) => false,
+    }
 }
 
 /// About as many bytes as an input adds to the record, and rather more than less.

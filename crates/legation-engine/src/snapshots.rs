@@ -75,7 +75,7 @@ impl Keeper {
             let known = self.head.borrow_and_update().known.clone();
             let begun = instant();
             if self.is_worth(known.position) && begun >= self.rests {
-                if let Err(error) = at_ease(&self.snapshots, &self.reader, &known, &mut leisure) {
+                if let Err(error) = self.at_ease(&known, &mut leisure) {
                     tracing::warn!(error = &error as &dyn std::error::Error, "no snapshot was written");
                 }
                 self.covered = known.position;
@@ -91,6 +91,17 @@ impl Keeper {
 impl Keeper {
     fn is_worth(&self, position: u64) -> bool {
         position >= self.covered.saturating_add(self.worth)
+    }
+
+    /// Writes a snapshot behind whoever wants the processor; not for ever, since others wait for their turn.
+    fn at_ease(&self, known: &Known, leisure: &mut Leisure) -> Result<(), Error> {
+        let (_turn, begun) = (self.snapshots.turn(), instant());
+        let mut pause = || {
+            if begun.elapsed() < LONG && self.head.has_changed().is_ok() {
+                leisure.rest();
+            }
+        };
+        written(&self.snapshots, &self.reader, known, &mut pause)
     }
 
     /// Waits until there is more, unless there is enough already. False once the decider has gone.
@@ -121,17 +132,6 @@ impl Keeper {
 pub fn write(snapshots: &Snapshots, reader: &Reader, known: &Known) -> Result<(), Error> {
     let _turn = snapshots.turn();
     written(snapshots, reader, known, &mut || {})
-}
-
-/// Writes a snapshot as [`write()`] does, behind whoever wants the processor; not for ever, since others wait for their turn.
-fn at_ease(snapshots: &Snapshots, reader: &Reader, known: &Known, leisure: &mut Leisure) -> Result<(), Error> {
-    let (_turn, begun) = (snapshots.turn(), instant());
-    let mut pause = || {
-        if begun.elapsed() < LONG {
-            leisure.rest();
-        }
-    };
-    written(snapshots, reader, known, &mut pause)
 }
 
 /// Writes a snapshot as [`write()`] does, and removes all before it: they have what was erased since. Where there is no
