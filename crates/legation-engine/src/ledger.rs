@@ -30,8 +30,8 @@ pub struct Ledger {
     committed: Arc<RwLock<State>>,
     /// When to look again for what has fallen due.
     look: Moment,
-    /// Until when nothing does, since there was no room for it.
-    starved: Moment,
+    /// Where something has fallen due and found no room: when to look again, if nothing else happens.
+    starved: Option<Moment>,
     salts: Salts,
     /// What was decided and is not written yet.
     draft: Draft,
@@ -69,7 +69,7 @@ impl Ledger {
         fold_onto(&mut state, entries)?;
         let committed = Arc::new(RwLock::new(state.for_readers()));
         let (look, salts, draft) = (Moment::default(), Salts::default(), Draft::default());
-        let (starved, beyond, underway) = (Moment::default(), None, None);
+        let (starved, beyond, underway) = (None, None, None);
         Ok(Ledger { log, policy, state, committed, look, starved, salts, draft, beyond, underway })
     }
 
@@ -85,7 +85,7 @@ impl Ledger {
     pub fn decide(&mut self, input: Input, now: Moment) -> Result<(), legation_store::Error> {
         let now = now.max(self.state.now());
         // What has fallen due and found no room is overtaken by nothing but what makes some.
-        let is_behind = now < self.starved && !makes_room(&input);
+        let is_behind = self.starved.is_some() && !makes_room(&input);
         if is_behind || !self.reserve(weight(&input))? {
             self.draft.verdicts.push(Verdict::Refused(no_room()));
             return Ok(());
@@ -139,7 +139,7 @@ impl Ledger {
     pub fn fall_due(&mut self, now: Moment) -> Result<(), legation_store::Error> {
         let now = now.max(self.state.now());
         let waits = self.state.next_deadline().is_none_or(|first| first > now);
-        if self.is_full() || now < self.starved || (now < self.look && waits) {
+        if self.is_full() || (now < self.look && waits && self.starved.is_none()) {
             return Ok(());
         }
         self.look = now.plus(LOOK);
@@ -147,6 +147,7 @@ impl Ledger {
             let quoted = self.quoted(now)?;
             let mut due = tick(&self.state, &self.policy, now, quoted.as_deref());
             if due.is_empty() {
+                self.starved = None;
                 self.state.look_ahead();
                 return Ok(());
             }
@@ -154,8 +155,8 @@ impl Ledger {
             if !self.draft.has_room_for(&frames) {
                 return Ok(());
             }
-            if !self.has_room_for(&frames)? {
-                self.starved = now.plus(STARVED);
+            self.starved = (!self.has_room_for(&frames)?).then(|| now.plus(STARVED));
+            if self.starved.is_some() {
                 return Ok(());
             }
             self.fold_in(due, frames);
@@ -165,7 +166,7 @@ impl Ledger {
 
     /// When something falls due next, and finds room as far as is known.
     pub fn next_deadline(&self) -> Option<Moment> {
-        self.state.next_deadline().map(|first| first.max(self.starved))
+        self.state.next_deadline().map(|first| self.starved.map_or(first, |again| first.max(again)))
     }
 
     /// Sees to room for what has fallen due. To find out by writing it, state and record would have to go back.
