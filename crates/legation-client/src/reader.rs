@@ -175,8 +175,9 @@ impl Reader {
             Err(halt) => return Ok(Err(halt)),
         };
         let opened = item.opened(&self.client, &self.verifier).await?;
-        self.client.journal().hand_out(position, self.id);
-        place.send(Ok(opened));
+        if self.client.journal().hand_out(&mark, self.id) {
+            place.send(Ok(opened));
+        }
         Ok(Ok(()))
     }
 }

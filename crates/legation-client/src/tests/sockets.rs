@@ -241,3 +241,30 @@ async fn a_socket_that_stood_for_some_time_is_come_back_to_as_soon_as_the_first(
         assert!((pause - want).abs() <= want * 0.1 + 0.01, "{pauses:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_clone_took_while_there_was_no_room_is_not_handed_out_again() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (_first, mut of_first) = handling(&client);
+    let (_, mut old) = opened.recv().await.unwrap();
+    // One is handled and as many are read ahead as may be, so the last but one waits for room.
+    for number in 1..=35 {
+        old.send(framed(number)).await.unwrap();
+    }
+    let (_, take_1) = of_first.recv().await.unwrap();
+    let (_second, mut of_second) = handling(&client.clone());
+    let (_, mut socket) = opened.recv().await.unwrap();
+    for number in 1..=34 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    let (position, take_34) = of_second.recv().await.unwrap();
+    assert_eq!(position, 34, "the first has those before it");
+    take_34.send(()).unwrap();
+    take_1.send(()).unwrap();
+    for want in (2..=33).chain([35]) {
+        let (position, take) = of_first.recv().await.unwrap();
+        assert_eq!(position, want, "what another took is left to it");
+        take.send(()).unwrap();
+    }
+}
