@@ -66,6 +66,15 @@ impl Journal {
         self.readers.remove(&reader);
     }
 
+    /// Whether something one had that ended lies no further than this, where whoever has read so far does not see it.
+    pub(crate) fn has_left(&self, after: Option<u64>) -> bool {
+        let Some(after) = after else { return false };
+        self.open.range(..=after).any(|(_, open)| match open {
+            Open::Out(reader) => !self.readers.contains(reader),
+            Open::Left | Open::Owed => false,
+        })
+    }
+
     /// The record is in this epoch.
     pub(crate) fn bind(&mut self, epoch: &Epoch) -> Bound {
         let known = self.epoch.replace(epoch.clone());
@@ -209,12 +218,17 @@ mod tests {
         assert!(journal.hand_out(&mark(1, 2), second));
         journal.end(first);
         assert_eq!([1, 2].map(|at| journal.listed(at)), [Listed::Wanted, Listed::Out]);
+        assert_eq!([None, Some(0), Some(1), Some(2)].map(|after| journal.has_left(after)), [false, false, true, true]);
         assert!(journal.has(second, &mark(1, 2)) && !journal.has(second, &mark(1, 1)));
         // It was at it when it was ended.
         assert!(!journal.hand_out(&mark(1, 3), first));
         assert_eq!(journal.listed(3), Listed::Wanted);
         journal.done_up_to(&mark(1, 3));
         assert!(!journal.has(second, &mark(1, 2)), "another said that it is done");
+        // Nobody has these, and nobody is to begin with them.
+        journal.owe(&mark(1, 4));
+        journal.leave(&mark(1, 5));
+        assert!(!journal.has_left(Some(5)));
     }
     #[test]
     fn what_another_has_or_had_is_not_handed_out() {

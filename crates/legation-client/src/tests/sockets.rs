@@ -268,3 +268,51 @@ async fn what_a_clone_took_while_there_was_no_room_is_not_handed_out_again() {
         take.send(()).unwrap();
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_reader_left_is_given_to_a_clone_that_reads_on() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (first, mut of_first) = handling(&client);
+    let (_, mut old) = opened.recv().await.unwrap();
+    old.send(framed(1)).await.unwrap();
+    // Its handler fails, so it waits for another attempt.
+    drop(of_first.recv().await.unwrap());
+    let (_second, mut of_second) = handling(&client.clone());
+    let (_, mut socket) = opened.recv().await.unwrap();
+    socket.send(framed(1)).await.unwrap();
+    socket.send(framed(2)).await.unwrap();
+    let (position, take) = of_second.recv().await.unwrap();
+    assert_eq!(position, 2, "another has the first");
+    take.send(()).unwrap();
+    old.send(close(CloseCode::Policy, "fenced")).await.unwrap();
+    assert!(matches!(first.await.unwrap(), Err(Error::Fenced)));
+    assert!(timeout(Duration::from_secs(10), says_goodbye(&mut socket)).await.unwrap());
+    let (path, mut socket) = timeout(Duration::from_secs(10), opened.recv()).await.expect("it reads again").unwrap();
+    assert_eq!(path, "/vcp/ws?agent=bob&after=0");
+    for number in 1..=3 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    for want in [1, 3] {
+        let (position, take) = of_second.recv().await.unwrap();
+        assert_eq!(position, want, "each once");
+        take.send(()).unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clone_reads_on_undisturbed_when_another_ends_and_leaves_nothing() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (first, mut of_first) = handling(&client);
+    let (_, mut old) = opened.recv().await.unwrap();
+    old.send(framed(1)).await.unwrap();
+    of_first.recv().await.unwrap().1.send(()).unwrap();
+    let (_second, mut of_second) = handling(&client.clone());
+    let (_, mut socket) = opened.recv().await.unwrap();
+    socket.send(framed(2)).await.unwrap();
+    let (_, _take) = of_second.recv().await.unwrap();
+    old.send(close(CloseCode::Policy, "fenced")).await.unwrap();
+    assert!(matches!(first.await.unwrap(), Err(Error::Fenced)));
+    assert!(timeout(Duration::from_mins(1), opened.recv()).await.is_err());
+}
