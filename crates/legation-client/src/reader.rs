@@ -208,7 +208,7 @@ async fn left(client: &Client, ended: &mut watch::Receiver<()>, after: Option<u6
         }
     }
     // The client rings it, and is held here.
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Waits until there is room for one more; on a socket no longer than it may be left unread.

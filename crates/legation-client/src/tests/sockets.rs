@@ -316,3 +316,33 @@ async fn a_clone_reads_on_undisturbed_when_another_ends_and_leaves_nothing() {
     assert!(matches!(first.await.unwrap(), Err(Error::Fenced)));
     assert!(timeout(Duration::from_mins(1), opened.recv()).await.is_err());
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_reader_left_is_given_to_a_clone_that_polls() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let mut empty = 0;
+    let (client, _) = fake::client(
+        move |asked| match asked.path.as_str() {
+            path if path.contains("/inbox") && path.ends_with("&after=2") => {
+                empty += 1;
+                let listing = (200, json!({"messages": [], "epoch": 1}));
+                // Whoever asks on and on is to end, not the test to stand still.
+                Some(if empty < 1000 { listing } else { (401, json!({"error": "unauthenticated"})) })
+            }
+            path if path.contains("/inbox") => {
+                let items = [1, 2].map(|number| item(&vcp(number, "x", &agent_key(1)), number.into()));
+                Some((200, json!({"messages": items, "epoch": 1})))
+            }
+            _ => Some((200, ann(&agent_key(1)))),
+        },
+        Some(sockets),
+    );
+    let mut first = client.inbox().deliveries().await.unwrap();
+    let (_, mut socket) = opened.recv().await.unwrap();
+    socket.send(framed(1)).await.unwrap();
+    assert_eq!(first.next().await.unwrap().unwrap().position, 1);
+    let mut second = client.clone().inbox().transport(Transport::LongPoll).deliveries().await.unwrap();
+    assert_eq!(second.next().await.unwrap().unwrap().position, 2, "another has the first");
+    drop(first);
+    assert_eq!(second.next().await.unwrap().unwrap().position, 1);
+}
