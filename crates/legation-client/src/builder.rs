@@ -16,6 +16,7 @@ use legation_protocol::sign::{PublicKey, SecretKey};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::sync::watch;
 use zeroize::Zeroizing;
 
 /// How long an answer may take, unless told otherwise.
@@ -123,7 +124,8 @@ impl Builder {
         let (hello, memory) = (self.hello, Memory::of(self.last_ack));
         let (journal, revoked) = (Mutex::default(), Mutex::default());
         let (verifier, owed) = (Verifier::default(), Owed::default());
-        let shared = Shared { http, agent: self.agent, trust, journal, hello, memory, revoked, verifier, owed };
+        let (agent, ended) = (self.agent, watch::Sender::new(()));
+        let shared = Shared { http, agent, trust, journal, hello, memory, revoked, verifier, owed, ended };
         Ok(Client::of(shared, self.key))
     }
 }

@@ -20,6 +20,7 @@ use legation_protocol::vcp::Origin;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 
 pub(crate) const MESSAGES: &str = "/v1/messages";
 
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) revoked: Mutex<(u32, u64)>,
     pub(crate) verifier: Verifier,
     pub(crate) owed: Owed,
+    /// Rung when one that read has ended.
+    pub(crate) ended: watch::Sender<()>,
 }
 
 impl Client {
@@ -76,6 +79,11 @@ impl Client {
     /// The acknowledgements that nobody is at.
     pub(crate) fn owed(&self) -> &Owed {
         &self.shared.owed
+    }
+
+    /// What rings when one that read has ended.
+    pub(crate) fn ended(&self) -> &watch::Sender<()> {
+        &self.shared.ended
     }
 
     /// The last ack there was.

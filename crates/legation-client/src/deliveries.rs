@@ -52,6 +52,7 @@ struct Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         self.client.journal().end(self.to);
+        self.client.ended().send_replace(());
     }
 }
 

@@ -96,7 +96,7 @@ impl Inbox {
         self
     }
 
-    /// Leaves it to the handler to acknowledge escalations.
+    /// Leaves it to the handler to acknowledge escalations. What another that handled still owes is not touched.
     pub fn leave_alarms(mut self) -> Inbox {
         self.answers_alarms = false;
         self
@@ -125,7 +125,8 @@ impl Inbox {
     /// then two, four, up to five minutes; those after it go on meanwhile, unless
     /// [`in_order`](Inbox::in_order) says otherwise. An escalation that wants it is answered with its `ACK`
     /// message, once, when the handler has taken it. Where that could not be sent before this ended, the next to handle
-    /// sends it, this client or a clone of it; the message stays in the mailbox until then.
+    /// that does not [leave them](Inbox::leave_alarms) sends it, this client or a clone of it; the message stays in
+    /// the mailbox until then.
     ///
     /// ```no_run
     /// # async fn run(client: legation_client::Client) -> Result<(), legation_client::Error> {
@@ -152,7 +153,7 @@ impl Inbox {
                 biased;
                 () = &mut until => break,
                 work = parked.due() => work,
-                debt = client.owed().next() => Work::left(client.clone(), debt),
+                debt = client.owed().next(), if answers_alarms => Work::left(client.clone(), debt),
                 next = deliveries.next(), if !parked.holds_up(in_order) => match next {
                     Some(incoming) => Work::new(client.clone(), incoming?),
                     None => break,

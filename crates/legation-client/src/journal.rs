@@ -66,6 +66,15 @@ impl Journal {
         self.readers.remove(&reader);
     }
 
+    /// Whether something one had that ended lies no further than this, where whoever has read so far does not see it.
+    pub(crate) fn has_left(&self, after: Option<u64>) -> bool {
+        let Some(after) = after else { return false };
+        self.open.range(..=after).any(|(_, open)| match open {
+            Open::Out(reader) => !self.readers.contains(reader),
+            Open::Left | Open::Owed => false,
+        })
+    }
+
     /// The record is in this epoch.
     pub(crate) fn bind(&mut self, epoch: &Epoch) -> Bound {
         let known = self.epoch.replace(epoch.clone());
@@ -90,10 +99,16 @@ impl Journal {
         }
     }
 
-    /// It is handed out to this reader.
-    pub(crate) fn hand_out(&mut self, position: u64, reader: ReaderId) {
-        self.see(position);
-        self.open.insert(position, Open::Out(reader));
+    /// Hands it out to this reader; says whether it did. Since it was listed, another may have it or have done it,
+    /// the record may have been restored, and the reader may have ended.
+    pub(crate) fn hand_out(&mut self, mark: &Mark, reader: ReaderId) -> bool {
+        let is_free = self.is_in(&mark.epoch) && self.listed(mark.position) == Listed::Wanted;
+        if !is_free || !self.readers.contains(&reader) {
+            return false;
+        }
+        self.see(mark.position);
+        self.open.insert(mark.position, Open::Out(reader));
+        true
     }
 
     /// Whether this reader has it, and it is not done.
@@ -159,7 +174,7 @@ mod tests {
         let mut journal = Journal::default();
         assert_eq!(journal.bind(&mark(1, 0).epoch), Bound::Same);
         let reader = journal.begin();
-        journal.hand_out(7, reader);
+        assert!(journal.hand_out(&mark(1, 7), reader));
         journal.done_up_to(&mark(1, 22));
         assert_eq!((journal.bind(&mark(1, 0).epoch), journal.listed(5)), (Bound::Same, Listed::Done));
         assert_eq!(journal.bind(&mark(2, 0).epoch), Bound::Anew);
@@ -177,8 +192,8 @@ mod tests {
         journal.bind(&mark(1, 0).epoch);
         assert_eq!((journal.listed(7), journal.cursor()), (Listed::Wanted, None));
         let reader = journal.begin();
-        journal.hand_out(7, reader);
-        journal.hand_out(9, reader);
+        assert!(journal.hand_out(&mark(1, 7), reader));
+        assert!(journal.hand_out(&mark(1, 9), reader));
         journal.leave(&mark(1, 12));
         assert_eq!(
             [7, 9, 12, 13].map(|at| journal.listed(at)),
@@ -199,15 +214,39 @@ mod tests {
         let mut journal = Journal::default();
         journal.bind(&mark(1, 0).epoch);
         let (first, second) = (journal.begin(), journal.begin());
-        journal.hand_out(1, first);
-        journal.hand_out(2, second);
+        assert!(journal.hand_out(&mark(1, 1), first));
+        assert!(journal.hand_out(&mark(1, 2), second));
         journal.end(first);
         assert_eq!([1, 2].map(|at| journal.listed(at)), [Listed::Wanted, Listed::Out]);
+        assert_eq!([None, Some(0), Some(1), Some(2)].map(|after| journal.has_left(after)), [false, false, true, true]);
         assert!(journal.has(second, &mark(1, 2)) && !journal.has(second, &mark(1, 1)));
         // It was at it when it was ended.
-        journal.hand_out(3, first);
+        assert!(!journal.hand_out(&mark(1, 3), first));
         assert_eq!(journal.listed(3), Listed::Wanted);
         journal.done_up_to(&mark(1, 3));
         assert!(!journal.has(second, &mark(1, 2)), "another said that it is done");
+        // Nobody has these, and nobody is to begin with them.
+        journal.owe(&mark(1, 4));
+        journal.leave(&mark(1, 5));
+        assert!(!journal.has_left(Some(5)));
+    }
+    #[test]
+    fn what_another_has_or_had_is_not_handed_out() {
+        let mut journal = Journal::default();
+        journal.bind(&mark(1, 0).epoch);
+        let (first, second) = (journal.begin(), journal.begin());
+        for position in 1..=4 {
+            assert!(journal.hand_out(&mark(1, position), first));
+        }
+        journal.done(&mark(1, 1));
+        journal.owe(&mark(1, 2));
+        journal.leave(&mark(1, 3));
+        assert_eq!([1, 2, 3, 4].map(|at| journal.hand_out(&mark(1, at), second)), [false, false, true, false]);
+        assert_eq!([1, 2, 4].map(|at| journal.listed(at)), [Listed::Done, Listed::Out, Listed::Out]);
+        assert!(journal.has(first, &mark(1, 4)));
+        // It was listed before the record was restored.
+        journal.bind(&mark(2, 0).epoch);
+        assert!(!journal.hand_out(&mark(1, 9), second));
+        assert_eq!((journal.listed(5), journal.cursor()), (Listed::Wanted, None));
     }
 }

@@ -1,5 +1,5 @@
 //! Acknowledgements of escalations that are owed, and nobody is at: the handler took the message, and whoever
-//! handled ended before they were sent. The next to handle sends them.
+//! handled ended before they were sent. The next to handle sends them, unless it leaves escalations alone.
 
 use crate::incoming::Incoming;
 use crate::letter::Letter;

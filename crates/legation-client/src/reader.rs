@@ -55,6 +55,8 @@ enum Halt {
     Unheard,
     /// Whoever listens has enough for a while.
     Behind,
+    /// Another ended, and left what was passed over here because it had it.
+    Left,
 }
 
 impl Reader {
@@ -76,6 +78,11 @@ impl Reader {
                 Ok(Halt::Unheard) => return,
                 Ok(Halt::Behind) => {
                     tracing::debug!("the mailbox is left until there is room");
+                    self.leave().await;
+                    continue;
+                }
+                Ok(Halt::Left) => {
+                    tracing::debug!("another left something: the mailbox is read again from there");
                     self.leave().await;
                     continue;
                 }
@@ -113,7 +120,9 @@ impl Reader {
 
     /// Reads until something breaks. Whatever comes in shows that the exchange is there.
     async fn session(&mut self, backoff: &mut Backoff) -> Result<Halt, Error> {
-        let mut after = self.client.journal().cursor();
+        // Listened for before the journal is asked: who ends in between is heard.
+        let (client, mut ended) = (self.client.clone(), self.client.ended().subscribe());
+        let mut after = client.journal().cursor();
         if self.transport != Transport::LongPoll {
             match Socket::open(&self.client, after).await {
                 Ok(socket) => self.socket = Some(socket),
@@ -135,12 +144,11 @@ impl Reader {
         let epoch = self.client.epoch().await?;
         bind(&self.client, &epoch)?;
         loop {
-            let items = if let Some(socket) = &mut self.socket {
-                vec![socket.next().await?]
-            } else {
-                let (epoch, items) = self.client.poll(after).await?;
-                bind(&self.client, &epoch)?;
-                items
+            let items = tokio::select! {
+                // Whoever is fenced hears that first, and does not come back.
+                biased;
+                items = self.more(after) => items?,
+                () = left(&client, &mut ended, after) => return Ok(Halt::Left),
             };
             *backoff = Backoff::RECONNECT;
             after = items.last().map(|item| item.position).or(after);
@@ -150,6 +158,16 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// What comes next.
+    async fn more(&mut self, after: Option<u64>) -> Result<Vec<Item>, Error> {
+        if let Some(socket) = &mut self.socket {
+            return Ok(vec![socket.next().await?]);
+        }
+        let (epoch, items) = self.client.poll(after).await?;
+        bind(&self.client, &epoch)?;
+        Ok(items)
     }
 
     async fn pass(&mut self, item: Item) -> Result<Result<(), Halt>, Error> {
@@ -175,10 +193,22 @@ impl Reader {
             Err(halt) => return Ok(Err(halt)),
         };
         let opened = item.opened(&self.client, &self.verifier).await?;
-        self.client.journal().hand_out(position, self.id);
-        place.send(Ok(opened));
+        if self.client.journal().hand_out(&mark, self.id) {
+            place.send(Ok(opened));
+        }
         Ok(Ok(()))
     }
+}
+
+/// Waits until another has ended that left something no further than this.
+async fn left(client: &Client, ended: &mut watch::Receiver<()>, after: Option<u64>) {
+    while ended.changed().await.is_ok() {
+        if client.journal().has_left(after) {
+            return;
+        }
+    }
+    // The client rings it, and is held here.
+    std::future::pending::<()>().await;
 }
 
 /// Waits until there is room for one more; on a socket no longer than it may be left unread.

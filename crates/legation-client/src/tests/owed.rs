@@ -1,11 +1,11 @@
 //! Acknowledgements of escalations that outlive whoever handled them.
 
 use crate::error::Error;
-use crate::fake::{self, Log, Socket, agent_key, alarm, ann, item, receipt, taken};
+use crate::fake::{self, Log, Socket, agent_key, alarm, ann, item, receipt, taken, vcp};
 use crate::{Client, Incoming};
 use futures_util::SinkExt as _;
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -59,9 +59,12 @@ impl Sickbed {
 }
 
 fn framed() -> Message {
-    let mut frame = item(&alarm(1, &agent_key(1)), 1);
-    frame["type"] = "item".into();
-    Message::text(frame.to_string())
+    frame(item(&alarm(1, &agent_key(1)), 1))
+}
+
+fn frame(mut item: Value) -> Message {
+    item["type"] = "item".into();
+    Message::text(item.to_string())
 }
 
 fn fenced() -> Message {
@@ -118,4 +121,35 @@ async fn a_clone_that_handles_already_acknowledges_what_another_left() {
     bed.is_well.store(true, Ordering::SeqCst);
     timeout(PATIENCE, second).await.expect("it is sent").unwrap().unwrap();
     assert_eq!((bed.sent().1, calls.load(Ordering::SeqCst)), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_leaves_escalations_to_its_handler_leaves_what_another_owes() {
+    let mut bed = Sickbed::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let first = tokio::spawn(bed.client.inbox().handle(counting(&calls)));
+    let (_, mut socket) = bed.opened.recv().await.unwrap();
+    socket.send(framed()).await.unwrap();
+    socket.send(fenced()).await.unwrap();
+    assert!(matches!(first.await.unwrap(), Err(Error::Fenced)));
+    bed.is_well.store(true, Ordering::SeqCst);
+    let (told, over) = oneshot::channel::<()>();
+    let (mut told, inbox) = (Some(told), bed.client.inbox().leave_alarms().until(async { drop(over.await) }));
+    let second = tokio::spawn(inbox.handle(move |incoming: Incoming| {
+        assert_eq!(incoming.position, 2, "the other was taken");
+        drop(told.take());
+        std::future::ready(Ok::<_, Error>(()))
+    }));
+    let (_, mut socket) = bed.opened.recv().await.unwrap();
+    socket.send(framed()).await.unwrap();
+    socket.send(frame(item(&vcp(2, "x", &agent_key(1)), 2))).await.unwrap();
+    timeout(PATIENCE, second).await.expect("it is handled").unwrap().unwrap();
+    let (sent, acked) = bed.sent();
+    assert_eq!((sent.len(), acked), (4, 1), "only its own is taken out");
+    // One that answers them sends it.
+    let over = std::mem::replace(&mut bed.taken, oneshot::channel().1);
+    let inbox = bed.client.inbox().until(async { drop(over.await) });
+    timeout(PATIENCE, inbox.handle(counting(&calls))).await.expect("it is sent").unwrap();
+    let (sent, acked) = bed.sent();
+    assert_eq!((sent.len(), acked, calls.load(Ordering::SeqCst)), (5, 2, 1));
 }

@@ -241,3 +241,108 @@ async fn a_socket_that_stood_for_some_time_is_come_back_to_as_soon_as_the_first(
         assert!((pause - want).abs() <= want * 0.1 + 0.01, "{pauses:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_clone_took_while_there_was_no_room_is_not_handed_out_again() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (_first, mut of_first) = handling(&client);
+    let (_, mut old) = opened.recv().await.unwrap();
+    // One is handled and as many are read ahead as may be, so the last but one waits for room.
+    for number in 1..=35 {
+        old.send(framed(number)).await.unwrap();
+    }
+    let (_, take_1) = of_first.recv().await.unwrap();
+    let (_second, mut of_second) = handling(&client.clone());
+    let (_, mut socket) = opened.recv().await.unwrap();
+    for number in 1..=34 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    let (position, take_34) = of_second.recv().await.unwrap();
+    assert_eq!(position, 34, "the first has those before it");
+    take_34.send(()).unwrap();
+    take_1.send(()).unwrap();
+    for want in (2..=33).chain([35]) {
+        let (position, take) = of_first.recv().await.unwrap();
+        assert_eq!(position, want, "what another took is left to it");
+        take.send(()).unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_reader_left_is_given_to_a_clone_that_reads_on() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (first, mut of_first) = handling(&client);
+    let (_, mut old) = opened.recv().await.unwrap();
+    old.send(framed(1)).await.unwrap();
+    // Its handler fails, so it waits for another attempt.
+    drop(of_first.recv().await.unwrap());
+    let (_second, mut of_second) = handling(&client.clone());
+    let (_, mut socket) = opened.recv().await.unwrap();
+    socket.send(framed(1)).await.unwrap();
+    socket.send(framed(2)).await.unwrap();
+    let (position, take) = of_second.recv().await.unwrap();
+    assert_eq!(position, 2, "another has the first");
+    take.send(()).unwrap();
+    old.send(close(CloseCode::Policy, "fenced")).await.unwrap();
+    assert!(matches!(first.await.unwrap(), Err(Error::Fenced)));
+    assert!(timeout(Duration::from_secs(10), says_goodbye(&mut socket)).await.unwrap());
+    let (path, mut socket) = timeout(Duration::from_secs(10), opened.recv()).await.expect("it reads again").unwrap();
+    assert_eq!(path, "/vcp/ws?agent=bob&after=0");
+    for number in 1..=3 {
+        socket.send(framed(number)).await.unwrap();
+    }
+    for want in [1, 3] {
+        let (position, take) = of_second.recv().await.unwrap();
+        assert_eq!(position, want, "each once");
+        take.send(()).unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clone_reads_on_undisturbed_when_another_ends_and_leaves_nothing() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (first, mut of_first) = handling(&client);
+    let (_, mut old) = opened.recv().await.unwrap();
+    old.send(framed(1)).await.unwrap();
+    of_first.recv().await.unwrap().1.send(()).unwrap();
+    let (_second, mut of_second) = handling(&client.clone());
+    let (_, mut socket) = opened.recv().await.unwrap();
+    socket.send(framed(2)).await.unwrap();
+    let (_, _take) = of_second.recv().await.unwrap();
+    old.send(close(CloseCode::Policy, "fenced")).await.unwrap();
+    assert!(matches!(first.await.unwrap(), Err(Error::Fenced)));
+    assert!(timeout(Duration::from_mins(1), opened.recv()).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_reader_left_is_given_to_a_clone_that_polls() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let mut empty = 0;
+    let (client, _) = fake::client(
+        move |asked| match asked.path.as_str() {
+            path if path.contains("/inbox") && path.ends_with("&after=2") => {
+                empty += 1;
+                let listing = (200, json!({"messages": [], "epoch": 1}));
+                // Whoever asks on and on is to end, not the test to stand still.
+                Some(if empty < 1000 { listing } else { (401, json!({"error": "unauthenticated"})) })
+            }
+            path if path.contains("/inbox") => {
+                let items = [1, 2].map(|number| item(&vcp(number, "x", &agent_key(1)), number.into()));
+                Some((200, json!({"messages": items, "epoch": 1})))
+            }
+            _ => Some((200, ann(&agent_key(1)))),
+        },
+        Some(sockets),
+    );
+    let mut first = client.inbox().deliveries().await.unwrap();
+    let (_, mut socket) = opened.recv().await.unwrap();
+    socket.send(framed(1)).await.unwrap();
+    assert_eq!(first.next().await.unwrap().unwrap().position, 1);
+    let mut second = client.clone().inbox().transport(Transport::LongPoll).deliveries().await.unwrap();
+    assert_eq!(second.next().await.unwrap().unwrap().position, 2, "another has the first");
+    drop(first);
+    assert_eq!(second.next().await.unwrap().unwrap().position, 1);
+}
