@@ -102,6 +102,12 @@ pub(crate) fn take_back(state: &State, message: &Message, original: u64, ruling:
     !asked.is_empty()
 }
 
+/// Whether the exchange has asked somebody, in another dialect, for what this entry asked.
+pub(crate) fn has_asked(state: &State, original: u64) -> bool {
+    let links = &state.rules.translations;
+    links.said_for(original).filter_map(|said| links.get(said)).any(Link::is_ask)
+}
+
 /// Tells whoever was asked, in its dialect, that nobody waits for an answer.
 fn not_awaited(state: &State, ask: &Link, said: &Said, ruling: &mut Ruling) {
     let asked = &ask.translation;
