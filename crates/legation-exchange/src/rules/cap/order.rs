@@ -187,6 +187,7 @@ impl Handing<'_> {
         ruling.change(Change::Retried { task: number, deadline }.into());
         let says = format!("{} is to be tried again, by {deadline}. {who} asks for it", task.id);
         self.hand_over(&task.assignee, deadline, says, &mut ruling)?;
+        translate::break_off(state, number, &mut ruling);
         Ok(ruling)
     }
 

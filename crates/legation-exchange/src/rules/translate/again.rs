@@ -85,14 +85,20 @@ pub(crate) fn speaks(state: &State, to: &str, dialect: Format) -> bool {
 /// What the exchange asked of whoever had a task before is over, and they are told in their dialect.
 pub(crate) fn pass_on(state: &State, policy: &Policy, (number, task): (u64, &Task), text: String, ruling: &mut Ruling) {
     let asks: Vec<_> = state.rules.translations.asks_for(number).collect();
-    for ask in &asks {
-        ruling.change(Change::BrokenOff { ask: ask.position });
-    }
+    break_off(state, number, ruling);
     let Some(before) = state.registry.agent(&task.assignee) else { return };
     let asked = asks.iter().rfind(|ask| ask.translation.to == before.id).map(|ask| &ask.translation);
     let rather = asked.map_or(Format::Cap, |asked| asked.said_in);
     let (about, thread) = (asked.map(|asked| asked.said.as_str()), Some(task.id.as_str()));
     ruling.notify(policy, before, Notice { code: "reassigned", text, rather, about, thread });
+}
+
+/// What the exchange asked for a task before is over, since it is asked for again: the newest is answered, and alone can be
+/// lost.
+pub(crate) fn break_off(state: &State, number: u64, ruling: &mut Ruling) {
+    for ask in state.rules.translations.asks_for(number) {
+        ruling.change(Change::BrokenOff { ask: ask.position });
+    }
 }
 
 /// An answer to what a task asks for that waits for somebody's word.

@@ -1,14 +1,17 @@
 //! What becomes of work once it was handed over again: whoever asked can still take it back, whoever has it answers by the
 //! exchange, and is told in its own dialect when nobody waits any more.
 
-use super::again::{crowd, to};
+use super::again::{answers, crowd, to, works};
 use super::cancelled::cancel;
-use super::{EXCHANGE, inbox, last, name, request, sent};
+use super::{EXCHANGE, acts, cap, inbox, last, name, request, sent};
 use crate::desk::{accepted, by, refused};
 use crate::tasks::house::{folds_again, order, state};
 use legation_exchange::Who;
 use legation_exchange::rules::acl::Stage;
+use legation_exchange::rules::cap::Step;
+use legation_exchange::rules::translate;
 use legation_protocol::Code;
+use serde_json::json;
 use std::time::Duration;
 
 #[test]
@@ -47,4 +50,46 @@ fn nothing_is_taken_back_from_the_exchange_that_it_has_not_asked_for() {
     let talk = sent(&mut desk, "ide", &request(1, "coder"));
     assert_eq!(refused(&desk.send(&cancel(EXCHANGE), by("ide"))), Code::NotAParty);
     assert_eq!(desk.state.rules().acl.get(talk).unwrap().stage, Stage::Requested);
+}
+
+#[test]
+fn what_is_tried_again_is_not_lost_with_the_first_request_for_it() {
+    let mut desk = crowd();
+    let talk = sent(&mut desk, "ide", &request(1, "analyst"));
+    let id = format!("legation-{talk}");
+    desk.passes(Duration::from_hours(144));
+    accepted(&order(&mut desk, &id, Step::Retry, Who::operator()));
+    desk.passes(Duration::from_secs(24 * 3600 + 1));
+    assert_eq!(inbox(&desk, "analyst").len(), 1, "the first has expired");
+    assert_eq!(desk.state.rules().acl.get(talk).unwrap().stage, Stage::Requested);
+    state(&desk, &id, "open");
+    works(&mut desk, "analyst");
+    assert_eq!(acts(&inbox(&desk, "ide")), ["TASK_ACCEPT", "INFORM_RESULT"]);
+    state(&desk, &id, "done");
+    folds_again(&desk);
+    // The second is lost like any other.
+    let mut desk = crowd();
+    let talk = sent(&mut desk, "ide", &request(1, "analyst"));
+    accepted(&order(&mut desk, &format!("legation-{talk}"), Step::Retry, Who::operator()));
+    desk.policy.time_to_live = Duration::from_hours(10_000);
+    desk.passes(Duration::from_hours(169));
+    assert_eq!(acts(&inbox(&desk, "ide")), ["FAILURE"]);
+}
+
+#[test]
+fn what_is_tried_again_is_answered_where_it_was_asked_last() {
+    let mut desk = crowd();
+    sent(&mut desk, "analyst", &cap("delegation_notice", "T1", "seer", json!({"context_summary": "Count."})));
+    let first = name(&last(&desk, "seer"));
+    accepted(&order(&mut desk, "T1", Step::Retry, Who::operator()));
+    let late = desk.send(&answers("seer", &first)[0], by("seer"));
+    assert!(format!("{late:?}").contains("asked of the sender again"), "{late:?}");
+    works(&mut desk, "seer");
+    state(&desk, "T1", "done");
+    let links = &desk.state.rules().translations;
+    let asks: Vec<_> = (0..desk.record.len() as u64).filter_map(|entry| links.get(entry)).collect();
+    let asks: Vec<_> = asks.iter().filter(|link| link.translation.step == translate::Step::Asks).collect();
+    assert_eq!(asks.len(), 2);
+    assert!(asks.iter().all(|ask| ask.stage == translate::Stage::Ended), "no request stays open");
+    folds_again(&desk);
 }
