@@ -1,15 +1,15 @@
 //! What becomes of work once it was handed over again: whoever asked can still take it back, whoever has it answers by the
 //! exchange, and is told in its own dialect when nobody waits any more.
 
-use super::again::{answers, crowd, to, works};
+use super::again::{answers, crowd, of, to, works};
 use super::cancelled::cancel;
-use super::{EXCHANGE, acts, cap, inbox, last, name, request, sent};
+use super::{ASKED, EXCHANGE, acl, acts, cap, inbox, last, name, request, sent, takes_on};
 use crate::desk::{accepted, by, refused};
-use crate::tasks::house::{folds_again, order, state};
-use legation_exchange::Who;
+use crate::tasks::house::{folds_again, held, order, state};
 use legation_exchange::rules::acl::Stage;
 use legation_exchange::rules::cap::Step;
 use legation_exchange::rules::translate;
+use legation_exchange::{Registration, Who};
 use legation_protocol::Code;
 use serde_json::json;
 use std::time::Duration;
@@ -91,5 +91,33 @@ fn what_is_tried_again_is_answered_where_it_was_asked_last() {
     let asks: Vec<_> = asks.iter().filter(|link| link.translation.step == translate::Step::Asks).collect();
     assert_eq!(asks.len(), 2);
     assert!(asks.iter().all(|ask| ask.stage == translate::Stage::Ended), "no request stays open");
+    folds_again(&desk);
+}
+
+#[test]
+fn whoever_gets_a_task_answers_in_it_and_not_round_its_overseer() {
+    let mut desk = crowd();
+    let own = json!({"id": "coder", "system_prompt": "Code.", "allowed_agents": [], "delegate_rules": {}, "overseer": "clerk", "mcp_bindings": []});
+    desk.register("coder", Registration { manifest: Some(own), ..Registration::default() }, Who::operator()).unwrap();
+    let talk = sent(&mut desk, "ide", &request(1, "analyst"));
+    let id = format!("legation-{talk}");
+    accepted(&order(&mut desk, &id, to("coder"), Who::operator()));
+    let done = json!({"task_status": "success", "result_summary": "Done.", "result_details": {}});
+    let puzzled = json!({"reason_code": "unknown_ontology", "original_message_id": ASKED});
+    let direct = [
+        takes_on(61, "ide", ASKED),
+        acl("INFORM_RESULT", 62, ("ide", "ide"), Some(ASKED), &done),
+        acl("NOT_UNDERSTOOD", 63, ("ide", "ide"), Some(ASKED), &puzzled),
+    ];
+    for answer in direct {
+        assert_eq!(refused(&desk.send(&of("coder", &answer), by("coder"))), Code::TaskState, "{answer}");
+    }
+    assert!(inbox(&desk, "ide").is_empty());
+    assert_eq!(desk.state.rules().acl.get(talk).unwrap().stage, Stage::Requested);
+    let asked = name(&last(&desk, "coder"));
+    let [accepts, done] = &answers("coder", &asked)[..] else { panic!("two") };
+    sent(&mut desk, "coder", accepts);
+    held(&desk.send(done, by("coder")));
+    assert_eq!(acts(&inbox(&desk, "ide")), ["TASK_ACCEPT"], "the result waits for the overseer");
     folds_again(&desk);
 }
