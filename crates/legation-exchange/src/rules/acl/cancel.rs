@@ -76,7 +76,7 @@ fn tell(case: &Case<'_>, message: &Message, position: u64, talk: &Talk, ruling: 
             ruling.change(hold::Change::Refused { message: position, by, why }.into());
         }
         ruling.instead = Some(Vec::new());
-    } else if translate::take_back(case.state, message, position, ruling) {
+    } else if translate::take_back(case.state, case.policy, message, position, ruling) {
         ruling.instead = Some(Vec::new());
     } else if talk.opening.group.is_some() {
         ruling.instead = Some(talk.awaited().map(str::to_owned).collect());

@@ -1,15 +1,15 @@
 //! What becomes of work once it was handed over again: whoever asked can still take it back, whoever has it answers by the
 //! exchange, and is told in its own dialect when nobody waits any more.
 
-use super::again::{answers, crowd, of, to, works};
+use super::again::{answers, crowd, dialects, of, to, works};
 use super::cancelled::cancel;
 use super::{ASKED, EXCHANGE, acl, acts, cap, inbox, last, name, request, sent, takes_on};
-use crate::desk::{accepted, by, refused};
+use crate::desk::{Desk, accepted, by, refused};
 use crate::tasks::house::{folds_again, held, order, state};
 use legation_exchange::rules::acl::Stage;
 use legation_exchange::rules::cap::Step;
 use legation_exchange::rules::translate;
-use legation_exchange::{Registration, Who};
+use legation_exchange::{Input, Registration, Who};
 use legation_protocol::Code;
 use serde_json::json;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use std::time::Duration;
 #[test]
 fn what_went_to_another_is_taken_back_from_whoever_was_asked_first_or_from_the_exchange() {
     for receiver in ["analyst", EXCHANGE] {
-        for worker in ["clerk", "seer"] {
+        for worker in ["clerk", "seer", "coder"] {
             let mut desk = crowd();
             desk.policy.extended_acl = true;
             let talk = sent(&mut desk, "ide", &request(1, "analyst"));
@@ -29,10 +29,15 @@ fn what_went_to_another_is_taken_back_from_whoever_was_asked_first_or_from_the_e
             assert_eq!(desk.state.rules().acl.get(talk).unwrap().stage, Stage::Cancelled);
             state(&desk, &id, "closed");
             let told = last(&desk, worker);
-            if worker == "seer" {
-                assert_eq!((told["topic"].as_str(), &told["refers_to"]), (Some("task_cancelled"), &asked.into()));
-            } else {
-                assert_eq!((told["type"].as_str(), &told["task_id"]), (Some("message"), &id.into()));
+            match worker {
+                "seer" => {
+                    assert_eq!((told["topic"].as_str(), &told["refers_to"]), (Some("task_cancelled"), &asked.into()));
+                }
+                "coder" => {
+                    let code = told["payload"]["error_code"].as_str();
+                    assert_eq!((code, &told["in_reply_to"]), (Some("task_cancelled"), &asked.into()));
+                }
+                _ => assert_eq!((told["type"].as_str(), &told["task_id"]), (Some("message"), &id.into())),
             }
             assert_eq!(inbox(&desk, worker).len(), 2, "{worker} is told once");
             assert_eq!(desk.waiting("analyst"), before, "who has it no more knows that already");
@@ -120,4 +125,77 @@ fn whoever_gets_a_task_answers_in_it_and_not_round_its_overseer() {
     held(&desk.send(done, by("coder")));
     assert_eq!(acts(&inbox(&desk, "ide")), ["TASK_ACCEPT"], "the result waits for the overseer");
     folds_again(&desk);
+}
+
+#[test]
+fn whoever_has_a_task_that_nobody_waits_for_is_told_in_its_dialect() {
+    let crowds: &dyn Fn(&mut Desk) = &|desk| {
+        desk.policy.shares.conversations = 1;
+        sent(desk, "ide", &request(2, "coder"));
+        desk.passes(Duration::ZERO);
+    };
+    let goes: &dyn Fn(&mut Desk) = &|desk| {
+        accepted(&desk.ask(Input::Remove { id: "ide".to_owned(), who: Who::operator() }));
+        desk.passes(Duration::ZERO);
+    };
+    for ends in [crowds, goes] {
+        for (worker, dialect) in [("clerk", "cap"), ("seer", "vlp")] {
+            let mut desk = crowd();
+            let id = format!("legation-{}", sent(&mut desk, "ide", &request(1, "analyst")));
+            accepted(&order(&mut desk, &id, to(worker), Who::operator()));
+            ends(&mut desk);
+            state(&desk, &id, "closed");
+            assert_eq!(dialects(&desk, worker), [dialect, dialect]);
+            let told = last(&desk, worker);
+            assert!(worker != "seer" || told["topic"] == "task_cancelled", "{told}");
+            folds_again(&desk);
+        }
+    }
+}
+
+#[test]
+fn whoever_did_work_that_does_not_go_on_is_told_in_its_dialect() {
+    let reject: &dyn Fn(&mut Desk) = &|desk| {
+        let digest = last(desk, "clerk")["oversight"]["digest"].clone();
+        let word = json!({"content": "No.", "decision": "reject", "digest": digest});
+        sent(desk, "clerk", &of("clerk", &cap("message", "T1", "legation", word)));
+    };
+    let is_late: &dyn Fn(&mut Desk) = &|desk| {
+        desk.policy.time_to_live = Duration::from_hours(10_000);
+        desk.passes(Duration::from_hours(1000));
+    };
+    for ends in [reject, is_late] {
+        let mut desk = crowd();
+        desk.policy.time_to_live = Duration::from_hours(10_000);
+        let own = json!({"id": "seer", "system_prompt": "See.", "allowed_agents": [], "delegate_rules": {}, "overseer": "clerk", "mcp_bindings": []});
+        desk.register("seer", Registration { manifest: Some(own), ..Registration::default() }, Who::operator())
+            .unwrap();
+        sent(&mut desk, "analyst", &cap("delegation_notice", "T1", "seer", json!({"context_summary": "Count."})));
+        let asked = name(&last(&desk, "seer"));
+        held(&desk.send(&answers("seer", &asked)[0], by("seer")));
+        ends(&mut desk);
+        assert_eq!(dialects(&desk, "seer"), ["vlp", "vlp"]);
+        assert!(last(&desk, "seer")["content"].as_str().unwrap().contains("does not go on"));
+        folds_again(&desk);
+    }
+}
+
+#[test]
+fn whoever_is_told_that_nobody_waits_is_told_once() {
+    for forgotten in [false, true] {
+        let mut desk = crowd();
+        desk.policy.extended_acl = true;
+        (desk.policy.time_to_live, desk.policy.task_deadline) =
+            (Duration::from_hours(9000), Duration::from_hours(9000));
+        sent(&mut desk, "ide", &request(1, "analyst"));
+        if forgotten {
+            desk.passes(Duration::from_hours(169));
+            sent(&mut desk, "observer", &of("observer", &super::vlp("query", "QRY001", "clerk", None, json!({}))));
+            assert_eq!(desk.state.rules().translations.len(), 1, "the first pair is forgotten");
+        }
+        sent(&mut desk, "ide", &cancel("analyst"));
+        let told = inbox(&desk, "analyst").iter().filter(|told| told.to_string().contains("Nobody waits")).count();
+        assert_eq!(told, 1, "forgotten: {forgotten}");
+        folds_again(&desk);
+    }
 }
