@@ -132,7 +132,7 @@ fn lost(state: &State, policy: &Policy, now: Moment, (number, task): (u64, &Task
     let is_awaited = match task.asker.as_deref().map(|asker| state.registry.agent(asker)) {
         // Another may have the name since.
         Some(asker) => asker.is_some_and(|asker| asker.since < number),
-        None => policy.is_exchange(&task.delegator) || super::order::is_here(state, &task.delegator),
+        None => policy.is_exchange(&task.delegator) || super::order::is_still_here(state, &task.delegator, number),
     };
     if task.is_open() && is_awaited {
         let text = format!("{:?}, who worked on {}, is not registered any more.", task.assignee, task.id);

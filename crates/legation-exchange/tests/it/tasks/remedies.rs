@@ -206,6 +206,23 @@ fn whoever_is_gone_is_told_nothing() {
 }
 
 #[test]
+fn nothing_is_handed_over_for_another_who_has_the_name_since() {
+    let mut desk = story();
+    with(&mut desk, manifest("pm-1", &["analyst-1", "qa-1"], None, &[])).unwrap();
+    accepted(&hand(&mut desk, "T9", "pm-1", "analyst-1"));
+    accepted(&fail(&mut desk, "T9", "analyst-1", "pm-1", 500));
+    state(&desk, "T9", "failed");
+    accepted(&desk.ask(Input::Remove { id: "pm-1".to_owned(), who: Who::operator() }));
+    desk.passes(Duration::from_secs(1));
+    with(&mut desk, manifest("pm-1", &["analyst-1", "qa-1"], None, &[])).unwrap();
+    for step in [Step::Retry, Step::Reassign("qa-1".to_owned())] {
+        assert_eq!(refused(&order(&mut desk, "T9", step, Who::operator())), Code::TaskState);
+    }
+    state(&desk, "T9", "failed");
+    folds_again(&desk);
+}
+
+#[test]
 fn a_task_is_handed_over_a_bounded_number_of_times() {
     let mut desk = failed();
     for _ in 1..32 {
