@@ -101,8 +101,8 @@ fn may_answer(talk: &Talk, by: &str, step: Step, message: &Message) -> Result<()
 
 /// Work that became a task is answered in that, to the exchange that asked for it: nothing goes round whoever oversees it,
 /// and whoever asked hears one answer.
-fn is_no_task(case: &Case<'_>, talk: u64) -> Result<(), Rejection> {
-    let Some(task) = case.state.rules.cap.task(talk) else { return Ok(()) };
+fn is_no_task(case: &Case<'_>, position: u64) -> Result<(), Rejection> {
+    let Some(task) = case.state.rules.cap.task(position) else { return Ok(()) };
     let text = format!("this is the task {}: answer the exchange, by the message in which it asked for it", task.id);
     Err(Rejection::because(Code::TaskState, text).at("/receiver/agent_id").by("CAP Oversight"))
 }

@@ -63,8 +63,8 @@ fn is_for(case: &Case<'_>, talk: &Talk) -> bool {
 
 /// Whether somebody had the task that it became before it went to another. Whoever asked need not know of that.
 fn has_passed_from(case: &Case<'_>, talk: &Talk, to: &String) -> bool {
-    let task = talk.entries.first().and_then(|opened| case.state.rules.cap.task(*opened));
-    task.is_some_and(|task| task.former.contains(to))
+    let work = talk.entries.first().and_then(|opened| case.state.rules.cap.task(*opened));
+    work.is_some_and(|work| work.former.contains(to))
 }
 
 /// Whoever is awaited hears it. What was held has never been asked: it goes to nobody, and never will.

@@ -233,6 +233,26 @@ fn a_task_is_handed_over_a_bounded_number_of_times() {
 }
 
 #[test]
+fn a_delegation_is_sent_again_as_it_was_after_its_task_was_tried_again() {
+    let mut desk = story();
+    with(&mut desk, manifest("pm-1", &["analyst-1"], None, &[])).unwrap();
+    let first = task_due_in(&desk, 1);
+    accepted(&hand_with(&mut desk, "T9", "pm-1", "analyst-1", first.clone()));
+    let between = task_due_in(&desk, 2);
+    accepted(&order(&mut desk, "T9", Step::Retry, agent("pm-1")));
+    let later = task(&desk, "T9").deadline;
+    accepted(&order(&mut desk, "T9", Step::Retry, agent("pm-1")));
+    assert_eq!(refused(&hand_with(&mut desk, "T9", "pm-1", "analyst-1", between)), Code::TaskState);
+    accepted(&hand_with(&mut desk, "T9", "pm-1", "analyst-1", first));
+    assert!(task(&desk, "T9").deadline >= later, "it is due as it was tried again");
+    folds_again(&desk);
+}
+
+fn task_due_in(desk: &Desk, hours: u64) -> serde_json::Value {
+    json!({ "deadline": desk.now.plus(Duration::from_hours(hours)).to_string() })
+}
+
+#[test]
 fn a_task_that_is_tried_again_is_not_due_before_its_parts() {
     let mut desk = story();
     let until = |deadline: &str| json!({ "deadline": deadline });
