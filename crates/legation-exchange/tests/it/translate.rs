@@ -6,6 +6,7 @@ mod cancelled;
 mod lost;
 mod order;
 mod owned;
+mod passed;
 mod table;
 
 use crate::desk::{Desk, accepted, by, cap as talk, claim, key, refused, share};

@@ -31,6 +31,7 @@ pub(super) fn answer(case: &Case<'_>, message: &Message, step: Step, ruling: &mu
         return Err(no_party("this was not asked of the sender"));
     }
     may_answer(talk, by, step, message)?;
+    is_no_task(case, position)?;
     let Some(to) = talk.stage.after(talk.opening.act, step) else {
         let text = format!("{} does not fit: the conversation is {}", message.kind_name(), talk.stage.as_str());
         return Err(out_of_order(message, text));
@@ -96,6 +97,14 @@ fn may_answer(talk: &Talk, by: &str, step: Step, message: &Message) -> Result<()
         None if is_offered => Ok(()),
         Some(_) | None => Err(no_party("this was not asked of the sender")),
     }
+}
+
+/// Work that became a task is answered in that, to the exchange that asked for it: nothing goes round whoever oversees it,
+/// and whoever asked hears one answer.
+fn is_no_task(case: &Case<'_>, position: u64) -> Result<(), Rejection> {
+    let Some(task) = case.state.rules.cap.task(position) else { return Ok(()) };
+    let text = format!("this is the task {}: answer the exchange, by the message in which it asked for it", task.id);
+    Err(Rejection::because(Code::TaskState, text).at("/receiver/agent_id").by("CAP Oversight"))
 }
 
 /// A query is answered by a value, unless none was found (section 4.4).

@@ -50,13 +50,21 @@ fn meant<'c>(case: &Case<'c>, message: &Message) -> Result<Option<(u64, &'c Talk
     named(case, message, requester, |talk| is_for(case, talk), "only whoever asked takes it back")
 }
 
-/// Whether the receiver was asked. What was asked of a group is taken back from the group, or from one of it.
+/// Whether the receiver was asked. What was asked of a group is taken back from the group, or from one of it; what the
+/// exchange asked of somebody else since, from whoever was asked first; and what it asked at all, from itself.
 fn is_for(case: &Case<'_>, talk: &Talk) -> bool {
     match (case.group(), case.to) {
         (Some(group), _) => talk.opening.group.as_deref() == Some(group),
-        (None, [to]) => talk.opening.offered.contains(to),
+        (None, [to]) => talk.opening.offered.contains(to) || has_passed_from(case, talk, to),
+        (None, []) => talk.entries.first().is_some_and(|opened| translate::has_asked(case.state, *opened)),
         (None, _) => false,
     }
+}
+
+/// Whether somebody had the task that it became before it went to another. Whoever asked need not know of that.
+fn has_passed_from(case: &Case<'_>, talk: &Talk, to: &String) -> bool {
+    let work = talk.entries.first().and_then(|opened| case.state.rules.cap.task(*opened));
+    work.is_some_and(|work| work.former.contains(to))
 }
 
 /// Whoever is awaited hears it. What was held has never been asked: it goes to nobody, and never will.
@@ -68,7 +76,7 @@ fn tell(case: &Case<'_>, message: &Message, position: u64, talk: &Talk, ruling: 
             ruling.change(hold::Change::Refused { message: position, by, why }.into());
         }
         ruling.instead = Some(Vec::new());
-    } else if translate::take_back(case.state, message, position, ruling) {
+    } else if translate::take_back(case.state, case.policy, message, position, ruling) {
         ruling.instead = Some(Vec::new());
     } else if talk.opening.group.is_some() {
         ruling.instead = Some(talk.awaited().map(str::to_owned).collect());

@@ -22,7 +22,7 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
         What::Lost(loss) => late.give_up(loss.as_str(), loss.says(), &mut ruling),
     }
     if matches!(what, What::Idle | What::Lost(_)) {
-        translate::call_off(state, position, &mut ruling);
+        translate::call_off(state, policy, position, &mut ruling);
     }
     if let Some(session) = translate::halted(state, position) {
         ruling.wait_from(0, session);

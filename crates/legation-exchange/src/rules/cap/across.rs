@@ -7,6 +7,7 @@ use super::oversight::{self, Work};
 use super::rights::Grant;
 use super::task::Task;
 use super::words;
+use crate::policy::Policy;
 use crate::rules::{Case, Ruling, translate};
 use crate::state::State;
 use legation_protocol::cap::ErrorCode;
@@ -124,16 +125,13 @@ pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut R
 
 /// Whoever the task that this entry opened was for waits no longer: it is over, and its assignee is told, by an error
 /// if that has a code.
-pub(crate) fn calls_off(state: &State, task: u64, code: Option<ErrorCode>, ruling: &mut Ruling) {
+pub(crate) fn calls_off(state: &State, policy: &Policy, task: u64, code: Option<ErrorCode>, ruling: &mut Ruling) {
     let Some(known) = state.rules.cap.task(task).filter(|known| known.is_open()) else { return };
     ruling.change(Change::Closed { task }.into());
-    if !translate::speaks(state, &known.assignee, Format::Cap) {
-        return;
-    }
     let text = format!("Nobody waits for {} any more.", known.id);
-    match code {
+    match code.filter(|_| translate::speaks(state, &known.assignee, Format::Cap)) {
         Some(code) => words::error(state, known, &known.assignee, code, text, ruling),
-        None => words::tell(state, known, &known.assignee, text, ruling),
+        None => words::not_awaited(state, policy, (task, known), text, ruling),
     }
 }
 

@@ -207,7 +207,9 @@ fn same_again(known: &Task, me: &str, to: &str) -> Result<(), Rejection> {
 /// On the terms it was sent on: a limit that nobody reads is none, and who sends one is told.
 fn on_same_terms(known: &Task, parent: Option<u64>, message: &Message) -> Result<(), Rejection> {
     let grant = message.grants.as_ref().map(Grant::from).unwrap_or_default();
-    let is_sooner = message.deadline.as_ref().map(Moment::of).is_some_and(|wanted| wanted < known.deadline);
+    let wanted = message.deadline.as_ref().map(Moment::of);
+    // Handed over again, it may be due later than it was sent.
+    let is_sooner = wanted.is_some_and(|wanted| wanted < known.deadline && known.first_deadline != Some(wanted));
     let (what, at) = match () {
         () if known.parent != parent => ("a part of another task", "/parent_task_id"),
         () if known.grant != grant => ("with other grants", "/grants"),

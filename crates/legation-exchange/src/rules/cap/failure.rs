@@ -95,9 +95,9 @@ fn stale(state: &State, policy: &Policy, now: Moment, message: u64) -> Ruling {
         hold::refuse(state, policy, now, message, (by, why), &mut ruling);
         return ruling;
     }
-    if let Some((_, task)) = state.rules.cap.reviewed(message) {
+    if let Some((number, task)) = state.rules.cap.reviewed(message) {
         let text = format!("Your work in entry {message} does not go on: {} is {}.", task.id, task.state());
-        words::tell(state, task, &task.assignee, text, &mut ruling);
+        words::of_work(state, policy, (number, task), text, &mut ruling);
     }
     ruling.change(hold::Change::Refused { message, by, why }.into());
     translate::stays_over(state, message, &mut ruling);
@@ -132,7 +132,7 @@ fn lost(state: &State, policy: &Policy, now: Moment, (number, task): (u64, &Task
     let is_awaited = match task.asker.as_deref().map(|asker| state.registry.agent(asker)) {
         // Another may have the name since.
         Some(asker) => asker.is_some_and(|asker| asker.since < number),
-        None => policy.is_exchange(&task.delegator) || super::order::is_here(state, &task.delegator),
+        None => policy.is_exchange(&task.delegator) || super::order::is_still_here(state, &task.delegator, number),
     };
     if task.is_open() && is_awaited {
         let text = format!("{:?}, who worked on {}, is not registered any more.", task.assignee, task.id);
@@ -141,9 +141,7 @@ fn lost(state: &State, policy: &Policy, now: Moment, (number, task): (u64, &Task
     } else {
         let text = format!("{:?}, who wanted {} done, is not registered any more.", task.counts_for(), task.id);
         ruling.change(Change::Closed { task: number }.into());
-        if super::order::is_here(state, &task.assignee) {
-            words::tell(state, task, &task.assignee, text, &mut ruling);
-        }
+        words::not_awaited(state, policy, (number, task), text, &mut ruling);
     }
     ruling
 }

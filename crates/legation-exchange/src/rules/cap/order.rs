@@ -113,6 +113,11 @@ pub(super) fn is_here(state: &State, id: &str) -> bool {
     PRINCIPALS.contains(&id) || state.registry.agent(id).is_some()
 }
 
+/// Whether whoever had this id when a task was opened is here. Another may have it since.
+pub(super) fn is_still_here(state: &State, id: &str, number: u64) -> bool {
+    PRINCIPALS.contains(&id) || state.registry.agent(id).is_some_and(|agent| agent.since < number)
+}
+
 /// A task that is to be handed over again.
 struct Handing<'s> {
     state: &'s State,
@@ -133,7 +138,7 @@ impl Handing<'_> {
         let kept = &state.rules.cap;
         let above = task.parent.and_then(|parent| kept.task(parent));
         // Of one key only the newest counts: whoever worked on an older one could not even finish it.
-        let is_awaited = policy.is_exchange(&task.delegator) || is_here(state, &task.delegator);
+        let is_awaited = policy.is_exchange(&task.delegator) || is_still_here(state, &task.delegator, number);
         let is_newest = kept.keyed(&task.opener, &task.id).is_none_or(|(newest, _)| newest == number);
         match task.stage {
             _ if !is_awaited => {
@@ -187,6 +192,7 @@ impl Handing<'_> {
         ruling.change(Change::Retried { task: number, deadline }.into());
         let says = format!("{} is to be tried again, by {deadline}. {who} asks for it", task.id);
         self.hand_over(&task.assignee, deadline, says, &mut ruling)?;
+        translate::break_off(state, number, &mut ruling);
         Ok(ruling)
     }
 

@@ -41,6 +41,9 @@ pub struct Task {
     pub opened_at: Moment,
     /// When it must be done.
     pub deadline: Moment,
+    /// When it had to be done at first, where it was handed over again until another time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_deadline: Option<Moment>,
     /// When it ended.
     pub ended_at: Option<Moment>,
     /// The entry that holds the delegation.

@@ -4,8 +4,9 @@ use super::order::is_here;
 use super::oversight::Work;
 use super::task::Task;
 use crate::agent::Agent;
+use crate::policy::Policy;
 use crate::rules::voice::{IN_CAP, name_in};
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Ruling, translate};
 use crate::state::State;
 use legation_protocol::cap::{Attachment, ErrorCode, Message, TaskId};
 use legation_protocol::id::AgentId;
@@ -47,6 +48,30 @@ pub(super) fn error(state: &State, task: &Task, to: &str, code: ErrorCode, text:
 /// Tells somebody something.
 pub(super) fn tell(state: &State, task: &Task, to: &str, text: String, ruling: &mut Ruling) {
     say(state, &task.id, to, ruling, move |id, me, to| Message::say(id, me, to, text.clone()));
+}
+
+/// Tells whoever works on a task, in a dialect it speaks, that nobody waits for it any more.
+pub(super) fn not_awaited(
+    state: &State,
+    policy: &Policy,
+    (number, task): (u64, &Task),
+    text: String,
+    ruling: &mut Ruling,
+) {
+    if translate::speaks(state, &task.assignee, Format::Cap) {
+        tell(state, task, &task.assignee, text, ruling);
+    } else {
+        translate::work_not_awaited(state, policy, (number, task), text, ruling);
+    }
+}
+
+/// Tells whoever works on a task, in a dialect it speaks, what became of its work.
+pub(super) fn of_work(state: &State, policy: &Policy, (number, task): (u64, &Task), text: String, ruling: &mut Ruling) {
+    if translate::speaks(state, &task.assignee, Format::Cap) {
+        tell(state, task, &task.assignee, text, ruling);
+    } else {
+        translate::notify(state, policy, (number, task), ("work_refused", text), ruling);
+    }
 }
 
 /// Hands a task over again. The delegation itself goes with it, as it was sent.

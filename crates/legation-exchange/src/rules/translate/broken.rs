@@ -3,10 +3,12 @@
 
 use super::links::{Link, Step};
 use super::said::{Act, Said, Scene};
+use super::speaks;
 use super::table::About;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rules::voice::name_in;
+use crate::rules::cap::Task;
+use crate::rules::voice::{Notice, name_in};
 use crate::rules::{Change, Ruling, acl, cap};
 use crate::state::State;
 use legation_protocol::Format;
@@ -71,26 +73,26 @@ pub(crate) fn stays_over(state: &State, answer: u64, ruling: &mut Ruling) {
 }
 
 /// Nobody answers any more what this entry asked: what the exchange said for it is over, and so is the task it became.
-pub(crate) fn call_off(state: &State, original: u64, ruling: &mut Ruling) {
+pub(crate) fn call_off(state: &State, policy: &Policy, original: u64, ruling: &mut Ruling) {
     let links = &state.rules.translations;
     let asked = links.said_for(original).filter_map(|said| links.get(said));
     // One whose answer is held too: that is refused with this, which gives back what it answered.
     for ask in asked.filter(|link| link.is_ask()) {
         ruling.change(Change::BrokenOff { ask: ask.position });
     }
-    cap::calls_off(state, original, super::cap::error(Act::Cancel), ruling);
+    cap::calls_off(state, policy, original, super::cap::error(Act::Cancel), ruling);
 }
 
 /// Whoever asked takes it back: what the exchange said for it is over, and whoever heard that is told. Whether the
-/// exchange has asked for it at all.
-pub(crate) fn take_back(state: &State, message: &Message, original: u64, ruling: &mut Ruling) -> bool {
+/// exchange has asked for it at all, or has told anybody.
+pub(crate) fn take_back(state: &State, policy: &Policy, message: &Message, original: u64, ruling: &mut Ruling) -> bool {
     let about = About { takes_back: true, ..About::default() };
     let Some(said) = super::acl::read(message, &about) else { return false };
     let links = &state.rules.translations;
     let asked = links.said_for(original).filter_map(|said| links.get(said)).filter(|link| link.is_ask());
     let (asked, first): (Vec<_>, _) = (asked.collect(), ruling.heard.len());
-    call_off(state, original, ruling);
-    // Whoever has a task of it was told so already, if it speaks CAP.
+    call_off(state, policy, original, ruling);
+    // Whoever has a task of it was told so already.
     let task = state.rules.cap.task(original);
     let is_awaited = |ask: &&&Link| task.is_none_or(|task| task.assignee == ask.translation.to);
     if let Some(ask) = asked.iter().rfind(is_awaited).filter(|_| ruling.heard.len() == first) {
@@ -99,7 +101,47 @@ pub(crate) fn take_back(state: &State, message: &Message, original: u64, ruling:
     if let Some(session) = halted(state, original) {
         ruling.wait_from(first, session);
     }
-    !asked.is_empty()
+    !asked.is_empty() || ruling.heard.len() > first
+}
+
+/// Tells whoever works on a task and does not speak CAP, in its own dialect, that nobody waits for it any more.
+pub(crate) fn work_not_awaited(
+    state: &State,
+    policy: &Policy,
+    (number, task): (u64, &Task),
+    text: String,
+    ruling: &mut Ruling,
+) {
+    let asks = state.rules.translations.asks_for(number).filter(|ask| ask.translation.to == task.assignee);
+    match asks.last() {
+        // VLP has a word for it.
+        Some(ask) if ask.translation.said_in == Format::Vlp && speaks(state, &task.assignee, Format::Vlp) => {
+            not_awaited(state, ask, &Said::new(Act::Cancel, text), ruling);
+        }
+        Some(_) | None => notify(state, policy, (number, task), ("task_cancelled", text), ruling),
+    }
+}
+
+/// Tells whoever works on a task something of it, in a dialect it speaks: the one it was asked in, if it can be.
+pub(crate) fn notify(
+    state: &State,
+    policy: &Policy,
+    (number, task): (u64, &Task),
+    (code, text): (&str, String),
+    ruling: &mut Ruling,
+) {
+    let Some(worker) = state.registry.agent(&task.assignee) else { return };
+    let asks = state.rules.translations.asks_for(number).filter(|ask| ask.translation.to == worker.id);
+    let asked = asks.last().map(|ask| &ask.translation);
+    let rather = asked.map_or(Format::Cap, |asked| asked.said_in);
+    let (about, thread) = (asked.map(|asked| asked.said.as_str()), Some(task.id.as_str()));
+    ruling.notify(policy, worker, Notice { code, text, rather, about, thread });
+}
+
+/// Whether the exchange has asked somebody, in another dialect, for what this entry asked.
+pub(crate) fn has_asked(state: &State, original: u64) -> bool {
+    let links = &state.rules.translations;
+    links.said_for(original).filter_map(|said| links.get(said)).any(Link::is_ask)
 }
 
 /// Tells whoever was asked, in its dialect, that nobody waits for an answer.

@@ -183,6 +183,9 @@ impl<'c> Conversation<'c> {
             _ if !self.is_asked() || case.state.rules.holds.never_went(ask.position) => {
                 refuse(Code::NotAParty, "this was not asked of the sender")
             }
+            _ if ask.stage == Stage::Ended && is_asked_again(case, ask) => {
+                refuse(Code::TaskState, "this was asked of the sender again: the newest request is answered")
+            }
             _ if ask.stage == Stage::Ended => refuse(Code::TaskState, "this was answered already"),
             Act::Accept | Act::Reject if !is_new => {
                 refuse(Code::TaskState, "a task is taken on or refused once, and first")
@@ -202,6 +205,12 @@ impl<'c> Conversation<'c> {
 fn ask_of<'c>(case: &Case<'c>, link: &Link) -> Option<&'c Link> {
     let ask = link.translation.ask.or(link.is_ask().then_some(link.position));
     case.state.rules.translations.get(ask?)
+}
+
+/// Whether the exchange has asked the same agent once more since, for the same task.
+fn is_asked_again(case: &Case<'_>, ask: &Link) -> bool {
+    let asks = case.state.rules.translations.asks_for(ask.task().unwrap_or(ask.translation.original));
+    asks.last().is_some_and(|newest| newest.position > ask.position && newest.translation.to == ask.translation.to)
 }
 
 /// Where a message names what it answers.

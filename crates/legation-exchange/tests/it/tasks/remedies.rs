@@ -206,6 +206,23 @@ fn whoever_is_gone_is_told_nothing() {
 }
 
 #[test]
+fn nothing_is_handed_over_for_another_who_has_the_name_since() {
+    let mut desk = story();
+    with(&mut desk, manifest("pm-1", &["analyst-1", "qa-1"], None, &[])).unwrap();
+    accepted(&hand(&mut desk, "T9", "pm-1", "analyst-1"));
+    accepted(&fail(&mut desk, "T9", "analyst-1", "pm-1", 500));
+    state(&desk, "T9", "failed");
+    accepted(&desk.ask(Input::Remove { id: "pm-1".to_owned(), who: Who::operator() }));
+    desk.passes(Duration::from_secs(1));
+    with(&mut desk, manifest("pm-1", &["analyst-1", "qa-1"], None, &[])).unwrap();
+    for step in [Step::Retry, Step::Reassign("qa-1".to_owned())] {
+        assert_eq!(refused(&order(&mut desk, "T9", step, Who::operator())), Code::TaskState);
+    }
+    state(&desk, "T9", "failed");
+    folds_again(&desk);
+}
+
+#[test]
 fn a_task_is_handed_over_a_bounded_number_of_times() {
     let mut desk = failed();
     for _ in 1..32 {
@@ -213,6 +230,26 @@ fn a_task_is_handed_over_a_bounded_number_of_times() {
     }
     assert_eq!(refused(&order(&mut desk, "T1.1", Step::Retry, agent("pm-1"))), Code::TaskState);
     assert_eq!(task(&desk, "T1.1").tries, 32);
+}
+
+#[test]
+fn a_delegation_is_sent_again_as_it_was_after_its_task_was_tried_again() {
+    let mut desk = story();
+    with(&mut desk, manifest("pm-1", &["analyst-1"], None, &[])).unwrap();
+    let first = task_due_in(&desk, 1);
+    accepted(&hand_with(&mut desk, "T9", "pm-1", "analyst-1", first.clone()));
+    let between = task_due_in(&desk, 2);
+    accepted(&order(&mut desk, "T9", Step::Retry, agent("pm-1")));
+    let later = task(&desk, "T9").deadline;
+    accepted(&order(&mut desk, "T9", Step::Retry, agent("pm-1")));
+    assert_eq!(refused(&hand_with(&mut desk, "T9", "pm-1", "analyst-1", between)), Code::TaskState);
+    accepted(&hand_with(&mut desk, "T9", "pm-1", "analyst-1", first));
+    assert!(task(&desk, "T9").deadline >= later, "it is due as it was tried again");
+    folds_again(&desk);
+}
+
+fn task_due_in(desk: &Desk, hours: u64) -> serde_json::Value {
+    json!({ "deadline": desk.now.plus(Duration::from_hours(hours)).to_string() })
 }
 
 #[test]

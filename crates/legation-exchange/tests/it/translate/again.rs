@@ -16,7 +16,7 @@ use std::time::Duration;
 const SESSION: &str = "S-2026-02-15-observer-abc123";
 
 /// Some more agents: one for each dialect.
-fn crowd() -> Desk {
+pub(super) fn crowd() -> Desk {
     let mut desk = babel();
     for (id, dialect) in [("clerk", Format::Cap), ("coder", Format::Acl), ("seer", Format::Vlp)] {
         desk.register(id, speaking(&[dialect]), Who::operator()).unwrap();
@@ -31,12 +31,12 @@ fn crowd() -> Desk {
     desk
 }
 
-fn to(name: &str) -> Step {
+pub(super) fn to(name: &str) -> Step {
     Step::Reassign(name.to_owned())
 }
 
 /// The same words, of another.
-fn of(name: &str, text: &str) -> String {
+pub(super) fn of(name: &str, text: &str) -> String {
     ["\"ide\"", "\"analyst\"", "\"observer\""].into_iter().fold(text.to_owned(), |text, one| {
         if text.contains(&format!("\"sender_id\":{one}")) || text.contains(&format!("\"sender\":{one}")) {
             return text
@@ -47,12 +47,12 @@ fn of(name: &str, text: &str) -> String {
     })
 }
 
-fn fails(asked: &str) -> String {
+pub(super) fn fails(asked: &str) -> String {
     cap("error_response", asked, "legation", json!({"error_code": 503, "error_message": "Busy."}))
 }
 
 /// What a worker answers to the exchange, in its dialect, until it is done.
-fn answers(worker: &str, asked: &str) -> Vec<String> {
+pub(super) fn answers(worker: &str, asked: &str) -> Vec<String> {
     let done = json!({"task_status": "success", "result_summary": "Done.", "result_details": {}});
     let said = match worker {
         "clerk" | "analyst" => vec![cap("message", asked, "legation", json!({"content": "Done.", "final": true}))],
@@ -62,7 +62,7 @@ fn answers(worker: &str, asked: &str) -> Vec<String> {
     said.iter().map(|text| of(worker, text)).collect()
 }
 
-fn works(desk: &mut Desk, worker: &str) {
+pub(super) fn works(desk: &mut Desk, worker: &str) {
     let asked = name(&last(desk, worker));
     for answer in answers(worker, &asked) {
         sent(desk, worker, &answer);
@@ -70,7 +70,7 @@ fn works(desk: &mut Desk, worker: &str) {
 }
 
 /// Which dialect each message of an agent's mailbox is in.
-fn dialects(desk: &Desk, agent: &str) -> Vec<&'static str> {
+pub(super) fn dialects(desk: &Desk, agent: &str) -> Vec<&'static str> {
     let of = |message: &Value| match message {
         _ if message["mcp_version"].is_string() => "acl",
         _ if message["protocol"].is_string() => "vlp",

@@ -20,7 +20,7 @@ fn question(to: &str) -> String {
     acl("QUERY_REF", 1, ("ide", to), None, &json!({"reference": "head"}))
 }
 
-fn cancel(to: &str) -> String {
+pub(super) fn cancel(to: &str) -> String {
     acl("CANCEL", 2, ("ide", to), Some(ASKED), &json!({"reason": "Ignore this."}))
 }
 

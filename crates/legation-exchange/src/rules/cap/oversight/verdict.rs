@@ -187,11 +187,11 @@ fn approve(case: &Case<'_>, held: &Held<'_>, why: Option<String>, ruling: &mut R
 
 /// It does not go on, and its author is told.
 fn turn_back(case: &Case<'_>, held: &Held<'_>, what: &str, why: &str, ruling: &mut Ruling) {
-    let Held { message, task, .. } = *held;
+    let Held { message, number, task, .. } = *held;
     let by = format!("agent {}", case.speaker.id());
     let text = format!("Your work in entry {message} is {what} and does not go on. {}: {why}", case.speaker.id());
     let first = ruling.heard.len();
-    words::tell(case.state, task, &task.assignee, text, ruling);
+    words::of_work(case.state, case.policy, (number, task), text, ruling);
     ruling.mark_from(first, &scan::quoted(case.scanned));
     ruling.change(hold::Change::Refused { message, by, why: why.to_owned() }.into());
 }

@@ -48,6 +48,7 @@ impl Kept {
             waits: opened.waits,
             opened_at: at.at,
             deadline: opened.deadline,
+            first_deadline: None,
             ended_at: None,
             notice: number,
             handed: number,
@@ -259,6 +260,9 @@ impl Kept {
         task.tries = task.tries.saturating_add(1);
         task.handed = at.position;
         let deadline = deadline.unwrap_or(task.deadline);
+        if deadline != task.deadline {
+            task.first_deadline.get_or_insert(task.deadline);
+        }
         self.reopen(number, deadline);
     }
 

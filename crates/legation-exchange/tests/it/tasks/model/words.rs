@@ -164,6 +164,7 @@ impl Model {
                 stage: Stage::Open,
                 waits,
                 deadline,
+                first_deadline: deadline,
                 handed: at,
                 tries: 1,
                 works: BTreeMap::new(),
@@ -186,7 +187,8 @@ impl Model {
     fn hand_again(&mut self, at: u64, open: u64, parent: Option<u64>, notice: &Notice) -> Result<Fate, Code> {
         let task = &self.tasks[&open];
         let is_same = (task.delegator, task.assignee) == (notice.from, notice.to) && task.parent == parent;
-        let is_sooner = notice.deadline.is_some_and(|deadline| deadline < task.deadline);
+        let is_sooner =
+            notice.deadline.is_some_and(|deadline| deadline < task.deadline && deadline != task.first_deadline);
         if task.waits || !is_same || task.grants != notice.grants || is_sooner || task.is_in_review() {
             return Err(Code::TaskState);
         }

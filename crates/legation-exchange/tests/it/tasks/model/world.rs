@@ -79,6 +79,7 @@ pub(super) struct Task {
     /// Whether its delegation is held, or never went on: its assignee has no part in it.
     pub(super) waits: bool,
     pub(super) deadline: u64,
+    pub(super) first_deadline: u64,
     pub(super) handed: u64,
     pub(super) tries: u32,
     pub(super) works: BTreeMap<u64, Work>,
