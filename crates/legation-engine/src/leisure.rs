@@ -72,6 +72,7 @@ mod tests {
     use super::{LEAST, LONGEST, Leisure, NICE, TIMES, rest, step_back};
     use rustix::process::getpriority_process;
     use rustix::thread::gettid;
+    use std::fs::File;
     use std::time::Duration;
 
     #[test]
@@ -98,12 +99,13 @@ mod tests {
 
     #[test]
     fn the_system_tells_how_long_a_thread_has_waited() {
-        let told = std::thread::spawn(|| {
-            let leisure = Leisure::begin();
-            let first = super::waited(leisure.told.as_ref().unwrap()).unwrap();
-            (leisure.waited, first)
-        });
-        let (before, after) = told.join().unwrap();
-        assert!(before <= after);
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("schedstat");
+        for (line, want) in [("12 3400 5\n", Some(3400)), ("12\n", None), ("a b c\n", None), ("", None)] {
+            std::fs::write(&path, line).unwrap();
+            assert_eq!(super::waited(&File::open(&path).unwrap()), want.map(Duration::from_nanos), "{line:?}");
+        }
+        let own = std::thread::spawn(|| Leisure::begin().told.as_ref().and_then(super::waited));
+        assert!(own.join().unwrap().is_some());
     }
 }
