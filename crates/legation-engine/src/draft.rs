@@ -88,7 +88,7 @@ fn size(frames: &[Frame]) -> usize {
 fn frame(entry: &mut Entry, salts: &mut Salts) -> Result<Frame, Error> {
     let cannot = |source| Error::Io { action: "write an entry of", path: "the record".into(), source };
     let salt = salts.next().map_err(cannot)?;
-    let effect = serde_json::to_vec(&entry.effect).map_err(|error| cannot(error.into()))?;
+    let effect = entry.effect.to_json().map_err(|error| cannot(error.into()))?;
     // The fold needs no body, so it is not copied.
     let body = entry.body.take().map(Vec::from).into();
     Ok(Frame { position: entry.position, at: entry.at.micros(), salt, effect, was: None, body })

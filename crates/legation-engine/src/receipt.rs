@@ -5,9 +5,9 @@ use crate::exchange::Error;
 use crate::look::look;
 use crate::stated::Stated;
 use legation_exchange::record::{
-    Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, effect_salt,
+    Checkpoint, Committed, Frame, Hash, Opening, Receipt, Seal, SignedCheckpoint, Words, effect_salt,
 };
-use legation_exchange::{Epoch, Epochs, State};
+use legation_exchange::{Entry, Epoch, Epochs, State};
 use legation_protocol::sign::{PublicKey, SecretKey, Signature};
 use legation_protocol::token::IdentityToken;
 use legation_store::{Appended, Reader};
@@ -27,14 +27,23 @@ struct Kept {
     salt: [u8; 16],
     effect: Vec<u8>,
     body: Option<Hash>,
+    /// What its receipt says, if it took a message.
+    words: Option<Words>,
 }
 
 impl Fresh {
-    /// What an append of these frames made durable; `None` if there were none.
-    pub(crate) fn of(frames: Vec<Frame>, appended: Appended) -> Option<Fresh> {
+    /// What an append of these frames made durable, which are those of the entries; `None` if there were none. The
+    /// ids of messages go along.
+    pub(crate) fn of(frames: Vec<Frame>, entries: &mut [Entry], appended: Appended) -> Option<Fresh> {
         let (first, at) = frames.first().map(|frame| (frame.position, frame.at))?;
-        let kept = |(Frame { at, salt, effect, .. }, body)| Kept { at, salt, effect, body };
-        let entries = frames.into_iter().zip(appended.bodies).map(kept).collect();
+        let kept = |((Frame { at, salt, effect, .. }, entry), body): ((_, &mut Entry), _)| Kept {
+            at,
+            salt,
+            effect,
+            body,
+            words: entry.effect.words(),
+        };
+        let entries = frames.into_iter().zip(entries).zip(appended.bodies).map(kept).collect();
         Some(Fresh { committed: Committed { first, at, leaves: appended.leaves }, entries })
     }
 }
@@ -128,9 +137,13 @@ impl Notary {
     fn fresh(&self, position: u64, batch: &Answered) -> Option<Receipt> {
         let committed = &batch.fresh.committed;
         let index = usize::try_from(position.checked_sub(committed.first)?).ok()?;
-        let Kept { at, salt, effect, body } = batch.fresh.entries.get(index)?;
+        let Kept { at, salt, effect, body, words } = batch.fresh.entries.get(index)?;
         let seal = batch.seal.get_or_init(|| self.seal(committed.clone()));
-        seal.receipt(position, *at, Opening::new(effect_salt(*salt), effect, *body)?)
+        let opening = Opening::new(effect_salt(*salt), effect, *body)?;
+        match words.clone() {
+            Some(words) => seal.receipt_saying(words, position, *at, opening),
+            None => seal.receipt(position, *at, opening),
+        }
     }
 
     /// The receipt for the message in an entry of the record: the same as it ever was.

@@ -10,6 +10,7 @@ use crate::mailbox::NOBODY;
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Pushed;
+use crate::record::{Ruling, Words};
 use crate::rules::cap::Judged;
 use crate::rules::{Change, Ruled};
 use crate::tool::{Answered, Called};
@@ -167,6 +168,8 @@ pub enum Effect {
 
 /// How the effect of a message begins, as it is written.
 const MESSAGE: &[u8] = br#"{"entry":"accepted","#;
+/// Most effects of messages have no more bytes.
+const USUAL: usize = 512;
 
 impl Effect {
     /// Reads an effect as the record has it. Nearly all are of messages, and those are read straight, without finding out
@@ -176,6 +179,24 @@ impl Effect {
             return serde_json::from_slice(bytes).map(Effect::Accepted);
         }
         serde_json::from_slice(bytes)
+    }
+
+    /// An effect as the record has it, written as straight.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        let Effect::Accepted(accepted) = self else { return serde_json::to_vec(self) };
+        let mut bytes = Vec::with_capacity(USUAL);
+        bytes.extend(MESSAGE);
+        // The members of the message follow where its own object would begin.
+        let start = bytes.len() - 1;
+        bytes.truncate(start);
+        serde_json::to_writer(&mut bytes, accepted)?;
+        bytes.get_mut(start).into_iter().for_each(|brace| *brace = b',');
+        Ok(bytes)
+    }
+
+    /// What the receipt for a message says, which takes its id along.
+    pub fn words(&mut self) -> Option<Words> {
+        if let Effect::Accepted(accepted) = self { accepted.words() } else { None }
     }
 
     /// What it changes of what the rules keep once a message that is held goes on.
@@ -350,6 +371,13 @@ pub struct Accepted {
 }
 
 impl Accepted {
+    /// What its receipt says. Its id goes along.
+    fn words(&mut self) -> Option<Words> {
+        let verdict = if self.ruled.held.is_empty() { Ruling::Accepted } else { Ruling::Held };
+        let digest = self.digest.parse().ok()?;
+        Some(Words { verdict, message_id: std::mem::take(&mut self.id), digest })
+    }
+
     /// Where the messages lie that it names, as far as they were found.
     pub fn named(&self) -> impl Iterator<Item = u64> {
         self.ruled.changes.iter().flat_map(Change::named)

@@ -23,7 +23,7 @@ pub use hash::{BadHash, Hash};
 pub use included::{BadProof, Included};
 pub use opening::{Disclosed, Opening, Salt};
 pub use proof::{Nodes, consistency, inclusion, root};
-pub use receipt::{BadReceipt, Receipt, Ruling, Stated};
+pub use receipt::{BadReceipt, Receipt, Ruling, Stated, Words};
 pub use verify::{verify_consistency, verify_inclusion};
 
 /// The chain after one more leaf. It starts at [`Hash::ZERO`].

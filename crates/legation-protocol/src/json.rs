@@ -11,5 +11,7 @@ mod python;
 mod scan;
 
 pub use canonical::{Digest, Form, canonical, signed_bytes};
+
 pub use doc::{Doc, Kind, Limits, Node};
+pub use escape::push_string;
 pub use owned::Json;

@@ -152,13 +152,11 @@ impl Teller {
 
 /// A verdict as its line. Receipts are large: they are made when the client reads.
 fn push((line, settled): Told, text: &mut Vec<u8>) {
-    let taken = settled.and_then(|settled| Taken::of(settled.receipted()?));
-    text.reserve(taken.as_ref().map_or(256, Taken::weight));
-    // Neither has anything in it that could fail to be written.
-    drop(match taken {
-        Ok(verdict) => serde_json::to_writer(&mut *text, &Numbered { line, verdict }),
-        Err(refusal) => serde_json::to_writer(&mut *text, &Numbered { line, verdict: refusal.body() }),
-    });
+    match settled.and_then(|settled| Taken::of(settled.receipted()?)) {
+        Ok(taken) => taken.write(|verdict| Numbered { line, verdict }, text),
+        // It has nothing in it that could fail to be written.
+        Err(refusal) => drop(serde_json::to_writer(&mut *text, &Numbered { line, verdict: refusal.body() })),
+    }
     text.push(b'\n');
 }
 

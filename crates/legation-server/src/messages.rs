@@ -11,6 +11,7 @@ use crate::shared::Shared;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
@@ -41,7 +42,8 @@ pub(crate) struct Taken {
     message_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Written [at once](Taken::write), behind the rest.
+    #[serde(skip)]
     receipt: Option<Receipt>,
 }
 
@@ -60,8 +62,21 @@ impl Taken {
         if self.status == HELD { StatusCode::ACCEPTED } else { StatusCode::OK }
     }
 
+    /// Adds the JSON form of what this is said with, an object that its members stand last in.
+    pub(crate) fn write<'t, T: Serialize>(&'t self, said_with: impl FnOnce(&'t Taken) -> T, text: &mut Vec<u8>) {
+        text.reserve(self.weight());
+        // It has nothing in it that could fail to be written.
+        drop(serde_json::to_writer(&mut *text, &said_with(self)));
+        if let Some(receipt) = &self.receipt {
+            text.pop();
+            text.extend_from_slice(br#","receipt":"#);
+            receipt.write_json(text);
+            text.push(b'}');
+        }
+    }
+
     /// About as many bytes as its JSON form has.
-    pub(crate) fn weight(&self) -> usize {
+    fn weight(&self) -> usize {
         100 + self.message_id.len() + self.receipt.as_ref().map_or(0, Receipt::weight)
     }
 }
@@ -82,7 +97,9 @@ pub(crate) async fn any(
             let (source, trace) = (guest.source.into(), guest.trace.of_message());
             let submission = Submission { bytes, credential, only: None, source, idempotency_key, trace };
             let taken = receive(&shared, submission, &guest).await?;
-            Ok((taken.http_status(), Json(taken)).into_response())
+            let mut text = Vec::new();
+            taken.write(|taken| taken, &mut text);
+            Ok((taken.http_status(), [(CONTENT_TYPE, "application/json")], text).into_response())
         }
     }
 }

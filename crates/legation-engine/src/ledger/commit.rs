@@ -103,16 +103,16 @@ impl Ledger {
     }
 
     fn shown(&self, draft: Draft, appended: Appended) -> Batch {
-        let Draft { entries, frames, verdicts, .. } = draft;
+        let Draft { mut entries, frames, verdicts, .. } = draft;
         let mut committed = self.committed.write().unwrap_or_else(PoisonError::into_inner);
         for entry in &entries {
             committed.apply(entry);
         }
         drop(committed);
         transport::taken(&entries, &frames);
-        let fresh = Fresh::of(frames, appended);
         let alerts = entries.iter().filter_map(Alert::raised_by).collect();
         let changed = entries.iter().filter_map(|entry| entry.effect.changes()).collect();
+        let fresh = Fresh::of(frames, &mut entries, appended);
         let reached = entries.into_iter().flat_map(|entry| entry.effect.reaches()).collect();
         Batch { verdicts, grown: true, fresh, reached, changed, alerts }
     }

@@ -4,7 +4,7 @@
 use super::frontier::{empty_root, node};
 use super::hash::Hash;
 use super::opening::Opening;
-use super::receipt::{Receipt, Stamp};
+use super::receipt::{Receipt, Stamp, Words};
 use legation_protocol::sign::SecretKey;
 use serde::Serialize;
 
@@ -87,10 +87,16 @@ impl Seal {
     /// The receipt for the message at a position; `None` if it is not in this batch, or the entry
     /// there took no message.
     pub fn receipt(&self, position: u64, at: u64, entry: Opening) -> Option<Receipt> {
+        let words = Words::of(&entry.effect)?;
+        self.receipt_saying(words, position, at, entry)
+    }
+
+    /// The same, by whoever knows already what the entry says.
+    pub fn receipt_saying(&self, words: Words, position: u64, at: u64, entry: Opening) -> Option<Receipt> {
         let index = usize::try_from(position.checked_sub(self.stamp.first)?).ok()?;
         let leaf = *self.levels.first()?.get(index)?;
         let path = path(&self.levels, index);
-        Receipt::cut((&self.realm, self.epoch), (position, at), (leaf, path), entry, self.stamp)
+        Some(Receipt::cut((&self.realm, self.epoch), (position, at), (leaf, path), (entry, words), self.stamp))
     }
 }
 

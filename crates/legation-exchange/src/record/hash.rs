@@ -31,6 +31,12 @@ impl Hash {
         Hash(sha.finalize().into())
     }
 
+    /// Adds its one spelling.
+    pub(super) fn push_spelled(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(PREFIX.as_bytes());
+        push_hex(&self.0, out);
+    }
+
     /// Its one spelling, made on the stack: receipts and proofs hold many.
     fn spelled<T>(&self, take: impl FnOnce(&str) -> T) -> T {
         let mut text = [0; SPELLED];
@@ -39,6 +45,13 @@ impl Hash {
         write_hex(&self.0, digits);
         take(str::from_utf8(&text).unwrap_or_default())
     }
+}
+
+/// Adds bytes as lower-case hexadecimal digits.
+pub(super) fn push_hex<const N: usize>(bytes: &[u8; N], out: &mut Vec<u8>) {
+    let mut digits = [[0; 2]; N];
+    write_hex(bytes, digits.as_flattened_mut());
+    out.extend_from_slice(digits.as_flattened());
 }
 
 /// Writes bytes as lower-case hexadecimal digits, as far as there is room.

@@ -2,6 +2,8 @@
 //! covers a whole batch; a receipt is the opening of one leaf, its path in the batch, and the
 //! batch's signed root. What is said twice must agree.
 
+mod write;
+
 use super::batch::Statement;
 use super::hash::Hash;
 use super::opening::Opening;
@@ -114,6 +116,25 @@ impl Said<'_> {
     }
 }
 
+/// What a receipt says of an entry in members of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// What was decided.
+    pub verdict: Ruling,
+    /// The message's id.
+    pub message_id: String,
+    /// SHA-256 of the message's canonical form without its signature.
+    pub digest: Hash,
+}
+
+impl Words {
+    /// What an effect says; none if it took no message, nor an answer.
+    pub(super) fn of(effect: &str) -> Option<Words> {
+        let said: Said<'_> = serde_json::from_str(effect).ok()?;
+        Some(Words { verdict: said.verdict(), message_id: said.id().into_owned(), digest: said.digest })
+    }
+}
+
 /// What a receipt states once it has been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stated {
@@ -164,13 +185,12 @@ impl Receipt {
         (realm, epoch): (&str, u32),
         (position, at): (u64, u64),
         (leaf, path): (Hash, Vec<Hash>),
-        entry: Opening,
+        (entry, words): (Opening, Words),
         batch: Stamp,
-    ) -> Option<Receipt> {
-        let said: Said<'_> = serde_json::from_str(&entry.effect).ok()?;
-        let (verdict, digest) = (said.verdict(), said.digest);
-        let (kind, message_id, realm) = (Kind::Receipt, said.id().into_owned(), realm.to_owned());
-        Some(Receipt { kind, verdict, message_id, digest, position, at, realm, epoch, leaf, path, entry, batch })
+    ) -> Receipt {
+        let Words { verdict, message_id, digest } = words;
+        let (kind, realm) = (Kind::Receipt, realm.to_owned());
+        Receipt { kind, verdict, message_id, digest, position, at, realm, epoch, leaf, path, entry, batch }
     }
 
     /// Reads the JSON form.
@@ -179,14 +199,6 @@ impl Receipt {
         let Stamp { first, count, at, .. } = receipt.batch;
         let numbers = [receipt.position, receipt.at, first, count, at];
         if numbers.into_iter().any(|number| number > LARGEST) { Err(BadReceipt::Form) } else { Ok(receipt) }
-    }
-
-    /// Its JSON form, written at once.
-    pub fn to_json(&self) -> String {
-        let mut text = Vec::with_capacity(self.weight());
-        // Strings, integers and arrays of them: there is nothing in it that could fail to be written.
-        drop(serde_json::to_writer(&mut text, self));
-        String::from_utf8(text).unwrap_or_default()
     }
 
     /// About as many bytes as its JSON form has, and rather more than less.

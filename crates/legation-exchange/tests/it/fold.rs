@@ -113,7 +113,9 @@ proptest! {
         for (position, entry) in (0..).zip(&desk.record) {
             prop_assert_eq!(entry.position, position);
             // What is read back from disk has no body, and needs none.
-            let effect: Effect = serde_json::from_slice(&serde_json::to_vec(&entry.effect).unwrap()).unwrap();
+            let written = entry.effect.to_json().unwrap();
+            prop_assert_eq!(&written, &serde_json::to_vec(&entry.effect).unwrap());
+            let effect: Effect = serde_json::from_slice(&written).unwrap();
             folded.apply(&Entry { effect, body: None, ..entry.clone() });
         }
         folded.settle();

@@ -41,7 +41,7 @@ fn push_unicode<'a>(out: &mut String, after: &'a str) -> &'a str {
 }
 
 /// Writes `text` as a JSON string the way RFC 8785 (section 3.2.2.2) does.
-pub(super) fn push_string(out: &mut Vec<u8>, text: &str) {
+pub fn push_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut plain = 0;
     for (at, byte) in text.bytes().enumerate() {

@@ -89,7 +89,11 @@ fn of_message(Sending { name, first, receipts }: Sending, settled: Result<Settle
         Switch::Off => Taken::of((settled.verdict(), None)),
     });
     let said = match taken {
-        Ok(taken) => Said::frame(&Told::Verdict { r#ref: name, taken: Box::new(taken) }),
+        Ok(taken) => {
+            let mut text = Vec::new();
+            taken.write(|taken| Told::Verdict { r#ref: name, taken }, &mut text);
+            String::from_utf8(text).map_or(Said::Over(Close::Ours), Said::Frame)
+        }
         Err(refusal) => Said::Refusal(name, refusal),
     };
     Words { first, said }

@@ -173,7 +173,7 @@ pub(crate) enum Told<'t> {
     Verdict {
         r#ref: Option<String>,
         #[serde(flatten)]
-        taken: Box<Taken>,
+        taken: &'t Taken,
     },
     Refusal {
         r#ref: Option<String>,

@@ -151,3 +151,17 @@ proptest! {
         prop_assert_eq!(moved.verify(&key().public()).is_ok(), moved.position == position);
     }
 }
+
+#[test]
+fn what_is_written_at_once_is_what_each_member_says_of_itself() {
+    let seal = seal(10, 5);
+    for position in 10..15 {
+        let taken = receipt(&seal, position);
+        let odd = Receipt { message_id: "\u{1}\"\\/é\n".to_owned(), verdict: Ruling::Held, ..taken.clone() };
+        let bare = Receipt { entry: Opening { body: None, ..taken.entry.clone() }, path: Vec::new(), ..taken.clone() };
+        let called = Receipt { verdict: Ruling::Answered, ..taken.clone() };
+        for receipt in [taken, odd, bare, called] {
+            assert_eq!(receipt.to_json(), serde_json::to_string(&receipt).unwrap());
+        }
+    }
+}
