@@ -3,10 +3,10 @@
 use crate::clock::instant;
 use crate::http::Connection;
 use anyhow::{Context as _, bail};
-use memchr::memmem;
+use memchr::memmem::Finder;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 /// Sends every request once, and gives back how many a second were accepted. One that is not is an
 /// error.
@@ -36,7 +36,8 @@ async fn lane(mut connection: Connection, requests: Arc<[Box<[u8]>]>, next: Arc<
 }
 
 pub(crate) fn is_accepted(answer: &[u8]) -> bool {
-    memmem::find(answer, br#""status":"accepted""#).is_some()
+    static ACCEPTED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br#""status":"accepted""#));
+    ACCEPTED.find(answer).is_some()
 }
 
 /// So many in this time, a second.
