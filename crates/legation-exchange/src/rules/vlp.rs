@@ -3,6 +3,7 @@
 mod beyond;
 mod correction;
 mod halt;
+mod keyed;
 mod reference;
 mod session;
 mod shelf;

@@ -2,19 +2,19 @@
 //! looked up in the index. Only fingerprints are kept, so that no message is read to find another.
 
 use super::Target;
+use super::keyed::Keyed;
 use crate::effect::Accepted;
 use crate::rules;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 /// How many messages are known.
 const KNOWN: usize = 65_536;
 /// How many of its recipients a message is found with.
 const PAIRS: usize = 8;
-
-#[expect(clippy::disallowed_types, reason = "asked several times for each message; never gone through in its order")]
-type ByKey<V> = std::collections::HashMap<u64, V, foldhash::fast::RandomState>;
+/// How much of a digest it is found by: twice what is kept of it.
+const DIGEST: usize = "sha256:".len() + 32;
 
 /// The newest messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,10 +22,8 @@ type ByKey<V> = std::collections::HashMap<u64, V, foldhash::fast::RandomState>;
 pub struct Window {
     /// By position.
     known: VecDeque<(u64, Known)>,
-    /// The newest message that a key leads to.
-    newest: ByKey<u64>,
-    /// The others it leads to, by position: few keys have any.
-    others: BTreeMap<u64, VecDeque<u64>>,
+    /// Where they lie, by the keys of each in turn.
+    keyed: Keyed,
     /// The last message that is known no more.
     gone: Option<u64>,
 }
@@ -74,17 +72,18 @@ pub(super) enum Key<'k> {
 
 impl Key<'_> {
     fn fingerprint(self) -> u64 {
-        let parts = match self {
-            Key::Id(id) => ["i", id, "", ""],
-            Key::InSession(id, session) => ["s", id, session, ""],
-            Key::Between(id, one, other) => ["p", id, one.min(other), one.max(other)],
-            Key::Digest(digest) => ["d", digest, "", ""],
+        let (kind, parts) = match self {
+            Key::Id(id) => (0, [id, "", ""]),
+            Key::InSession(id, session) => (1, [id, session, ""]),
+            Key::Between(id, one, other) => (2, [id, one.min(other), one.max(other)]),
+            Key::Digest(digest) => (3, [digest.get(..DIGEST).unwrap_or(digest), "", ""]),
         };
+        let [first, second, _] = parts;
+        // What tells the parts apart is short, so that most keys are hashed in one step.
+        let lengths = ((kind << 28 | first.len() as u64) << 28) | second.len() as u64;
         let mut hash = Sha256::new();
-        for part in parts {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
+        hash.update(lengths.to_le_bytes());
+        parts.iter().for_each(|part| hash.update(part));
         let full: [u8; 32] = hash.finalize().into();
         full.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
     }
@@ -107,8 +106,8 @@ impl Window {
     }
 
     fn led_to(&self, key: u64) -> impl Iterator<Item = u64> {
-        let other = self.others.get(&key).and_then(VecDeque::back);
-        self.newest.get(&key).into_iter().chain(other).copied()
+        let mut last = None;
+        self.keyed.find(key).filter(move |position| last.replace(*position) != Some(*position)).take(2)
     }
 
     /// What a message named.
@@ -145,38 +144,14 @@ impl Window {
     /// The oldest goes.
     fn let_go(&mut self) -> Option<u64> {
         let (gone, known) = self.known.pop_front()?;
-        for key in known.keys {
-            self.forget(key, gone);
-        }
+        self.keyed.let_go(known.keys.len());
         self.gone = Some(gone);
         self.gone
     }
 
     fn add(&mut self, position: u64, known: Known) {
-        for key in &known.keys {
-            if let Some(before) = self.newest.insert(*key, position)
-                && before != position
-            {
-                self.others.entry(*key).or_default().push_back(before);
-            }
-        }
+        known.keys.iter().for_each(|key| self.keyed.put(*key, position));
         self.known.push_back((position, known));
-    }
-
-    /// The oldest message goes, which is the first of what its keys lead to.
-    fn forget(&mut self, key: u64, gone: u64) {
-        let Some(others) = self.others.get_mut(&key) else {
-            if self.newest.get(&key) == Some(&gone) {
-                self.newest.remove(&key);
-            }
-            return;
-        };
-        if others.front() == Some(&gone) {
-            others.pop_front();
-        }
-        if others.is_empty() {
-            self.others.remove(&key);
-        }
     }
 }
 
