@@ -11,6 +11,9 @@ use tokio::net::{TcpSocket, TcpStream};
 const TEXT: u8 = 0x81;
 const PING: u8 = 0x89;
 const PONG: u8 = 0x8a;
+/// The least and the most that is read at once.
+const LEAST: usize = 64;
+const MOST: usize = 64 << 10;
 /// How many connections one address has ports for, with room to spare.
 const PORTS: usize = 16_384;
 
@@ -113,13 +116,15 @@ impl Frames {
         self.read.extend_from_slice(bytes);
     }
 
+    /// Whoever gets much reads much at once, and those who wait have little: there may be ten thousand of them.
     fn make_room(&mut self) {
+        let room = if self.read.len() == self.read.capacity() { self.read.capacity().clamp(LEAST, MOST) } else { LEAST };
         self.read.drain(..self.used);
         self.used = 0;
         if self.read.is_empty() {
-            self.read.shrink_to(1 << 16);
+            self.read.shrink_to(MOST);
         }
-        self.read.reserve(64);
+        self.read.reserve(room);
     }
 
     /// The first byte of the next frame that is there as a whole, and where its payload lies.
