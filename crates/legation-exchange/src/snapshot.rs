@@ -43,7 +43,7 @@ struct WireState {
     lately: Lately,
 }
 
-const FORM: u32 = 13;
+const FORM: u32 = 14;
 /// Bytes of one item.
 const ITEM: usize = 40;
 
