@@ -118,7 +118,8 @@ impl Frames {
 
     /// Whoever gets much reads much at once, and those who wait have little: there may be ten thousand of them.
     fn make_room(&mut self) {
-        let room = if self.read.len() == self.read.capacity() { self.read.capacity().clamp(LEAST, MOST) } else { LEAST };
+        let room =
+            if self.read.len() == self.read.capacity() { self.read.capacity().clamp(LEAST, MOST) } else { LEAST };
         self.read.drain(..self.used);
         self.used = 0;
         if self.read.is_empty() {

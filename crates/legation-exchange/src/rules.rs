@@ -155,6 +155,11 @@ impl Change {
         self.of_vlp().map_or(&[], vlp::Change::targets)
     }
 
+    /// The messages that it rests on, with their hashes.
+    fn rests(&self) -> &[u64] {
+        self.of_vlp().map_or(&[], vlp::Change::rests)
+    }
+
     /// The session that somebody spoke in.
     pub(crate) fn spoken_in(&self) -> Option<&str> {
         self.of_vlp().and_then(vlp::Change::spoken_in)
@@ -233,7 +238,7 @@ impl Kept {
             Change::Vcp(change) => self.vcp.apply(at, change),
             Change::Cap(change) => self.cap.apply(at, change),
             Change::Acl(change) => self.acl.apply(at, change),
-            Change::Vlp(change) => self.vlp.apply(at, change),
+            Change::Vlp(change) => self.vlp.apply(at, change, &self.translations),
             Change::Translated(translation) => self.translations.apply(at, translation),
             Change::BrokenOff { ask } => self.translations.broke_off(*ask),
             Change::Extension(change) => self.extensions.apply(at, change),

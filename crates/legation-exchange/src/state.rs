@@ -236,7 +236,8 @@ impl State {
                 self.change(entry, std::slice::from_ref(change));
             }
         }
-        self.rules.vlp.took(position, accepted);
+        let registry = &self.registry;
+        self.rules.vlp.took(position, accepted, &|id| registry.agent(id).map(|agent| agent.since));
         self.rules.vcp.letters.took(At { position, at: entry.at }, accepted);
         if accepted.ruled.held.is_empty() {
             let (expires, from, session) = (accepted.expires, self.sender_of(accepted), self.session_of(accepted));

@@ -5,6 +5,7 @@
 mod alarms;
 mod calls;
 mod counts;
+mod halts;
 mod held;
 mod holds;
 mod mail;
@@ -17,9 +18,8 @@ pub use counts::Counts;
 
 use crate::asked::Asked;
 use crate::letter::{Letter, Says, To};
-use legation_exchange::rules::{Change, hold, vcp, vlp};
+use legation_exchange::rules::{Change, vcp, vlp};
 use legation_exchange::{Accepted, Agent, Effect, Moment, Policy, State};
-use legation_protocol::Format;
 use order::By;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,8 +61,7 @@ pub(crate) struct Model {
     calls: calls::Calls,
     /// Those that are halted.
     sessions: BTreeSet<String>,
-    /// The session of each letter in one, and of what the exchange said for it in another dialect.
-    spoken: BTreeMap<u64, String>,
+    talk: halts::Talk,
     /// What held messages change once they go on, and by which letter.
     later: BTreeMap<u64, (Option<usize>, Vec<Change>)>,
     /// What reached nobody, and to whom it goes up.
@@ -87,7 +86,7 @@ impl Model {
             talks: BTreeMap::new(),
             calls: calls::Calls::default(),
             sessions: BTreeSet::new(),
-            spoken: BTreeMap::new(),
+            talk: halts::Talk::default(),
             later: BTreeMap::new(),
             climbs: BTreeSet::new(),
             counts: Counts::default(),
@@ -159,9 +158,7 @@ impl Model {
         self.changes_nothing_else(position, Some(letter), accepted)?;
         self.hear(position, letter, &accepted.ruled.changes)?;
         self.changes(asked, position, &accepted.ruled.changes, &By::Letter(letter))?;
-        if let Some(session) = letter.thread.clone().filter(|_| letter.dialect == Format::Vlp) {
-            self.spoken.insert(position, session);
-        }
+        self.speak(position, letter);
         // An emergency freezes what its sender said before, not itself.
         self.turn(before);
         self.must_wait(position, letter, accepted)?;
@@ -208,51 +205,6 @@ impl Model {
             | Says::Requests
             | Says::Answers { .. }
             | Says::Plain => Ok(()),
-        }
-    }
-
-    /// Nobody speaks in a session that is halted.
-    fn may_go_on(&self, position: u64, letter: &Letter) -> Check {
-        let halted = letter.thread.as_ref().is_some_and(|session| self.sessions.contains(session));
-        ensure(!halted, || format!("{position} goes on in a session that is halted"))
-    }
-
-    fn block(&mut self, position: u64, letter: &Letter, changes: &[Change]) -> Check {
-        self.may_go_on(position, letter)?;
-        let halts = changes.iter().find_map(|change| match change {
-            Change::Vlp(vlp::Change::Halted(halting)) => Some(&halting.session),
-            _ => None,
-        });
-        let fits = |session: &&String| letter.thread.as_ref().is_none_or(|own| own == *session);
-        let session = halts.filter(fits).ok_or_else(|| format!("{position} blocks, and halts nothing"))?;
-        self.counts.halted += 1;
-        self.takes_back(position, letter.thread.as_deref(), session, changes)?;
-        self.sessions.insert(session.clone());
-        Ok(())
-    }
-
-    /// What waits for anybody, or is held, and was said in the session: all of that is taken back, and nothing else.
-    fn takes_back(&mut self, position: u64, spoken_in: Option<&str>, halted: &str, changes: &[Change]) -> Check {
-        let is_its = |message: &u64| spoken_in.is_some() && self.spoken.get(message).map(String::as_str) == spoken_in;
-        let should: BTreeSet<u64> = self.mail.messages().chain(self.holds.keys().copied()).filter(is_its).collect();
-        let lists = changes.iter().find_map(|change| match change {
-            Change::Hold(hold::Change::Frozen { which: hold::Which::Messages(messages), reason })
-                if reason.lifts == hold::Lifter::Session(halted.to_owned()) =>
-            {
-                Some(messages.iter().copied().collect())
-            }
-            _ => None,
-        });
-        let taken: BTreeSet<u64> = lists.unwrap_or_default();
-        self.counts.taken_back += taken.len() as u64;
-        ensure(taken == should, || format!("{position} takes back {taken:?}, and should {should:?}"))
-    }
-
-    /// What the exchange says for a letter in a session belongs to that too.
-    fn say_for(&mut self, position: u64, accepted: &Accepted) {
-        let said = accepted.ruled.changes.iter().find_map(Change::translation).filter(|said| !said.is_alarm);
-        if let Some(session) = said.and_then(|said| self.spoken.get(&said.original)) {
-            self.spoken.insert(position, session.clone());
         }
     }
 

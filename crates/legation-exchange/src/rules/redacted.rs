@@ -141,8 +141,9 @@ fn of_acl(change: &acl::Change) -> acl::Change {
 
 fn of_vlp(change: &vlp::Change) -> vlp::Change {
     match change {
-        vlp::Change::Refers { to, amends } => {
-            vlp::Change::Refers { to: to.iter().map(Target::redacted).collect(), amends: amends.clone() }
+        vlp::Change::Refers { to, amends, rests } => {
+            let to = to.iter().map(Target::redacted).collect();
+            vlp::Change::Refers { to, amends: amends.clone(), rests: rests.clone() }
         }
         vlp::Change::Spoke(_)
         | vlp::Change::Halted(_)

@@ -4,6 +4,8 @@ mod beyond;
 mod correction;
 mod halt;
 mod keyed;
+mod outsiders;
+mod reach;
 mod reference;
 mod session;
 mod shelf;
@@ -22,6 +24,7 @@ pub use window::Window;
 pub(crate) use halt::{halted_with, within};
 pub(crate) use reference::named_by;
 
+use super::translate::Links;
 use super::{At, Case, Ruling};
 use crate::effect::Accepted;
 use crate::moment::Moment;
@@ -56,6 +59,9 @@ pub enum Change {
         /// Those that it takes the place of.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         amends: Vec<u64>,
+        /// Those among its sources that it names with their hashes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rests: Vec<u64>,
     },
     /// A session must not go on.
     Halted(session::Halting),
@@ -124,6 +130,17 @@ impl Change {
         }
     }
 
+    pub(super) fn rests(&self) -> &[u64] {
+        match self {
+            Change::Refers { rests, .. } => rests,
+            Change::Spoke(_)
+            | Change::Halted(_)
+            | Change::Forgotten { .. }
+            | Change::Unheard { .. }
+            | Change::Released { .. } => &[],
+        }
+    }
+
     pub(super) fn spoken_in(&self) -> Option<&str> {
         match self {
             Change::Spoke(spoke) => Some(&spoke.session),
@@ -148,10 +165,14 @@ impl Change {
 }
 
 impl Kept {
-    pub(crate) fn apply(&mut self, at: At, change: &Change) {
+    pub(crate) fn apply(&mut self, at: At, change: &Change, links: &Links) {
         match change {
             Change::Spoke(spoke) => self.sessions.speak(at, spoke),
-            Change::Halted(halting) => self.sessions.halt(at, halting),
+            Change::Halted(halting) => {
+                let roots = self.sessions.roots(halting);
+                let found = roots.map(|roots| reach::going_on_from(&roots, &self.window, links));
+                self.sessions.halt(at, halting, found.unwrap_or_default());
+            }
             Change::Released { session, .. } => self.sessions.release(session),
             Change::Forgotten { session } => self.sessions.drop_one(session),
             Change::Unheard { session, by, seq } => self.sessions.unheard(session, by, *seq),
@@ -160,12 +181,19 @@ impl Kept {
         }
     }
 
-    /// A message was taken.
-    pub(crate) fn took(&mut self, position: u64, accepted: &Accepted) {
+    /// A message was taken. `since` tells the entry that registered an agent.
+    pub(crate) fn took(&mut self, position: u64, accepted: &Accepted, since: &impl Fn(&str) -> Option<u64>) {
         if accepted.dialect != Format::Vlp {
             return;
         }
-        if let Some(gone) = self.window.put(position, accepted) {
+        // What the exchange says into a session for somebody is of it.
+        let translation = accepted.ruled.changes.iter().find_map(super::Change::translation);
+        if let Some(said) = translation.filter(|said| !said.is_alarm)
+            && let Some(session) = within(said)
+        {
+            self.sessions.hear(session, said.original, position);
+        }
+        if let Some(gone) = self.window.put(position, accepted, since) {
             self.sessions.forget(gone);
         }
     }
@@ -184,10 +212,10 @@ pub(crate) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     let named = reference::look(case, message, &mut weighed)?;
     halt::may_go_on_from(case, &named)?;
     let amends = correction::look(case, message, &named, &mut weighed);
-    sources::look(case, message, &mut weighed)?;
-    if !named.is_empty() {
+    let rests = sources::look(case, message, &mut weighed)?;
+    if !named.is_empty() || !rests.is_empty() {
         let to = named.iter().map(reference::Named::target).collect();
-        ruling.change(Change::Refers { to, amends }.into());
+        ruling.change(Change::Refers { to, amends, rests: rests.into_iter().collect() }.into());
     }
     if truth::look(case, message, weighed, ruling) == Level::Block {
         halt::look(case, message, &named, ruling)?;

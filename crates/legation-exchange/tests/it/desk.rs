@@ -6,7 +6,7 @@ use legation_exchange::{
     Verdict, Verified, Who, decide, earlier_than, quoted_by, tick,
 };
 use legation_protocol::sign::SecretKey;
-use legation_protocol::{Code, Message, Received, Timestamp};
+use legation_protocol::{Code, Format, Message, Received, Timestamp};
 use legation_scan::{Found, How, Severity};
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
@@ -120,7 +120,10 @@ impl Desk {
         let Some(wanted) = beyond(&self.state, message) else { return Vec::new() };
         let is_wanted = |entry: &&Entry| match &entry.effect {
             Effect::Accepted(accepted) => {
-                wanted.named.contains(&accepted.id) || wanted.digests.contains(&accepted.digest)
+                let is_far_back = wanted.up_to.is_some_and(|up_to| entry.position <= up_to);
+                (is_far_back && accepted.dialect == Format::Vlp && wanted.ids.contains(&accepted.id))
+                    || wanted.named.contains(&accepted.id)
+                    || wanted.digests.contains(&accepted.digest)
             }
             _ => false,
         };

@@ -23,6 +23,7 @@ mod messages;
 mod open_alerts;
 mod people;
 mod pushed;
+mod reach;
 mod references;
 mod registration;
 mod reviews;

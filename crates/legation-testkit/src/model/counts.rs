@@ -25,6 +25,8 @@ pub struct Counts {
     pub halted: u64,
     /// Messages that were taken back as their session was.
     pub taken_back: u64,
+    /// Those of them that were said elsewhere and go on from it.
+    pub built_on: u64,
     /// Messages that the exchange translated.
     pub translated: u64,
     /// Tools that were called.
@@ -49,6 +51,7 @@ impl Counts {
             talks_fired,
             halted,
             taken_back,
+            built_on,
             translated,
             called,
             answered,
@@ -65,6 +68,7 @@ impl Counts {
         self.talks_fired += talks_fired;
         self.halted += halted;
         self.taken_back += taken_back;
+        self.built_on += built_on;
         self.translated += translated;
         self.called += called;
         self.answered += answered;

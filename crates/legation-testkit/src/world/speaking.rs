@@ -221,7 +221,7 @@ impl World {
         Some(Draft { sender, to, dialect: Format::Acl, kind, body, says, thread: None })
     }
 
-    /// A claim: sure of itself without a source, for a person to see, in a session, or to stop one.
+    /// A claim: sure of itself without a source, for a person to see, in a session, about another, or to stop one.
     fn claim(&mut self, state: &State) -> Draft {
         let (sender, thread) = self.seat(state);
         let mut to = To::One(self.anybody_but(sender));
@@ -232,6 +232,11 @@ impl World {
             7 => (json!({"confidence": 0.95, "provenance": ["a log"]}), Says::Claims { waits: false }),
             _ => (json!({}), Says::Claims { waits: false }),
         };
+        if matches!(says, Says::Claims { .. })
+            && let Some(named) = self.rng.chance(60).then(|| self.said_before()).flatten()
+        {
+            set(&mut body, "refers_to", named.into());
+        }
         if let Some(session) = &thread {
             set(&mut body, "session_id", session.as_str().into());
             if self.rng.chance(30) {
@@ -239,6 +244,13 @@ impl World {
             }
         }
         Draft { sender, to, dialect: Format::Vlp, kind: "claim", body, says, thread }
+    }
+
+    /// The id of something that was said in VLP lately, taken or not.
+    fn said_before(&mut self) -> Option<String> {
+        let said = self.asked.letters.iter().rev().filter(|letter| matches!(letter.says, Says::Claims { .. }));
+        let ids: Vec<_> = said.filter_map(|letter| letter.id.clone()).take(4).collect();
+        self.rng.pick(&ids).cloned()
     }
 
     /// Somebody in a session that goes on, mostly; or anybody, in one or outside.

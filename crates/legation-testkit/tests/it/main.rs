@@ -29,12 +29,14 @@ fn the_rules_were_asked(summary: &Summary) {
     for often in [called, answered, interrupted] {
         assert!(often > 300, "{summary:?}");
     }
-    let Counts { tasks_fired, reviews_fired, halted, taken_back, .. } = summary.rules;
+    let Counts { tasks_fired, reviews_fired, halted, taken_back, built_on, .. } = summary.rules;
     for seldom in [tasks_fired, reviews_fired, halted] {
         assert!(seldom > 80, "{summary:?}");
     }
     // A session must have gone on for a while, and somebody not have read.
     assert!(taken_back > 40, "{summary:?}");
+    // And somebody elsewhere have gone on from it.
+    assert!(built_on > 2, "{summary:?}");
 }
 
 #[test]

@@ -168,6 +168,8 @@ pub struct Links {
     all: BTreeMap<u64, Link>,
     /// The same by the entry of the original.
     said_for: BTreeMap<u64, BTreeSet<u64>>,
+    /// The same by the entry in which the exchange asked what they are about.
+    about: BTreeMap<u64, BTreeSet<u64>>,
     /// Those that hand over a task which another entry opened, by that.
     again: BTreeMap<u64, BTreeSet<u64>>,
     /// The same by who knows it, by which name, and with whom.
@@ -204,6 +206,15 @@ impl Links {
     /// What the exchange said for the message in this entry.
     pub(crate) fn said_for(&self, original: u64) -> impl Iterator<Item = u64> {
         self.said_for.get(&original).into_iter().flatten().copied()
+    }
+
+    /// What goes on from the message in this entry: what the exchange said for it, and what was said about it to the
+    /// exchange and passed on. An alarm goes its own way.
+    pub(in crate::rules) fn going_on_from(&self, message: u64) -> BTreeSet<u64> {
+        let goes_on = |said: &u64| self.all.get(said).filter(|link| !link.translation.is_alarm);
+        let about = self.about.get(&message).into_iter().flatten().filter_map(goes_on);
+        let about = about.flat_map(|link| [link.translation.original, link.position]);
+        self.said_for(message).filter(|said| goes_on(said).is_some()).chain(about).collect()
     }
 
     /// What asked for the work that this entry asked for, oldest first: at first, and whenever it was handed over again.
@@ -332,6 +343,9 @@ impl Links {
             self.named.entry(name).or_default().entry(other).or_default().insert(link.position);
         }
         self.said_for.entry(link.translation.original).or_default().insert(link.position);
+        if let Some(ask) = link.translation.ask {
+            self.about.entry(ask).or_default().insert(link.position);
+        }
         if let Some(task) = link.translation.task {
             self.again.entry(task).or_default().insert(link.position);
         }
@@ -357,6 +371,9 @@ impl Links {
             }
         }
         drop_from(&mut self.said_for, link.translation.original, position);
+        if let Some(ask) = link.translation.ask {
+            drop_from(&mut self.about, ask, position);
+        }
         if let Some(task) = link.translation.task {
             drop_from(&mut self.again, task, position);
         }

@@ -1,11 +1,12 @@
-//! What a `block` stops (VLP VI, rule 4): its own session, and what it names where its sender had a part in
-//! that; nobody else's. The message itself is delivered, since those it concerns must learn of it. A person
+//! What a `block` stops (VLP VI, rule 4): its own session, what it names where its sender had a part in that, and what goes
+//! on from these; nothing else. The message itself is delivered, since those it concerns must learn of it. A person
 //! lets the session go on.
 
-use super::Change;
+use super::reach::{Found, Roots, going_on_from};
 use super::reference::Named;
 use super::session::{Halting, MOST_STOPPED, Session, Sessions, Spoke};
 use super::speaking::{is_party, others, since};
+use super::{Change, outsiders};
 use crate::agent::Agent;
 use crate::decide::Earlier;
 use crate::mailbox::Mailbox;
@@ -31,14 +32,21 @@ pub(super) fn may_go_on_from(case: &Case<'_>, named: &[Named<'_>]) -> Result<(),
     let sessions = &case.state.rules.vlp.sessions;
     for found in named.iter().filter_map(|named| named.found) {
         if let Some(session) = halted_as(sessions, found) {
-            return Err(halted(found, session, "/refers_to"));
+            return Err(halted(case, found, session, "/refers_to"));
         }
     }
     Ok(())
 }
 
-pub(super) fn halted(found: &Earlier, session: &str, at: &str) -> Rejection {
-    let text = format!("{:?} is halted, with the session {session:?}", found.accepted.id);
+/// Nobody is told the name of a session that it has no part in and that is not the message's own.
+pub(super) fn halted(case: &Case<'_>, found: &Earlier, session: &str, at: &str) -> Rejection {
+    let (sessions, id) = (&case.state.rules.vlp.sessions, &found.accepted.id);
+    let has_part = || sessions.get(session).is_some_and(|known| is_party(case.state, known, case.speaker.id()));
+    let text = if found.accepted.thread.as_deref() == Some(session) || has_part() {
+        format!("{id:?} is halted, with the session {session:?}")
+    } else {
+        format!("{id:?} is halted, with what it goes on from")
+    };
     Rejection::because(Code::Halted, text).at(at).by("VLP VI.4")
 }
 
@@ -86,17 +94,39 @@ pub(super) fn look(
     messages.sort_unstable();
     messages.dedup();
     has_room(case, &who, before, messages.len())?;
+    let halt = before.and_then(|session| session.halted.as_ref());
     // Those of an earlier block outside sessions have no part in this one.
     let before = before.filter(|_| !outside);
     let concerned = concerned(case, before, &chain);
-    let frozen = undelivered(case.state, before, &messages, &concerned);
-    let told = if outside { case.to.iter().cloned().collect() } else { BTreeSet::new() };
-    ruling.change(Change::Halted(Halting { session: session.clone(), messages, who, outside, told }).into());
-    if !frozen.is_empty() {
-        let says = format!("The session {session:?} is halted by the message in entry {}.", case.state.next);
-        let reason = Reason { code: "halted".to_owned(), says, lifts: Lifter::Session(session.clone()) };
-        ruling.change(hold::Change::Frozen { which: Which::Messages(frozen), reason }.into());
+    let roots = Roots { said: before.map(|session| &session.said), messages: &messages };
+    let from_it = going_on_from(&roots, &case.state.rules.vlp.window, &case.state.rules.translations);
+    let frozen = undelivered(case.state, before, &messages, &from_it, &concerned);
+    let told: BTreeSet<String> = if outside { case.to.iter().cloned().collect() } else { BTreeSet::new() };
+    let is_told = |agent: &Agent| {
+        [&concerned, &told].into_iter().chain(halt.map(|halt| &halt.told)).any(|told| told.contains(&agent.id))
+    };
+    let beyond = outsiders::look(case.state, &from_it, halt, is_told);
+    let outsiders = beyond.keys().copied().collect();
+    ruling.change(Change::Halted(Halting { session: session.clone(), messages, who, outside, told, outsiders }).into());
+    freeze(case, &session, frozen, ruling);
+    tell_all(case, &session, &concerned, ruling);
+    let by = halt.map_or(case.state.next, |halt| halt.by);
+    outsiders::tell(case.state, case.policy, by, &beyond, ruling);
+    Ok(())
+}
+
+/// Takes back what is on its way.
+fn freeze(case: &Case<'_>, session: &str, frozen: Vec<u64>, ruling: &mut Ruling) {
+    if frozen.is_empty() {
+        return;
     }
+    let says = format!("The session {session:?} is halted by the message in entry {}.", case.state.next);
+    let reason = Reason { code: "halted".to_owned(), says, lifts: Lifter::Session(session.to_owned()) };
+    ruling.change(hold::Change::Frozen { which: Which::Messages(frozen), reason }.into());
+}
+
+/// Those concerned are told, and whoever stands above the sender.
+fn tell_all(case: &Case<'_>, session: &str, concerned: &BTreeSet<String>, ruling: &mut Ruling) {
     let text = format!(
         "{} blocked the session {session:?} at {} with the message in entry {}. It is halted until a person lets it go on: act on nothing of it.",
         case.speaker.id(),
@@ -104,10 +134,9 @@ pub(super) fn look(
         case.state.next
     );
     for agent in concerned.iter().filter(|id| *id != case.speaker.id()) {
-        tell(case.state, case.policy, agent, "halted", &text, &session, ruling);
+        tell(case.state, case.policy, agent, "halted", &text, session, ruling);
     }
-    tell_parent(case, &text, &session, ruling);
-    Ok(())
+    tell_parent(case, &text, session, ruling);
 }
 
 /// Nobody halts so much that people cannot look at it; what others halt is not counted.
@@ -168,15 +197,21 @@ fn concerned(case: &Case<'_>, session: Option<&Session>, chain: &[&Earlier]) -> 
 
 /// What of it has not reached its recipients, with what the exchange said for it, or into it, in another dialect; and what
 /// is on its way to anybody and goes on from it.
-fn undelivered(state: &State, within: Option<&Session>, chain: &[u64], concerned: &BTreeSet<String>) -> Vec<u64> {
+fn undelivered(
+    state: &State,
+    within: Option<&Session>,
+    chain: &[u64],
+    from_it: &Found,
+    concerned: &BTreeSet<String>,
+) -> Vec<u64> {
     let is_named = |message: u64| chain.binary_search(&message).is_ok();
-    let is_of = |message: u64| is_named(message) || within.is_some_and(|session| session.said.contains(&message));
-    let from_it = state.rules.vlp.window.going_on_from(is_of);
-    let is_held = |message: u64| state.rules.holds.get(message).is_some();
-    // Those concerned must learn of another block, whatever it goes on from.
-    let is_block = |message: u64| state.rules.vlp.sessions.stopped_with(message).is_some() && !is_held(message);
-    let is_one = |message: u64| is_named(message) || (from_it.contains(&message) && !is_block(message));
     let translation = |message: u64| state.rules.translations.get(message).map(|link| &link.translation);
+    // Those concerned must learn of another block, whatever it goes on from, and whatever they speak.
+    let is_block = |message: u64| {
+        let original = translation(message).map(|said| said.original);
+        [Some(message), original].into_iter().flatten().any(|message| state.rules.vlp.sessions.is_block(message))
+    };
+    let is_one = |message: u64| is_named(message) || (from_it.contains_key(&message) && !is_block(message));
     let is_said = |said: &Translation| !said.is_alarm && is_one(said.original);
     let is_within = |first: u64| within.is_some_and(|session| session.first == first);
     let is_halted = |(session, message): &(u64, u64)| {
@@ -257,8 +292,11 @@ pub(super) fn release(state: &State, policy: &Policy, id: &str, why: &str, who: 
     }
     let text = format!("{who} lets the session {id:?} go on.");
     let parties = session.parties.keys().filter(|party| is_party(state, session, party));
-    for party in parties.chain(&halt.told).collect::<BTreeSet<_>>() {
+    let told: BTreeSet<_> = parties.chain(&halt.told).collect();
+    for party in &told {
         tell(state, policy, party, "released", &text, id, &mut ruling);
     }
+    let is_told = |id: &str| told.iter().any(|told| *told == id);
+    outsiders::tell_released(state, policy, halt, who, is_told, &mut ruling);
     Ok(ruling)
 }

@@ -2,6 +2,7 @@
 //! owner's `session_context` closes it. Of those that are over, or that nobody speaks in any more, only so
 //! many are kept, and whoever begins more loses their own first; one that is halted stays.
 
+use super::reach::{Found, MOST_REACHED, Reach, Roots};
 use super::shelf::Shelf;
 use crate::moment::Moment;
 use crate::rules::At;
@@ -101,6 +102,12 @@ pub struct Halt {
     /// Those beside the parties who are told when it goes on.
     #[serde(default)]
     pub told: BTreeSet<String>,
+    /// Those outside who had taken what goes on from it and were told, by the entries that registered them.
+    #[serde(default)]
+    pub outsiders: BTreeSet<u64>,
+    /// How many messages it reached.
+    #[serde(default)]
+    pub(super) reached: usize,
 }
 
 /// A session must not go on. One that is halted already is so for this as well.
@@ -119,6 +126,9 @@ pub struct Halting {
     /// Those beside the parties who are told when it goes on.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub told: BTreeSet<String>,
+    /// Those outside who have taken what goes on from it and are told, by the entries that registered them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub outsiders: BTreeSet<u64>,
 }
 
 /// Somebody spoke in a session.
@@ -153,8 +163,8 @@ pub struct Sessions {
     closed: Shelf,
     /// Those that must not go on, by who blocked them.
     halted: BTreeMap<String, BTreeSet<String>>,
-    /// Messages that nobody may go on from, and the session that is halted with them.
-    stopped: BTreeMap<u64, String>,
+    /// Messages outside them that nobody may go on from.
+    reach: Reach,
     /// The session of each message in the window.
     places: BTreeMap<u64, String>,
     /// Held messages, that others join by or that close a session once they go on.
@@ -206,17 +216,32 @@ impl Sessions {
         self.halted.values().map(BTreeSet::len).sum()
     }
 
-    /// The halted session that a message outside it is stopped with.
+    /// The halted session that a message outside it is stopped with: named by a block, or going on from what is halted.
     pub(super) fn stopped_with(&self, message: u64) -> Option<&str> {
-        self.stopped.get(&message).map(String::as_str)
+        self.reach.stops(message)
     }
 
-    /// The halted session that a message belongs to, by the entry that began it, or is stopped with. The block itself goes
+    /// Whether a message is a block, and what it halted is not released.
+    pub(super) fn is_block(&self, message: u64) -> bool {
+        self.reach.is_block(message)
+    }
+
+    /// The halted session that a message belongs to, by the entry that began it, or is stopped with. A block itself goes
     /// to whom it concerns.
     pub(crate) fn halts(&self, first: u64, message: u64) -> Option<&str> {
-        let by = |id: &str| self.get(id).and_then(|session| session.halted.as_ref()).map(|halt| halt.by);
         let within = || self.halted().find(|(_, session)| session.first == first).map(|(id, _)| id);
-        self.stopped_with(message).or_else(within).filter(|id| by(id) != Some(message))
+        self.stopped_with(message).or_else(within).filter(|_| !self.is_block(message))
+    }
+
+    /// Those who have a part in the session of a message, by the entries that registered them.
+    pub(super) fn parties_at(&self, message: u64) -> impl Iterator<Item = u64> {
+        let session = self.places.get(&message).and_then(|id| self.all.get(id));
+        session.into_iter().flat_map(|session| session.parties.values()).map(|party| party.since)
+    }
+
+    /// What a halt stops by itself.
+    pub(super) fn roots<'h>(&'h self, halting: &'h Halting) -> Option<Roots<'h>> {
+        Some(Roots { said: Some(&self.all.get(&halting.session)?.said), messages: &halting.messages })
     }
 
     /// The one that somebody's next takes the place of, if they own so many.
@@ -299,19 +324,34 @@ impl Sessions {
         self.waiting.retain(|message, _| !is_erased(*message));
     }
 
-    pub(super) fn halt(&mut self, at: At, halting: &Halting) {
-        let Halting { session: id, messages, who, outside, told } = halting;
+    /// The exchange said something into a session, for the message in another entry.
+    pub(super) fn hear(&mut self, id: &str, original: u64, message: u64) {
+        // As `at` has it.
+        if let Some(session) = self.all.get_mut(id).filter(|session| session.first <= original) {
+            session.said.insert(message);
+            self.places.insert(message, id.to_owned());
+        }
+    }
+
+    /// A session must not go on, nor what was found to go on from it.
+    pub(super) fn halt(&mut self, at: At, halting: &Halting, found: Found) {
+        let Halting { session: id, messages, who, outside, told, outsiders } = halting;
+        let reached: usize = self.halted_by(who).map(|(_, halt)| halt.reached).sum();
+        let room = MOST_REACHED.saturating_sub(reached).min(found.len());
         let Some(session) = self.all.get_mut(id) else { return };
         let begins = || Halt { by: at.position, at: at.at, who: who.clone(), outside: *outside, ..Halt::default() };
         let halt = session.halted.get_or_insert_with(begins);
         halt.messages.extend(messages);
         halt.told.extend(told.iter().cloned());
+        halt.outsiders.extend(outsiders);
+        halt.reached += room;
         self.open.take(session.last, &session.owner);
         if let Some(closed) = session.closed {
             self.closed.take(closed, &session.owner);
         }
         self.halted.entry(halt.who.clone()).or_default().insert(id.clone());
-        self.stopped.extend(messages.iter().map(|message| (*message, id.clone())));
+        let roots = Roots { said: Some(&session.said), messages };
+        self.reach.halt(session.first, id, &roots, found.into_iter().take(room));
     }
 
     pub(super) fn release(&mut self, id: &str) {
@@ -328,11 +368,7 @@ impl Sessions {
             None => self.open.put(session.last, &session.owner, id),
         }
         let owner = session.owner.clone();
-        for message in halt.messages {
-            if self.stopped.get(&message).is_some_and(|with| with == id) {
-                self.stopped.remove(&message);
-            }
-        }
+        self.reach.release(session.first);
         self.prune(&owner);
     }
 

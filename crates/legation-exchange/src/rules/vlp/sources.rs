@@ -10,6 +10,7 @@ use crate::decide::Earlier;
 use crate::rules::Case;
 use legation_protocol::Rejection;
 use legation_protocol::vlp::{Layer, Message, Provenance, Reference, SourceKind};
+use std::collections::BTreeSet;
 
 /// What came of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,9 +30,10 @@ enum Found {
     Held,
 }
 
-pub(super) fn look(case: &Case<'_>, message: &Message, weighed: &mut Weighed) -> Result<(), Rejection> {
-    let sources = message.provenance.iter().flatten().take(MOST);
-    let found = sources.map(|source| Ok((source, check(case, message, source)?)));
+/// Weighs the sources, and says which messages they lead to by their hashes.
+pub(super) fn look(case: &Case<'_>, message: &Message, weighed: &mut Weighed) -> Result<BTreeSet<u64>, Rejection> {
+    let (sources, mut rests) = (message.provenance.iter().flatten().take(MOST), BTreeSet::new());
+    let found = sources.map(|source| Ok((source, check(case, message, source, &mut rests)?)));
     let found: Vec<_> = found.collect::<Result<_, Rejection>>()?;
     for (source, found) in &found {
         let target = source.target();
@@ -71,7 +73,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, weighed: &mut Weighed) ->
     if found.iter().any(|(_, found)| holds(found)) && !found.iter().any(|(_, found)| fails(found)) {
         weighed.layers.insert(Layer::Evidence);
     }
-    Ok(())
+    Ok(rests)
 }
 
 /// What tells a source from others: the same with the same hash is one, however often it is named.
@@ -83,17 +85,23 @@ fn named_as(source: &Provenance) -> String {
     format!("source {} {}", source.target(), hash.unwrap_or_default())
 }
 
-fn check(case: &Case<'_>, message: &Message, source: &Provenance) -> Result<Found, Rejection> {
+fn check(
+    case: &Case<'_>,
+    message: &Message,
+    source: &Provenance,
+    rests: &mut BTreeSet<u64>,
+) -> Result<Found, Rejection> {
     Ok(match source {
-        Provenance::Name(name) if name.starts_with("sha256:") => by_hash(case, name)?,
+        Provenance::Name(name) if name.starts_with("sha256:") => by_hash(case, name, rests)?,
         Provenance::Name(name) => named(case, message, name),
-        Provenance::Reference(source) if is_hash(source) => match (by_hash(case, &source.target)?, &source.hash) {
+        Provenance::Reference(source) if is_hash(source) => match (by_hash(case, &source.target, rests)?, &source.hash)
+        {
             (Found::Verified(_), Some(hash)) if digest(hash) != digest(&source.target) => Found::Refuted,
             (Found::NoHash, Some(hash)) if digest(hash).is_some_and(|hash| has(case, &hash)) => Found::Uncompared,
             (found, _) => found,
         },
         Provenance::Reference(source) => match &source.hash {
-            Some(hash) => named_with(case, &source.target, hash)?,
+            Some(hash) => named_with(case, &source.target, hash, rests)?,
             None => named(case, message, &source.target),
         },
     })
@@ -104,10 +112,10 @@ pub(super) fn is_hash(source: &Reference) -> bool {
 }
 
 /// What is named by its hash alone is in the record, or nobody here can tell what it is.
-fn by_hash(case: &Case<'_>, hash: &str) -> Result<Found, Rejection> {
+fn by_hash(case: &Case<'_>, hash: &str, rests: &mut BTreeSet<u64>) -> Result<Found, Rejection> {
     match digest(hash) {
         None => Ok(Found::NoHash),
-        Some(digest) => Ok(best(case, with_digest(case, &digest))?.unwrap_or(Found::Refuted)),
+        Some(digest) => Ok(best(case, with_digest(case, &digest), rests)?.unwrap_or(Found::Refuted)),
     }
 }
 
@@ -124,7 +132,7 @@ fn named(case: &Case<'_>, message: &Message, target: &str) -> Found {
 }
 
 /// What is named with a hash beside it: a message of that id, in whatever dialect, has that digest or the hash is wrong.
-fn named_with(case: &Case<'_>, target: &str, hash: &str) -> Result<Found, Rejection> {
+fn named_with(case: &Case<'_>, target: &str, hash: &str, rests: &mut BTreeSet<u64>) -> Result<Found, Rejection> {
     let of_that_id = || case.earlier.iter().filter(|one| one.accepted.id == target);
     let is_known = of_that_id().next().is_some();
     let Some(digest) = digest(hash) else {
@@ -132,9 +140,9 @@ fn named_with(case: &Case<'_>, target: &str, hash: &str) -> Result<Found, Reject
     };
     if is_known {
         let meant = of_that_id().filter(|one| one.accepted.digest == digest);
-        return Ok(best(case, meant)?.unwrap_or(Found::Refuted));
+        return Ok(best(case, meant, rests)?.unwrap_or(Found::Refuted));
     }
-    let found = best(case, with_digest(case, &digest))?;
+    let found = best(case, with_digest(case, &digest), rests)?;
     Ok(found.unwrap_or_else(|| if has_part_in(case, target) { Found::Uncompared } else { Found::Neither }))
 }
 
@@ -153,12 +161,17 @@ fn with_digest<'c>(case: &Case<'c>, digest: &str) -> impl Iterator<Item = &'c Ea
 }
 
 /// What comes of messages that have the digest given: one that has gone on, if there is one. Nobody goes on from what is halted.
-fn best<'c>(case: &Case<'c>, all: impl Iterator<Item = &'c Earlier>) -> Result<Option<Found>, Rejection> {
+fn best<'c>(
+    case: &Case<'c>,
+    all: impl Iterator<Item = &'c Earlier>,
+    rests: &mut BTreeSet<u64>,
+) -> Result<Option<Found>, Rejection> {
     let mut best = None;
     for one in all {
         if let Some(session) = halted_as(&case.state.rules.vlp.sessions, one) {
-            return Err(halted(one, session, "/provenance"));
+            return Err(halted(case, one, session, "/provenance"));
         }
+        rests.insert(one.position);
         best = best.filter(|found| *found != Found::Held).or_else(|| Some(stands(case, one)));
     }
     Ok(best)

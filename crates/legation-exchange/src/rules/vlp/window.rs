@@ -7,11 +7,11 @@ use crate::effect::Accepted;
 use crate::rules;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// How many messages are known.
 const KNOWN: usize = 65_536;
-/// How many of its recipients a message is found with.
+/// How many of its recipients a message is found with, and are known by themselves.
 const PAIRS: usize = 8;
 /// How much of a digest it is found by: twice what is kept of it.
 const DIGEST: usize = "sha256:".len() + 32;
@@ -33,6 +33,47 @@ struct Known {
     keys: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     refers: Vec<Target>,
+    /// What it rests on, with its hash.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rests: Vec<u64>,
+    /// Who got it, where it goes on from something.
+    #[serde(default, skip_serializing_if = "Heard::is_nobody")]
+    heard: Heard,
+}
+
+impl Known {
+    fn named(&self) -> impl Iterator<Item = u64> {
+        self.refers.iter().filter_map(Target::position).chain(self.rests.iter().copied())
+    }
+}
+
+/// Who got a message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Heard {
+    /// These few, by the entries that registered them.
+    These(Vec<u64>),
+    /// The parties of its session.
+    Parties,
+}
+
+impl Heard {
+    fn of(accepted: &Accepted, since: &impl Fn(&str) -> Option<u64>) -> Heard {
+        if accepted.to.len() > PAIRS {
+            return Heard::Parties;
+        }
+        Heard::These(accepted.to.iter().filter_map(|id| since(id)).collect())
+    }
+
+    fn is_nobody(&self) -> bool {
+        *self == Heard::default()
+    }
+}
+
+impl Default for Heard {
+    fn default() -> Self {
+        Heard::These(Vec::new())
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -112,20 +153,22 @@ impl Window {
 
     /// What a message named.
     pub(super) fn named_by(&self, message: u64) -> &[Target] {
-        let found = self.known.binary_search_by_key(&message, |(position, _)| *position);
-        found.ok().and_then(|at| self.known.get(at)).map_or(&[], |(_, known)| &known.refers)
+        self.known_at(message).map_or(&[], |known| &known.refers)
     }
 
-    /// The known messages that name one of these, or one that does. A name leads back, so that once through is enough.
-    pub(super) fn going_on_from(&self, is_one: impl Fn(u64) -> bool) -> BTreeSet<u64> {
-        let mut found = BTreeSet::new();
-        for (message, known) in &self.known {
-            let mut named = known.refers.iter().filter_map(Target::position);
-            if named.any(|named| is_one(named) || found.contains(&named)) {
-                found.insert(*message);
-            }
-        }
-        found
+    fn known_at(&self, message: u64) -> Option<&Known> {
+        let found = self.known.binary_search_by_key(&message, |(position, _)| *position);
+        found.ok().and_then(|at| self.known.get(at)).map(|(_, known)| known)
+    }
+
+    /// The known messages, oldest first, each with those it names, or rests on with their hashes.
+    pub(super) fn naming(&self) -> impl Iterator<Item = (u64, impl Iterator<Item = u64>)> {
+        self.known.iter().map(|(message, known)| (*message, known.named()))
+    }
+
+    /// Who got a message that goes on from something.
+    pub(super) fn heard(&self, message: u64) -> Option<&Heard> {
+        self.known_at(message).map(|known| &known.heard)
     }
 
     /// What these messages named and nothing had is kept no longer.
@@ -135,9 +178,19 @@ impl Window {
         }
     }
 
-    /// Takes a message in, and says which one goes for it.
-    pub(super) fn put(&mut self, position: u64, accepted: &Accepted) -> Option<u64> {
-        self.add(position, Known { keys: keys_of(accepted), refers: named(accepted) });
+    /// Takes a message in, and says which one goes for it. `since` tells the entry that registered an agent.
+    pub(super) fn put(
+        &mut self,
+        position: u64,
+        accepted: &Accepted,
+        since: &impl Fn(&str) -> Option<u64>,
+    ) -> Option<u64> {
+        let changes = &accepted.ruled.changes;
+        let refers: Vec<Target> = changes.iter().flat_map(rules::Change::targets).cloned().collect();
+        let rests: Vec<u64> = changes.iter().flat_map(rules::Change::rests).copied().collect();
+        let is_plain = refers.is_empty() && rests.is_empty();
+        let heard = if is_plain { Heard::default() } else { Heard::of(accepted, since) };
+        self.add(position, Known { keys: keys_of(accepted), refers, rests, heard });
         if self.known.len() > KNOWN { self.let_go() } else { None }
     }
 
@@ -162,10 +215,6 @@ fn keys_of(accepted: &Accepted) -> Vec<u64> {
     [Key::Id(id), Key::Digest(digest)].into_iter().chain(session).chain(pairs).map(Key::fingerprint).collect()
 }
 
-fn named(accepted: &Accepted) -> Vec<Target> {
-    accepted.ruled.changes.iter().flat_map(rules::Change::targets).cloned().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Known, Window, WireWindow};
@@ -186,7 +235,7 @@ mod tests {
             let (mut window, mut all) = (Window::default(), Vec::new());
             for (position, step) in (0..).zip(steps) {
                 if let Some(keys) = step {
-                    window.add(position, Known { keys: keys.clone(), refers: Vec::new() });
+                    window.add(position, Known { keys: keys.clone(), ..Known::default() });
                     all.push((position, keys));
                 } else {
                     let gone = (!all.is_empty()).then(|| all.remove(0).0);

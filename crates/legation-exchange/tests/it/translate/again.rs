@@ -283,6 +283,26 @@ fn what_could_not_be_answered_is_not_handed_over() {
 }
 
 #[test]
+fn nothing_that_goes_on_from_something_halted_is_handed_over_again() {
+    let mut desk = crowd();
+    let within = || json!({"session_id": SESSION});
+    sent(&mut desk, "observer", &vlp("notice", "NTC001", "analyst", None, within()));
+    let id = format!(
+        "legation-{}",
+        sent(&mut desk, "observer", &vlp("query", "QRY001", "analyst", Some("NTC001"), json!({})))
+    );
+    let block = json!({"session_id": SESSION, "safety": {"level": "block"}});
+    sent(&mut desk, "observer", &vlp("notice", "NTC002", "analyst", None, block));
+    for step in [Step::Retry, to("clerk"), to("coder")] {
+        assert_eq!(refused(&order(&mut desk, &id, step, Who::operator())), Code::Halted);
+    }
+    let release = legation_exchange::rules::vlp::Order::Release { session: SESSION.to_owned(), why: "seen".to_owned() };
+    accepted(&desk.ask(Input::Order { order: Box::new(Directive::Vlp(release)), who: Who::operator() }));
+    desk.passes(Duration::ZERO);
+    accepted(&order(&mut desk, &id, to("clerk"), Who::operator()));
+}
+
+#[test]
 fn nothing_is_handed_over_round_a_halt() {
     let mut desk = crowd();
     let query = vlp("query", "QRY001", "analyst", None, json!({"session_id": SESSION}));

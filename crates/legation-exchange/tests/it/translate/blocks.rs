@@ -1,8 +1,9 @@
 //! What is blocked in VLP stops, whatever those it concerns speak.
 
-use super::{EXCHANGE, babel, cap, go_on, inbox, last, name, request, sent, speaking, vlp};
+use super::{EXCHANGE, babel, cap, go_on, halted, inbox, last, name, request, sent, speaking, vlp};
 use crate::desk::{Desk, by, key, refused};
-use legation_exchange::{Alert, Kind, Registration, Voice, Who};
+use crate::tasks::house::folds_again;
+use legation_exchange::{Alert, Effect, Entry, Input, Kind, Registration, Voice, Who};
 use legation_protocol::{Code, Format};
 use serde_json::{Value, json};
 
@@ -93,4 +94,88 @@ fn whoever_was_asked_blocks_towards_the_exchange_and_the_asker_hears_it() {
         let answer = vlp("response", "RSP-1", EXCHANGE, Some(&query), json!({}));
         assert_eq!(refused(&desk.send(&answer, by("observer"))), Code::Halted, "{asker}");
     }
+}
+
+/// The watcher speaks in S-1 with the observer, who goes on from that with somebody outside it, and then this happens before
+/// the watcher blocks it. What that somebody was asked, and the desk.
+fn built(worker: &str, before: impl Fn(&mut Desk, &str)) -> (String, Desk) {
+    let mut desk = babel();
+    assert_eq!(desk.register("watcher", speaking(&[Format::Vlp]), Who::operator()), Ok(true));
+    let within = |more: Value| {
+        let mut members = json!({"session_id": "S-1", "sender": "watcher"});
+        members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        members
+    };
+    sent(&mut desk, "watcher", &vlp("notice", "NTC-1", "observer", None, within(json!({}))));
+    sent(&mut desk, "observer", &vlp("query", "QRY-1", worker, Some("NTC-1"), json!({})));
+    let asked = name(&last(&desk, worker));
+    before(&mut desk, &asked);
+    let stop = within(json!({"safety": {"level": "block"}}));
+    sent(&mut desk, "watcher", &vlp("notice", "NTC-2", "observer", None, stop));
+    (asked, desk)
+}
+
+#[test]
+fn what_was_asked_in_another_dialect_and_goes_on_from_something_halted_is_not_answered() {
+    let done = |asked: &str| cap("message", asked, "legation", json!({"content": "Five.", "final": true}));
+    let (asked, mut desk) = built("analyst", |_, _| {});
+    assert!(inbox(&desk, "analyst").iter().all(|left| name(left) != asked), "taken back");
+    assert_eq!(refused(&desk.send(&done(&asked), by("analyst"))), Code::Halted);
+    go_on(&mut desk);
+    assert!(inbox(&desk, "analyst").iter().any(|left| name(left) == asked));
+    sent(&mut desk, "analyst", &done(&asked));
+    assert_eq!(last(&desk, "observer")["refers_to"], "QRY-1");
+    folds_again(&desk);
+}
+
+#[test]
+fn nobody_goes_on_from_an_answer_to_what_goes_on_from_something_halted() {
+    let (_, mut desk) = built("analyst", |desk, asked| {
+        sent(desk, "analyst", &cap("message", asked, "legation", json!({"content": "Five.", "final": true})));
+        read_all(desk, "observer");
+    });
+    let is_answer = |entry: &&Entry| matches!(&entry.effect, Effect::Accepted(said) if said.kind == "response");
+    let answer = desk.record.iter().find(is_answer).unwrap().position;
+    let more = vlp("query", "QRY-2", "watcher", Some(&desk.id(answer)), json!({}));
+    assert_eq!(refused(&desk.send(&more, by("observer"))), Code::Halted);
+    // Nor from what it says in its own words.
+    let original = desk.state.rules().translations.get(answer).unwrap().translation.original;
+    for position in [answer, original] {
+        let rests = json!({"provenance": [desk.digest(position)]});
+        let claim = vlp("claim", "CLM-1", "watcher", None, rests);
+        assert_eq!(refused(&desk.send(&claim, by("observer"))), Code::Halted, "{position}");
+    }
+    go_on(&mut desk);
+    sent(&mut desk, "observer", &more);
+}
+
+#[test]
+fn nobody_goes_on_from_what_names_an_answer_that_was_said_into_a_halted_session() {
+    let (mut desk, _) = halted("analyst", |desk| {
+        let asked = name(&last(desk, "analyst"));
+        sent(desk, "analyst", &cap("message", &asked, "legation", json!({"content": "Five.", "final": true})));
+        let answer = name(&last(desk, "observer"));
+        sent(desk, "observer", &vlp("query", "QRY-2", "watcher", Some(&answer), json!({})));
+    });
+    let more = vlp("query", "QRY-3", "watcher", Some("QRY-2"), json!({}));
+    assert_eq!(refused(&desk.send(&more, by("observer"))), Code::Halted);
+    go_on(&mut desk);
+    sent(&mut desk, "observer", &more);
+}
+
+#[test]
+fn who_was_asked_in_another_dialect_what_goes_on_from_something_halted_is_told() {
+    for worker in ["analyst", "ide"] {
+        let (_, mut desk) = built(worker, |desk, _| read_all(desk, worker));
+        let [told] = &inbox(&desk, worker)[..] else { panic!("one notice: {:?}", inbox(&desk, worker)) };
+        let told = told.to_string();
+        assert!(told.contains("reaches what you have taken") && !told.contains("S-1"), "{told}");
+        go_on(&mut desk);
+        assert!(last(&desk, worker).to_string().contains("lets go on what the halt stopped"), "{worker}");
+    }
+}
+
+fn read_all(desk: &mut Desk, who: &str) {
+    let (agent, positions) = (who.to_owned(), desk.waiting(who));
+    desk.ask(Input::Acknowledge { agent, up_to: None, positions, who: Who::Agent(who.to_owned()) });
 }

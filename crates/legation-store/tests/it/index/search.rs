@@ -54,7 +54,8 @@ fn messages_are_found_by_those_they_name() {
     let naming = |to: Vec<Target>| {
         let (mut effect, body) = message("ann", &["bob"], None, "so it is");
         if let Effect::Accepted(accepted) = &mut effect {
-            accepted.ruled.changes = vec![Change::Vlp(vlp::Change::Refers { to, amends: Vec::new() })];
+            accepted.ruled.changes =
+                vec![Change::Vlp(vlp::Change::Refers { to, amends: Vec::new(), rests: Vec::new() })];
         }
         (effect, body)
     };
