@@ -10,10 +10,11 @@ use legation_exchange::extensions::Extension;
 use legation_protocol::json::{Doc, Limits, Node};
 use legation_protocol::sign::Signature;
 use legation_protocol::{Code, Findings, Format, Rejection};
-use memchr::memmem;
+use memchr::memmem::Finder;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::LazyLock;
 
 /// What a frame may have: a message, and what stands around it.
 const LIMITS: Limits = Limits { bytes: MESSAGE + AROUND, depth: Limits::MESSAGE.depth + 1 };
@@ -98,8 +99,9 @@ impl Asked {
 /// Whether the name of a frame stands somewhere in this, or may, behind an escape. Most messages have neither, and need not
 /// be read twice.
 fn may_be_ours(text: &[u8]) -> bool {
-    let names = [r#""send""#, r#""ack""#, r#""extension""#, r#""resume""#];
-    memchr::memchr(b'\\', text).is_some() || names.iter().any(|name| memmem::find(text, name.as_bytes()).is_some())
+    static NAMES: LazyLock<[Finder<'static>; 4]> =
+        LazyLock::new(|| [r#""send""#, r#""ack""#, r#""extension""#, r#""resume""#].map(Finder::new));
+    memchr::memchr(b'\\', text).is_some() || NAMES.iter().any(|name| name.find(text).is_some())
 }
 
 impl Extended {
