@@ -124,7 +124,9 @@ impl Key<'_> {
         let lengths = ((kind << 28 | first.len() as u64) << 28) | second.len() as u64;
         let mut hash = Sha256::new();
         hash.update(lengths.to_le_bytes());
-        parts.iter().for_each(|part| hash.update(part));
+        for part in parts {
+            hash.update(part);
+        }
         let full: [u8; 32] = hash.finalize().into();
         full.first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
     }
