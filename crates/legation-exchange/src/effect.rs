@@ -185,12 +185,11 @@ impl Effect {
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         let Effect::Accepted(accepted) = self else { return serde_json::to_vec(self) };
         let mut bytes = Vec::with_capacity(USUAL);
-        bytes.extend(MESSAGE);
         // The members of the message follow where its own object would begin.
-        let start = bytes.len() - 1;
-        bytes.truncate(start);
+        let (tag, comma) = MESSAGE.split_at(MESSAGE.len() - 1);
+        bytes.extend_from_slice(tag);
         serde_json::to_writer(&mut bytes, accepted)?;
-        bytes.get_mut(start).into_iter().for_each(|brace| *brace = b',');
+        bytes.get_mut(tag.len()..=tag.len()).into_iter().for_each(|brace| brace.copy_from_slice(comma));
         Ok(bytes)
     }
 

@@ -11,7 +11,6 @@ mod python;
 mod scan;
 
 pub use canonical::{Digest, Form, canonical, signed_bytes};
-
 pub use doc::{Doc, Kind, Limits, Node};
 pub use escape::push_string;
 pub use owned::Json;

@@ -38,8 +38,8 @@ impl Desk<'_> {
                 })?;
             let sender = self.state.registry.since(letter.from);
             sender.map_or(Ok(()), |sender| vcp::may_be_heard(self.state, sender))?;
-            if let Some(session) = self.state.rules.vlp.sessions.halts(letter.session, letter.message) {
-                let text = format!("the letter at position {routed} is halted, with the session {session:?}");
+            if self.state.rules.vlp.sessions.halts(letter.session, letter.message).is_some() {
+                let text = format!("the letter at position {routed} is halted, by itself or with what it goes on from");
                 return Err(Rejection::because(Code::Halted, text).at("/positions").by("VLP VI.4"));
             }
             let (agent, by) = (agent.clone(), who.to_string());

@@ -376,23 +376,72 @@ fn so_many_outside_are_told_of_one_halt() {
     assert!(!goes_on(&mut desk, &format!("MSG-{}", all.last().unwrap())));
 }
 
-/// As many messages as are known, each naming this one; the last of their names.
-fn many_name(desk: &mut Desk, named: u64, round: u64) -> u64 {
+/// About as many messages as are known, each naming this one.
+fn many_name(desk: &mut Desk, named: u64, round: u64) {
+    name_often(desk, named, round, (65_000, 1));
+}
+
+/// So many messages, each naming this one so often.
+fn name_often(desk: &mut Desk, named: u64, round: u64, (count, often): (u64, usize)) {
     let template = desk.record[usize::try_from(named).unwrap()].clone();
     let Effect::Accepted(accepted) = &template.effect else { panic!("no message: {template:?}") };
-    for number in 0..65_000u64 {
+    for number in 0..count {
         let mut accepted = accepted.clone();
         (accepted.id, accepted.thread) = (format!("MANY-{round}-{number}"), None);
         accepted.digest = format!("digest of {round} {number}");
         accepted.ruled = Box::default();
-        let refers = vlp::Change::Refers { to: vec![vlp::Target::Found(named)], amends: vec![], rests: vec![] };
+        let refers = vlp::Change::Refers { to: vec![vlp::Target::Found(named); often], amends: vec![], rests: vec![] };
         accepted.ruled.changes = vec![Change::Vlp(refers)];
         accepted.to = Vec::new();
         let entry = Entry { position: desk.state.next(), effect: Effect::Accepted(accepted), ..template.clone() };
         desk.state.apply(&entry);
         desk.record.push(entry);
     }
-    desk.state.next() - 1
+}
+
+#[test]
+fn a_block_follows_so_many_names_that_others_need_not_wait() {
+    let mut desk = three();
+    desk.agent("dan");
+    let first = accepted(&desk.say("claim", "ann", "MSG-0", &within("S-0", "bob")));
+    name_often(&mut desk, first, 0, (5_000, 64));
+    block(&mut desk, "MSG-X", "S-0");
+    assert!(!goes_on(&mut desk, "MANY-0-4000"));
+    assert!(goes_on(&mut desk, "MANY-0-4999"));
+}
+
+#[test]
+fn whoever_joined_later_has_not_taken_what_was_said_before() {
+    let mut desk = three();
+    accepted(&desk.say("claim", "ann", "MSG-A", &within("S-1", "bob")));
+    let early: Vec<_> = (0..10).map(|number| format!("out-{number}")).collect();
+    for id in early.iter().map(String::as_str).chain(["late"]) {
+        desk.agent(id);
+    }
+    for id in &early {
+        accepted(&desk.say("query", "bob", &format!("MSG-{id}"), &within("S-2", id)));
+    }
+    accepted(&desk.say("query", "bob", "MSG-B", &json!({"session_id": "S-2", "refers_to": "MSG-A"})));
+    early.iter().for_each(|id| read_all(&mut desk, id));
+    accepted(&desk.say("query", "bob", "MSG-late", &within("S-2", "late")));
+    read_all(&mut desk, "late");
+    block(&mut desk, "MSG-X", "S-1");
+    for id in &early {
+        assert_eq!(told(&desk, id).len(), 1, "{id}");
+    }
+    assert_eq!(told(&desk, "late").len(), 0);
+}
+
+#[test]
+fn who_has_no_part_in_what_is_halted_is_not_told_its_name_when_a_letter_is_sent_again() {
+    let mut desk = built();
+    let letter = desk.waiting("dan")[0];
+    desk.passes(desk.policy.time_to_live);
+    block(&mut desk, "MSG-X", "S-1");
+    let (agent, who) = ("dan".to_owned(), Who::Agent("dan".to_owned()));
+    let verdict = desk.ask(Input::Resend { agent, positions: vec![letter], who });
+    assert_eq!(refused(&verdict), Code::Halted);
+    assert!(!format!("{verdict:?}").contains("S-1"), "{verdict:?}");
 }
 
 #[test]

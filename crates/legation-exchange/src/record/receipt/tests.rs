@@ -1,6 +1,7 @@
 //! Every member of a receipt is held to the signature or to another member.
 
-use super::{BadReceipt, Receipt, Ruling};
+use super::{BadReceipt, Receipt, Ruling, Words};
+use crate::effect::Effect;
 use crate::record::{Body, Committed, Frame, Hash, Opening, Seal, leaf};
 use legation_protocol::json::Digest;
 use legation_protocol::sign::SecretKey;
@@ -163,5 +164,21 @@ fn what_is_written_at_once_is_what_each_member_says_of_itself() {
         for receipt in [taken, odd, bare, called] {
             assert_eq!(receipt.to_json(), serde_json::to_string(&receipt).unwrap());
         }
+    }
+}
+
+#[test]
+fn an_effect_that_is_at_hand_says_what_is_read_from_it() {
+    let digest = Digest::of_bytes(b"what was said");
+    for (ruled, verdict) in
+        [("{}", Ruling::Accepted), (r#"{"held":[{"code":"review","says":"Look.","lifts":"person"}]}"#, Ruling::Held)]
+    {
+        let text = format!(
+            r#"{{"entry":"accepted","dialect":"vlp","kind":"claim","id":"m-\"é","sender":"ann","to":["bob"],"thread":null,"digest":"{digest}","proof":"token","expires":1,"remembered":null,"ruled":{ruled}}}"#
+        );
+        let mut effect = Effect::read(text.as_bytes()).unwrap();
+        let words = effect.words();
+        assert_eq!(words.as_ref().map(|words| words.verdict), Some(verdict));
+        assert_eq!(words, Words::of(&text));
     }
 }

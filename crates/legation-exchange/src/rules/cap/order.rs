@@ -166,8 +166,9 @@ impl Handing<'_> {
     /// Nothing goes round a halt (VLP VI.4).
     fn is_not_halted(&self) -> Result<(), Rejection> {
         match vlp::halted_with(self.state, [self.task.notice; 2], []) {
-            Some(session) => {
-                let text = format!("the delegation of {} is halted, with the session {session:?}", self.task.id);
+            Some(_) => {
+                let text =
+                    format!("the delegation of {} is halted, by itself or with what it goes on from", self.task.id);
                 Err(Rejection::because(Code::Halted, text).by("VLP VI.4"))
             }
             None => Ok(()),

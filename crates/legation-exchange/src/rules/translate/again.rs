@@ -45,8 +45,8 @@ pub(crate) fn ask_again(
 ) -> Result<(), Rejection> {
     let Handover { number, task, to, .. } = *handover;
     let asker = asker(state, number, task)?;
-    if let Some(session) = halted(state, number) {
-        return Err(stopped(session));
+    if halted(state, number).is_some() {
+        return Err(stopped());
     }
     let (earlier, original) = words(state, handover)?;
     if original.dialect() == Format::Acl {
@@ -118,9 +118,8 @@ fn asker<'t>(state: &State, number: u64, task: &'t Task) -> Result<&'t str, Reje
     }
 }
 
-fn stopped(session: &str) -> Rejection {
-    let text = format!("what was asked for is halted, with the session {session:?}");
-    Rejection::because(Code::Halted, text).by("VLP VI.4")
+fn stopped() -> Rejection {
+    Rejection::because(Code::Halted, "what was asked for is halted").by("VLP VI.4")
 }
 
 /// The original's own words, while they are kept and nothing stops them.
@@ -136,7 +135,7 @@ fn words<'h>(state: &State, handover: &Handover<'h>) -> Result<(&'h Earlier, Mes
     };
     let session = earlier.accepted.thread.as_deref().filter(|_| earlier.accepted.dialect == Format::Vlp);
     match vlp::halted_with(state, [notice, notice], session) {
-        Some(session) => Err(stopped(session)),
+        Some(_) => Err(stopped()),
         None => Ok((earlier, received.message().clone())),
     }
 }

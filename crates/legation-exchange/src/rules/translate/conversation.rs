@@ -159,8 +159,9 @@ impl<'c> Conversation<'c> {
     /// Nobody goes on from what is halted, in any dialect.
     pub(super) fn may_go_on(&self, case: &Case<'_>) -> Result<(), Rejection> {
         match self.ask.into_iter().chain(self.last).find_map(|link| link.halted_with(case.state)) {
-            Some(session) => {
-                let text = format!("what this goes on from is halted, with the session {session:?}");
+            Some(_) => {
+                // Whoever answers may have no part in the session that is halted.
+                let text = "what this goes on from is halted";
                 Err(Rejection::because(Code::Halted, text).at(place(case)).by("VLP VI.4"))
             }
             None => Ok(()),

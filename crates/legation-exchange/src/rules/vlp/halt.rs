@@ -120,7 +120,9 @@ fn freeze(case: &Case<'_>, session: &str, frozen: Vec<u64>, ruling: &mut Ruling)
     if frozen.is_empty() {
         return;
     }
-    let says = format!("The session {session:?} is halted by the message in entry {}.", case.state.next);
+    // It is shown to whoever sent or gets one of them, and these may have no part in the session.
+    let says =
+        format!("It is halted, by itself or with what it goes on from, by the message in entry {}.", case.state.next);
     let reason = Reason { code: "halted".to_owned(), says, lifts: Lifter::Session(session.to_owned()) };
     ruling.change(hold::Change::Frozen { which: Which::Messages(frozen), reason }.into());
 }

@@ -16,7 +16,7 @@ pub(super) struct Keyed {
     gone: u64,
     /// The newest of each chain: how many had come with it. Zero is none.
     heads: Vec<u64>,
-    /// Nobody outside can tell which keys share a chain.
+    /// Nobody outside chooses which keys share a chain.
     hash: foldhash::fast::RandomState,
 }
 
@@ -31,8 +31,8 @@ struct Node {
 impl PartialEq for Keyed {
     /// Chains differ from one to the other; what they lead to does not.
     fn eq(&self, other: &Self) -> bool {
-        let all = |keyed: &Keyed| keyed.nodes.iter().map(|node| (node.key, node.position)).collect::<Vec<_>>();
-        all(self) == all(other)
+        let told = |node: &Node| (node.key, node.position);
+        self.nodes.iter().map(told).eq(other.nodes.iter().map(told))
     }
 }
 

@@ -3,7 +3,6 @@
 
 use super::reach::Found;
 use super::session::{Halt, MOST_PARTIES};
-use super::window::Heard;
 use crate::agent::Agent;
 use crate::policy::Policy;
 use crate::rules::Ruling;
@@ -15,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How many of them are told of one halt.
 const MOST_TOLD: usize = MOST_PARTIES;
+/// Of how many pairs of a message and who got it that is asked.
+const MOST_ASKED: usize = 65_536;
 /// How many messages each is told of.
 const LISTED: usize = 8;
 
@@ -31,11 +32,17 @@ pub(super) fn look(state: &State, found: &Found, before: Option<&Halt>, is_told:
     let room = MOST_TOLD.saturating_sub(told.map_or(0, BTreeSet::len));
     let is_new = |since: u64| told.is_none_or(|told| !told.contains(&since));
     let unread = unread(state, found);
+    let mut asked = 0;
     for message in found.keys().copied() {
         let has_it = |agent: &Agent| {
             state.rules.holds.went_to(message, &agent.id) && !unread.contains(&(message, agent.id.as_str()))
         };
-        let heard = heard(state, message).into_iter().filter_map(|since| state.registry.since(since));
+        let heard = heard(state, message);
+        asked += heard.len();
+        if asked > MOST_ASKED {
+            break;
+        }
+        let heard = heard.into_iter().filter_map(|since| state.registry.since(since));
         for agent in heard.filter(|agent| is_new(agent.since) && !is_told(agent) && has_it(agent)) {
             if outsiders.len() < room || outsiders.contains_key(&agent.since) {
                 outsiders.entry(agent.since).or_default().push(message);
@@ -47,16 +54,11 @@ pub(super) fn look(state: &State, found: &Found, before: Option<&Halt>, is_told:
 
 /// Who got a message, or what the exchange said in this entry.
 fn heard(state: &State, message: u64) -> BTreeSet<u64> {
-    let kept = &state.rules.vlp;
     let said = state.rules.translations.get(message).and_then(|link| {
         let agent = state.registry.agent(&link.translation.to)?;
         (agent.since < link.position).then_some(agent.since)
     });
-    match kept.window.heard(message) {
-        Some(Heard::These(these)) => these.iter().copied().chain(said).collect(),
-        Some(Heard::Parties) => kept.sessions.parties_at(message).collect(),
-        None => said.into_iter().collect(),
-    }
+    state.rules.vlp.window.heard(message).iter().copied().chain(said).collect()
 }
 
 /// What of this waits for whom, or reached them never.

@@ -8,8 +8,10 @@ use crate::rules::translate::Links;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many messages all that one sender has halted may reach, the oldest of each halt first.
+/// Over how many steps, from message to message, all that one sender has halted may reach, the oldest of each halt first.
 pub(super) const MOST_REACHED: usize = 131_072;
+/// How many names are followed for one block: whoever decides has others waiting.
+const MOST_FOLLOWED: usize = 262_144;
 
 /// What goes on from something, by position, each with what it goes on from.
 pub(super) type Found = BTreeMap<u64, BTreeSet<u64>>;
@@ -41,10 +43,14 @@ impl Roots<'_> {
 pub(super) fn going_on_from(roots: &Roots<'_>, window: &Window, links: &Links) -> Found {
     let mut walk = Walk { roots, links, found: Found::new(), ahead: Found::new() };
     roots.all().for_each(|root| walk.look_ahead(root));
-    for (message, named) in window.naming() {
+    let (Some(first), mut followed) = (roots.all().min(), 0) else { return walk.found };
+    for (message, named) in window.naming(first) {
         walk.go_up_to(message);
         let ahead = walk.ahead.remove(&message).unwrap_or_default();
-        walk.come_to(message, named.chain(ahead));
+        walk.come_to(message, named.inspect(|_| followed += 1).chain(ahead));
+        if followed > MOST_FOLLOWED {
+            break;
+        }
     }
     walk.go_up_to(u64::MAX);
     walk.found

@@ -105,7 +105,7 @@ pub struct Halt {
     /// Those outside who had taken what goes on from it and were told, by the entries that registered them.
     #[serde(default)]
     pub outsiders: BTreeSet<u64>,
-    /// How many messages it reached.
+    /// Over how many steps it reached what goes on from it.
     #[serde(default)]
     pub(super) reached: usize,
 }
@@ -233,12 +233,6 @@ impl Sessions {
         self.stopped_with(message).or_else(within).filter(|_| !self.is_block(message))
     }
 
-    /// Those who have a part in the session of a message, by the entries that registered them.
-    pub(super) fn parties_at(&self, message: u64) -> impl Iterator<Item = u64> {
-        let session = self.places.get(&message).and_then(|id| self.all.get(id));
-        session.into_iter().flat_map(|session| session.parties.values()).map(|party| party.since)
-    }
-
     /// What a halt stops by itself.
     pub(super) fn roots<'h>(&'h self, halting: &'h Halting) -> Option<Roots<'h>> {
         Some(Roots { said: Some(&self.all.get(&halting.session)?.said), messages: &halting.messages })
@@ -337,21 +331,26 @@ impl Sessions {
     pub(super) fn halt(&mut self, at: At, halting: &Halting, found: Found) {
         let Halting { session: id, messages, who, outside, told, outsiders } = halting;
         let reached: usize = self.halted_by(who).map(|(_, halt)| halt.reached).sum();
-        let room = MOST_REACHED.saturating_sub(reached).min(found.len());
+        let (room, mut steps) = (MOST_REACHED.saturating_sub(reached), 0);
+        let fits = |(_, from): &(u64, BTreeSet<u64>)| {
+            steps += from.len();
+            steps <= room
+        };
+        let found: Vec<_> = found.into_iter().take_while(fits).collect();
         let Some(session) = self.all.get_mut(id) else { return };
         let begins = || Halt { by: at.position, at: at.at, who: who.clone(), outside: *outside, ..Halt::default() };
         let halt = session.halted.get_or_insert_with(begins);
         halt.messages.extend(messages);
         halt.told.extend(told.iter().cloned());
         halt.outsiders.extend(outsiders);
-        halt.reached += room;
+        halt.reached += found.iter().map(|(_, from)| from.len()).sum::<usize>();
         self.open.take(session.last, &session.owner);
         if let Some(closed) = session.closed {
             self.closed.take(closed, &session.owner);
         }
         self.halted.entry(halt.who.clone()).or_default().insert(id.clone());
         let roots = Roots { said: Some(&session.said), messages };
-        self.reach.halt(session.first, id, &roots, found.into_iter().take(room));
+        self.reach.halt(session.first, id, &roots, found.into_iter());
     }
 
     pub(super) fn release(&mut self, id: &str) {

@@ -11,8 +11,10 @@ use std::collections::VecDeque;
 
 /// How many messages are known.
 const KNOWN: usize = 65_536;
-/// How many of its recipients a message is found with, and are known by themselves.
+/// How many of its recipients a message is found with.
 const PAIRS: usize = 8;
+/// How many are known, where it goes on from something.
+const HEARD: usize = 32;
 /// How much of a digest it is found by: twice what is kept of it.
 const DIGEST: usize = "sha256:".len() + 32;
 
@@ -36,43 +38,14 @@ struct Known {
     /// What it rests on, with its hash.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rests: Vec<u64>,
-    /// Who got it, where it goes on from something.
-    #[serde(default, skip_serializing_if = "Heard::is_nobody")]
-    heard: Heard,
+    /// Who got it, where it goes on from something: so many as are known by themselves, by the entries that registered them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    heard: Vec<u64>,
 }
 
 impl Known {
     fn named(&self) -> impl Iterator<Item = u64> {
         self.refers.iter().filter_map(Target::position).chain(self.rests.iter().copied())
-    }
-}
-
-/// Who got a message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Heard {
-    /// These few, by the entries that registered them.
-    These(Vec<u64>),
-    /// The parties of its session.
-    Parties,
-}
-
-impl Heard {
-    fn of(accepted: &Accepted, since: &impl Fn(&str) -> Option<u64>) -> Heard {
-        if accepted.to.len() > PAIRS {
-            return Heard::Parties;
-        }
-        Heard::These(accepted.to.iter().filter_map(|id| since(id)).collect())
-    }
-
-    fn is_nobody(&self) -> bool {
-        *self == Heard::default()
-    }
-}
-
-impl Default for Heard {
-    fn default() -> Self {
-        Heard::These(Vec::new())
     }
 }
 
@@ -163,14 +136,15 @@ impl Window {
         found.ok().and_then(|at| self.known.get(at)).map(|(_, known)| known)
     }
 
-    /// The known messages, oldest first, each with those it names, or rests on with their hashes.
-    pub(super) fn naming(&self) -> impl Iterator<Item = (u64, impl Iterator<Item = u64>)> {
-        self.known.iter().map(|(message, known)| (*message, known.named()))
+    /// The known messages behind one, oldest first, each with those it names, or rests on with their hashes.
+    pub(super) fn naming(&self, behind: u64) -> impl Iterator<Item = (u64, impl Iterator<Item = u64>)> {
+        let first = self.known.partition_point(|(message, _)| *message <= behind);
+        self.known.range(first..).map(|(message, known)| (*message, known.named()))
     }
 
     /// Who got a message that goes on from something.
-    pub(super) fn heard(&self, message: u64) -> Option<&Heard> {
-        self.known_at(message).map(|known| &known.heard)
+    pub(super) fn heard(&self, message: u64) -> &[u64] {
+        self.known_at(message).map_or(&[], |known| &known.heard)
     }
 
     /// What these messages named and nothing had is kept no longer.
@@ -191,7 +165,8 @@ impl Window {
         let refers: Vec<Target> = changes.iter().flat_map(rules::Change::targets).cloned().collect();
         let rests: Vec<u64> = changes.iter().flat_map(rules::Change::rests).copied().collect();
         let is_plain = refers.is_empty() && rests.is_empty();
-        let heard = if is_plain { Heard::default() } else { Heard::of(accepted, since) };
+        let known = accepted.to.iter().take(HEARD).filter(|_| !is_plain);
+        let heard = known.filter_map(|id| since(id)).collect();
         self.add(position, Known { keys: keys_of(accepted), refers, rests, heard });
         if self.known.len() > KNOWN { self.let_go() } else { None }
     }

@@ -179,3 +179,12 @@ fn read_all(desk: &mut Desk, who: &str) {
     let (agent, positions) = (who.to_owned(), desk.waiting(who));
     desk.ask(Input::Acknowledge { agent, up_to: None, positions, who: Who::Agent(who.to_owned()) });
 }
+
+#[test]
+fn whoever_answers_from_outside_is_not_told_the_name_of_what_is_halted() {
+    let (asked, mut desk) = built("analyst", |_, _| {});
+    let done = cap("message", &asked, "legation", json!({"content": "Five.", "final": true}));
+    let verdict = desk.send(&done, by("analyst"));
+    assert_eq!(refused(&verdict), Code::Halted);
+    assert!(!format!("{verdict:?}").contains("S-1"), "{verdict:?}");
+}
