@@ -422,7 +422,9 @@ fn whoever_joined_later_has_not_taken_what_was_said_before() {
         accepted(&desk.say("query", "bob", &format!("MSG-{id}"), &within("S-2", id)));
     }
     accepted(&desk.say("query", "bob", "MSG-B", &json!({"session_id": "S-2", "refers_to": "MSG-A"})));
-    early.iter().for_each(|id| read_all(&mut desk, id));
+    for id in &early {
+        read_all(&mut desk, id);
+    }
     accepted(&desk.say("query", "bob", "MSG-late", &within("S-2", "late")));
     read_all(&mut desk, "late");
     block(&mut desk, "MSG-X", "S-1");
