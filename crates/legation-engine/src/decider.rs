@@ -39,7 +39,7 @@ const BATCH_BYTES: usize = 32 << 20;
 /// How many are decided between looks at the disk.
 const SLICE: usize = 32;
 /// So many are committed as soon as the disk is free, although more are at hand: those are decided meanwhile. Half of what one
-/// socket has unanswered: with less, threads wait for each other more often, and a sync costs each message more.
+/// socket has unanswered; found by trying, see docs/performance.md.
 const ENOUGH: usize = 128;
 /// Fewer, with nothing behind them, are not worth the way to another thread.
 const FEW: usize = 8;
