@@ -213,7 +213,7 @@ test("the list follows by itself, in the order that is asked for", async () => {
   const [older, newer] = [await held("Older."), await held("Newer.")];
   await line(page, newer).waitFor();
   await page.getByLabel("Order").selectOption("newest");
-  assert.ok((await page.locator(".rows .line").first().getAttribute("id")) === `row-${newer}`);
+  await page.waitForFunction((id) => document.querySelector(".rows .line")?.id === `row-${id}`, newer);
   await page.getByLabel("Order").selectOption("oldest");
   await page.waitForFunction((id) => document.querySelector(".rows .line")?.id !== `row-${id}`, newer);
   await word(older, "refuse", house.operator, "done");

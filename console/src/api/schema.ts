@@ -437,7 +437,7 @@ export interface paths {
         };
         /**
          * Stream what waits and comes for an agent
-         * @description Acknowledges nothing. Whoever took from the mailbox before is fenced.
+         * @description Acknowledges nothing. Whoever took from the mailbox before is fenced. An item is as the inbox lists it; one whose receipt is larger than 6 KiB has `receipt_at` in its place, the path that tells the receipt to the agent.
          */
         readonly get: operations["streamInbox"];
         readonly put?: never;
@@ -1508,7 +1508,7 @@ export interface paths {
         };
         /**
          * Open a WebSocket: send, receive and acknowledge on it
-         * @description The WebSocket binding of VCP. A client that asks for the subprotocol `legation.v1` gets verdicts, refusals and items as JSON frames, and may be bound by signing a challenge; others see VCP envelopes alone. A page gives its token as a further subprotocol, `legation.token.` and the token.
+         * @description The WebSocket binding of VCP. A client that asks for the subprotocol `legation.v1` gets verdicts, refusals and items as JSON frames, and may be bound by signing a challenge; others see VCP envelopes alone. Items are as streams give them. A page gives its token as a further subprotocol, `legation.token.` and the token.
          */
         readonly get: operations["openSocket"];
         readonly put?: never;

@@ -151,7 +151,15 @@ impl Deliveries {
     /// What is handed out of what came; nothing if it is withheld.
     fn sorted(&mut self, opened: Opened) -> Option<Result<Incoming, Error>> {
         // It was read before the record was restored, and what is left of it comes again; or it is done by now.
-        if !self.has(&opened.mark()) {
+        let mark = opened.mark();
+        if !self.has(&mark) {
+            return None;
+        }
+        // While it waited here, it was done from where it lay before.
+        if self.client.journal().did(&mark, opened.message()) {
+            self.client.journal().done(&mark);
+            // Where there is no room for it, the next who lists it acknowledges it.
+            drop(self.acks.done.try_send(mark));
             return None;
         }
         let withheld = match opened {

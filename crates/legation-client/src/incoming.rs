@@ -80,6 +80,8 @@ pub(crate) struct Item {
     restore: Option<String>,
     message: Box<RawValue>,
     receipt: Option<Box<RawValue>>,
+    /// Where the receipt is, if it is too large to come along.
+    receipt_at: Option<String>,
 }
 
 /// An element that was judged.
@@ -98,6 +100,14 @@ impl Opened {
             Opened::Withheld(withheld) => withheld.mark(),
         }
     }
+
+    /// The entry that holds it, where its receipt says so.
+    pub(crate) fn message(&self) -> Option<u64> {
+        match self {
+            Opened::Message(incoming) => incoming.receipt.as_ref().map(|receipt| receipt.position()),
+            Opened::Withheld(_) => None,
+        }
+    }
 }
 
 impl Item {
@@ -108,7 +118,11 @@ impl Item {
 
     /// Judges it. Fails only where the exchange cannot be asked.
     pub(crate) async fn opened(self, client: &Client, by: &Verifier) -> Result<Opened, Error> {
-        let Item { position, epoch, restore, message, receipt } = self;
+        let Item { position, epoch, restore, message, receipt, receipt_at } = self;
+        let receipt = match (receipt, receipt_at) {
+            (None, Some(path)) => client.receipt_at(path).await?,
+            (receipt, _) => receipt,
+        };
         let epoch = Epoch { epoch, restore };
         let (bytes, judged_at) = (message.get().as_bytes(), Instant::now());
         let judged = by.judge(client, bytes, receipt.as_deref().map(RawValue::get)).await?;

@@ -1,7 +1,8 @@
 //! What of a mailbox has been read and done by a client and its clones. A mailbox lists by positions that only
 //! rise, so whatever lies at or below the highest one seen and is not open is done: nothing needs to be
 //! remembered of it, and it is never handed out again. Positions count within an epoch: in another, nothing
-//! is known.
+//! is known. One that was taken back while its sender was stopped comes again at another position: so for a while it is
+//! remembered which messages are done.
 
 use crate::mark::{Epoch, Mark};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,10 +13,17 @@ pub(crate) struct Journal {
     epoch: Option<Epoch>,
     highest: Option<u64>,
     open: BTreeMap<u64, Open>,
+    /// The messages at positions that are out, by the entries that hold them.
+    said: BTreeMap<u64, u64>,
+    /// The newest messages that are done.
+    did: BTreeSet<u64>,
     /// Those who read now. What one has that is not among them, nobody has.
     readers: BTreeSet<ReaderId>,
     next_reader: ReaderId,
 }
+
+/// How many messages are remembered that are done.
+const DID: usize = 65_536;
 
 /// One that reads, of those that share a journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,6 +90,7 @@ impl Journal {
             return Bound::Same;
         }
         (self.highest, self.open) = (None, BTreeMap::new());
+        (self.said, self.did) = (BTreeMap::new(), BTreeSet::new());
         Bound::Anew
     }
 
@@ -99,15 +108,23 @@ impl Journal {
         }
     }
 
+    /// Whether the message that lies here is done, from where it lay before.
+    pub(crate) fn did(&self, mark: &Mark, message: Option<u64>) -> bool {
+        self.is_in(&mark.epoch) && message.is_some_and(|message| self.did.contains(&message))
+    }
+
     /// Hands it out to this reader; says whether it did. Since it was listed, another may have it or have done it,
     /// the record may have been restored, and the reader may have ended.
-    pub(crate) fn hand_out(&mut self, mark: &Mark, reader: ReaderId) -> bool {
+    pub(crate) fn hand_out(&mut self, mark: &Mark, message: Option<u64>, reader: ReaderId) -> bool {
         let is_free = self.is_in(&mark.epoch) && self.listed(mark.position) == Listed::Wanted;
         if !is_free || !self.readers.contains(&reader) {
             return false;
         }
         self.see(mark.position);
         self.open.insert(mark.position, Open::Out(reader));
+        if let Some(message) = message {
+            self.said.insert(mark.position, message);
+        }
         true
     }
 
@@ -128,6 +145,7 @@ impl Journal {
     pub(crate) fn owe(&mut self, mark: &Mark) {
         if self.is_in(&mark.epoch) {
             self.open.insert(mark.position, Open::Owed);
+            self.remember(mark.position);
         }
     }
 
@@ -136,6 +154,7 @@ impl Journal {
         if self.is_in(&mark.epoch) {
             self.see(mark.position);
             self.open.remove(&mark.position);
+            self.remember(mark.position);
         }
     }
 
@@ -144,6 +163,18 @@ impl Journal {
         if self.is_in(&mark.epoch) {
             self.see(mark.position);
             self.open.retain(|open, _| *open > mark.position);
+            let out: Vec<u64> = self.said.range(..=mark.position).map(|(position, _)| *position).collect();
+            for position in out {
+                self.remember(position);
+            }
+        }
+    }
+
+    /// The message that lies here is done.
+    fn remember(&mut self, position: u64) {
+        self.did.extend(self.said.remove(&position));
+        if self.did.len() > DID {
+            self.did.pop_first();
         }
     }
 
@@ -174,7 +205,7 @@ mod tests {
         let mut journal = Journal::default();
         assert_eq!(journal.bind(&mark(1, 0).epoch), Bound::Same);
         let reader = journal.begin();
-        assert!(journal.hand_out(&mark(1, 7), reader));
+        assert!(journal.hand_out(&mark(1, 7), None, reader));
         journal.done_up_to(&mark(1, 22));
         assert_eq!((journal.bind(&mark(1, 0).epoch), journal.listed(5)), (Bound::Same, Listed::Done));
         assert_eq!(journal.bind(&mark(2, 0).epoch), Bound::Anew);
@@ -192,8 +223,8 @@ mod tests {
         journal.bind(&mark(1, 0).epoch);
         assert_eq!((journal.listed(7), journal.cursor()), (Listed::Wanted, None));
         let reader = journal.begin();
-        assert!(journal.hand_out(&mark(1, 7), reader));
-        assert!(journal.hand_out(&mark(1, 9), reader));
+        assert!(journal.hand_out(&mark(1, 7), None, reader));
+        assert!(journal.hand_out(&mark(1, 9), None, reader));
         journal.leave(&mark(1, 12));
         assert_eq!(
             [7, 9, 12, 13].map(|at| journal.listed(at)),
@@ -214,14 +245,14 @@ mod tests {
         let mut journal = Journal::default();
         journal.bind(&mark(1, 0).epoch);
         let (first, second) = (journal.begin(), journal.begin());
-        assert!(journal.hand_out(&mark(1, 1), first));
-        assert!(journal.hand_out(&mark(1, 2), second));
+        assert!(journal.hand_out(&mark(1, 1), None, first));
+        assert!(journal.hand_out(&mark(1, 2), None, second));
         journal.end(first);
         assert_eq!([1, 2].map(|at| journal.listed(at)), [Listed::Wanted, Listed::Out]);
         assert_eq!([None, Some(0), Some(1), Some(2)].map(|after| journal.has_left(after)), [false, false, true, true]);
         assert!(journal.has(second, &mark(1, 2)) && !journal.has(second, &mark(1, 1)));
         // It was at it when it was ended.
-        assert!(!journal.hand_out(&mark(1, 3), first));
+        assert!(!journal.hand_out(&mark(1, 3), None, first));
         assert_eq!(journal.listed(3), Listed::Wanted);
         journal.done_up_to(&mark(1, 3));
         assert!(!journal.has(second, &mark(1, 2)), "another said that it is done");
@@ -236,17 +267,51 @@ mod tests {
         journal.bind(&mark(1, 0).epoch);
         let (first, second) = (journal.begin(), journal.begin());
         for position in 1..=4 {
-            assert!(journal.hand_out(&mark(1, position), first));
+            assert!(journal.hand_out(&mark(1, position), None, first));
         }
         journal.done(&mark(1, 1));
         journal.owe(&mark(1, 2));
         journal.leave(&mark(1, 3));
-        assert_eq!([1, 2, 3, 4].map(|at| journal.hand_out(&mark(1, at), second)), [false, false, true, false]);
+        assert_eq!([1, 2, 3, 4].map(|at| journal.hand_out(&mark(1, at), None, second)), [false, false, true, false]);
         assert_eq!([1, 2, 4].map(|at| journal.listed(at)), [Listed::Done, Listed::Out, Listed::Out]);
         assert!(journal.has(first, &mark(1, 4)));
         // It was listed before the record was restored.
         journal.bind(&mark(2, 0).epoch);
-        assert!(!journal.hand_out(&mark(1, 9), second));
+        assert!(!journal.hand_out(&mark(1, 9), None, second));
         assert_eq!((journal.listed(5), journal.cursor()), (Listed::Wanted, None));
+    }
+
+    #[test]
+    fn a_message_that_is_done_is_known_where_it_comes_again() {
+        let mut journal = Journal::default();
+        journal.bind(&mark(1, 0).epoch);
+        let reader = journal.begin();
+        for position in [7, 9, 11] {
+            assert!(journal.hand_out(&mark(1, position), Some(position), reader));
+        }
+        assert!(!journal.did(&mark(1, 20), Some(7)), "somebody has it");
+        journal.done(&mark(1, 7));
+        journal.owe(&mark(1, 9));
+        let did = |journal: &Journal| [7, 9, 11, 20].map(|message| journal.did(&mark(1, 20), Some(message)));
+        assert_eq!((did(&journal), journal.did(&mark(1, 20), None)), ([true, true, false, false], false));
+        // It is done from where it lies now, too.
+        assert!(journal.hand_out(&mark(1, 21), Some(3), reader));
+        journal.done_up_to(&mark(1, 21));
+        assert_eq!((did(&journal), journal.did(&mark(1, 30), Some(3))), ([true, true, true, false], true));
+        assert!(journal.said.is_empty());
+        journal.bind(&mark(2, 0).epoch);
+        assert_eq!((did(&journal), journal.did.len()), ([false; 4], 0));
+    }
+
+    #[test]
+    fn not_every_message_is_remembered_for_ever() {
+        let mut journal = Journal::default();
+        journal.bind(&mark(1, 0).epoch);
+        let reader = journal.begin();
+        for position in 0..=super::DID as u64 {
+            assert!(journal.hand_out(&mark(1, position), Some(position), reader));
+            journal.done(&mark(1, position));
+        }
+        assert_eq!((journal.did.len(), journal.did.first()), (super::DID, Some(&1)));
     }
 }

@@ -2,13 +2,15 @@
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::http::Call;
+use crate::http::{Call, Reply};
 use crate::incoming::Item;
 use crate::mark::{Epoch, Mark};
 use crate::registry::path;
 use http::Method;
+use http::uri::PathAndQuery;
 use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 use std::time::Duration;
 
 /// How long the exchange holds a question that has no answer yet.
@@ -23,6 +25,12 @@ struct Listing {
     epoch: Epoch,
 }
 
+/// What is known of a message, as far as it is needed here.
+#[derive(Deserialize)]
+struct Known {
+    receipt: Option<Box<RawValue>>,
+}
+
 impl Client {
     /// What waits beyond a position, or comes within half a minute.
     pub(crate) async fn poll(&self, after: Option<u64>) -> Result<(Epoch, Vec<Item>), Error> {
@@ -31,6 +39,17 @@ impl Client {
         let call = Call { wait: WAIT, ..Call::get(inbox) };
         let Listing { messages, epoch } = self.call(call).await?.read().map_err(fenced)?;
         Ok((epoch, messages))
+    }
+
+    /// The receipt of a message that came without, from where its exchange says. A path that is none of its own leads nowhere.
+    /// Where the receipt cannot be had now, the connection counts as lost: the message comes again, and so is this asked.
+    pub(crate) async fn receipt_at(&self, path: String) -> Result<Option<Box<RawValue>>, Error> {
+        if !path.starts_with("/v1/") || path.parse::<PathAndQuery>().is_err() {
+            return Ok(None);
+        }
+        let lost = |why: Error| if why.is_retryable() { why } else { self.http().lost(Box::new(why)) };
+        let known: Known = self.call(Call::get(path)).await.and_then(Reply::read).map_err(lost)?;
+        Ok(known.receipt)
     }
 
     /// Takes messages out of this agent's mailbox. [`Inbox::handle`](crate::Inbox::handle) does it by itself.

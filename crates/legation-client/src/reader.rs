@@ -193,7 +193,12 @@ impl Reader {
             Err(halt) => return Ok(Err(halt)),
         };
         let opened = item.opened(&self.client, &self.verifier).await?;
-        if self.client.journal().hand_out(&mark, self.id) {
+        let message = opened.message();
+        if self.client.journal().did(&mark, message) {
+            self.client.journal().done(&mark);
+            return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard));
+        }
+        if self.client.journal().hand_out(&mark, message, self.id) {
             place.send(Ok(opened));
         }
         Ok(Ok(()))

@@ -29,8 +29,9 @@ const PING: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(75);
 /// How long opening and closing may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The largest frame: a message and its receipt, with room.
-const LARGEST: usize = 8 << 20;
+/// The largest frame: an exchange writes none larger. Receipts name everybody a broadcast went to, and older exchanges send
+/// them along with items.
+const LARGEST: usize = 40 << 20;
 
 /// An open socket.
 pub(crate) struct Socket {

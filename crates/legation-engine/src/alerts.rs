@@ -3,6 +3,7 @@
 
 mod command;
 mod keeper;
+mod notes;
 mod queue;
 mod recipients;
 mod webhook;
@@ -13,7 +14,8 @@ use crate::exchange::{Error, Exchange};
 use crate::receipt::Notary;
 use command::Command;
 use keeper::Keeper;
-use legation_exchange::{Alert, Alerts};
+use legation_exchange::{Alert, Alerts, State};
+use notes::Notes;
 use queue::Fate;
 use recipients::{Recipients, Whom};
 use std::path::PathBuf;
@@ -62,7 +64,7 @@ struct Book {
 impl Desk {
     pub(crate) fn new(realm: &str, settings: &AlertSettings, size: u64) -> Desk {
         let mut recipients = Recipients::default();
-        recipients.appoint(settings.recipients(), None);
+        recipients.appoint(settings.recipients(), None, &[]);
         Desk {
             realm: realm.to_owned(),
             start: instant(),
@@ -74,38 +76,57 @@ impl Desk {
         }
     }
 
-    /// Lists what is open since before the start. Those who are told have been told of it, if it is known how far they
-    /// were.
-    fn list(&self, open: Vec<Alert>, is_known: bool) {
+    /// Lists what is open since before the start, and lets those who are told go on from where they were.
+    fn go_on(&self, open: &[Alert], notes: &Notes, since: u64) {
         let Book { alerts, recipients } = &mut *self.book();
         for alert in open {
-            alerts.list(Alert { realm: self.realm.clone(), ..alert });
+            alerts.list(alert.clone());
         }
-        if is_known {
-            recipients.leave_out(alerts.last());
-        }
+        recipients.go_on(notes, open, since, alerts.last());
     }
 
     /// Takes in an alert that was raised before the start, and may have been told then.
     fn raise_again(&self, alert: Alert) {
-        self.book().alerts.unlist(&alert.id);
-        self.raise(Alert { again: true, ..alert });
+        self.book().recipients.raise_again(&Alert { again: true, realm: self.realm.clone(), ..alert });
+        self.over.send_modify(|_| ());
+    }
+
+    /// All that was raised before the start was raised again.
+    fn catch_up(&self) {
+        self.book().recipients.catch_up();
+        self.over.send_modify(|_| ());
+    }
+
+    /// What people have to deal with still.
+    fn open(&self, state: &State) -> Vec<Alert> {
+        let open = Alert::still_open(state).into_iter();
+        open.map(|alert| Alert { realm: self.realm.clone(), ..alert }).collect()
     }
 
     /// Takes an alert in.
     pub(crate) fn raise(&self, alert: Alert) {
-        let alert = Alert { realm: self.realm.clone(), ..alert };
-        tracing::debug!(kind = alert.kind.as_str(), position = alert.position, "alert: {}", alert.text);
-        self.book().alerts.raise(alert, self.start.elapsed());
+        self.put(&mut self.book(), alert);
         self.over.send_modify(|_| ());
     }
 
-    /// Takes in what a commit raised, and that the record has so many entries.
+    /// Takes in what a commit raised, and that the record has so many entries: both at once for those who tell and note.
     pub(crate) fn committed(&self, alerts: Vec<Alert>, size: u64) {
+        if alerts.is_empty() {
+            return self.seen.store(size, Ordering::Release);
+        }
+        let mut book = self.book();
         for alert in alerts {
-            self.raise(alert);
+            self.put(&mut book, alert);
         }
         self.seen.store(size, Ordering::Release);
+        drop(book);
+        self.over.send_modify(|_| ());
+    }
+
+    fn put(&self, book: &mut Book, alert: Alert) {
+        let alert = Alert { realm: self.realm.clone(), ..alert };
+        tracing::debug!(kind = alert.kind.as_str(), position = alert.position, "alert: {}", alert.text);
+        book.alerts.raise(alert, self.start.elapsed());
     }
 
     /// Nothing will be raised any more.
@@ -152,17 +173,16 @@ impl Desk {
         self.progress.notify_one();
     }
 
-    /// The first entry that raised something somebody has not been told; the next to come if all were told.
-    fn untold(&self) -> u64 {
-        // What is committed meanwhile is looked at again after a start, at worst.
-        let seen = self.seen.load(Ordering::Acquire);
+    /// How far everybody was told.
+    fn notes(&self) -> Notes {
         let book = self.book();
-        book.recipients.untold(&book.alerts).map_or(seen, |first| first.min(seen))
+        book.recipients.notes(&book.alerts, self.seen.load(Ordering::Acquire))
     }
 
-    /// Whether anybody is told.
-    fn has_somebody(&self) -> bool {
-        !self.book().recipients.is_empty()
+    /// Waits until nobody tells any more, now that all is over.
+    async fn rest(&self) {
+        let mut tellers = std::mem::take(&mut *self.tellers.lock().unwrap_or_else(PoisonError::into_inner));
+        while tellers.join_next().await.is_some() {}
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -173,9 +193,8 @@ impl Desk {
 /// Starts telling. What is given back ends when the last is noted. Must be called within a runtime.
 pub(crate) fn tell(exchange: &Exchange, settings: AlertSettings, data: PathBuf) -> mpsc::Receiver<()> {
     let desk = Arc::clone(&exchange.alerts);
-    desk.list(Alert::still_open(&exchange.state()), Keeper::file(&data).exists());
+    let keeper = Keeper::starting(Arc::clone(&desk), &exchange.state(), exchange.reader.clone(), data);
     desk.let_tell(&exchange.notary, settings);
-    let keeper = Keeper::new(desk, exchange.reader.clone(), data);
     let (end, ended) = mpsc::channel();
     drop(tokio::spawn(async move {
         keeper.run().await;
@@ -206,15 +225,15 @@ impl Desk {
 
 impl Exchange {
     /// Tells others from now on. Who was told before and still is goes on where it was; who is new is told what
-    /// comes. Must be called within a runtime.
+    /// is open and what comes. Must be called within a runtime.
     pub fn set_alerts(&self, settings: AlertSettings) {
         let desk = &self.alerts;
         // Nobody tells while it is settled who is told.
         desk.tellers.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
-        {
-            let Book { alerts, recipients } = &mut *desk.book();
-            recipients.appoint(settings.recipients(), alerts.last());
-        }
+        // In this order: what is raised meanwhile is told twice rather than not at all.
+        let after = desk.book().alerts.last();
+        let open = desk.open(&self.state());
+        desk.book().recipients.appoint(settings.recipients(), after, &open);
         desk.let_tell(&self.notary, settings);
     }
 

@@ -110,7 +110,8 @@ impl Clearer {
                     RETRY
                 }
             };
-            if runtime.block_on(self.wait(pause)).is_err() {
+            // Whoever waits by a clock that has stopped with the rest breaks.
+            if self.still_wanted().is_err() || runtime.block_on(self.wait(pause)).is_err() {
                 return;
             }
         }

@@ -6,6 +6,7 @@ use crate::arrivals::Arrivals;
 use crate::clock::Clock;
 use crate::exchange::Head;
 use crate::ledger::{Batch, Begun, Ledger};
+use crate::outgoing::Outgoing;
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
 use crate::syncing::Syncing;
@@ -58,6 +59,7 @@ pub(crate) struct Decider {
     pub(crate) ledger: Ledger,
     pub(crate) head: watch::Sender<Head>,
     pub(crate) notary: Arc<Notary>,
+    pub(crate) outgoing: Arc<Outgoing>,
     pub(crate) signed: u64,
     pub(crate) signed_at: Instant,
     pub(crate) stats: Arc<Stats>,
@@ -238,6 +240,7 @@ impl Decider {
         }
         self.stats.alive(full);
         let answered_at = instant();
+        self.outgoing.let_go(answered_at);
         let batch = fresh.map(|fresh| Arc::new(Answered::new(fresh)));
         let asked = self.desk.asked.drain(..verdicts.len().min(self.desk.asked.len()));
         // The first comes last: whoever waits for several answers in their order is woken once they are all there.

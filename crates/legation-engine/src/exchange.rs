@@ -11,6 +11,7 @@ use crate::index::Indexed;
 use crate::judge::Court;
 use crate::limiter::{Limiter, Rate};
 use crate::look::{Look, look};
+use crate::outgoing::Outgoing;
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Source, Tallies};
 use crate::retention::Shelf;
@@ -244,6 +245,8 @@ pub struct Exchange {
     pub(crate) tallies: Arc<Tallies>,
     pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) notary: Arc<Notary>,
+    /// Reads messages for those they were routed to.
+    pub(crate) outgoing: Arc<Outgoing>,
     pub(crate) stats: Arc<Stats>,
     pub(crate) vault: Arc<Vault>,
     pub(crate) shelf: Arc<Mutex<Shelf>>,

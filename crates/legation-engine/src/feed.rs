@@ -4,6 +4,7 @@
 use crate::arrivals::Place;
 use crate::exchange::{Error, Exchange};
 use crate::mailbox::Delivery;
+use crate::outgoing::Receipts;
 use crate::standing::Standing;
 use legation_protocol::{Code, Rejection};
 use std::pin::pin;
@@ -22,6 +23,7 @@ pub struct Feed {
     since: Option<u64>,
     standing: Standing,
     after: Option<u64>,
+    receipts: Receipts,
 }
 
 /// Why a feed gives no more.
@@ -36,7 +38,8 @@ pub enum End {
 }
 
 impl Exchange {
-    /// Takes from an agent's mailbox what lies beyond `after`, in place of whoever did so before.
+    /// Takes from an agent's mailbox what lies beyond `after`, in place of whoever did so before. Receipts that are too
+    /// large for a header are left out, since each of very many would get one that names them all.
     pub fn consume(&self, agent: &str, after: Option<u64>, standing: Standing) -> Feed {
         Feed {
             place: self.arrivals.take_turn(agent),
@@ -45,11 +48,18 @@ impl Exchange {
             agent: agent.to_owned(),
             standing,
             after,
+            receipts: Receipts::Small,
         }
     }
 }
 
 impl Feed {
+    /// The same with all receipts.
+    #[must_use]
+    pub fn with_receipts(self) -> Feed {
+        Feed { receipts: Receipts::All, ..self }
+    }
+
     /// The next messages, oldest first; waits until there are some. What was given is not acknowledged by
     /// that. Nothing is lost when this is dropped while it waits.
     pub async fn next(&mut self) -> Result<Vec<Delivery>, End> {
@@ -58,7 +68,8 @@ impl Feed {
             // From here on a bell is heard, so that nothing arrives between looking and waiting.
             rings.as_mut().enable();
             self.check()?;
-            let found = self.exchange.first_of(&self.agent, self.after, PAGE, ENOUGH).map_err(End::Failed)?;
+            let found = self.exchange.first_of(&self.agent, self.after, PAGE, ENOUGH, self.receipts);
+            let found = found.map_err(End::Failed)?;
             if let Some(last) = found.last() {
                 self.after = Some(last.position);
                 return Ok(found);

@@ -2,13 +2,11 @@
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
-use crate::receipt::Notary;
-use crate::transport;
-use legation_exchange::record::Receipt;
+use crate::outgoing::Receipts;
+use crate::receipt::Receipted;
 use legation_exchange::rules::Ruled;
-use legation_exchange::{Accepted, Agent, Effect, Epoch, Mailbox, Moment, PRINCIPALS};
+use legation_exchange::{Agent, Epoch, Mailbox, Moment, PRINCIPALS};
 use legation_protocol::Format;
-use legation_store::Reader;
 
 /// A message in a mailbox.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +22,7 @@ pub struct Delivery {
     /// SHA-256 of its canonical form.
     pub digest: String,
     /// That it was taken, signed by the exchange.
-    pub receipt: Receipt,
+    pub receipt: Receipted,
     /// The trace it was sent in.
     pub trace: Option<String>,
     /// The epoch the position is counted in: the record's newest.
@@ -48,34 +46,41 @@ impl Exchange {
     /// What waits for an agent beyond `after`, at most `limit` messages. Listing never acknowledges, and
     /// takes nobody's turn.
     pub fn inbox(&self, agent: &str, after: Option<u64>, limit: usize) -> Result<Vec<Delivery>, Error> {
-        self.first_of(agent, after, limit, usize::MAX)
+        self.first_of(agent, after, limit, usize::MAX, Receipts::All)
     }
 
     /// The same with the most urgent first, until it comes to so many bytes. There is nothing beyond: what
     /// comes next is known once these are acknowledged.
     pub fn urgent(&self, agent: &str, limit: usize, enough: usize) -> Result<Vec<Delivery>, Error> {
         let items = self.state().by_urgency(agent, now());
-        self.fetched(items.into_iter().take(limit).map(|item| (item.position, item.message)), enough)
+        let listed = items.into_iter().take(limit).map(|item| (item.position, item.message));
+        self.fetched(listed, enough, Receipts::All)
     }
 
-    /// The same, until it comes to so many bytes.
+    /// The first of it, until it comes to so many bytes, with these receipts.
     pub(crate) fn first_of(
         &self,
         agent: &str,
         after: Option<u64>,
         limit: usize,
         enough: usize,
+        receipts: Receipts,
     ) -> Result<Vec<Delivery>, Error> {
-        self.fetched(self.listed(agent, after, limit).into_iter(), enough)
+        self.fetched(self.listed(agent, after, limit).into_iter(), enough, receipts)
     }
 
-    fn fetched(&self, listed: impl Iterator<Item = (u64, u64)>, enough: usize) -> Result<Vec<Delivery>, Error> {
+    fn fetched(
+        &self,
+        listed: impl Iterator<Item = (u64, u64)>,
+        enough: usize,
+        receipts: Receipts,
+    ) -> Result<Vec<Delivery>, Error> {
         let (mut page, mut bytes) = (Vec::new(), 0);
         for (position, message) in listed {
             if bytes >= enough {
                 break;
             }
-            let Some(delivery) = self.delivery(position, message)? else { continue };
+            let Some(delivery) = self.delivery(position, message, receipts)? else { continue };
             // The receipt of what many were sent names all of them.
             bytes += delivery.bytes.len() + delivery.receipt.weight();
             page.push(delivery);
@@ -118,25 +123,10 @@ impl Exchange {
     }
 
     /// Nothing if it was erased since it was listed.
-    fn delivery(&self, position: u64, message: u64) -> Result<Option<Delivery>, Error> {
+    fn delivery(&self, position: u64, message: u64, receipts: Receipts) -> Result<Option<Delivery>, Error> {
         if self.is_erased(message) {
             return Ok(None);
         }
-        deliver(&self.reader, &self.notary, position, message).map(Some)
+        self.outgoing.deliver(position, message, receipts).map(Some)
     }
-}
-
-/// The message in an entry, as it goes to whoever it was routed to at a position.
-pub(crate) fn deliver(reader: &Reader, notary: &Notary, position: u64, message: u64) -> Result<Delivery, Error> {
-    let frame = reader.read(message).map_err(Error::Record)?.ok_or(Error::Entry { position: message })?;
-    let receipt = notary.again(&frame)?;
-    let effect = Effect::read(&frame.effect).map_err(|_| Error::Entry { position: message })?;
-    let (Effect::Accepted(accepted), Some(body)) = (effect, frame.body.into_here()) else {
-        return Err(Error::Entry { position: message });
-    };
-    let received_at = Moment::from_micros(frame.at);
-    let Accepted { dialect, digest, trace, ruled, .. } = accepted;
-    transport::sent(dialect, &body);
-    let (bytes, epoch) = (body.into(), notary.epoch());
-    Ok(Delivery { position, dialect, bytes, received_at, digest, receipt, trace, epoch, ruled })
 }

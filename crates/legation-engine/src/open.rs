@@ -15,6 +15,7 @@ use crate::index;
 use crate::judge::{Court, JudgeSettings};
 use crate::ledger::Ledger;
 use crate::limiter::{Limiter, Rate};
+use crate::outgoing::Outgoing;
 use crate::push;
 use crate::receipt::Notary;
 use crate::refusals::{self, Tallies};
@@ -139,6 +140,7 @@ impl Exchange {
         let (policies, policy) = watch::channel(policy);
         let (reader, committed) = (ledger.reader(), ledger.committed());
         let notary = Arc::new(Notary::new(realm, ledger.committed(), key, reader.clone()));
+        let outgoing = Arc::new(Outgoing::new(reader.clone(), Arc::clone(&notary)));
         let (head, heads) = watch::channel(first_head(&ledger, &notary));
         let (jobs, queue) = mpsc::channel::<Job>(QUEUE);
         let (public, rewriter, runtime) = (notary.public(), ledger.rewriter(), Handle::current());
@@ -157,6 +159,7 @@ impl Exchange {
             ledger,
             head,
             notary: Arc::clone(&notary),
+            outgoing: Arc::clone(&outgoing),
             signed: heads.borrow().size,
             signed_at: instant(),
             stats: Arc::clone(&stats),
@@ -184,6 +187,7 @@ impl Exchange {
             tallies,
             arrivals,
             notary,
+            outgoing,
             stats,
             vault,
             pace,

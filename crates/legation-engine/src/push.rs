@@ -11,11 +11,10 @@ use crate::clock::Wall;
 use crate::decider::Job;
 use crate::exchange::{Error, Exchange};
 use crate::look::{Look, look};
-use crate::receipt::Notary;
+use crate::outgoing::Outgoing;
 use crate::stats::Stats;
 use legation_exchange::{Pushing, Registration, State, Who};
 use legation_protocol::{Code, Rejection};
-use legation_store::Reader;
 use runner::Runner;
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -28,8 +27,7 @@ use tokio::task::AbortHandle;
 pub(crate) struct Outlet {
     pub(crate) carrier: Seat,
     pub(crate) committed: Arc<RwLock<State>>,
-    pub(crate) reader: Reader,
-    pub(crate) notary: Arc<Notary>,
+    pub(crate) outgoing: Arc<Outgoing>,
     pub(crate) arrivals: Arc<Arrivals>,
     pub(crate) stats: Arc<Stats>,
     pub(crate) jobs: mpsc::WeakSender<Job>,
@@ -94,8 +92,7 @@ impl Exchange {
         Some(Outlet {
             carrier: self.carrier.clone()?,
             committed: Arc::clone(&self.committed),
-            reader: self.reader.clone(),
-            notary: Arc::clone(&self.notary),
+            outgoing: Arc::clone(&self.outgoing),
             arrivals: Arc::clone(&self.arrivals),
             stats: Arc::clone(&self.stats),
             jobs: self.jobs.downgrade(),

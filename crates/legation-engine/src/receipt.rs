@@ -14,6 +14,61 @@ use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
+/// The largest receipt that goes along with a message to one of those who take what comes: what all servers and clients
+/// take in a header. It quotes everybody the message went to, so that what goes to very many would be theirs squared.
+pub const RECEIPT_MAX: usize = 6 << 10;
+
+/// That a message was taken, signed by the exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receipted {
+    /// The receipt.
+    Here(Box<Receipt>),
+    /// It is too large to go along, and is told with the message in this entry.
+    At(u64),
+}
+
+impl From<Receipt> for Receipted {
+    fn from(receipt: Receipt) -> Receipted {
+        Receipted::Here(Box::new(receipt))
+    }
+}
+
+impl Receipted {
+    /// The same, or where it is, if it is too large.
+    pub(crate) fn if_small(self) -> Receipted {
+        match self {
+            Receipted::Here(receipt) if is_large(&receipt) => Receipted::At(receipt.position()),
+            Receipted::Here(_) | Receipted::At(_) => self,
+        }
+    }
+
+    /// Where it is to be had: a path at the exchange, for those who got the message. None where it is here.
+    pub fn path(&self) -> Option<String> {
+        match self {
+            Receipted::Here(_) => None,
+            Receipted::At(message) => Some(receipt_at(*message)),
+        }
+    }
+
+    /// About as many bytes as its JSON form has.
+    pub fn weight(&self) -> usize {
+        match self {
+            Receipted::Here(receipt) => receipt.weight(),
+            Receipted::At(_) => 0,
+        }
+    }
+}
+
+/// Where the receipt of the message in an entry is to be had.
+pub(crate) fn receipt_at(message: u64) -> String {
+    format!("/v1/messages/{message}")
+}
+
+/// Whether it is larger than goes along. What it weighs is at least half of what it has, so most need not be written for it.
+fn is_large(receipt: &Receipt) -> bool {
+    receipt.weight() > RECEIPT_MAX / 2 && receipt.to_json().len() > RECEIPT_MAX
+}
+
 /// What was committed at once, as receipts need it: without the bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fresh {

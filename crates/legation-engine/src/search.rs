@@ -95,11 +95,13 @@ impl Exchange {
     }
 
     /// The message at a position, or with an id, or with a digest. A number is a position first, and an id where
-    /// no message lies there; with a sender beside it, an id only.
+    /// no message lies there; with a sender beside it, an id only. By its position also one is found that waits for
+    /// whoever asks, though it went to another of the name or found no room at first.
     pub async fn message(&self, key: &str, sender: Option<&str>, who: &Who) -> Result<Lookup, Error> {
         let scope = self.scope(who);
         if let (Ok(position), None) = (key.parse(), sender) {
-            let found = self.entry(position)?.filter(|entry| self.is_seen(entry, &scope));
+            let is_theirs = |entry: &Entry| self.is_seen(entry, &scope) || self.lies_with(entry.position, &scope);
+            let found = self.entry(position)?.filter(is_theirs);
             if let Some(entry) = found {
                 return Ok(Lookup::One(Box::new(entry)));
             }
@@ -278,6 +280,12 @@ impl Exchange {
             }
             Scope::Nothing => false,
         }
+    }
+
+    /// Whether the message in an entry lies in the mailbox of whoever asks.
+    fn lies_with(&self, message: u64, scope: &Scope) -> bool {
+        let Scope::Of { name, .. } = scope else { return false };
+        self.state().mailbox(name).is_some_and(|mailbox| mailbox.after(None).any(|item| item.message == message))
     }
 
     /// An entry of the record.

@@ -53,7 +53,7 @@ pub(crate) fn keyed_id(key: &str) -> String {
     format!("key_{}", hex(&hash))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         for nibble in [byte >> 4, byte & 15] {
             text.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));

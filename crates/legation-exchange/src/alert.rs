@@ -387,11 +387,6 @@ impl Alerts {
         self.number(alert);
     }
 
-    /// Takes one from the list, since it is raised once more.
-    pub fn unlist(&mut self, id: &str) {
-        self.kept.retain(|(_, alert)| alert.id != id);
-    }
-
     /// Lets time pass.
     pub fn pass(&mut self, now: Duration) {
         let over = self.close.iter().filter(|(_, close)| close.until <= now).map(|(like, _)| like.clone());

@@ -12,6 +12,7 @@ use crate::person::Person;
 use crate::push::Pushed;
 use crate::record::{Ruling, Words};
 use crate::rules::cap::Judged;
+use crate::rules::vlp::Keys;
 use crate::rules::{Change, Ruled};
 use crate::tool::{Answered, Called};
 use legation_protocol::{Format, Rejection};
@@ -367,6 +368,9 @@ pub struct Accepted {
     /// What the rules made of it.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub ruled: Box<Ruled>,
+    /// What it is found by, if it is of VLP.
+    #[serde(skip)]
+    pub keys: Keys,
 }
 
 impl Accepted {

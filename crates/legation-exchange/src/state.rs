@@ -326,12 +326,8 @@ impl State {
         for (agent, mailbox) in self.mailboxes.iter_mut() {
             for item in mailbox.take_back(|item| item.from != NOBODY && which.covers(item.from, item.message)) {
                 let left = item.expires.micros().saturating_sub(at.micros());
-                self.rules.holds.freeze(
-                    item.message,
-                    Some(agent.to_owned()),
-                    reason,
-                    hold(item.from, item.session, left),
-                );
+                let frozen = hold(item.from, item.session, left);
+                self.rules.holds.freeze(item.message, Some((agent, item.position)), reason, frozen);
             }
         }
     }
@@ -382,7 +378,29 @@ impl State {
         }
     }
 
+    /// Whether one of these positions is where something lay that was taken back, and waits here again or is to.
+    pub(crate) fn was_shown(&self, agent: &str, mut positions: impl Iterator<Item = u64>) -> bool {
+        positions.any(|position| {
+            self.rules.holds.lay_at(agent, position).is_some_and(|message| {
+                let waits = |mailbox: &Mailbox| mailbox.after(None).any(|item| item.message == message);
+                self.rules.holds.goes_to(message, agent) || self.mailbox(agent).is_some_and(waits)
+            })
+        })
+    }
+
+    /// Whoever names the position at which something lay before it was taken back has it, wherever it is now.
+    fn took_back(&mut self, agent: &str, positions: impl Iterator<Item = u64>) {
+        for position in positions {
+            if let Some(message) = self.rules.holds.took(agent, position)
+                && let Some(mailbox) = self.mailboxes.get_mut(agent)
+            {
+                mailbox.take_messages(&|one| one == message);
+            }
+        }
+    }
+
     fn acknowledge(&mut self, acked: &Acked) {
+        self.took_back(&acked.agent, acked.up_to.iter().chain(&acked.positions).copied());
         let Some(mailbox) = self.mailboxes.get_mut(&acked.agent) else { return };
         if let Some(position) = acked.up_to {
             mailbox.take_up_to(position);
@@ -396,6 +414,7 @@ impl State {
 
     /// What was brought is acknowledged; what was given up waits, and may go once more.
     fn pushed(&mut self, pushed: &Pushed) {
+        self.took_back(&pushed.agent, pushed.delivered.iter().map(|tried| tried.position));
         let Some(mailbox) = self.mailboxes.get_mut(&pushed.agent) else { return };
         let positions = |tries: &[crate::push::Try]| tries.iter().map(|tried| tried.position).collect::<Vec<_>>();
         mailbox.go_again(&pushed.again);

@@ -12,7 +12,7 @@ use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Delivery, Error, Feed, members};
+use legation_engine::{Delivery, Error, Feed, Receipted, members};
 use legation_exchange::record::Receipt;
 use legation_exchange::rules::Finding;
 use legation_exchange::{Epoch, PRINCIPALS, Verdict};
@@ -131,7 +131,11 @@ pub(crate) struct Item<'d> {
     message: &'d RawValue,
     received_at: String,
     digest: &'d str,
-    receipt: &'d Receipt,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<&'d Receipt>,
+    /// Where it is, if it is too large for what is streamed. A listing has all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt_at: Option<String>,
     /// How its safety is judged, and what rules found.
     level: Option<Level>,
     findings: &'d [Finding],
@@ -153,7 +157,11 @@ impl<'d> Item<'d> {
             message,
             received_at: received_at.to_string(),
             digest,
-            receipt,
+            receipt: match receipt {
+                Receipted::Here(receipt) => Some(receipt),
+                Receipted::At(_) => None,
+            },
+            receipt_at: receipt.path(),
             level: ruled.level,
             findings: &ruled.findings,
             metrics: ruled.metrics,
@@ -200,7 +208,7 @@ async fn first(shared: &Arc<Shared>, id: &str, wanted: &Wanted, brought: Brought
         (0, Order::Position) => Ok(shared.exchange.inbox(id, wanted.after, wanted.limit.min(PAGE))?),
         (0, Order::Priority) => Ok(Vec::new()),
         (wait, Order::Position | Order::Priority) => {
-            let feed = shared.exchange.consume(id, wanted.after, brought.taking(shared, id)?);
+            let feed = shared.exchange.consume(id, wanted.after, brought.taking(shared, id)?).with_receipts();
             tokio::select! {
                 found = waited(feed, Duration::from_secs(wait)) => found,
                 () = shared.stopping.cancelled() => Ok(Vec::new()),

@@ -260,10 +260,11 @@ fn unknown() -> Refusal {
 }
 
 impl Found {
-    /// Whether its sender asks, or one it went to.
+    /// Whether its sender asks, or one it went to; or a person who speaks as one of them.
     fn is_partys(&self) -> bool {
-        let Accepted { sender, to, .. } = &self.accepted;
-        matches!(&self.caller.0, Who::Agent(id) if sender == id || to.contains(id))
+        let (Accepted { sender, to, .. }, who) = (&self.accepted, &self.caller.0);
+        // Whoever does not see everything finds nothing else.
+        !who.sees_all() || to.iter().chain([sender]).any(|name| who.is_or_speaks_as(name))
     }
 }
 

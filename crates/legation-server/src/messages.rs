@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use legation_engine::Submission;
+use legation_engine::{RECEIPT_MAX, Submission};
 use legation_exchange::Verdict;
 use legation_exchange::record::Receipt;
 use legation_protocol::Format;
@@ -28,9 +28,6 @@ const POSITION: HeaderName = HeaderName::from_static("legation-position");
 
 /// The header that carries a receipt, in base64.
 const RECEIPT: HeaderName = HeaderName::from_static("legation-receipt");
-/// The largest receipt that goes into a header: what all clients take. A message to very many has a
-/// larger one, which the mailbox and `/v1/messages` give.
-const RECEIPT_MAX: usize = 6 << 10;
 
 /// What waits for somebody's word.
 const HELD: &str = "held";
@@ -127,6 +124,7 @@ pub(crate) async fn vcp(
     Ok(response)
 }
 
+/// A message to very many has a larger one, which the mailbox and `/v1/messages` give.
 fn in_header(receipt: &Receipt) -> Option<HeaderValue> {
     let text = receipt.to_json();
     if text.len() > RECEIPT_MAX {

@@ -112,6 +112,9 @@ impl From<Error> for Refusal {
         if let Error::Behind { position } = error {
             return Refusal::because(Code::Busy, format!("the index has not come to position {position} yet"));
         }
+        if let Error::Overtaken { .. } = error {
+            return Refusal::because(Code::Busy, error.to_string());
+        }
         tracing::error!(error = %chain(&error), "a request failed");
         Refusal::because(Code::Busy, "the exchange cannot do this now; its log says why")
     }
@@ -140,5 +143,18 @@ impl IntoResponse for Refusal {
             response.extensions_mut().insert(unrecorded);
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Refusal;
+    use legation_engine::Error;
+
+    #[test]
+    fn whoever_takes_a_copy_that_an_erase_overtook_is_told_to_begin_again() {
+        let told = serde_json::to_value(Refusal::from(Error::Overtaken { position: 7 }).body()).unwrap();
+        assert_eq!((&told["error"], &told["retryable"]), (&"busy".into(), &true.into()));
+        assert!(told["message"].as_str().unwrap().contains("begin the copy again"), "{told}");
     }
 }

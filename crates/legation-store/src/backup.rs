@@ -7,7 +7,6 @@ mod unpack;
 pub use pack::{Ready, Target, pack};
 pub use unpack::{is_empty_or_absent, unpack};
 
-use crate::cursor::Cursor;
 use crate::decode;
 use crate::error::Error;
 use crate::format::{BATCH_HEAD, SEGMENT_HEAD, format_file, segment_first, segment_name};
@@ -114,7 +113,8 @@ fn numbered(name: &str, ending: &str) -> Option<u64> {
 /// Where the batch ends after which there are `size` entries.
 fn end(segment: &Segment, size: u64) -> Result<u64, Error> {
     let Some(last) = size.checked_sub(1) else { return Ok(SEGMENT_HEAD as u64) };
-    let mut cursor = Cursor::open(&segment.path, segment.batch_near(last)?, 4 << 10)?;
+    // By the file that is held: another may have come under its name, and not be known yet.
+    let mut cursor = segment.cursor(segment.batch_near(last)?, 4 << 10)?;
     loop {
         let offset = cursor.offset();
         let damaged = |what: &str| Error::damaged(&segment.path, offset, what);

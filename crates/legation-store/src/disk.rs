@@ -13,6 +13,11 @@ pub trait Disk: Debug + Send + Sync {
         file.write_all_at(bytes, offset)
     }
 
+    /// A file to be written past the page cache, by whole pages, where the system can do that.
+    fn past_cache(&self, path: &Path) -> Option<File> {
+        past_cache(path)
+    }
+
     /// Makes what was written to the file durable.
     fn sync(&self, file: &File) -> io::Result<()> {
         file.sync_data()
@@ -40,3 +45,15 @@ pub trait Disk: Debug + Send + Sync {
 pub struct Direct;
 
 impl Disk for Direct {}
+
+#[cfg(target_os = "linux")]
+fn past_cache(path: &Path) -> Option<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = i32::try_from(rustix::fs::OFlags::DIRECT.bits()).ok()?;
+    fs::OpenOptions::new().write(true).custom_flags(flags).open(path).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn past_cache(_path: &Path) -> Option<File> {
+    None
+}

@@ -60,7 +60,7 @@ pub enum Error {
         mode: u32,
     },
     /// Others can read a secret that is no ring.
-    #[error("{} can be read by others (mode {mode:o}): `chmod 600 {}`, and replace it if others may have read it", file.display(), file.display())]
+    #[error("{} can be read by others (mode {mode:o}): `chmod 600 {}`; they may have read it", file.display(), file.display())]
     Exposed {
         /// The secret.
         file: PathBuf,

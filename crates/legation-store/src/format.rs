@@ -41,8 +41,15 @@ pub const EFFECT_MAX: usize = 16 << 20;
 pub const BODY_MAX: usize = 16 << 20;
 /// Most bytes of a batch's frames.
 pub const BATCH_MAX: usize = 256 << 20;
+/// Bytes of a page of memory, and a multiple of what disks are written by.
+pub(crate) const PAGE: usize = 4096;
 /// Bytes of a node in the tree's file.
 pub(crate) const NODE: u64 = 32;
+
+/// The end of the page in which a batch ends, in a segment of this size: what is behind the batch is written with it, zeros.
+pub(crate) fn page_end(end: u64, size: u64) -> u64 {
+    end.next_multiple_of(PAGE as u64).min(size).max(end)
+}
 
 /// How many bytes of a batch an entry takes.
 pub fn bytes_of(frame: &Frame) -> usize {

@@ -36,7 +36,7 @@ impl Ring {
         if !found.list().is_empty() {
             return Ok(found);
         }
-        let wanted = wanted(record)?;
+        let wanted = Ring::wanted(record)?;
         if !wanted.is_empty() {
             return Err(Error::KeysLost { file: file.to_owned(), wanted });
         }
@@ -45,6 +45,20 @@ impl Ring {
         // Whoever comes second takes what the first one made.
         files::create_new(file, written(std::slice::from_ref(&key)).as_bytes(), 0o600)?;
         Ring::read(file)
+    }
+
+    /// The keys that what lies in a record's directory was sealed with.
+    pub fn wanted(record: &Path) -> Result<Vec<u32>, Error> {
+        let log = format::log_dir(record);
+        let mut wanted = BTreeSet::new();
+        if log.is_dir() {
+            for (first, path) in segment::list(&log)? {
+                wanted.extend(segment::Segment::open(path, first)?.head.form.key());
+            }
+        }
+        wanted.extend(snapshots::keys_in(record)?);
+        wanted.extend(safe::keys_in(record)?);
+        Ok(wanted.into_iter().collect())
     }
 
     /// Reads a ring; one that is not there has no keys.
@@ -66,6 +80,17 @@ impl Ring {
         if !keys.is_sorted_by(|newer, older| newer.id() > older.id()) {
             return Err(Error::Ring { file: file.to_owned(), line: 1 });
         }
+        Ok(Ring::of(Some(file), keys))
+    }
+
+    /// This ring with the keys as well that came into its file since it was read. None is forgotten: what was opened
+    /// before may be sealed with a key that has left the file.
+    pub(crate) fn renewed(&self) -> Result<Ring, Error> {
+        let mut keys = self.list();
+        let Some(file) = self.file.as_deref() else { return Ok(Ring::of(None, keys)) };
+        let found = Ring::read(file)?.list();
+        keys.extend(found.into_iter().filter(|key| self.key(key.id()).is_none()));
+        keys.sort_by_key(|key| std::cmp::Reverse(key.id()));
         Ok(Ring::of(Some(file), keys))
     }
 
@@ -137,26 +162,15 @@ impl Ring {
     }
 
     fn write(&self, keys: &[Arc<Key>]) -> Result<(), Error> {
-        self.file.as_deref().map_or(Ok(()), |file| files::atomic_write(file, written(keys).as_bytes(), 0o600))
+        let Some(file) = self.file.as_deref() else { return Ok(()) };
+        // With the directory lost, memory has the only keys: they go to the disk again all the same.
+        files::create_dir(file.parent().unwrap_or(Path::new(".")))?;
+        files::atomic_write(file, written(keys).as_bytes(), 0o600)
     }
 
     fn keys(&self) -> std::sync::RwLockReadGuard<'_, Vec<Arc<Key>>> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The keys that what lies in a record's directory was sealed with.
-fn wanted(record: &Path) -> Result<Vec<u32>, Error> {
-    let log = format::log_dir(record);
-    let mut wanted = BTreeSet::new();
-    if log.is_dir() {
-        for (first, path) in segment::list(&log)? {
-            wanted.extend(segment::Segment::open(path, first)?.head.form.key());
-        }
-    }
-    wanted.extend(snapshots::keys_in(record)?);
-    wanted.extend(safe::keys_in(record)?);
-    Ok(wanted.into_iter().collect())
 }
 
 fn fresh(id: u32, now: Moment, file: &Path) -> Result<Arc<Key>, Error> {

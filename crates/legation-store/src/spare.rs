@@ -1,9 +1,10 @@
 //! The next segment, made ahead on a thread of its own: zeros written once, so that a commit
-//! changes no metadata and its fdatasync is one write to the disk.
+//! changes no metadata and its fdatasync is one write to the disk. They go past the page cache where that can be:
+//! nobody reads them, and what is written over them fills its pages itself.
 
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::format::log_dir;
+use crate::format::{PAGE, log_dir};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -120,7 +121,7 @@ impl Drop for Spare {
 
 fn zeros(path: PathBuf, size: u64, disk: &dyn Disk, told: &Told) -> io::Result<Zeros> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&path)?;
-    let filled = check_room(&path, size, disk).and_then(|()| fill(&file, size, disk, told));
+    let filled = check_room(&path, size, disk).and_then(|()| fill(&path, &file, size, disk, told));
     if let Err(error) = filled {
         drop(file);
         // The room it took is wanted back at once.
@@ -137,16 +138,27 @@ fn check_room(path: &Path, size: u64, disk: &dyn Disk) -> io::Result<()> {
     if room.is_ok_and(|room| room < size) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
 }
 
-fn fill(file: &File, size: u64, disk: &dyn Disk, told: &Told) -> io::Result<()> {
-    let block = vec![0; PORTION.min(usize::try_from(size).unwrap_or(PORTION))];
+fn fill(path: &Path, file: &File, size: u64, disk: &dyn Disk, told: &Told) -> io::Result<()> {
+    let room = vec![0; PORTION.min(usize::try_from(size).unwrap_or(PORTION)) + PAGE];
+    // Past the cache, memory is written by whole pages that begin where pages do.
+    let block = room.get(room.as_ptr().align_offset(PAGE)..).unwrap_or_default();
+    let mut direct = disk.past_cache(path);
     let mut at = 0;
     while at < size {
         if told.stop.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let left = usize::try_from(size - at).unwrap_or(PORTION);
-        let part = block.get(..left.min(block.len())).unwrap_or_default();
-        disk.write_at(file, part, at)?;
+        let part = block.get(..left.min(PORTION)).unwrap_or_default();
+        match direct.as_ref().map(|direct| disk.write_at(direct, part, at)) {
+            // It can, but not so.
+            Some(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => {
+                direct = None;
+                disk.write_at(file, part, at)?;
+            }
+            Some(done) => done?,
+            None => disk.write_at(file, part, at)?,
+        }
         disk.sync(file)?;
         at += part.len() as u64;
         if !told.hurry.load(Ordering::Relaxed) {

@@ -116,8 +116,14 @@ impl Model {
                 self.come_to_pass(asked, released.message)?;
             }
             Effect::Resent(resent) => self.resend(position, resent)?,
-            Effect::Acked(read) => self.mail.acked(read),
-            Effect::Pushed(pushed) => self.mail.pushed(position, pushed)?,
+            Effect::Acked(read) => {
+                self.took_back(&read.agent, read.up_to.iter().chain(&read.positions).copied());
+                self.mail.acked(read);
+            }
+            Effect::Pushed(pushed) => {
+                self.took_back(&pushed.agent, pushed.delivered.iter().map(|tried| tried.position));
+                self.mail.pushed(position, pushed)?;
+            }
             Effect::Died { agent, positions, .. } => self.bury(position, agent, positions)?,
             Effect::Erased(erased) => self.erase(erased),
             Effect::Called(called) => self.called(asked, position, called, &before)?,

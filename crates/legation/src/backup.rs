@@ -56,11 +56,23 @@ fn stopped(args: &BackupArgs, data: &Path, archive: bool, to: &Path, bar: &Progr
 
 /// A copy of an exchange that runs.
 fn running(args: &BackupArgs, archive: bool, to: &Path, bar: &ProgressBar) -> anyhow::Result<()> {
+    if archive {
+        return fetch(args, to, bar);
+    }
+    let packed = beside(&args.to, ".download");
+    remove(&packed)?;
+    let fetched = fetch(args, &packed, bar);
+    let unpacked = fetched.and_then(|()| Ok(legation_store::backup::unpack(&packed, to, &mut |_| ())?));
+    // Whatever came of it: keys may be in it, and nobody would look for them here.
+    let removed = remove(&packed);
+    unpacked.and(removed)
+}
+
+/// Gets the archive from an exchange, all of it.
+fn fetch(args: &BackupArgs, packed: &Path, bar: &ProgressBar) -> anyhow::Result<()> {
     let wanted = format!(r#"{{"keys":{}}}"#, args.with_keys);
     let remote = Remote::new(&args.remote)?;
-    let packed = if archive { to.to_owned() } else { beside(&args.to, ".download") };
-    remove(&packed)?;
-    let mut file = create(&packed)?;
+    let mut file = create(packed)?;
     let each = |bytes: &[u8]| {
         bar.inc(bytes.len() as u64);
         file.write_all(bytes)
@@ -68,13 +80,7 @@ fn running(args: &BackupArgs, archive: bool, to: &Path, bar: &ProgressBar) -> an
     let parcel = Parcel::json(wanted.as_bytes());
     remote.download("/v1/backup", &parcel, |length| bar.set_length(length), each).context("the copy broke off")?;
     file.sync_all()?;
-    must_be_whole(&packed)?;
-    if !archive {
-        let unpacked = legation_store::backup::unpack(&packed, to, &mut |_| ());
-        remove(&packed)?;
-        unpacked?;
-    }
-    Ok(())
+    must_be_whole(packed)
 }
 
 /// An archive ends with two blocks of zeros; one that broke off does not.
@@ -99,10 +105,23 @@ fn check(args: &BackupArgs, archive: bool, made: &Path) -> anyhow::Result<Option
     }
     let unpacked = beside(&args.to, ".check");
     remove(&unpacked)?;
-    let checked = legation_store::backup::unpack(made, &unpacked, &mut |_| ()).context("the copy does not unpack");
+    let checked = legation_store::backup::unpack(made, &unpacked, &mut |_| ()).map_err(not_unpacked);
     let checked = checked.and_then(|()| copy::check(&unpacked));
-    remove(&unpacked)?;
-    checked.map(Some)
+    let removed = remove(&unpacked);
+    let manifest = checked?;
+    removed.map(|()| Some(manifest))
+}
+
+/// Why an archive did not come out: it is no whole one, or there is no room to see whether it is.
+fn not_unpacked(error: legation_store::Error) -> anyhow::Error {
+    let what = match error {
+        legation_store::Error::Full { .. } => {
+            "no room to check the copy, which is not kept unchecked; make room for it twice, or leave the check out \
+             (--no-verify)"
+        }
+        _ => "the copy does not unpack",
+    };
+    anyhow::Error::new(error).context(what)
 }
 
 fn tell(args: &BackupArgs, manifest: Option<&Manifest>) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use crate::places;
 use crate::validate::{escaped, shown};
 use anyhow::Context as _;
 pub(crate) use legation_client::encoded;
-use legation_client::{Builder, Call, Client, Error};
+use legation_client::{Builder, Call, Client, Download, Error};
 use legation_protocol::sign::SecretKey;
 use serde_json::Value;
 use std::fs;
@@ -18,6 +18,9 @@ use zeroize::Zeroizing;
 
 /// How long an answer may take: whoever sees nothing come can end it.
 const PATIENCE: Duration = Duration::from_hours(1);
+/// How often something large is asked for again that cannot begin now, and how long is waited for that at most.
+const AGAIN: u32 = 3;
+const SHORTLY: Duration = Duration::from_secs(5);
 
 /// No exchange answers there.
 #[derive(Debug)]
@@ -162,7 +165,7 @@ impl Remote {
     ) -> anyhow::Result<()> {
         self.wait(async {
             let call = call_for("POST", path, parcel)?;
-            let mut download = self.client.download(call).await.map_err(|error| self.told(error))?;
+            let mut download = self.begun(call).await.map_err(|error| self.told(error))?;
             let length = download.headers().get("legation-backup-bytes").and_then(|length| length.to_str().ok());
             begun(length.and_then(|length| length.parse().ok()).unwrap_or(0));
             // It was there, and took the call: what ended the answer is in its log, or on the way.
@@ -173,6 +176,22 @@ impl Remote {
             }
             Ok(())
         })
+    }
+
+    /// The beginning of something large. Of what the exchange cannot begin just now nothing has come: it is asked for
+    /// again, where that is not to wait for long.
+    async fn begun(&self, call: Call) -> Result<Download, Error> {
+        let mut left = AGAIN;
+        loop {
+            let begun = self.client.download(call.clone()).await;
+            let Err(Error::Refused(refused)) = &begun else { return begun };
+            let pause = refused.retry_after.unwrap_or(Duration::from_secs(1));
+            if left == 0 || !refused.is_retryable() || pause > SHORTLY {
+                return begun;
+            }
+            left -= 1;
+            tokio::time::sleep(pause).await;
+        }
     }
 
     /// An error of the client's, as this program tells it.

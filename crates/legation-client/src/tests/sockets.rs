@@ -1,8 +1,9 @@
 //! The mailbox over a WebSocket.
 
-use crate::error::Error;
-use crate::fake::{self, agent_key, ann, item, vcp};
+use crate::error::{Error, ReceiptFault};
+use crate::fake::{self, agent_key, ann, exchange_key, item, receipt, vcp};
 use crate::reader::Transport;
+use crate::verified::{Doubt, Verified};
 use crate::{Client, Incoming};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
@@ -55,6 +56,91 @@ async fn a_socket_that_breaks_is_opened_again_where_it_was_left() {
     });
     deliveries.close().await.unwrap();
     assert!(told.await.unwrap(), "the exchange is told");
+}
+
+/// The same without its receipt, which is there.
+fn framed_without(number: u8, receipt_at: &str) -> Message {
+    let mut frame = item(&vcp(number, "x", &agent_key(1)), u64::from(number));
+    frame.as_object_mut().unwrap().remove("receipt");
+    (frame["type"], frame["receipt_at"]) = ("item".into(), receipt_at.into());
+    Message::text(frame.to_string())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receipt_that_did_not_come_along_is_fetched_before_its_message_is_handed_out() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let of_first = receipt(&vcp(1, "x", &agent_key(1)), 1, &exchange_key());
+    // It cannot be had at first: nobody answers, and then somebody in between does.
+    let told = json!({"position": 1, "verdict": "accepted", "receipt": of_first});
+    let mut answers = vec![None, Some((404, json!({"error": "not_found"}))), Some((200, told))].into_iter();
+    let (client, log) = fake::client(
+        move |asked| match asked.path.as_str() {
+            "/v1/messages/1" => answers.next().expect("asked for as often as it failed, and once more"),
+            path if path.ends_with("/ack") => Some((200, json!({"status": "accepted", "position": 3}))),
+            _ => Some((200, ann(&agent_key(1)))),
+        },
+        Some(sockets),
+    );
+    let (_handled, mut seen) = handling(&client);
+    for attempt in 1..=3 {
+        let (path, mut socket) = opened.recv().await.unwrap();
+        assert_eq!(path, "/vcp/ws?agent=bob", "nothing is passed over");
+        socket.send(framed_without(1, "/v1/messages/1")).await.unwrap();
+        socket.send(framed(2)).await.unwrap();
+        if attempt < 3 {
+            let lost = async { while let Some(Ok(_)) = socket.next().await {} };
+            timeout(Duration::from_mins(1), lost).await.expect("the connection counts as lost");
+            assert!(seen.is_empty() && log.of(&http::Method::POST, "/v1/agents/bob/ack").is_empty());
+            continue;
+        }
+        for want in [1, 2] {
+            let (position, take) = seen.recv().await.unwrap();
+            assert_eq!(position, want, "each once, in their order");
+            take.send(()).unwrap();
+        }
+    }
+    assert_eq!(log.of(&http::Method::GET, "/v1/messages/1").len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receipt_that_was_fetched_is_verified_like_one_that_came_along() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, log) = fake::client(
+        |asked| {
+            let (message, forger) = (vcp(9, "x", &agent_key(1)), agent_key(9));
+            let (own, of_another) = (vcp(2, "x", &agent_key(1)), receipt(&message, 9, &exchange_key()));
+            Some(match asked.path.as_str() {
+                "/v1/messages/1" => (200, json!({"receipt": of_another})),
+                "/v1/messages/2" => (200, json!({"receipt": receipt(&own, 2, &forger)})),
+                "/v1/messages/3" => (200, json!({"gone": {"why": "erased"}})),
+                _ => (200, ann(&agent_key(1))),
+            })
+        },
+        Some(sockets),
+    );
+    let (told, mut withheld) = mpsc::unbounded_channel();
+    let inbox = client.inbox().on_withheld(move |one| told.send((one.position, one.doubt)).unwrap());
+    let mut deliveries = inbox.deliveries().await.unwrap();
+    let (_, mut socket) = opened.recv().await.unwrap();
+    let elsewhere = ["@evil.example/v1/messages/4", "//evil.example/v1/messages/5", "/v1/messages/6 x"];
+    let paths = ["/v1/messages/1", "/v1/messages/2", "/v1/messages/3"].into_iter().chain(elsewhere);
+    for (number, path) in (1..).zip(paths) {
+        socket.send(framed_without(number, path)).await.unwrap();
+    }
+    socket.send(framed(7)).await.unwrap();
+    let incoming = deliveries.next().await.unwrap().unwrap();
+    assert_eq!((incoming.position, incoming.verified), (7, Verified::Signed(agent_key(1).public())));
+    let mut doubts = Vec::new();
+    while let Ok((position, doubt)) = withheld.try_recv() {
+        let Doubt::Receipt(fault) = doubt else { panic!("{doubt:?}") };
+        doubts.push((position, fault));
+    }
+    assert!(matches!(doubts[1], (2, ReceiptFault::Bad(_))), "{doubts:?}");
+    doubts.remove(1);
+    assert_eq!(doubts[0], (1, ReceiptFault::OtherMessage));
+    assert_eq!(doubts[1..], [3, 4, 5, 6].map(|position| (position, ReceiptFault::Absent)));
+    assert_eq!(log.of(&http::Method::GET, "").iter().filter(|asked| asked.path.contains("evil")).count(), 0);
+    assert!(log.of(&http::Method::POST, "").is_empty(), "nothing is acknowledged");
 }
 
 #[tokio::test]

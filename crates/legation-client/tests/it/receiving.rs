@@ -2,7 +2,8 @@
 
 use crate::house::{House, cap};
 use legation_client::protocol::Message;
-use legation_client::{Call, Client, Error, Transport, Verified};
+use legation_client::protocol::vcp::{Context, ContextShare, CreedUri, Envelope};
+use legation_client::{Call, Client, Error, Method, Transport, Verified};
 use legation_server::Limits;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -127,4 +128,67 @@ async fn whoever_falls_behind_gets_all_of_it_once_though_its_socket_is_broken() 
     }
     assert_eq!(seen, sent);
     slow.close().await.unwrap();
+}
+
+/// Where what waits for somebody lies.
+async fn waiting(house: &House, agent: &str) -> Vec<u64> {
+    let operator = Client::builder(house.url()).token(house.operator.clone()).build().unwrap();
+    let listed = operator.call(Call::get(format!("/v1/agents/{agent}/inbox"))).await.unwrap();
+    let listed: serde_json::Value = serde_json::from_slice(&listed.body).unwrap();
+    listed["messages"].as_array().unwrap().iter().map(|item| item["position"].as_u64().unwrap()).collect()
+}
+
+/// The sender is stopped and goes on: what nobody has taken yet goes its way anew.
+async fn stop_and_go(house: &House, sender: &str) {
+    let operator = Client::builder(house.url()).token(house.operator.clone()).build().unwrap();
+    for order in ["suspend", "resume"] {
+        let call = Call::json(Method::POST, format!("/v1/agents/{sender}/{order}"), r#"{"reason":"a look"}"#);
+        operator.call(call).await.unwrap().accepted().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_was_handled_while_its_sender_was_stopped_does_not_come_again() {
+    for transport in [Transport::WebSocket, Transport::LongPoll] {
+        let house = House::open().await;
+        let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
+        let sent = ann.send(cap("ann", "bob", "once")).await.unwrap();
+        let mut deliveries = bob.inbox().transport(transport).deliveries().await.unwrap();
+        let first = deliveries.next().await.unwrap().unwrap();
+        assert_eq!(first.position, sent.position);
+        // It comes at another position before it is done with.
+        stop_and_go(&house, "ann").await;
+        while waiting(&house, "bob").await.first().is_none_or(|position| *position == first.position) {}
+        deliveries.ack(&first).await.unwrap();
+        let last = ann.send(cap("ann", "bob", "last")).await.unwrap();
+        let next = deliveries.next().await.unwrap().unwrap();
+        assert_eq!(next.position, last.position);
+        deliveries.ack(&next).await.unwrap();
+        deliveries.close().await.unwrap();
+        assert_eq!(waiting(&house, "bob").await, Vec::<u64>::new());
+    }
+}
+
+#[tokio::test]
+async fn what_went_to_very_many_is_handled_once_with_its_receipt() {
+    let house = House::open().await;
+    let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
+    for n in 0..40 {
+        house.admit(&format!("worker-{n}-{}", "x".repeat(200))).await;
+    }
+    let creed = CreedUri::parse("creed://creed.space/family.safe.guide@1.2.0").unwrap();
+    let share = ContextShare::new(Context::parse("⏰🌅|📍🏡").unwrap(), creed);
+    let sent = ann.send(Envelope::broadcast(ann.origin().unwrap(), share)).await.unwrap();
+    assert!(sent.receipt.to_json().len() > 6 << 10);
+    let last = ann.send(cap("ann", "bob", "the last")).await.unwrap();
+    let mut deliveries = bob.inbox().transport(Transport::WebSocket).deliveries().await.unwrap();
+    let incoming = deliveries.next().await.unwrap().unwrap();
+    assert_eq!((incoming.position, incoming.receipt.as_deref()), (sent.position, Some(&sent.receipt)));
+    assert_eq!(incoming.verified, Verified::Signed(ann.public_key().unwrap()));
+    deliveries.ack(&incoming).await.unwrap();
+    assert_eq!(deliveries.next().await.unwrap().unwrap().position, last.position);
+    deliveries.close().await.unwrap();
+    let listed: serde_json::Value = bob.call(Call::get("/v1/agents/bob/inbox")).await.unwrap().read().unwrap();
+    let left: Vec<_> = listed["messages"].as_array().unwrap().iter().map(|item| item["position"].as_u64()).collect();
+    assert_eq!(left, [Some(last.position)], "the first is taken out");
 }

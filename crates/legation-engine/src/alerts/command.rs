@@ -57,7 +57,9 @@ pub(super) async fn serve(desk: Arc<Desk>, whom: Whom, command: Command) {
         if *over.borrow_and_update() {
             return;
         }
-        while let Some((number, alert)) = desk.next(&whom) {
+        while !*over.borrow()
+            && let Some((number, alert)) = desk.next(&whom)
+        {
             let ran = tokio::time::timeout(TIMEOUT, command.run(&alert)).await;
             if let Err(error) = ran.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
                 tracing::error!(%error, alert = alert.id, "the command for alerts failed");

@@ -2,10 +2,12 @@
 //! told, so that a start tells the rest.
 
 use super::Desk;
+use super::notes::Notes;
 use crate::decider::now;
-use legation_exchange::{Alert, Effect, Entry, Moment};
-use legation_store::{Reader, atomic_write};
-use std::path::{Path, PathBuf};
+use legation_exchange::{Alert, Effect, Entry, Moment, State};
+use legation_store::Reader;
+use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -18,31 +20,46 @@ const DISK: u32 = 30;
 const NOTE: u32 = 5;
 /// How much of a disk is nearly all of it: less than this part in a hundred is free.
 const FREE: u64 = 5;
+/// How much of the record's end is told again at most. An alert is tried for an hour: only starts that follow each other, or an
+/// older exchange, leave more.
+const AGAIN: Duration = Duration::from_hours(24);
+/// How long the end waits for what is being told: less than others wait for the end.
+const REST: Duration = Duration::from_secs(1);
+
+/// Where it is noted how far everybody was told.
+const FILE: &str = "alerts.next";
 
 pub(super) struct Keeper {
     desk: Arc<Desk>,
     reader: Reader,
     data: PathBuf,
-    written: Option<u64>,
+    written: Notes,
+    /// Which entries may have raised what was not told before the start.
+    missed: Range<u64>,
     nearly_full: bool,
 }
 
 impl Keeper {
-    pub(super) fn new(desk: Arc<Desk>, reader: Reader, data: PathBuf) -> Keeper {
-        Keeper { desk, reader, data, written: None, nearly_full: false }
+    /// Finds where everybody was, and lets them go on from there. Nothing is decided yet.
+    pub(super) fn starting(desk: Arc<Desk>, state: &State, reader: Reader, data: PathBuf) -> Keeper {
+        let (written, size) = (Notes::read(&data.join(FILE)), desk.seen.load(Ordering::Acquire));
+        let first = desk.book().recipients.first(&written).unwrap_or(size);
+        let since = recent(&reader, state.now(), first..size);
+        desk.go_on(&desk.open(state), &written, since);
+        Keeper { desk, reader, data, written, missed: since..size, nearly_full: false }
     }
 
     /// Runs until nothing is decided any more.
     pub(super) async fn run(mut self) {
         let mut over = self.desk.over.subscribe();
-        self.catch_up().await;
+        self.catch_up();
         let mut look = 0;
         while !*over.borrow() {
             if look % DISK == 0 {
                 self.look_at_disk();
             }
             self.desk.pass();
-            if self.desk.has_somebody() && look % NOTE == 0 {
+            if look % NOTE == 0 {
                 self.write().await;
             }
             look += 1;
@@ -50,9 +67,9 @@ impl Keeper {
                 break;
             }
         }
-        if self.desk.has_somebody() {
-            self.write().await;
-        }
+        // Whoever is slower is told again.
+        drop(tokio::time::timeout(REST, self.desk.rest()).await);
+        self.write().await;
     }
 
     /// Waits for the next look. What somebody was told meanwhile is noted at once: a start tells it again otherwise.
@@ -71,39 +88,36 @@ impl Keeper {
         }
     }
 
-    /// Where it is noted how far everybody was told.
-    pub(super) fn file(data: &Path) -> PathBuf {
-        data.join("alerts.next")
-    }
-
-    /// Raises what was raised before the start and not told.
-    async fn catch_up(&mut self) {
-        let Ok(text) = std::fs::read_to_string(Keeper::file(&self.data)) else { return };
-        let (Ok(from), true) = (text.trim().parse::<u64>(), self.desk.has_somebody()) else { return };
-        let (reader, size) = (self.reader.clone(), self.desk.seen.load(Ordering::Acquire));
-        let raised = tokio::task::spawn_blocking(move || {
-            let frames = reader.effects(from).map_while(Result::ok).take_while(|frame| frame.position < size);
-            let entries = frames.filter_map(|frame| {
-                let effect: Effect = serde_json::from_slice(&frame.effect).ok()?;
+    /// Raises what was raised before the start and not told, while everything else goes on.
+    fn catch_up(&self) {
+        let (desk, reader, missed) = (Arc::clone(&self.desk), self.reader.clone(), self.missed.clone());
+        drop(tokio::task::spawn_blocking(move || {
+            let frames = reader.effects(missed.start).map_while(Result::ok);
+            for frame in frames.take_while(|frame| frame.position < missed.end) {
+                // Nobody has caught up then: the next start begins anew.
+                if *desk.over.borrow() {
+                    return;
+                }
+                let Ok(effect) = serde_json::from_slice::<Effect>(&frame.effect) else { continue };
                 let at = Moment::from_micros(frame.at);
-                Alert::raised_by(&Entry { position: frame.position, at, effect, body: None })
-            });
-            entries.collect::<Vec<_>>()
-        });
-        for alert in raised.await.unwrap_or_default() {
-            self.desk.raise_again(alert);
-        }
+                let entry = Entry { position: frame.position, at, effect, body: None };
+                if let Some(alert) = Alert::raised_by(&entry) {
+                    desk.raise_again(alert);
+                }
+            }
+            desk.catch_up();
+        }));
     }
 
     async fn write(&mut self) {
-        let untold = self.desk.untold();
-        if self.written == Some(untold) {
+        let notes = self.desk.notes();
+        if self.written == notes {
             return;
         }
-        let file = Keeper::file(&self.data);
-        let write = move || atomic_write(&file, format!("{untold}\n").as_bytes(), 0o600);
+        let file = self.data.join(FILE);
+        let write = move || notes.write(&file).map(|()| notes);
         match tokio::task::spawn_blocking(write).await {
-            Ok(Ok(())) => self.written = Some(untold),
+            Ok(Ok(notes)) => self.written = notes,
             Err(_) => {}
             Ok(Err(error)) => {
                 tracing::warn!(
@@ -125,4 +139,16 @@ impl Keeper {
             self.nearly_full = nearly_full;
         }
     }
+}
+
+/// The first of these entries that was not made long before the last. What cannot be read is taken as old.
+fn recent(reader: &Reader, last: Moment, Range { start: mut low, end: mut high }: Range<u64>) -> u64 {
+    while low < high {
+        let middle = low.midpoint(high);
+        match reader.effects(middle).next() {
+            Some(Ok(frame)) if Moment::from_micros(frame.at).plus(AGAIN) >= last => high = middle,
+            Some(_) | None => low = middle + 1,
+        }
+    }
+    low
 }

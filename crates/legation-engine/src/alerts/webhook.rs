@@ -48,7 +48,7 @@ impl Teller {
         loop {
             // Seen before what there is to tell: whatever comes after it is told by a change.
             if *over.borrow_and_update() {
-                return;
+                break;
             }
             while let Some((number, alert)) = self.desk.next(&self.whom) {
                 match self.parcel(&alert) {
@@ -67,6 +67,10 @@ impl Teller {
                 changed = over.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {}
             }
+        }
+        // What arrives yet is not told again.
+        while let Some(Ok((number, id, outcome))) = posts.join_next().await {
+            self.ended(number, &id, outcome);
         }
     }
 

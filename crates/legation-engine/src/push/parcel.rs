@@ -2,13 +2,10 @@
 
 use crate::carrier::Parcel;
 use crate::mailbox::Delivery;
+use crate::receipt::{RECEIPT_MAX, Receipted, receipt_at};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use legation_exchange::record::Receipt;
 use legation_exchange::rules::Finding;
-
-/// The largest receipt that goes into a header: what all servers take.
-const RECEIPT_MAX: usize = 6 << 10;
 
 /// What is posted at an attempt. It is the same at each but for its number.
 pub(super) fn parcel(delivery: Delivery, number: u8) -> Parcel {
@@ -21,12 +18,11 @@ pub(super) fn parcel(delivery: Delivery, number: u8) -> Parcel {
 }
 
 /// The receipt itself or, where it is too large, where it can be had: it quotes everybody a broadcast went to.
-fn receipted(receipt: &Receipt) -> (&'static str, String) {
-    let text = receipt.to_json();
-    if text.len() <= RECEIPT_MAX {
-        return ("legation-receipt", STANDARD.encode(text));
+fn receipted(receipt: &Receipted) -> (&'static str, String) {
+    match receipt {
+        Receipted::Here(receipt) => ("legation-receipt", STANDARD.encode(receipt.to_json())),
+        Receipted::At(message) => ("legation-receipt-at", receipt_at(*message)),
     }
-    ("legation-receipt-at", format!("/v1/messages/{}", receipt.position()))
 }
 
 /// What rules and the scan found, by code and severity; nothing that was sent.

@@ -5,7 +5,8 @@ use super::notes::Notes;
 use super::parcel::parcel;
 use crate::carrier::{Reach, Reply};
 use crate::exchange::Error;
-use crate::mailbox::{Delivery, deliver};
+use crate::mailbox::Delivery;
+use crate::outgoing::Receipts;
 use legation_exchange::{Event, Item, Mailbox, Moment, Order, Route, Standing, State};
 use legation_protocol::{Format, Received};
 use std::pin::pin;
@@ -207,7 +208,7 @@ impl Runner {
     }
 
     fn load(&self, item: Item) -> Result<Delivery, Error> {
-        deliver(&self.outlet.reader, &self.outlet.notary, item.position, item.message)
+        self.outlet.outgoing.deliver(item.position, item.message, Receipts::Small)
     }
 
     fn post(&mut self, delivery: Delivery, number: u8) {

@@ -1,13 +1,17 @@
 //! What people are told: by the list, by address and by a program.
 
+mod starts;
+
 use crate::{accepted, claim, close, register};
 use legation_engine::{
-    AlertSettings, Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings, Wall, Webhook,
+    AlertSettings, Asking, Carrier, Exchange, Opened, Parcel, Posting, Reach, Reply, Settings, Submission, Wall,
+    Webhook,
 };
 use legation_exchange::{Kind, Moment, Outcome, Policy};
 use legation_protocol::Rejection;
 use legation_protocol::sign::Signature;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +25,8 @@ use zeroize::Zeroizing;
 struct Pager {
     posts: mpsc::UnboundedSender<(String, Parcel)>,
     status: watch::Receiver<u16>,
+    /// How long an answer takes.
+    takes: Duration,
 }
 
 impl Carrier for Pager {
@@ -30,8 +36,11 @@ impl Carrier for Pager {
 
     fn post(&self, url: &str, parcel: Parcel) -> Posting {
         self.posts.send((url.to_owned(), parcel)).unwrap();
-        let outcome = Outcome::Status(*self.status.borrow());
-        Box::pin(async move { Reply { outcome, retry_after: None } })
+        let (outcome, takes) = (Outcome::Status(*self.status.borrow()), self.takes);
+        Box::pin(async move {
+            tokio::time::sleep(takes).await;
+            Reply { outcome, retry_after: None }
+        })
     }
 
     fn ask(&self, _: &str, _: Parcel, _: Duration) -> Asking {
@@ -47,12 +56,16 @@ struct Paged {
 
 /// With messages that wait for no time at all.
 fn open(data: &Path, alerts: AlertSettings, status: u16) -> Paged {
+    let policy = Policy { open_registration: true, time_to_live: Duration::ZERO, ..Policy::default() };
+    open_on(Settings { policy, alerts, ..Settings::on(data) }, status, Duration::ZERO)
+}
+
+fn open_on(settings: Settings, status: u16, takes: Duration) -> Paged {
     let (told, posts) = mpsc::unbounded_channel();
     let (status, current) = watch::channel(status);
-    let carrier: Arc<dyn Carrier> = Arc::new(Pager { posts: told, status: current });
-    let policy = Policy { open_registration: true, time_to_live: Duration::ZERO, ..Policy::default() };
-    let alerts = AlertSettings { carrier: Some(carrier), ..alerts };
-    let opened = Exchange::open(Settings { policy, alerts, ..Settings::on(data) }).unwrap();
+    let carrier: Arc<dyn Carrier> = Arc::new(Pager { posts: told, status: current, takes });
+    let alerts = AlertSettings { carrier: Some(carrier), ..settings.alerts };
+    let opened = Exchange::open(Settings { alerts, ..settings }).unwrap();
     Paged { opened, posts, status }
 }
 
@@ -61,6 +74,11 @@ fn paged(kinds: &[Kind]) -> AlertSettings {
     let webhook = Webhook { url: "https://pager/x".to_owned(), secret, kinds: kinds.iter().copied().collect() };
     assert!(!format!("{webhook:?}").contains("s3cret") && !format!("{webhook:?}").contains("pager"));
     AlertSettings { webhooks: vec![webhook], ..AlertSettings::default() }
+}
+
+fn changed(submission: Submission, from: &str, to: &str) -> Submission {
+    let text = String::from_utf8(submission.bytes.to_vec()).unwrap().replace(from, to);
+    Submission { bytes: text.into_bytes().into(), ..submission }
 }
 
 fn read(parcel: &Parcel) -> Value {
@@ -148,14 +166,12 @@ async fn who_is_told_can_be_another_while_it_runs() {
     let (_status, current) = watch::channel(200);
     let mut settings = paged(&[Kind::DeadLetter, Kind::Conflict]);
     settings.webhooks.push(Webhook { url: "https://other/".to_owned(), ..settings.webhooks[0].clone() });
-    settings.carrier = Some(Arc::new(Pager { posts: told, status: current }));
+    settings.carrier = Some(Arc::new(Pager { posts: told, status: current, takes: Duration::ZERO }));
     exchange.set_alerts(settings);
     // Who still is told gets what it was not told; who is new gets what comes.
     let (url, same) = posts.recv().await.unwrap();
     assert_eq!((url.as_str(), &same.body), ("https://pager/x", &old.body));
-    let mut other = claim("MSG001");
-    other.bytes = String::from_utf8(other.bytes.to_vec()).unwrap().replace("0.5", "0.6").into_bytes().into();
-    exchange.receive(other).await.unwrap();
+    exchange.receive(changed(claim("MSG001"), "0.5", "0.6")).await.unwrap();
     let mut both = Vec::new();
     for _ in 0..2 {
         let (url, parcel) = posts.recv().await.unwrap();
@@ -188,9 +204,13 @@ async fn what_was_not_told_is_told_after_a_start() {
     close(second.opened).await;
 }
 
-/// The first entry that raised something not told, as it is noted.
+/// The first entry that raised something not told to the only one who is told, as it is noted.
 fn noted(data: &Path) -> Option<u64> {
-    std::fs::read_to_string(data.join("alerts.next")).ok()?.trim().parse().ok()
+    let text = std::fs::read_to_string(data.join("alerts.next")).ok()?;
+    let notes: BTreeMap<String, Value> = serde_json::from_str(&text).unwrap();
+    let note = notes.into_values().next()?;
+    let untold = note["untold"].as_object().into_iter().flat_map(|untold| untold.values());
+    untold.chain([&note["next"]]).filter_map(Value::as_u64).min()
 }
 
 #[tokio::test(start_paused = true)]
@@ -226,9 +246,7 @@ async fn only_what_was_asked_for_is_told() {
     let exchange = &paged.opened.exchange;
     register(exchange).await;
     accepted(exchange, claim("MSG001")).await;
-    let mut other = claim("MSG001");
-    other.bytes = String::from_utf8(other.bytes.to_vec()).unwrap().replace("0.5", "0.6").into_bytes().into();
-    exchange.receive(other).await.unwrap();
+    exchange.receive(changed(claim("MSG001"), "0.5", "0.6")).await.unwrap();
     assert_eq!(read(&paged.posts.recv().await.unwrap().1)["kind"], "conflict");
     // The letter that reached nobody is in the list, and nobody is told of it.
     let (mut after, mut kinds) = (None, Vec::new());

@@ -16,7 +16,8 @@ impl Desk<'_> {
         }
         // What is out already is out: nothing happened that the record had to tell.
         let mailbox = self.state.mailboxes.get(&agent);
-        if !mailbox.is_some_and(|mailbox| mailbox.has_any(up_to, &positions)) {
+        let named = up_to.iter().chain(&positions).copied();
+        if !mailbox.is_some_and(|mailbox| mailbox.has_any(up_to, &positions)) && !self.state.was_shown(&agent, named) {
             let position = self.state.next.saturating_sub(1);
             let verdict = Verdict::Accepted { position, id: agent, new: false };
             return Ok(Decision { verdict, entries: Vec::new() });

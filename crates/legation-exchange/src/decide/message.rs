@@ -7,6 +7,7 @@ use crate::key::Custody;
 use crate::moment::Moment;
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::vcp::AlarmChange;
+use crate::rules::vlp::Keys;
 use crate::rules::{Case, Change, Ruled, Ruling, Speaker, is_alarm, judge, vcp};
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::vcp::Severity;
@@ -102,6 +103,7 @@ impl Desk<'_> {
             emergency,
             is_alarm,
             ruled: Box::new(ruled),
+            keys: Keys::default(),
         });
         let mut decision = self.accepted(id, true, effect, None);
         if is_held {

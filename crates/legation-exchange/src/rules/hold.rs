@@ -100,6 +100,8 @@ pub struct Holds {
     refused: BTreeSet<u64>,
     /// Those that came to wait for somebody's word, by the entry that registered their sender.
     queued: BTreeMap<u64, BTreeSet<u64>>,
+    /// Which messages lay at which positions of whose mailboxes, before they were taken back from there.
+    back: BTreeMap<String, BTreeMap<u64, u64>>,
 }
 
 /// What became of a hold.
@@ -113,6 +115,8 @@ pub struct Decided {
 
 /// How many decisions are remembered, to tell who comes late.
 const REMEMBERED: usize = 10_000;
+/// For how many messages of a recipient it is remembered where they lay: who comes later than that gets them again.
+const BACK: usize = 10_000;
 
 /// What changes a hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -270,10 +274,18 @@ impl Holds {
         self.held.insert(message, hold);
     }
 
-    /// Adds a reason to what is held already, or holds what was on its way to this recipient.
-    pub(crate) fn freeze(&mut self, message: u64, to: Option<String>, reason: &Reason, frozen: Hold) {
+    /// Adds a reason to what is held already, or holds what was on its way to this recipient, in whose mailbox it lay at a
+    /// position.
+    pub(crate) fn freeze(&mut self, message: u64, to: Option<(&str, u64)>, reason: &Reason, frozen: Hold) {
         let hold = self.held.entry(message).or_insert(frozen);
-        hold.to.extend(to);
+        if let Some((agent, position)) = to {
+            hold.to.insert(agent.to_owned());
+            let back = self.back.entry(agent.to_owned()).or_default();
+            back.insert(position, message);
+            if back.len() > BACK {
+                back.pop_first();
+            }
+        }
         if !hold.reasons.contains(reason) {
             hold.reasons.push(reason.clone());
         }
@@ -315,8 +327,33 @@ impl Holds {
         with
     }
 
+    /// The message that lay at a position of a mailbox, before it was taken back from there.
+    pub(crate) fn lay_at(&self, agent: &str, position: u64) -> Option<u64> {
+        self.back.get(agent)?.get(&position).copied()
+    }
+
+    /// Whether a message goes to this recipient once it is released.
+    pub(crate) fn goes_to(&self, message: u64, agent: &str) -> bool {
+        self.held.get(&message).is_some_and(|hold| hold.to.contains(agent))
+    }
+
+    /// A recipient has taken what lay at a position before it was taken back: it does not go there again. Says which
+    /// message that is.
+    pub(crate) fn took(&mut self, agent: &str, position: u64) -> Option<u64> {
+        let back = self.back.get_mut(agent)?;
+        let message = back.remove(&position)?;
+        if back.is_empty() {
+            self.back.remove(agent);
+        }
+        if let Some(hold) = self.held.get_mut(&message) {
+            hold.to.remove(agent);
+        }
+        Some(message)
+    }
+
     /// A recipient is gone.
     pub(crate) fn forget_recipient(&mut self, agent: &str) {
+        self.back.remove(agent);
         self.held.values_mut().for_each(|hold| {
             hold.to.remove(agent);
         });

@@ -19,7 +19,7 @@ pub use beyond::{Beyond, beyond};
 pub use reference::Target;
 pub use session::{Halt, MOST_PARTIES, Party, Session, Sessions};
 pub use truth::Strictness;
-pub use window::Window;
+pub use window::{Keys, Window};
 
 pub(crate) use halt::{halted_with, within};
 pub(crate) use reference::named_by;

@@ -3,6 +3,7 @@
 
 use super::ruling::{Heard, Ruling, dialect_for};
 use super::translate;
+use super::vlp::Keys;
 use crate::agent::Agent;
 use crate::effect::{Accepted, Effect, Entry};
 use crate::key::Custody;
@@ -105,6 +106,7 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
         emergency: false,
         is_alarm: true,
         ruled: Box::default(),
+        keys: Keys::default(),
     };
     accepted.ruled.held = held;
     accepted.ruled.level = level(message);

@@ -3,7 +3,9 @@
 use crate::desk::{Desk, accepted, cap, claim, key, refused, share};
 use crate::line::{CHILD, MIDDLE, OTHER, PARENT, TOP, id, line, saying};
 use legation_exchange::rules::vcp::{Order, Standing, pause_table};
-use legation_exchange::{Directive, Input, Party, Proof, Registration, Said, Verdict, Who};
+use legation_exchange::{
+    Directive, Input, Outcome, Party, Proof, Pushed, Registration, Said, State, Try, Verdict, Who,
+};
 use legation_protocol::{Code, Format};
 use std::collections::BTreeMap;
 
@@ -128,6 +130,75 @@ fn a_suspended_agent_says_nothing_and_what_it_said_is_taken_back() {
     accepted(&saying(CHILD, OTHER, 7).shares(&mut desk));
     assert_eq!(desk.notices(CHILD), ["agent_suspended", "agent_resumed"]);
     assert_eq!(desk.notices(PARENT), ["agent_suspended", "agent_resumed"]);
+}
+
+/// How a recipient says that it has something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Taken {
+    Named,
+    UpTo,
+    Brought,
+    /// It has seen more than that, and perhaps not that.
+    Beyond,
+    /// Nothing: something that is not there.
+    Other,
+}
+
+fn take(desk: &mut Desk, position: u64, taken: Taken) {
+    // A start in between forgets nothing of it.
+    desk.state = State::from_bytes(&desk.state.to_bytes()).unwrap();
+    let acknowledge = |up_to, positions| {
+        let (agent, who) = (OTHER.to_owned(), Who::Agent(OTHER.to_owned()));
+        Input::Acknowledge { agent, up_to, positions, who }
+    };
+    let delivered = vec![Try { position, number: 1, outcome: Outcome::Status(204) }];
+    accepted(&desk.ask(match taken {
+        Taken::Named => acknowledge(None, vec![position]),
+        Taken::UpTo => acknowledge(Some(position), Vec::new()),
+        Taken::Brought => Input::Pushed(Pushed { agent: OTHER.to_owned(), delivered, ..Pushed::default() }),
+        Taken::Beyond => acknowledge(Some(position + 1), Vec::new()),
+        Taken::Other => acknowledge(None, vec![position + 1]),
+    }));
+}
+
+#[test]
+fn what_its_recipient_took_while_it_was_taken_back_does_not_come_again() {
+    // X8: an acknowledgement counts whatever became of the message meanwhile.
+    let ways = [
+        (Taken::Named, false),
+        (Taken::UpTo, false),
+        (Taken::Brought, false),
+        (Taken::Beyond, true),
+        (Taken::Other, true),
+    ];
+    for (taken, comes_again) in ways {
+        for released_first in [false, true] {
+            for rounds in 1..3 {
+                let mut desk = line();
+                let mut shown = accepted(&saying(CHILD, OTHER, 1).shares(&mut desk));
+                for round in 0..rounds {
+                    assert_eq!(desk.waiting(OTHER), [shown]);
+                    accepted(&ordered(&mut desk, suspend(CHILD, "looks odd"), Who::operator()));
+                    assert!(desk.waiting(OTHER).is_empty());
+                    if round + 1 < rounds {
+                        accepted(&ordered(&mut desk, resume(CHILD, "seen"), Who::operator()));
+                        desk.seconds(0);
+                        shown = desk.waiting(OTHER)[0];
+                    }
+                }
+                if !released_first {
+                    take(&mut desk, shown, taken);
+                }
+                accepted(&ordered(&mut desk, resume(CHILD, "seen"), Who::operator()));
+                desk.seconds(0);
+                if released_first {
+                    take(&mut desk, shown, taken);
+                }
+                let case = format!("{taken:?}, released first: {released_first}, {rounds} times");
+                assert_eq!(!desk.waiting(OTHER).is_empty(), comes_again, "{case}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -50,6 +50,8 @@ fn inbox() -> Operation {
 
 fn stream() -> Operation {
     let lines = json!({"type": "string", "description": "An item a line; lines with nothing show that it is alive."});
+    let about = "Acknowledges nothing. Whoever took from the mailbox before is fenced. An item is as the inbox lists it; one whose \
+        receipt is larger than 6 KiB has `receipt_at` in its place, the path that tells the receipt to the agent.";
     let events = json!({
         "type": "string",
         "description": "Events `message` with the position as `id` and an item as `data`; at the end `fenced` or \
@@ -57,7 +59,7 @@ fn stream() -> Operation {
     });
     let content = json!({"text/event-stream": {"schema": events}, "application/x-ndjson": {"schema": lines}});
     Operation::new(Method::GET, "/v1/agents/{id}/stream", "streamInbox", "Stream what waits and comes for an agent")
-        .about("Acknowledges nothing. Whoever took from the mailbox before is fenced.")
+        .about(about)
         .by(Proof::Token)
         .in_path("id", AGENT)
         .query("after", number("Only what lies beyond this position"))

@@ -96,7 +96,8 @@ fn socket() -> Operation {
         .about(
             "The WebSocket binding of VCP. A client that asks for the subprotocol `legation.v1` gets verdicts, \
              refusals and items as JSON frames, and may be bound by signing a challenge; others see VCP envelopes \
-             alone. A page gives its token as a further subprotocol, `legation.token.` and the token.",
+             alone. Items are as streams give them. A page gives its token as a further subprotocol, `legation.token.` and \
+             the token.",
         )
         .by(Proof::Token)
         .query("agent", text("As whom: for people, `user` or `orchestrator`"))

@@ -150,7 +150,9 @@ impl Session {
         let stopping = self.shared.stopping.clone();
         let mut stopped = std::pin::pin!(stopping.cancelled());
         // Who comes back may have been stopped meanwhile.
-        if let (Speech::Framed, Err(close)) = (self.speech, self.own_turn()) {
+        if self.speech == Speech::Framed
+            && let Err(close) = self.own_turn()
+        {
             return close;
         }
         loop {

@@ -22,8 +22,9 @@ use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
 const READ: usize = 4 << 10;
 /// Gathered before it is written.
 const WRITE: usize = 32 << 10;
-/// What a socket may owe its client at the very most, far beyond what is written before looking.
-const MOST: usize = 8 << 20;
+/// What a socket may owe its client at the very most, far beyond what is written before looking: the largest answer there can
+/// be, to whoever sends to very many. Its receipt quotes an effect of up to 16 MiB, some of it escaped.
+const MOST: usize = 40 << 20;
 /// Read from somebody who has proven nothing yet: far more than the answer to a challenge has.
 const STRANGER: usize = 8 << 10;
 /// How long the last frame may take, and the other side's to it.

@@ -1,13 +1,16 @@
 //! Receipts: in the answer of every door, under the published key, the same each time.
 
 use crate::house::House;
+use crate::streams::Reading;
 use crate::words::Party;
+use crate::ws::Socket;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use legation_exchange::Policy;
 use legation_exchange::record::{Receipt, Stated};
 use legation_protocol::Received;
 use legation_protocol::sign::PublicKey;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const VCP: &str = "/.well-known/vcp/messages";
 
@@ -103,19 +106,111 @@ fn the_binding_carries_its_receipt_in_a_header() {
     }
 }
 
+/// So many that receipts of what goes to all of them are larger than a header may be.
+fn crowd(house: &House) {
+    for n in 0..100 {
+        house.admit(&format!("agent-with-a-name-as-long-as-names-become-in-large-houses-{n}"));
+    }
+}
+
 #[test]
 fn a_receipt_that_no_header_holds_comes_by_the_other_door() {
     let house = House::open();
     let ann = house.admit("ann");
-    for n in 0..100 {
-        house.admit(&format!("agent-with-a-name-as-long-as-names-become-in-large-houses-{n}"));
-    }
+    crowd(&house);
     let message = ann.broadcast();
     let answer = house.ask("POST", VCP).json(&message);
     assert_eq!((answer.status, answer.headers.get("legation-receipt")), (200, None));
     let again = house.send(&ann, &message).ok();
     assert_eq!(again["status"], "duplicate");
     verified(&again["receipt"], &message, &published(&house));
+}
+
+/// An item that was streamed, by each of the ways.
+fn streamed(house: &House, party: &Party) -> [Value; 3] {
+    let mut framed = Socket::framed(house, &party.token, "").json();
+    assert_eq!(framed.as_object_mut().unwrap().remove("type"), Some("item".into()));
+    let path = format!("{}/stream", party.id);
+    let event = Reading::open(house, &party.token, &path, "").event().2;
+    [framed, event, Reading::open(house, &party.token, &path, "Accept: application/x-ndjson\r\n").object()]
+}
+
+/// Makes sure that an item has no receipt but says where it is, and that it is there.
+#[track_caller]
+fn told_elsewhere(house: &House, party: &Party, item: &Value, message: &str) -> Stated {
+    assert_eq!(item.get("receipt"), None);
+    let told = house.ask("GET", item["receipt_at"].as_str().unwrap()).by(&party.token).get().ok();
+    verified(&told["receipt"], message, &published(house))
+}
+
+#[test]
+fn what_goes_to_very_many_is_streamed_without_its_receipt_and_listed_with_it() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    crowd(&house);
+    let message = ann.broadcast();
+    let sent = house.send(&ann, &message).ok();
+    for query in ["", "?wait=1", "?order=priority"] {
+        let listed = &house.inbox(&bob, query)["messages"][0];
+        assert_eq!((&listed["receipt"], listed.get("receipt_at")), (&sent["receipt"], None), "{query}");
+    }
+    let mut listed = house.inbox(&bob, "")["messages"][0].clone();
+    listed.as_object_mut().unwrap().remove("receipt");
+    listed["receipt_at"] = format!("/v1/messages/{}", sent["position"]).into();
+    for item in streamed(&house, &bob) {
+        assert_eq!(item, listed, "all else is as it is listed");
+        let stated = told_elsewhere(&house, &bob, &item, &message);
+        assert_eq!(Some(stated.position), item["position"].as_u64());
+    }
+    // It is for those it went to.
+    let dan = house.admit("dan");
+    house.ask("GET", listed["receipt_at"].as_str().unwrap()).by(&dan.token).get().refused(404, "not_found");
+}
+
+#[test]
+fn a_receipt_goes_along_as_long_as_a_header_holds_it() {
+    let house = House::open();
+    let (ann, mut seen) = (house.admit("ann"), [false; 2]);
+    for n in 0..60 {
+        let name = format!("agent-with-a-name-as-long-as-names-become-in-large-houses-{n:03}-{}", "x".repeat(60));
+        let last = house.admit(&name);
+        let sent = house.send(&ann, &ann.broadcast()).ok();
+        let item = Socket::framed(&house, &last.token, "").json();
+        let is_small = sent["receipt"].to_string().len() <= 6 << 10;
+        assert_eq!((item.get("receipt").is_some(), item.get("receipt_at").is_none()), (is_small, is_small), "{n}");
+        seen[usize::from(is_small)] = true;
+    }
+    assert_eq!(seen, [true; 2]);
+}
+
+#[test]
+fn who_got_it_later_is_told_the_receipt_too() {
+    let house = House::under(Policy { open_registration: true, mailbox_limit: 1, ..Policy::default() });
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    crowd(&house);
+    house.send(&ann, &ann.cap("bob", "fills the mailbox")).ok();
+    let message = ann.broadcast();
+    let missed = &house.send(&ann, &message).ok()["position"];
+    let path = format!("/v1/messages/{missed}");
+    house.ask("GET", &path).by(&bob.token).get().refused(404, "not_found");
+    house.ask("POST", "/v1/agents/bob/purge").by(&house.operator).json("{}").ok();
+    let again = json!({ "positions": [missed] }).to_string();
+    let resent = house.ask("POST", "/v1/agents/bob/resend").by(&bob.token).json(again).ok();
+    for item in streamed(&house, &bob) {
+        assert_eq!((&item["position"], item["receipt_at"].as_str()), (&resent["position"], Some(path.as_str())));
+        told_elsewhere(&house, &bob, &item, &message);
+    }
+}
+
+#[test]
+fn who_speaks_as_the_one_a_message_went_to_is_told_its_receipt() {
+    let house = House::open();
+    let (ann, rita, otto) = (house.admit("ann"), house.grant("rita", "reviewer"), house.grant("otto", "auditor"));
+    let message = ann.cap("user", "for a person");
+    let sent = house.send(&ann, &message).ok();
+    let told = |by: &str| house.ask("GET", format!("/v1/messages/{}", sent["position"])).by(by).get().ok();
+    verified(&told(&rita)["receipt"], &message, &published(&house));
+    assert_eq!(told(&otto).get("receipt"), None);
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl Reading {
     }
 
     /// The next object on a line of its own.
-    fn object(&mut self) -> Value {
+    pub(crate) fn object(&mut self) -> Value {
         serde_json::from_str(&format!("{{{}", self.until("{"))).unwrap()
     }
 }

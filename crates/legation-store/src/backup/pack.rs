@@ -17,8 +17,14 @@ pub enum Target<'t> {
     Dir(&'t Path),
 }
 
+/// How many files a copy may have open at once, however few this process may open.
+const LEAST: u64 = 256;
+
 /// How many files a copy has open at once: the rest of what this process may open is for others.
-const MOST: usize = 256;
+fn most() -> u64 {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    limit.map_or(u64::MAX, |limit| (limit / 4).max(LEAST))
+}
 
 /// Pieces to be copied. Those that are open stay what they are, whatever takes the place of their files.
 pub enum Ready {
@@ -33,7 +39,12 @@ impl Ready {
     /// Opens pieces, as far as there are files for them. What has gone since it was listed is left out: only snapshots
     /// do, which can be done without, and secrets whose owners are gone.
     pub fn open(pieces: Vec<Piece>) -> Result<Ready, Error> {
-        if pieces.len() > MOST {
+        Ready::open_at_most(pieces, most())
+    }
+
+    /// The same with so many open at once.
+    pub fn open_at_most(pieces: Vec<Piece>, most: u64) -> Result<Ready, Error> {
+        if pieces.len() as u64 > most {
             return Ok(Ready::OneByOne(pieces));
         }
         let mut ready = Vec::with_capacity(pieces.len());

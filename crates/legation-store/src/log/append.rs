@@ -6,7 +6,9 @@ use crate::decode::{Form, SegmentHead};
 use crate::disk::Disk;
 use crate::encode;
 use crate::error::{Error, is_full};
-use crate::format::{BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, SEGMENT_HEAD, bytes_of, log_dir, segment_name};
+use crate::format::{
+    BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, SEGMENT_HEAD, bytes_of, log_dir, page_end, segment_name,
+};
 use crate::key::Key;
 use crate::segment::Segment;
 use crate::spare::Zeros;
@@ -99,9 +101,9 @@ impl Log {
         let key = self.make_room(size)?;
         self.settle()?;
         let prepared = self.prepare(frames, &key);
+        let (start, length) = (self.active.end, self.buffer.len() as u64);
         self.put()?;
-        let start = self.active.end;
-        self.active.end += self.buffer.len() as u64;
+        self.active.end += length;
         (self.chain, self.frontier, self.underway) = (prepared.chain, prepared.frontier.clone(), true);
         let Active { segment, file, .. } = &self.active;
         let (segment, file, disk) = (Arc::clone(segment), Arc::clone(file), Arc::clone(&self.options.disk));
@@ -285,9 +287,13 @@ impl Log {
         Prepared { chain: now, frontier, leaves, bodies, nodes, places }
     }
 
-    /// Puts the batch where it belongs.
+    /// Puts the batch where it belongs, with zeros up to the end of its last page. They are there already, but not in memory:
+    /// of a page that is written as a whole nothing is read from the disk first.
     fn put(&mut self) -> Result<(), Error> {
-        let Active { segment, file, end, .. } = &self.active;
+        let Active { segment, file, end, size, .. } = &self.active;
+        let last = *end + self.buffer.len() as u64;
+        let rest = usize::try_from(page_end(last, *size) - last).unwrap_or_default();
+        self.buffer.resize(self.buffer.len() + rest, 0);
         let disk = self.options.disk.as_ref();
         let Err(source) = disk.write_at(file, &self.buffer, *end) else { return Ok(()) };
         // Where part of it was written, zeros say again that nothing is there; a start would

@@ -5,7 +5,7 @@ use crate::decode::{Form, SegmentHead};
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::files;
-use crate::format::{FORMAT, FORMER, format_file, log_dir};
+use crate::format::{FORMAT, FORMER, format_file, log_dir, page_end};
 use crate::known::Known;
 use crate::reader::{Reader, Shared};
 use crate::rewrite;
@@ -115,10 +115,11 @@ impl Options {
         // A process that ended between a write, or a rename, and its sync left what can be read but
         // is not durable. It was read, so it counts; it must be durable before anybody is told of it. A sync that
         // failed may have left it where the next one passes it over, so it is written once more.
-        write_again(self.disk.as_ref(), &file, found.stop.last, end).map_err(Error::io("write", path))?;
+        let size = file.metadata().map_err(Error::io("read", path))?.len();
+        let again = write_again(self.disk.as_ref(), &file, found.stop.last, page_end(end, size));
+        again.map_err(Error::io("write", path))?;
         self.disk.sync(&file).map_err(|source| Error::Sync { file: path.clone(), source })?;
         files::sync_dir(self.disk.as_ref(), path.parent().unwrap_or(path))?;
-        let size = file.metadata().map_err(Error::io("read", path))?.len();
         Ok((Active { segment, file: Arc::new(file), end, size, torn: false, named: true }, cut))
     }
 }

@@ -1,11 +1,10 @@
 //! What lies where no good batch begins: nothing, the remains of a write, or what a hand has left.
 
+use super::source::Source;
 use super::walk::{batch_head, field, seeded};
 use crate::error::Error;
 use crate::format::{BATCH_HEAD, BATCH_MARK};
-use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
 
 /// What is in the rest of a segment.
 pub(super) enum Rest {
@@ -18,12 +17,11 @@ pub(super) enum Rest {
 }
 
 /// Looks at what lies after the last good batch.
-pub(super) fn rest(path: &Path, from: u64, id: [u8; 16]) -> Result<Rest, Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
+pub(super) fn rest(source: &Source, from: u64, id: [u8; 16]) -> Result<Rest, Error> {
     let mut window = vec![0; 1 << 20];
     let (mut at, mut used) = (from, false);
     loop {
-        let read = file.read_at(&mut window, at).map_err(Error::io("read", path))?;
+        let read = source.file().read_at(&mut window, at).map_err(Error::io("read", source.path()))?;
         let bytes = window.get(..read).unwrap_or_default();
         if bytes.iter().any(|byte| *byte != 0) {
             used = true;
@@ -44,8 +42,8 @@ pub(super) fn rest(path: &Path, from: u64, id: [u8; 16]) -> Result<Rest, Error> 
 
 /// Whether the batch here has exactly the bytes its header was made for: an interrupted write leaves
 /// no such batch, so what is wrong inside was written as it is.
-pub(super) fn intact(path: &Path, offset: u64, id: [u8; 16]) -> Result<bool, Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
+pub(super) fn intact(source: &Source, offset: u64, id: [u8; 16]) -> Result<bool, Error> {
+    let file = source.file();
     let mut head = [0; BATCH_HEAD];
     if file.read_exact_at(&mut head, offset).is_err() {
         return Ok(false);
@@ -55,7 +53,8 @@ pub(super) fn intact(path: &Path, offset: u64, id: [u8; 16]) -> Result<bool, Err
     let (mut at, mut left) = (offset + BATCH_HEAD as u64, head.size);
     while left > 0 {
         let most = usize::try_from(left).unwrap_or(window.len()).min(window.len());
-        let read = file.read_at(window.get_mut(..most).unwrap_or_default(), at).map_err(Error::io("read", path))?;
+        let read = file.read_at(window.get_mut(..most).unwrap_or_default(), at);
+        let read = read.map_err(Error::io("read", source.path()))?;
         if read == 0 {
             return Ok(false);
         }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 /// A file being read.
@@ -20,6 +20,15 @@ impl Source {
         Ok(Source { reader: BufReader::with_capacity(1 << 20, file), path: path.to_owned(), offset: 0, length })
     }
 
+    /// The file itself, whatever has its name by now.
+    pub(super) fn file(&self) -> &File {
+        self.reader.get_ref()
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
@@ -28,12 +37,16 @@ impl Source {
         self.length.saturating_sub(self.offset)
     }
 
-    /// Fills the buffer from where the file is; `false`, and nothing read, if it has not so many bytes.
+    /// Fills the buffer from where the file is; `false` if it has not so many bytes, or no longer: an exchange that
+    /// runs gives back the room behind the last batch when it goes on in another segment.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<bool, Error> {
         if buffer.len() as u64 > self.left() {
             return Ok(false);
         }
-        self.reader.read_exact(buffer).map_err(Error::io("read", &self.path))?;
+        match self.reader.read_exact(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            read => read.map_err(Error::io("read", &self.path))?,
+        }
         self.offset += buffer.len() as u64;
         Ok(true)
     }

@@ -117,11 +117,13 @@ impl Walk {
         to: Option<u64>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Stop, Error> {
-        let mut source = Source::open(path)?;
         path.clone_into(&mut self.place.0);
-        if let Err(what) = self.open(&mut source)? {
-            return Ok(Stop::Fault(Fault { file: path.to_owned(), offset: 0, position: self.state.next, what }));
-        }
+        let mut source = match self.begin(path)? {
+            Ok(source) => source,
+            Err(what) => {
+                return Ok(Stop::Fault(Fault { file: path.to_owned(), offset: 0, position: self.state.next, what }));
+            }
+        };
         loop {
             if to.is_some_and(|to| self.state.next >= to) {
                 return Ok(Stop::Reached);
@@ -138,12 +140,32 @@ impl Walk {
                 Err(Bad::Changed(position, what)) => {
                     return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
                 }
-                Err(Bad::Torn(position, what)) if intact(path, offset, self.id)? => {
+                Err(Bad::Torn(position, what)) if intact(&source, offset, self.id)? => {
                     return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
                 }
                 Err(Bad::Torn(position, what)) => Some((position, what)),
             };
-            return self.end(path, offset, bad, last);
+            return self.end(&source, offset, bad, last);
+        }
+    }
+
+    /// Opens a segment and reads its header. Where the ring lacks its key an exchange that runs may have changed keys
+    /// since the ring was read, and even written the segment anew: ring and segment are read again until the
+    /// segment is the one that was there before. A new key is in the ring before anything is sealed with it, and
+    /// leaves it only after all of that has been replaced, so that a key which is missing then is lost.
+    fn begin(&mut self, path: &Path) -> Result<Result<Source, String>, Error> {
+        let mut before = None;
+        loop {
+            let mut source = Source::open(path)?;
+            if let Err(what) = self.open(&mut source)? {
+                return Ok(Err(what));
+            }
+            let Some(ring) = self.ring.as_ref().filter(|ring| !opens(ring, self.layout)) else { return Ok(Ok(source)) };
+            if before == Some(self.id) {
+                return Ok(Ok(source));
+            }
+            before = Some(self.id);
+            self.ring = Some(Arc::new(ring.renewed()?));
         }
     }
 
@@ -281,8 +303,8 @@ impl Walk {
     }
 
     /// Judges what lies after the last good batch of a segment.
-    fn end(&self, path: &Path, offset: u64, bad: Option<(u64, String)>, last: bool) -> Result<Stop, Error> {
-        let rest = rest(path, offset, self.id)?;
+    fn end(&self, source: &Source, offset: u64, bad: Option<(u64, String)>, last: bool) -> Result<Stop, Error> {
+        let (rest, path) = (rest(source, offset, self.id)?, source.path());
         let (position, what) = bad.unwrap_or((self.state.next, "bytes that are no batch".to_owned()));
         let behind = match rest {
             Rest::Empty => return Ok(Stop::End),
@@ -291,6 +313,14 @@ impl Walk {
             Rest::Used => format!("{what}, and another segment follows"),
         };
         Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what: behind }))
+    }
+}
+
+/// Whether the ring has the key of a segment that lies so.
+fn opens(ring: &Ring, layout: Layout) -> bool {
+    match layout {
+        Layout::Plain => true,
+        Layout::Sealed { key } => ring.list().iter().any(|one| one.id() == key),
     }
 }
 

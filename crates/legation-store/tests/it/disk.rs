@@ -1,8 +1,8 @@
 //! Disks that are full or fail.
 
-use crate::common::{all, batch, frame, on, open, record, segments};
+use crate::common::{all, batch, frame, on, open, record, ring, segments};
 use legation_exchange::Moment;
-use legation_store::{BATCH_HEAD, Disk, Error, Known, Log, atomic_write, bytes_of};
+use legation_store::{BATCH_HEAD, Disk, Error, Known, Log, Options, atomic_write, bytes_of};
 use std::fs::{self, File};
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
@@ -301,4 +301,61 @@ fn a_small_file_is_written_whole_with_its_mode_or_not_at_all() {
     }
     assert!(atomic_write(&dir.path().join("no/such"), b"", 0o600).is_err());
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+/// A disk that opens files to be written past the cache, and then does not write them so. It knows what was written where.
+#[derive(Debug, Default)]
+struct Picky {
+    asked: AtomicBool,
+    written: Mutex<Vec<(u64, u64)>>,
+}
+
+impl Disk for Picky {
+    fn past_cache(&self, path: &Path) -> Option<File> {
+        self.asked.store(true, SeqCst);
+        File::open(path).ok()
+    }
+
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> IoResult<()> {
+        file.write_all_at(bytes, offset).map_err(|_| ErrorKind::InvalidInput)?;
+        self.written.lock().unwrap().push((offset, offset + bytes.len() as u64));
+        Ok(())
+    }
+}
+
+#[test]
+fn where_nothing_can_be_written_past_the_cache_zeros_go_through_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(Picky::default());
+    let options = Options { segment: 8 << 20, disk: disk.clone(), ring: ring() };
+    let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    let mut next = 0;
+    while segments(dir.path()).len() < 2 {
+        log.append(&batch(next, 50, 20_000)).unwrap();
+        next += 50;
+    }
+    assert!(disk.asked.load(SeqCst));
+    assert_eq!(all(&log), batch(0, next, 20_000));
+    drop(log);
+    assert_eq!(open(dir.path()).unwrap().1.next, next);
+}
+
+#[test]
+fn a_batch_is_written_up_to_the_end_of_its_last_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Arc::new(Picky::default());
+    let options = Options { segment: 4 << 20, disk: disk.clone(), ring: ring() };
+    let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    let mut next = 0;
+    for (count, size) in [(1, 10), (1, 10), (3, 900), (40, 1024), (1, 5000)] {
+        disk.written.lock().unwrap().clear();
+        log.append(&batch(next, count, size)).unwrap();
+        next += count;
+        let written = disk.written.lock().unwrap().clone();
+        // Of no page that was not there before a part alone is written.
+        assert!(matches!(written[..], [(_, to)] if to % 4096 == 0), "{written:?}");
+    }
+    drop(log);
+    let (log, found) = open(dir.path()).unwrap();
+    assert_eq!((found.next, found.cut, log.next()), (next, None, next));
 }

@@ -104,6 +104,67 @@ fn a_new_key_takes_over_segment_by_segment_until_the_old_one_can_go() {
     assert!(sound(dir.path(), &ring));
 }
 
+/// Changes to a new key as an exchange does: everything is written anew, and the old key leaves the ring.
+fn rotated(log: &mut Log, ring: &Ring) {
+    ring.add(Moment::default()).unwrap();
+    log.append(&batch(log.known().position, 3, 60)).unwrap();
+    let (rewriter, newest) = (log.rewriter(), ring.newest().unwrap().id());
+    let complete = rewriter.segments().into_iter().filter(|segment| !segment.active && segment.key != Some(newest));
+    for segment in complete {
+        rewriter.segment(segment.first, &Rewrite::default()).unwrap();
+    }
+    let used = rewriter.segments().into_iter().filter_map(|segment| segment.key).collect();
+    assert_eq!(ring.retain(&used).unwrap(), [newest - 1]);
+}
+
+#[test]
+fn a_record_whose_keys_change_while_it_is_verified_is_not_called_broken() {
+    let dir = tempfile::tempdir().unwrap();
+    let (record, file) = (dir.path().join("record"), dir.path().join("keys/ring"));
+    let ring = Arc::new(Ring::open(&file, &record, Moment::default()).unwrap());
+    let mut log = filled(&record, &ring, 120);
+    assert!(segments(&record).len() > 3);
+    // Before the first segment is opened, and twice under one that is being read.
+    let check = || Check { ring: Some(Arc::new(Ring::read(&file).unwrap())), ..Check::default() };
+    let early = check();
+    rotated(&mut log, &ring);
+    let report = verify(&record, &early, &mut |_| ()).unwrap();
+    assert!(report.is_sound() && report.contents && report.to == 123, "{report:?}");
+    let (late, mut times) = (check(), 0);
+    let report = verify(&record, &late, &mut |so_far| {
+        if so_far.position >= 12 && times < 2 {
+            times += 1;
+            rotated(&mut log, &ring);
+        }
+    });
+    let report = report.unwrap();
+    assert!(times == 2 && report.is_sound() && report.contents && report.to == 123, "{report:?}");
+    // A key that is nowhere stays missing.
+    let lost = check();
+    rotated(&mut log, &ring);
+    fs::remove_file(&file).unwrap();
+    let fault = verify(&record, &lost, &mut |_| ()).unwrap().fault.unwrap();
+    assert!(fault.position == 0 && fault.what.contains("which the ring lacks"), "{fault:?}");
+}
+
+#[test]
+fn what_is_given_back_behind_a_segment_while_it_is_verified_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = Options { segment: 8 << 20, ..options() }.open(dir.path(), &Known::start()).unwrap().0;
+    // More than is read at once.
+    for first in (0..18).step_by(3) {
+        log.append(&batch(first, 3, 100 << 10)).unwrap();
+    }
+    let mut sealed = false;
+    let report = verify(dir.path(), &Check { ring: Some(ring()), ..Check::default() }, &mut |_| {
+        if !std::mem::replace(&mut sealed, true) {
+            log.seal_active().unwrap();
+        }
+    });
+    let report = report.unwrap();
+    assert!(sealed && report.is_sound() && report.to == 18, "{report:?}");
+}
+
 #[test]
 fn readers_go_on_while_segments_are_written_anew_under_them() {
     let dir = tempfile::tempdir().unwrap();
@@ -271,7 +332,7 @@ fn a_copy_of_more_segments_than_may_be_open_is_whole() {
         }
         let size = log.known().position;
         let reader = log.reader();
-        let ready = Ready::open(reader.pieces(dir.path(), size).unwrap()).unwrap();
+        let ready = Ready::open_at_most(reader.pieces(dir.path(), size).unwrap(), 256).unwrap();
         assert_eq!(ready.is_open(), all_open, "{segments} segments");
         let to = copy.path().join(segments.to_string());
         pack(ready, Target::Dir(&to), &mut |_| ()).unwrap();

@@ -75,13 +75,24 @@ impl Model {
             }
         }
         let now = self.now.micros();
-        for (agent, item) in self.mail.take_back(|item| item.from.is_some() && is_one(item.message, item.from)) {
-            let Item { message, expires, from } = item;
+        let taken = self.mail.take_back(|item| item.from.is_some() && is_one(item.message, item.from));
+        for (agent, position, Item { message, expires, from }) in taken {
+            self.mail.back.insert((agent.clone(), position), message);
             let left = expires.micros().saturating_sub(now);
             let fresh = Held { from, to: BTreeSet::new(), reasons: BTreeSet::new(), until: None, left };
             let held = self.holds.entry(message).or_insert(fresh);
             held.to.insert(agent);
             held.reasons.insert(lifts.clone());
+        }
+    }
+
+    /// What somebody has taken who named where it lay does not go there again.
+    pub(super) fn took_back(&mut self, agent: &str, positions: impl Iterator<Item = u64>) {
+        for position in positions {
+            let held = self.mail.took_back(agent, position).and_then(|message| self.holds.get_mut(&message));
+            if let Some(held) = held {
+                held.to.remove(agent);
+            }
         }
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Mail {
     ways: BTreeMap<u64, Way>,
     /// What reached nobody, by where and to whom it was routed.
     dead: BTreeMap<(u64, String), Item>,
+    /// Which messages lay where, before they were taken back.
+    pub(super) back: BTreeMap<(String, u64), u64>,
 }
 
 impl Mail {
@@ -42,6 +44,7 @@ impl Mail {
     }
 
     pub(super) fn close(&mut self, agent: &str) {
+        self.back.retain(|(whose, _), _| whose != agent);
         for (position, item) in self.boxes.remove(agent).unwrap_or_default() {
             self.dead.insert((position, agent.to_owned()), item);
         }
@@ -77,14 +80,23 @@ impl Mail {
         Ok(())
     }
 
-    /// Takes out what is one of those, and gives it back with whose it was.
-    pub(super) fn take_back(&mut self, is_one: impl Fn(&Item) -> bool) -> Vec<(String, Item)> {
+    /// Somebody names where something lay before it was taken back: it has that. Says which message it is.
+    pub(super) fn took_back(&mut self, agent: &str, position: u64) -> Option<u64> {
+        let message = self.back.remove(&(agent.to_owned(), position))?;
+        if let Some(items) = self.boxes.get_mut(agent) {
+            items.retain(|_, item| item.message != message);
+        }
+        Some(message)
+    }
+
+    /// Takes out what is one of those, and gives it back with whose it was and where it lay.
+    pub(super) fn take_back(&mut self, is_one: impl Fn(&Item) -> bool) -> Vec<(String, u64, Item)> {
         let mut taken = Vec::new();
         for (agent, items) in &mut self.boxes {
-            items.retain(|_, item| {
+            items.retain(|position, item| {
                 let out = is_one(item);
                 if out {
-                    taken.push((agent.clone(), item.clone()));
+                    taken.push((agent.clone(), *position, item.clone()));
                 }
                 !out
             });

@@ -2,7 +2,9 @@
 
 use super::Check;
 use crate::places::OPERATOR_TOKEN;
+use legation_store::Ring;
 use std::fs::{self, File, Metadata, TryLockError};
+use std::io;
 use std::path::Path;
 
 /// Below the first an exchange soon stops taking messages, below the second somebody should know.
@@ -18,7 +20,7 @@ pub(super) fn checks(data: &Path, ring: &Path) -> Vec<Check> {
             return vec![Check::warn("data", found, "`legation serve` makes it, `--data` names another")];
         }
     };
-    let secrets = [&data.join("exchange.pem"), &data.join(OPERATOR_TOKEN), ring].map(secret);
+    let secrets = secrets(data, ring);
     [private(data, &folder)].into_iter().chain(secrets).chain([lock(data)]).chain(room(data)).collect()
 }
 
@@ -29,17 +31,61 @@ fn private(data: &Path, about: &Metadata) -> Check {
     }
 }
 
-/// A file with a secret in it, which others must not read.
-fn secret(path: &Path) -> Check {
+/// The files that others must not read. Those that a record depends on are never made or put in the place of others.
+fn secrets(data: &Path, ring: &Path) -> [Check; 3] {
+    let record = data.join("record");
+    // What cannot be told counts as a record: what is said then loses nothing.
+    let is_sealed = Ring::wanted(&record).map_or(true, |keys| !keys.is_empty());
+    [
+        secret(
+            &data.join("exchange.pem"),
+            "the record is signed with it and takes no other, so tell those who rely on it",
+            is_begun(&record).then_some(
+                "put it back from where you keep it: the record is signed with it and takes no other. An exchange that \
+                 still runs goes on until it is stopped",
+            ),
+        ),
+        secret(&data.join(OPERATOR_TOKEN), "remove it, and the next start of `legation serve` makes another", None),
+        secret(
+            ring,
+            "`legation key rotate`, and keep a copy of the new ring",
+            is_sealed.then_some(
+                "put it back from where you keep it. If the exchange still runs do not stop it, it has the only keys: \
+                 `legation key rotate` writes the ring anew",
+            ),
+        ),
+    ]
+}
+
+/// Whether there is a record, in whatever state.
+fn is_begun(record: &Path) -> bool {
+    let is_segment = |entry: io::Result<fs::DirEntry>| {
+        entry.map_or(true, |entry| entry.path().extension().is_some_and(|ending| ending == "seg"))
+    };
+    match fs::read_dir(record.join("log")) {
+        Ok(mut files) => files.any(is_segment),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+/// A file with a secret in it, what to do once others may have read it, and what if it is lost: nothing where
+/// another can be made.
+fn secret(path: &Path, read: &str, lost: Option<&str>) -> Check {
     let shown = path.display();
     match fs::metadata(path).map(|about| others(&about)) {
         Ok(0) => Check::ok("secret", format!("{shown} is for its owner alone")),
         Ok(mode) => Check::fail(
             "secret",
             format!("others may use {shown} ({mode:03o})"),
-            format!("{}, and replace it: they may have read it", fix(path, "600")),
+            format!("{}. They may have read it: {read}", fix(path, "600")),
         ),
-        Err(error) => Check::warn("secret", format!("{shown}: {error}"), "`legation serve` makes it"),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Check::warn("secret", format!("{shown}: {error}"), "look as whoever runs the exchange")
+        }
+        Err(error) => match lost {
+            Some(lost) => Check::fail("secret", format!("{shown}: {error}"), lost),
+            None => Check::warn("secret", format!("{shown}: {error}"), "`legation serve` makes it"),
+        },
     }
 }
 

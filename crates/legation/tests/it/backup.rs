@@ -6,6 +6,8 @@ use crate::{Ran, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -267,4 +269,79 @@ fn what_is_no_archive_is_told_in_a_line_without_what_is_in_it() {
     assert_eq!((told.code, told.out.as_str()), (2, ""));
     assert_eq!(told.err, format!("legation: {line}"));
     assert!(!served.folder().join("restored").exists());
+}
+
+/// Answers for an exchange: with each of these texts once, after a request has come in whole, and with what the exchange
+/// itself answers then. Gives back where.
+fn answering(served: &Served, answers: Vec<String>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (url, behind) =
+        (format!("http://{}", listener.local_addr().unwrap()), served.url["http://".len()..].to_owned());
+    thread::spawn(move || {
+        let mut answers = answers.into_iter();
+        for stream in listener.incoming().map(Result::unwrap) {
+            let mut stream: TcpStream = stream;
+            let Some(answer) = answers.next() else {
+                pass_on(stream, &TcpStream::connect(&behind).unwrap());
+                continue;
+            };
+            let mut request = Vec::new();
+            let mut window = [0; 4096];
+            // The body is one object, and ends the request.
+            while !request.ends_with(b"}") {
+                let read = stream.read(&mut window).unwrap();
+                request.extend_from_slice(&window[..read]);
+            }
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    url
+}
+
+/// Lets two speak to each other until both have ended.
+fn pass_on(one: TcpStream, two: &TcpStream) {
+    let ways = [(one.try_clone().unwrap(), two.try_clone().unwrap()), (two.try_clone().unwrap(), one)];
+    for (mut from, mut to) in ways {
+        thread::spawn(move || {
+            let _ = std::io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Write);
+        });
+    }
+}
+
+fn busy() -> String {
+    let body = r#"{"error":"busy","message":"entry 7 erased what the copy was to hold: begin the copy again","retryable":true,"at":null,"spec":null}"#;
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\nretry-after: 0\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[test]
+fn a_copy_that_cannot_begin_now_is_begun_again_three_times() {
+    let (served, _) = used(1);
+    for (times, code) in [(3, 0), (4, 1)] {
+        let (url, name) = (answering(&served, vec![busy(); times]), format!("{times}.tar"));
+        let made = served.run(&["backup", "--url", &url, "--to", &name], "");
+        assert_eq!(made.code, code, "{times}: {}", made.err);
+        assert_eq!(made.err.contains("begin the copy again"), code == 1, "{}", made.err);
+        assert_eq!(served.folder().join(name).exists(), code == 0);
+    }
+}
+
+#[test]
+fn a_copy_that_breaks_off_or_is_refused_leaves_nothing_behind() {
+    let (served, ann) = used(1);
+    let half = format!("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\nconnection: close\r\n\r\n{}", "x".repeat(5000));
+    let whole = format!("HTTP/1.1 200 OK\r\ncontent-length: 5000\r\nconnection: close\r\n\r\n{}", "x".repeat(5000));
+    let before = fs::read_dir(served.folder()).unwrap().count();
+    for (answer, name) in [(&half, "copy"), (&whole, "copy"), (&half, "copy.tar"), (&whole, "copy.tar")] {
+        let url = answering(&served, vec![answer.clone()]);
+        let broken = served.run(&["backup", "--url", &url, "--to", name, "--with-keys"], "");
+        assert!(broken.code == 2 && broken.err.contains("broke off"), "{}", broken.err);
+        assert_eq!(fs::read_dir(served.folder()).unwrap().count(), before, "{name}");
+    }
+    let refused = served.run_as(Some(&ann), &["backup", "--to", "copy", "--with-keys"], "");
+    assert_eq!(refused.code, 1, "{}", refused.err);
+    assert_eq!(fs::read_dir(served.folder()).unwrap().count(), before);
 }

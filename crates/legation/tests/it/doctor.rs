@@ -1,6 +1,6 @@
 //! `doctor`: what it finds, and how it says so.
 
-use crate::served::{Served, program};
+use crate::served::{Served, program, refuses_to_start};
 use crate::{Ran, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -58,9 +58,63 @@ fn secrets_that_others_may_read_are_wrong() {
     open("", 0o755);
     let ran = served.run(&["doctor", "--json"], "");
     assert_eq!(states(&ran)["data"], "warn");
-    open("exchange.pem", 0o640);
-    let ran = served.run(&["doctor"], "");
-    assert_eq!(ran.code, 1);
-    let line = ran.out.lines().find(|line| line.starts_with("FAIL")).unwrap();
-    assert!(line.contains("exchange.pem (040): chmod 600 ") && line.contains("replace it"), "{line}");
+    for (name, want) in [
+        ("exchange.pem", "takes no other, so tell those who rely on it"),
+        ("operator.token", "remove it, and the next start"),
+        ("keys/ring", "`legation key rotate`"),
+    ] {
+        open(name, 0o640);
+        let ran = served.run(&["doctor"], "");
+        assert_eq!(ran.code, 1);
+        let line = ran.out.lines().find(|line| line.starts_with("FAIL")).unwrap();
+        assert!(line.contains(&format!("{name} (040): chmod 600 ")) && line.contains(want), "{line}");
+        assert!(!line.contains("replace"), "{line}");
+        open(name, 0o600);
+    }
+}
+
+/// The line about a file that is missing.
+fn missing(served: &Served, name: &str) -> (i32, String) {
+    let data = served.data();
+    let ran = served.run(&["doctor", "--data", data.to_str().unwrap()], "");
+    let line = ran.out.lines().find(|line| line.contains(name)).unwrap();
+    (ran.code, line.to_owned())
+}
+
+#[test]
+fn a_ring_that_is_lost_under_a_record_is_put_back_or_written_by_the_exchange_that_runs() {
+    let mut served = Served::start();
+    served.admit(&["ann"]);
+    let keys = served.data().join("keys");
+    // With the directory, which is what happens to most.
+    std::fs::remove_dir_all(&keys).unwrap();
+    let (code, line) = missing(&served, "keys/ring");
+    assert!(code == 1 && line.starts_with("FAIL") && line.contains("put it back"), "{line}");
+    assert!(line.contains("do not stop it") && !line.contains("serve"), "{line}");
+    let rotated = served.run(&["key", "rotate"], "");
+    assert_eq!(rotated.code, 0, "{}", rotated.err);
+    assert!(missing(&served, "keys/ring").1.starts_with("ok"));
+    assert_eq!(served.stop().0, 0);
+    served.again();
+    assert!(served.run(&["audit", "export"], "").out.contains("ann"));
+}
+
+#[test]
+fn the_key_that_signed_a_record_is_put_back_when_it_is_lost() {
+    let mut served = Served::start();
+    served.admit(&["ann"]);
+    assert_eq!(served.stop().0, 0);
+    let key = served.data().join("exchange.pem");
+    std::fs::remove_file(&key).unwrap();
+    let (code, line) = missing(&served, "exchange.pem");
+    assert!(code == 1 && line.starts_with("FAIL") && line.contains("put it back"), "{line}");
+    let refused = refuses_to_start(served.folder(), &served.data());
+    assert!(refused.err.contains("put it back"), "{}", refused.err);
+    // Without a record they are made.
+    std::fs::remove_dir_all(served.data().join("record")).unwrap();
+    std::fs::remove_dir_all(served.data().join("keys")).unwrap();
+    for name in ["exchange.pem", "keys/ring"] {
+        let (_, line) = missing(&served, name);
+        assert!(line.starts_with("warn") && line.contains("`legation serve` makes it"), "{line}");
+    }
 }

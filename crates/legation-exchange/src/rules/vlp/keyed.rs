@@ -46,6 +46,11 @@ impl Keyed {
         chain.filter(move |node| node.key == key).map(|node| node.position)
     }
 
+    /// All keys, in the order in which they came.
+    pub(super) fn keys(&self) -> impl Iterator<Item = u64> {
+        self.nodes.iter().map(|node| node.key)
+    }
+
     /// The newest comes.
     pub(super) fn put(&mut self, key: u64, position: u64) {
         if self.nodes.len() >= self.heads.len() {

@@ -8,6 +8,7 @@ use crate::rules;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 /// How many messages are known.
 const KNOWN: usize = 65_536;
@@ -23,27 +24,33 @@ const DIGEST: usize = "sha256:".len() + 32;
 #[serde(from = "WireWindow", into = "WireWindow")]
 pub struct Window {
     /// By position.
-    known: VecDeque<(u64, Known)>,
+    known: VecDeque<Known>,
     /// Where they lie, by the keys of each in turn.
     keyed: Keyed,
     /// The last message that is known no more.
     gone: Option<u64>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
-    keys: Vec<u64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    position: u64,
+    /// How many keys lead to it.
+    keys: usize,
+    /// Most go on from nothing.
+    origins: Option<Box<Origins>>,
+}
+
+/// What a message goes on from, and who got it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Origins {
     refers: Vec<Target>,
     /// What it rests on, with its hash.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rests: Vec<u64>,
-    /// Who got it, where it goes on from something: so many as are known by themselves, by the entries that registered them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// So many as are known by themselves, by the entries that registered them.
     heard: Vec<u64>,
 }
 
-impl Known {
+impl Origins {
     fn named(&self) -> impl Iterator<Item = u64> {
         self.refers.iter().filter_map(Target::position).chain(self.rests.iter().copied())
     }
@@ -51,23 +58,39 @@ impl Known {
 
 #[derive(Serialize, Deserialize)]
 struct WireWindow {
-    known: Vec<(u64, Known)>,
+    known: Vec<(u64, WireKnown)>,
     gone: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireKnown {
+    keys: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    refers: Vec<Target>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rests: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    heard: Vec<u64>,
 }
 
 impl From<WireWindow> for Window {
     fn from(wire: WireWindow) -> Self {
         let mut window = Window { gone: wire.gone, ..Window::default() };
-        for (position, known) in wire.known {
-            window.add(position, known);
+        for (position, WireKnown { keys, refers, rests, heard }) in wire.known {
+            window.add(position, &keys, Origins { refers, rests, heard });
         }
         window
     }
 }
 
 impl From<Window> for WireWindow {
-    fn from(window: Window) -> Self {
-        WireWindow { known: window.known.into_iter().collect(), gone: window.gone }
+    fn from(Window { known, keyed, gone }: Window) -> Self {
+        let mut keys = keyed.keys();
+        let known = known.into_iter().map(|Known { position, keys: count, origins }| {
+            let Origins { refers, rests, heard } = origins.map(|origins| *origins).unwrap_or_default();
+            (position, WireKnown { keys: keys.by_ref().take(count).collect(), refers, rests, heard })
+        });
+        WireWindow { known: known.collect(), gone }
     }
 }
 
@@ -128,29 +151,31 @@ impl Window {
 
     /// What a message named.
     pub(super) fn named_by(&self, message: u64) -> &[Target] {
-        self.known_at(message).map_or(&[], |known| &known.refers)
+        self.origins_of(message).map_or(&[], |origins| &origins.refers)
     }
 
-    fn known_at(&self, message: u64) -> Option<&Known> {
-        let found = self.known.binary_search_by_key(&message, |(position, _)| *position);
-        found.ok().and_then(|at| self.known.get(at)).map(|(_, known)| known)
+    fn origins_of(&self, message: u64) -> Option<&Origins> {
+        let found = self.known.binary_search_by_key(&message, |known| known.position);
+        found.ok().and_then(|at| self.known.get(at)).and_then(|known| known.origins.as_deref())
     }
 
-    /// The known messages behind one, oldest first, each with those it names, or rests on with their hashes.
+    /// The known messages behind one that go on from something, oldest first, each with those it names, or rests on with
+    /// their hashes.
     pub(super) fn naming(&self, behind: u64) -> impl Iterator<Item = (u64, impl Iterator<Item = u64>)> {
-        let first = self.known.partition_point(|(message, _)| *message <= behind);
-        self.known.range(first..).map(|(message, known)| (*message, known.named()))
+        let first = self.known.partition_point(|known| known.position <= behind);
+        self.known.range(first..).filter_map(|known| Some((known.position, known.origins.as_deref()?.named())))
     }
 
     /// Who got a message that goes on from something.
     pub(super) fn heard(&self, message: u64) -> &[u64] {
-        self.known_at(message).map_or(&[], |known| &known.heard)
+        self.origins_of(message).map_or(&[], |origins| &origins.heard)
     }
 
     /// What these messages named and nothing had is kept no longer.
     pub(crate) fn redact(&mut self, is_redacted: &impl Fn(u64) -> bool) {
-        for (_, known) in self.known.iter_mut().filter(|(position, _)| is_redacted(*position)) {
-            known.refers = known.refers.iter().map(Target::redacted).collect();
+        for known in self.known.iter_mut().filter(|known| is_redacted(known.position)) {
+            let Some(origins) = &mut known.origins else { continue };
+            origins.refers = origins.refers.iter().map(Target::redacted).collect();
         }
     }
 
@@ -167,34 +192,57 @@ impl Window {
         let is_plain = refers.is_empty() && rests.is_empty();
         let known = accepted.to.iter().take(HEARD).filter(|_| !is_plain);
         let heard = known.filter_map(|id| since(id)).collect();
-        self.add(position, Known { keys: keys_of(accepted), refers, rests, heard });
+        self.add(position, keys_of(accepted), Origins { refers, rests, heard });
         if self.known.len() > KNOWN { self.let_go() } else { None }
     }
 
     /// The oldest goes.
     fn let_go(&mut self) -> Option<u64> {
-        let (gone, known) = self.known.pop_front()?;
-        self.keyed.let_go(known.keys.len());
-        self.gone = Some(gone);
+        let Known { position, keys, .. } = self.known.pop_front()?;
+        self.keyed.let_go(keys);
+        self.gone = Some(position);
         self.gone
     }
 
-    fn add(&mut self, position: u64, known: Known) {
-        known.keys.iter().for_each(|key| self.keyed.put(*key, position));
-        self.known.push_back((position, known));
+    fn add(&mut self, position: u64, keys: &[u64], origins: Origins) {
+        for key in keys {
+            self.keyed.put(*key, position);
+        }
+        let origins = (origins != Origins::default()).then(|| Box::new(origins));
+        self.known.push_back(Known { position, keys: keys.len(), origins });
     }
 }
 
-fn keys_of(accepted: &Accepted) -> Vec<u64> {
-    let Accepted { id, sender, to, thread, digest, .. } = accepted;
-    let session = thread.iter().map(|session| Key::InSession(id, session));
-    let pairs = to.iter().take(PAIRS).map(|recipient| Key::Between(id, sender, recipient));
-    [Key::Id(id), Key::Digest(digest)].into_iter().chain(session).chain(pairs).map(Key::fingerprint).collect()
+/// What a message is found by, once somebody asked. An entry is folded by who decides and again for who reads, and to find
+/// the keys takes longer than all else of either. They follow from what stands beside them: they make no difference, and a
+/// copy, which may be changed, finds its own.
+#[derive(Debug, Default)]
+pub struct Keys(OnceLock<Box<[u64]>>);
+
+impl Clone for Keys {
+    fn clone(&self) -> Self {
+        Keys::default()
+    }
+}
+
+impl PartialEq for Keys {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+fn keys_of(accepted: &Accepted) -> &[u64] {
+    accepted.keys.0.get_or_init(|| {
+        let Accepted { id, sender, to, thread, digest, .. } = accepted;
+        let session = thread.iter().map(|session| Key::InSession(id, session));
+        let pairs = to.iter().take(PAIRS).map(|recipient| Key::Between(id, sender, recipient));
+        [Key::Id(id), Key::Digest(digest)].into_iter().chain(session).chain(pairs).map(Key::fingerprint).collect()
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Known, Window, WireWindow};
+    use super::{Keys, Origins, Window, WireWindow};
     use proptest::prelude::*;
 
     /// The newest two of those that have a key, the plain way.
@@ -212,7 +260,7 @@ mod tests {
             let (mut window, mut all) = (Window::default(), Vec::new());
             for (position, step) in (0..).zip(steps) {
                 if let Some(keys) = step {
-                    window.add(position, Known { keys: keys.clone(), ..Known::default() });
+                    window.add(position, &keys, Origins::default());
                     all.push((position, keys));
                 } else {
                     let gone = (!all.is_empty()).then(|| all.remove(0).0);
@@ -221,8 +269,17 @@ mod tests {
                 for key in 0..6 {
                     prop_assert_eq!(window.led_to(key).collect::<Vec<_>>(), plainly(&all, key));
                 }
-                prop_assert_eq!(&Window::from(WireWindow::from(window.clone())), &window);
+                let wire: WireWindow = window.clone().into();
+                prop_assert_eq!(&Window::from(wire), &window);
             }
         }
+    }
+
+    #[test]
+    fn a_copy_that_may_be_changed_finds_its_own_keys() {
+        let keys = Keys::default();
+        keys.0.get_or_init(|| [1].into());
+        assert!(keys.clone().0.get().is_none());
+        assert_eq!(keys, Keys::default());
     }
 }

@@ -168,10 +168,15 @@ fn whoever_is_given_much_is_heard_meanwhile() {
     const WAITING: usize = 2000;
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
-    let many: String = (0..WAITING).map(|n| ann.cap("bob", &n.to_string()) + "\n").collect();
-    house.ask("POST", "/v1/messages").by(&ann.token).lines(many);
+    // Far more than the buffers in between hold, so that all of it cannot be given before some is read.
+    let large = "x".repeat(10_000);
+    for _ in 0..10 {
+        let many: String = (0..WAITING / 10).map(|_| ann.cap("bob", &large) + "\n").collect();
+        house.ask("POST", "/v1/messages").by(&ann.token).lines(many);
+    }
     let mut socket = Socket::framed(&house, &bob.token, "");
     socket.say(bob.cap("ann", "in the middle of it"));
+    while house.inbox(&ann, "")["messages"] == json!([]) {}
     let mut before = 0;
     while socket.json()["status"] != "accepted" {
         before += 1;
@@ -200,20 +205,13 @@ fn a_client_that_answers_only_the_last_ping_takes_what_it_was_given() {
 fn what_was_sent_to_very_many_is_delivered() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
-    // Receipts name everybody, so that a page of them is more than a socket may owe.
-    let long = "x".repeat(250);
-    std::thread::scope(|scope| {
-        for part in 0..15 {
-            let (house, long) = (&house, &long);
-            scope.spawn(move || {
-                for n in 0..100 {
-                    let path = path_of(&format!("{long}-{part:x}{n:03}"));
-                    assert_eq!(house.ask("PUT", path).by(&house.operator).json("{}").status, 201);
-                }
-            });
-        }
-    });
-    let sent: Vec<_> = (0..32).map(|_| house.send(&ann, &ann.broadcast()).ok()["position"].as_u64().unwrap()).collect();
+    for n in 0..150 {
+        let path = path_of(&format!("{}-{n:03}", "x".repeat(250)));
+        assert_eq!(house.ask("PUT", path).by(&house.operator).json("{}").status, 201);
+    }
+    // Messages as large as they may be, so that few of them are much.
+    let large = "x".repeat(250 << 10);
+    let sent: Vec<_> = (0..64).map(|_| say(&house, &ann, "broadcast", &large)).collect();
     let mut socket = Socket::framed(&house, &bob.token, "");
     // Nothing is read before nothing more is written.
     let (mut written, mut looks) = (0, 0);
@@ -222,11 +220,14 @@ fn what_was_sent_to_very_many_is_delivered() {
         looks = if now == written && now > 0 { looks + 1 } else { 0 };
         written = now;
     }
+    assert!(written < sent.len() as u64, "{written} frames wait for somebody who reads nothing");
     let (mut seen, mut bytes) = (Vec::new(), 0);
     while seen.len() < sent.len() {
         let text = socket.text();
         bytes += text.len();
-        seen.push(serde_json::from_str::<Value>(&text).unwrap()["position"].as_u64().unwrap());
+        let item: Value = serde_json::from_str(&text).unwrap();
+        assert!(item["receipt_at"].is_string() && item["message"]["payload"]["scope"]["purposes"][0] == large.as_str());
+        seen.push(item["position"].as_u64().unwrap());
     }
     assert!(seen == sent && bytes > 11 << 20, "{bytes} bytes: {seen:?}");
 }

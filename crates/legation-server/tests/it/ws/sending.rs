@@ -223,6 +223,20 @@ fn a_plain_client_hears_nothing_but_envelopes_and_a_refusal_ends_it() {
 }
 
 #[test]
+fn a_plain_client_of_a_stopped_agent_hears_envelopes_alone_too() {
+    // M30
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    house.ask("POST", "/v1/agents/bob/suspend").by(&house.operator).json(r#"{"reason":"odd"}"#).ok();
+    let message = ann.vcp("bob", "for when it goes on");
+    house.send(&ann, &message).ok();
+    let mut socket = Socket::plain(&house, &bob.token, "");
+    let told = socket.text();
+    assert!(told.starts_with(r#"{"vcp_message":"1.2""#) && told.contains("agent_suspended"), "{told}");
+    assert_eq!(socket.text(), message);
+}
+
+#[test]
 fn sharing_a_context_first_is_expected_and_nothing_else_refused() {
     let house = House::open();
     let (ann, _) = (house.admit("ann"), house.admit("bob"));

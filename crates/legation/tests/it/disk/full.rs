@@ -2,6 +2,7 @@
 
 use super::small::Small;
 use super::{Pair, audit};
+use crate::served::Served;
 use std::fs;
 
 #[test]
@@ -98,4 +99,20 @@ fn readiness_is_about_ordinary_messages_and_steady() {
     assert_eq!(ready(), (503, false));
     assert_eq!(pair.send(&served.url, 1).expect("it answers").status, 200);
     assert_eq!(ready(), (503, false));
+}
+
+#[test]
+fn a_copy_that_there_is_no_room_to_check_is_told_as_that_and_not_as_damaged() {
+    let (small, served) = (Small::mount(4), Served::start());
+    let mut pair = Pair::admit(&served);
+    for _ in 0..40 {
+        assert_eq!(pair.send(&served.url, 60 << 10).expect("it answers").status, 200);
+    }
+    let to = small.path.join("copy.tar");
+    let made = served.run(&["backup", "--to", to.to_str().unwrap()], "");
+    assert!(made.code == 2 && made.err.contains("no room to check the copy"), "{}", made.err);
+    assert!(!made.err.contains("does not unpack"), "{}", made.err);
+    assert_eq!(fs::read_dir(&small.path).unwrap().count(), 0);
+    let unchecked = served.run(&["backup", "--to", to.to_str().unwrap(), "--no-verify"], "");
+    assert_eq!(unchecked.code, 0, "{}", unchecked.err);
 }
