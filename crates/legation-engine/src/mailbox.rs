@@ -66,7 +66,17 @@ impl Exchange {
         enough: usize,
         receipts: Receipts,
     ) -> Result<Vec<Delivery>, Error> {
-        self.fetched(self.listed(agent, after, limit).into_iter(), enough, receipts)
+        let mut after = after;
+        loop {
+            let listed = self.listed(agent, after, limit);
+            let Some(last) = listed.last() else { return Ok(Vec::new()) };
+            after = Some(last.0);
+            let page = self.fetched(listed.into_iter(), enough, receipts)?;
+            // What all was erased since it was listed is no end: more may lie behind it.
+            if !page.is_empty() {
+                return Ok(page);
+            }
+        }
     }
 
     fn fetched(

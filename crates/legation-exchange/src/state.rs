@@ -19,6 +19,7 @@ use crate::rules::vlp::within;
 use crate::rules::{At, Change, Kept};
 use legation_protocol::Format;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The state of an exchange after some number of entries.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -379,23 +380,20 @@ impl State {
     }
 
     /// Whether one of these positions is where something lay that was taken back, and waits here again or is to.
-    pub(crate) fn was_shown(&self, agent: &str, mut positions: impl Iterator<Item = u64>) -> bool {
-        positions.any(|position| {
-            self.rules.holds.lay_at(agent, position).is_some_and(|message| {
-                let waits = |mailbox: &Mailbox| mailbox.after(None).any(|item| item.message == message);
-                self.rules.holds.goes_to(message, agent) || self.mailbox(agent).is_some_and(waits)
-            })
-        })
+    pub(crate) fn was_shown(&self, agent: &str, positions: impl Iterator<Item = u64>) -> bool {
+        let holds = &self.rules.holds;
+        let lay: BTreeSet<_> = positions.filter_map(|position| holds.lay_at(agent, position)).collect();
+        let waits = |mailbox: &Mailbox| mailbox.after(None).any(|item| lay.contains(&item.message));
+        !lay.is_empty()
+            && (lay.iter().any(|message| holds.goes_to(*message, agent)) || self.mailbox(agent).is_some_and(waits))
     }
 
     /// Whoever names the position at which something lay before it was taken back has it, wherever it is now.
     fn took_back(&mut self, agent: &str, positions: impl Iterator<Item = u64>) {
-        for position in positions {
-            if let Some(message) = self.rules.holds.took(agent, position)
-                && let Some(mailbox) = self.mailboxes.get_mut(agent)
-            {
-                mailbox.take_messages(&|one| one == message);
-            }
+        let holds = &mut self.rules.holds;
+        let taken: BTreeSet<_> = positions.filter_map(|position| holds.took(agent, position)).collect();
+        if let Some(mailbox) = self.mailboxes.get_mut(agent).filter(|_| !taken.is_empty()) {
+            mailbox.take_messages(&|message| taken.contains(&message));
         }
     }
 

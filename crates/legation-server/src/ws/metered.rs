@@ -1,6 +1,6 @@
-//! A connection from which only so much is read: little from somebody who has proven nothing yet, so that strangers
-//! cannot have memory taken for what they never finish; and from anybody no more than the pieces of one message, since
-//! pieces may be empty and never come to an end. Whoever sends much is read far at a time.
+//! A connection from which only so much is read before a message is whole, since its pieces may be empty and never come
+//! to an end; and little from somebody who has proven nothing yet, so that strangers cannot have memory taken for what
+//! they never finish. Whoever sends much is read far at a time.
 
 use std::io;
 use std::ops::Range;
@@ -8,11 +8,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A connection from which only so much is read until it is opened.
+/// A connection from which only so much is read before a message is whole.
 #[derive(Debug)]
 pub(crate) struct Metered<S> {
     inner: S,
-    left: Option<usize>,
+    /// What is read of a stranger before a message is whole, until it is opened.
+    stranger: Option<usize>,
     /// Bytes since the last whole message.
     since: usize,
     /// Room for what is read before it is asked for, while much comes, and where in it such bytes lie.
@@ -27,9 +28,9 @@ const AHEAD: usize = 32 << 10;
 const PIECES: usize = 2 << 20;
 
 impl<S> Metered<S> {
-    /// Reads at most so many bytes; without a bound, all.
-    pub(crate) fn new(inner: S, left: Option<usize>) -> Metered<S> {
-        Metered { inner, left, since: 0, ahead: Box::default(), rest: 0..0 }
+    /// Reads at most so many bytes of a stranger before a message is whole.
+    pub(crate) fn new(inner: S, stranger: Option<usize>) -> Metered<S> {
+        Metered { inner, stranger, since: 0, ahead: Box::default(), rest: 0..0 }
     }
 
     /// A message is whole, and another begins.
@@ -37,9 +38,9 @@ impl<S> Metered<S> {
         self.since = 0;
     }
 
-    /// From now on everything is read.
+    /// Nobody strange any more.
     pub(crate) fn open(&mut self) {
-        self.left = None;
+        self.stranger = None;
     }
 }
 
@@ -48,7 +49,7 @@ impl<S: AsyncRead + Unpin> Metered<S> {
     fn fill(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.ahead.is_empty() {
             ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
-            if buf.remaining() == 0 && self.left.is_none() {
+            if buf.remaining() == 0 && self.stranger.is_none() {
                 self.ahead = vec![0; AHEAD].into();
             }
             return Poll::Ready(Ok(()));
@@ -74,13 +75,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(self.fill(cx, buf))?;
-        let read = buf.filled().len() - before;
-        self.since += read;
-        if self.since > PIECES {
+        self.since += buf.filled().len() - before;
+        if self.since > self.stranger.unwrap_or(PIECES) {
             return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
-        }
-        if let Some(left) = &mut self.left {
-            *left = left.checked_sub(read).ok_or(io::ErrorKind::FileTooLarge)?;
         }
         Poll::Ready(Ok(()))
     }
@@ -147,10 +144,18 @@ mod tests {
         let mut metered = Metered::new(to, Some(2000));
         from.write_all(&[7; 3000]).await.unwrap();
         let mut part = [0; 1000];
-        for left in [1000, 0] {
+        for _ in 0..2 {
             metered.read_exact(&mut part).await.unwrap();
-            assert_eq!((metered.left, metered.ahead.len()), (Some(left), 0));
+            assert_eq!(metered.ahead.len(), 0);
         }
+        assert!(metered.read(&mut part).await.is_err());
+        // The next message has as much again.
+        metered.is_whole();
+        from.write_all(&[7; 2000]).await.unwrap();
+        for _ in 0..2 {
+            metered.read_exact(&mut part).await.unwrap();
+        }
+        from.write_all(&[7]).await.unwrap();
         assert!(metered.read(&mut part).await.is_err());
     }
 }

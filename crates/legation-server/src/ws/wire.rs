@@ -7,6 +7,7 @@ use super::sockets::Sockets;
 use futures_util::{Sink as _, Stream as _};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use legation_protocol::json::Limits;
 use serde::Serialize;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -25,8 +26,8 @@ const WRITE: usize = 32 << 10;
 /// What a socket may owe its client at the very most, far beyond what is written before looking: the largest answer there can
 /// be, to whoever sends to very many. Its receipt quotes an effect of up to 16 MiB, some of it escaped.
 const MOST: usize = 40 << 20;
-/// Read from somebody who has proven nothing yet: far more than the answer to a challenge has.
-const STRANGER: usize = 8 << 10;
+/// Read of a message of somebody who has proven nothing yet: the largest hello, and what is read beside it.
+const STRANGER: usize = Limits::HANDSHAKE.bytes + 2 * READ;
 /// How long the last frame may take, and the other side's to it.
 const LAST: Duration = Duration::from_secs(1);
 

@@ -273,6 +273,6 @@ fn a_stranger_has_little_memory_taken() {
     assert_eq!(socket.json()["type"], "challenge");
     // Far below what a message may have, and never finished.
     let whole = frame(0x81, &vec![b' '; 200_000]);
-    socket.raw(&whole[..20_000]);
+    socket.raw(&whole[..80_000]);
     socket.closes(1009, "too_large");
 }

@@ -1,6 +1,7 @@
 //! The handshake on a WebSocket: the first frame, the three tries, the timer, and what comes after.
 
 use super::Socket;
+use super::binding::{challenged, signed};
 use crate::handshake::{asking, identity, offering};
 use crate::house::House;
 use crate::words::Party;
@@ -151,17 +152,25 @@ fn a_broken_hello_gets_one_error_and_the_end() {
 #[test]
 fn a_hello_over_64_kib_gets_one_error_and_1009() {
     let (house, ann, _) = patient();
-    let padded = |size: usize| {
-        let hello = r#"{"type":"vcp-hello","version":"3.1"}"#;
+    let padded = |size: usize, version: &str| {
+        let hello = json!({"type": "vcp-hello", "version": version, "min_version": version}).to_string();
         hello.replace('}', &format!("{}}}", " ".repeat(size - hello.len())))
     };
-    let mut socket = Socket::plain(&house, &ann.token, "");
-    socket.say(padded(65_536));
-    agrees(&mut socket);
-    let mut socket = Socket::plain(&house, &ann.token, "");
-    socket.say(padded(65_537));
-    fails(&mut socket, "HELLO_INVALID");
-    socket.closes(1009, "too_large");
+    let stranger = || challenged(&house).0;
+    let known = || Socket::plain(&house, &ann.token, "");
+    for open in [&stranger as &dyn Fn() -> Socket, &known] {
+        let mut socket = open();
+        for _ in 0..2 {
+            socket.say(padded(65_536, "9.0"));
+            fails(&mut socket, "VERSION_UNSUPPORTED");
+        }
+        socket.say(padded(65_536, "3.1"));
+        agrees(&mut socket);
+        let mut socket = open();
+        socket.say(padded(65_537, "3.1"));
+        fails(&mut socket, "HELLO_INVALID");
+        socket.closes(1009, "too_large");
+    }
 }
 
 #[test]
@@ -249,7 +258,7 @@ fn a_hello_may_come_before_a_challenge_is_signed() {
     let challenge = socket.json();
     socket.say(asking(&["VCP-X-Consensus"], None));
     assert_eq!(agrees(&mut socket)["supported"], json!(["VCP-X-Consensus"]));
-    socket.say(super::binding::signed(&challenge, "ann", &ann).to_string());
+    socket.say(signed(&challenge, "ann", &ann).to_string());
     assert_eq!(socket.json()["type"], "bound");
     socket.say(asking(&[], None));
     fails(&mut socket, "HELLO_INVALID");
