@@ -6,6 +6,7 @@
 
 mod agent;
 mod alert;
+mod before;
 mod by_name;
 mod dead;
 mod decide;

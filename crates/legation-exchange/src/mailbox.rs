@@ -1,5 +1,6 @@
 //! What waits for an agent. Listed by the position that routed it here, acknowledged by position.
 
+use crate::before::{Before, Place};
 use crate::moment::Moment;
 use crate::push::{Standing, Try};
 use std::collections::{BTreeMap, VecDeque};
@@ -33,6 +34,8 @@ pub struct Mailbox {
     earliest: Option<Moment>,
     /// How those stand that could not be pushed, by position.
     unpushed: BTreeMap<u64, Standing>,
+    /// Where those lay that were taken back once, by position.
+    before: Before,
     /// How often some of them went once more, since the state was read.
     turns: u64,
 }
@@ -40,7 +43,7 @@ pub struct Mailbox {
 impl PartialEq for Mailbox {
     /// The bound on expiry may lag behind what was taken out, and turns are counted for those who look on.
     fn eq(&self, other: &Self) -> bool {
-        self.items == other.items && self.unpushed == other.unpushed
+        self.items == other.items && self.unpushed == other.unpushed && self.before == other.before
     }
 }
 
@@ -94,10 +97,21 @@ impl Mailbox {
         self.items.push_back(item);
     }
 
+    /// What is at a position lay at these places before.
+    pub(crate) fn lay(&mut self, position: u64, places: Vec<Place>) {
+        self.before.put(position, places);
+    }
+
+    /// Where those lay that were taken back once.
+    pub(crate) fn before(&self) -> &Before {
+        &self.before
+    }
+
     pub(crate) fn take_up_to(&mut self, position: u64) {
         let taken = self.items.partition_point(|item| item.position <= position);
         self.items.drain(..taken);
         self.unpushed = self.unpushed.split_off(&position.saturating_add(1));
+        self.before.take_up_to(position);
         self.tidy();
     }
 
@@ -110,36 +124,42 @@ impl Mailbox {
         sorted.sort_unstable();
         self.items.retain(|item| sorted.binary_search(&item.position).is_err());
         self.unpushed.retain(|position, _| sorted.binary_search(position).is_err());
+        for position in sorted {
+            self.before.take(position);
+        }
         self.tidy();
     }
 
     /// Takes out every message that is one of those.
     pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
-        let unpushed = &mut self.unpushed;
+        let (unpushed, before) = (&mut self.unpushed, &mut self.before);
         self.items.retain(|item| {
             let goes = is_one(item.message);
             if goes {
                 unpushed.remove(&item.position);
+                before.take(item.position);
             }
             !goes
         });
         self.tidy();
     }
 
-    /// Takes out those on their way and gives them back.
-    pub(crate) fn take_back(&mut self, is_one: impl Fn(&Item) -> bool) -> Vec<Item> {
+    /// Takes out those on their way and gives them back, each with where it lay before.
+    pub(crate) fn take_back(&mut self, is_one: impl Fn(&Item) -> bool) -> Vec<(Item, Vec<Place>)> {
         let (taken, left) = std::mem::take(&mut self.items).into_iter().partition::<Vec<_>, _>(is_one);
         self.items = left.into();
-        for item in &taken {
+        let lay = |item: Item| {
             self.unpushed.remove(&item.position);
-        }
-        taken
+            (item, self.before.take(item.position))
+        };
+        taken.into_iter().map(lay).collect()
     }
 
     pub(crate) fn take(&mut self, position: u64) -> Option<Item> {
         let at = self.place(position)?;
         let item = self.items.remove(at);
         self.unpushed.remove(&position);
+        self.before.take(position);
         self.tidy();
         item
     }

@@ -3,6 +3,7 @@
 //! its end only.
 
 use crate::agent::Agent;
+use crate::before::Place;
 use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
 use crate::epoch::Epochs;
@@ -37,13 +38,16 @@ struct WireState {
     /// How those of them stand that could not be pushed.
     #[serde(default)]
     unpushed: Vec<(String, Vec<(u64, Standing)>)>,
+    /// Where those of them lay that were taken back once.
+    #[serde(default)]
+    before: Vec<(String, Vec<(u64, Vec<Place>)>)>,
     /// What the rules keep.
     rules: Kept,
     /// Which of the last entries are how old.
     lately: Lately,
 }
 
-const FORM: u32 = 14;
+const FORM: u32 = 15;
 /// Bytes of one item.
 const ITEM: usize = 40;
 
@@ -59,6 +63,7 @@ impl State {
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
             unpushed: self.unpushed(),
+            before: self.before(),
             mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.to_owned(), mailbox.len())).collect(),
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
@@ -103,7 +108,17 @@ impl State {
                 }
             }
         }
+        for (agent, before) in wire.before {
+            if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
+                before.into_iter().for_each(|(position, places)| mailbox.lay(position, places));
+            }
+        }
         Some(state)
+    }
+
+    fn before(&self) -> Vec<(String, Vec<(u64, Vec<Place>)>)> {
+        let some = self.mailboxes.iter().filter(|(_, mailbox)| !mailbox.before().is_empty());
+        some.map(|(agent, mailbox)| (agent.to_owned(), mailbox.before().clone().into())).collect()
     }
 
     fn unpushed(&self) -> Vec<(String, Vec<(u64, Standing)>)> {

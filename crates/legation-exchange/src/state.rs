@@ -1,5 +1,6 @@
 //! Everything the exchange knows, as a fold over its record.
 
+use crate::before::Place;
 use crate::by_name::ByName;
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
@@ -302,18 +303,18 @@ impl State {
         for change in changes {
             self.rules.apply(at, change);
             if let Change::Hold(hold::Change::Frozen { which, reason }) = change {
-                self.freeze(which, reason, entry.at);
+                self.freeze(which, reason, at);
             }
         }
     }
 
     /// Takes back what is on its way.
-    fn freeze(&mut self, which: &Which, reason: &Reason, at: Moment) {
+    fn freeze(&mut self, which: &Which, reason: &Reason, At { position: until, at }: At) {
         let hold = |from, session, left| Hold {
             digest: None,
             from,
             session,
-            to: std::collections::BTreeSet::new(),
+            to: BTreeSet::new(),
             reasons: Vec::new(),
             since: at,
             until: None,
@@ -325,10 +326,12 @@ impl State {
             self.rules.holds.freeze(message, None, reason, hold(NOBODY, OUTSIDE, 0));
         }
         for (agent, mailbox) in self.mailboxes.iter_mut() {
-            for item in mailbox.take_back(|item| item.from != NOBODY && which.covers(item.from, item.message)) {
+            let is_one = |item: &Item| item.from != NOBODY && which.covers(item.from, item.message);
+            for (item, mut places) in mailbox.take_back(is_one) {
                 let left = item.expires.micros().saturating_sub(at.micros());
                 let frozen = hold(item.from, item.session, left);
-                self.rules.holds.freeze(item.message, Some((agent, item.position)), reason, frozen);
+                places.push(Place { position: item.position, until });
+                self.rules.holds.freeze(item.message, Some((agent, places)), reason, frozen);
             }
         }
     }
@@ -336,10 +339,14 @@ impl State {
     fn release(&mut self, at: At, released: &Released) {
         let position = at.position;
         let session = self.rules.holds.get(released.message).map_or(OUTSIDE, |hold| hold.session);
-        self.rules.released(at, released.message);
         let Released { message, to, from, expires } = released;
-        for agent in to {
+        let lay: Vec<_> = to.iter().map(|agent| self.rules.holds.take_places(*message, agent)).collect();
+        self.rules.released(at, *message);
+        for (agent, places) in to.iter().zip(lay) {
             self.put(agent, Item { position, message: *message, expires: *expires, from: *from, session });
+            if let Some(mailbox) = self.mailboxes.get_mut(agent) {
+                mailbox.lay(position, places);
+            }
         }
     }
 
@@ -379,26 +386,33 @@ impl State {
         }
     }
 
-    /// Whether one of these positions is where something lay that was taken back, and waits here again or is to.
-    pub(crate) fn was_shown(&self, agent: &str, positions: impl Iterator<Item = u64>) -> bool {
-        let holds = &self.rules.holds;
-        let lay: BTreeSet<_> = positions.filter_map(|position| holds.lay_at(agent, position)).collect();
-        let waits = |mailbox: &Mailbox| mailbox.after(None).any(|item| lay.contains(&item.message));
-        !lay.is_empty()
-            && (lay.iter().any(|message| holds.goes_to(*message, agent)) || self.mailbox(agent).is_some_and(waits))
+    /// Whether something lay where somebody says they have it, and was taken back, and waits here again or is to.
+    pub(crate) fn was_shown(&self, agent: &str, up_to: Option<u64>, positions: &[u64]) -> bool {
+        self.taken_back(agent, up_to, positions).iter().any(|found| !found.is_empty())
     }
 
-    /// Whoever names the position at which something lay before it was taken back has it, wherever it is now.
-    fn took_back(&mut self, agent: &str, positions: impl Iterator<Item = u64>) {
-        let holds = &mut self.rules.holds;
-        let taken: BTreeSet<_> = positions.filter_map(|position| holds.took(agent, position)).collect();
-        if let Some(mailbox) = self.mailboxes.get_mut(agent).filter(|_| !taken.is_empty()) {
-            mailbox.take_messages(&|message| taken.contains(&message));
+    /// What lay where somebody says they have it, and was taken back: the messages that are held, and where those lie that are
+    /// there again.
+    fn taken_back(&self, agent: &str, up_to: Option<u64>, positions: &[u64]) -> [BTreeSet<u64>; 2] {
+        let both = [self.rules.holds.before(agent), self.mailboxes.get(agent).map(Mailbox::before)];
+        let until = |position| both.into_iter().flatten().find_map(|before| before.until(position));
+        let up_to = up_to.and_then(|position| Some((position, until(position)?)));
+        both.map(|before| before.map_or_else(BTreeSet::new, |before| before.lay_at(positions, up_to)))
+    }
+
+    /// Whoever has what was taken back gets it no more.
+    fn took_back(&mut self, agent: &str, up_to: Option<u64>, positions: &[u64]) {
+        let [held, there] = self.taken_back(agent, up_to, positions);
+        for message in held {
+            self.rules.holds.took(message, agent);
+        }
+        if let Some(mailbox) = self.mailboxes.get_mut(agent) {
+            mailbox.take_all(&there.into_iter().collect::<Vec<_>>());
         }
     }
 
     fn acknowledge(&mut self, acked: &Acked) {
-        self.took_back(&acked.agent, acked.up_to.iter().chain(&acked.positions).copied());
+        self.took_back(&acked.agent, acked.up_to, &acked.positions);
         let Some(mailbox) = self.mailboxes.get_mut(&acked.agent) else { return };
         if let Some(position) = acked.up_to {
             mailbox.take_up_to(position);
@@ -412,11 +426,11 @@ impl State {
 
     /// What was brought is acknowledged; what was given up waits, and may go once more.
     fn pushed(&mut self, pushed: &Pushed) {
-        self.took_back(&pushed.agent, pushed.delivered.iter().map(|tried| tried.position));
+        let delivered: Vec<_> = pushed.delivered.iter().map(|tried| tried.position).collect();
+        self.took_back(&pushed.agent, None, &delivered);
         let Some(mailbox) = self.mailboxes.get_mut(&pushed.agent) else { return };
-        let positions = |tries: &[crate::push::Try]| tries.iter().map(|tried| tried.position).collect::<Vec<_>>();
         mailbox.go_again(&pushed.again);
-        mailbox.take_all(&positions(&pushed.delivered));
+        mailbox.take_all(&delivered);
         mailbox.give_up(&pushed.given_up);
     }
 

@@ -117,11 +117,12 @@ impl Model {
             }
             Effect::Resent(resent) => self.resend(position, resent)?,
             Effect::Acked(read) => {
-                self.took_back(&read.agent, read.up_to.iter().chain(&read.positions).copied());
+                self.took_back(&read.agent, read.up_to, &read.positions);
                 self.mail.acked(read);
             }
             Effect::Pushed(pushed) => {
-                self.took_back(&pushed.agent, pushed.delivered.iter().map(|tried| tried.position));
+                let delivered: Vec<_> = pushed.delivered.iter().map(|tried| tried.position).collect();
+                self.took_back(&pushed.agent, None, &delivered);
                 self.mail.pushed(position, pushed)?;
             }
             Effect::Died { agent, positions, .. } => self.bury(position, agent, positions)?,

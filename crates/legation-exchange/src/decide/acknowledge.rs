@@ -16,8 +16,8 @@ impl Desk<'_> {
         }
         // What is out already is out: nothing happened that the record had to tell.
         let mailbox = self.state.mailboxes.get(&agent);
-        let named = up_to.iter().chain(&positions).copied();
-        if !mailbox.is_some_and(|mailbox| mailbox.has_any(up_to, &positions)) && !self.state.was_shown(&agent, named) {
+        let waits = mailbox.is_some_and(|mailbox| mailbox.has_any(up_to, &positions));
+        if !waits && !self.state.was_shown(&agent, up_to, &positions) {
             let position = self.state.next.saturating_sub(1);
             let verdict = Verdict::Accepted { position, id: agent, new: false };
             return Ok(Decision { verdict, entries: Vec::new() });

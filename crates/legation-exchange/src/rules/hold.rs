@@ -10,6 +10,7 @@ pub use review::{Review, Says};
 pub(crate) use review::{refuse, review, turn_back};
 
 use super::Ruling;
+use crate::before::{Before, Place};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::state::State;
@@ -100,8 +101,9 @@ pub struct Holds {
     refused: BTreeSet<u64>,
     /// Those that came to wait for somebody's word, by the entry that registered their sender.
     queued: BTreeMap<u64, BTreeSet<u64>>,
-    /// Which messages lay at which positions of whose mailboxes, before they were taken back from there.
-    back: BTreeMap<String, BTreeMap<u64, u64>>,
+    /// Where messages lay in whose mailboxes before they were taken back, by the entries that hold them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    back: BTreeMap<String, Before>,
 }
 
 /// What became of a hold.
@@ -115,8 +117,6 @@ pub struct Decided {
 
 /// How many decisions are remembered, to tell who comes late.
 const REMEMBERED: usize = 10_000;
-/// For how many messages of a recipient it is remembered where they lay: who comes later than that gets them again.
-const BACK: usize = 10_000;
 
 /// What changes a hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -274,17 +274,13 @@ impl Holds {
         self.held.insert(message, hold);
     }
 
-    /// Adds a reason to what is held already, or holds what was on its way to this recipient, in whose mailbox it lay at a
-    /// position.
-    pub(crate) fn freeze(&mut self, message: u64, to: Option<(&str, u64)>, reason: &Reason, frozen: Hold) {
+    /// Adds a reason to what is held already, or holds what was on its way to this recipient, in whose mailbox it lay at these
+    /// places.
+    pub(crate) fn freeze(&mut self, message: u64, to: Option<(&str, Vec<Place>)>, reason: &Reason, frozen: Hold) {
         let hold = self.held.entry(message).or_insert(frozen);
-        if let Some((agent, position)) = to {
+        if let Some((agent, places)) = to {
             hold.to.insert(agent.to_owned());
-            let back = self.back.entry(agent.to_owned()).or_default();
-            back.insert(position, message);
-            if back.len() > BACK {
-                back.pop_first();
-            }
+            self.back.entry(agent.to_owned()).or_default().put(message, places);
         }
         if !hold.reasons.contains(reason) {
             hold.reasons.push(reason.clone());
@@ -300,6 +296,9 @@ impl Holds {
 
     pub(crate) fn take(&mut self, message: u64) -> Option<Hold> {
         let hold = self.held.remove(&message)?;
+        for agent in &hold.to {
+            take_places(&mut self.back, agent, message);
+        }
         self.ready.remove(&message);
         if let Some(queued) = self.queued.get_mut(&hold.from) {
             queued.remove(&message);
@@ -327,28 +326,22 @@ impl Holds {
         with
     }
 
-    /// The message that lay at a position of a mailbox, before it was taken back from there.
-    pub(crate) fn lay_at(&self, agent: &str, position: u64) -> Option<u64> {
-        self.back.get(agent)?.get(&position).copied()
+    /// Where messages lay in a recipient's mailbox before they were taken back, by the entries that hold them.
+    pub(crate) fn before(&self, agent: &str) -> Option<&Before> {
+        self.back.get(agent)
     }
 
-    /// Whether a message goes to this recipient once it is released.
-    pub(crate) fn goes_to(&self, message: u64, agent: &str) -> bool {
-        self.held.get(&message).is_some_and(|hold| hold.to.contains(agent))
+    /// Where a message lay in a recipient's mailbox, which is not known here any more.
+    pub(crate) fn take_places(&mut self, message: u64, agent: &str) -> Vec<Place> {
+        take_places(&mut self.back, agent, message)
     }
 
-    /// A recipient has taken what lay at a position before it was taken back: it does not go there again. Says which
-    /// message that is.
-    pub(crate) fn took(&mut self, agent: &str, position: u64) -> Option<u64> {
-        let back = self.back.get_mut(agent)?;
-        let message = back.remove(&position)?;
-        if back.is_empty() {
-            self.back.remove(agent);
-        }
+    /// A recipient has a message that was taken back: it does not go there again.
+    pub(crate) fn took(&mut self, message: u64, agent: &str) {
+        take_places(&mut self.back, agent, message);
         if let Some(hold) = self.held.get_mut(&message) {
             hold.to.remove(agent);
         }
-        Some(message)
     }
 
     /// A recipient is gone.
@@ -425,6 +418,15 @@ impl Holds {
             self.ready.insert(message);
         }
     }
+}
+
+fn take_places(back: &mut BTreeMap<String, Before>, agent: &str, message: u64) -> Vec<Place> {
+    let Some(before) = back.get_mut(agent) else { return Vec::new() };
+    let places = before.take(message);
+    if before.is_empty() {
+        back.remove(agent);
+    }
+    places
 }
 
 impl From<Change> for super::Change {

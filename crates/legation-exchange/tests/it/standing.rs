@@ -7,7 +7,7 @@ use legation_exchange::{
     Directive, Input, Outcome, Party, Proof, Pushed, Registration, Said, State, Try, Verdict, Who,
 };
 use legation_protocol::{Code, Format};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn ordered(desk: &mut Desk, order: Order, who: Who) -> Verdict {
     desk.ask(Input::Order { order: Box::new(Directive::Vcp(order)), who })
@@ -199,6 +199,63 @@ fn what_its_recipient_took_while_it_was_taken_back_does_not_come_again() {
             }
         }
     }
+}
+
+#[test]
+fn whoever_takes_all_up_to_something_has_what_was_taken_back_with_it() {
+    // X8: what stands before the last one of a listing was shown with it.
+    for released_first in [false, true] {
+        let mut desk = line();
+        let early = accepted(&saying(CHILD, OTHER, 1).shares(&mut desk));
+        accepted(&ordered(&mut desk, suspend(CHILD, "looks odd"), Who::operator()));
+        // Listed while the child's is taken back: nobody was shown that.
+        let middle: Vec<_> = [2, 3, 4].map(|number| accepted(&saying(MIDDLE, OTHER, number).shares(&mut desk))).into();
+        accepted(&ordered(&mut desk, suspend(MIDDLE, "looks odd"), Who::operator()));
+        assert!(desk.waiting(OTHER).is_empty());
+        let resumed = |desk: &mut Desk| {
+            for one in [MIDDLE, CHILD] {
+                accepted(&ordered(desk, resume(one, "seen"), Who::operator()));
+            }
+            desk.seconds(0);
+        };
+        if released_first {
+            resumed(&mut desk);
+            assert_eq!(desk.waiting(OTHER).len(), 4);
+        }
+        take(&mut desk, middle[1], Taken::UpTo);
+        if !released_first {
+            resumed(&mut desk);
+        }
+        let left: BTreeSet<_> = desk.state.mailbox(OTHER).unwrap().after(None).map(|item| item.message).collect();
+        assert_eq!(left, BTreeSet::from([early, middle[2]]), "released first: {released_first}");
+    }
+}
+
+#[test]
+fn where_something_lay_is_forgotten_with_it() {
+    // Released and taken from where it lies now, or refused: nothing of it is kept.
+    let mut desk = line();
+    let known = |desk: &Desk| {
+        let bytes = desk.state.to_bytes();
+        let (length, rest) = bytes.split_first_chunk::<8>().unwrap();
+        let wire: serde_json::Value =
+            serde_json::from_slice(&rest[..usize::try_from(u64::from_le_bytes(*length)).unwrap()]).unwrap();
+        (wire["before"].as_array().unwrap().len(), !wire["rules"]["holds"]["back"].is_null())
+    };
+    accepted(&saying(CHILD, OTHER, 1).shares(&mut desk));
+    accepted(&ordered(&mut desk, suspend(CHILD, "looks odd"), Who::operator()));
+    assert_eq!(known(&desk), (0, true));
+    accepted(&ordered(&mut desk, resume(CHILD, "seen"), Who::operator()));
+    desk.seconds(0);
+    assert_eq!(known(&desk), (1, false));
+    let now = desk.waiting(OTHER)[0];
+    take(&mut desk, now, Taken::Named);
+    assert_eq!(known(&desk), (0, false));
+    accepted(&saying(CHILD, OTHER, 2).shares(&mut desk));
+    accepted(&ordered(&mut desk, suspend(CHILD, "looks odd"), Who::operator()));
+    assert_eq!(known(&desk), (0, true));
+    accepted(&desk.ask(Input::Remove { id: CHILD.to_owned(), who: Who::operator() }));
+    assert_eq!(known(&desk), (0, false));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What waits for somebody's word, and who may give it. Nothing of it is delivered before an entry releases it, and
 //! none does while a reason is left.
 
-use super::mail::Item;
+use super::mail::{Item, Lay, Named, TIMES};
 use super::order::By;
 use super::{Check, Model, ensure};
 use crate::asked::Asked;
@@ -9,7 +9,7 @@ use crate::letter::{Letter, Says};
 use legation_exchange::rules::hold::{Change, Lifter, Which};
 use legation_exchange::rules::{self};
 use legation_exchange::{Accepted, Moment, Released};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Who turns back what nobody refused.
@@ -26,6 +26,8 @@ const UNDECIDED: &str = "nobody decided in time";
 pub(super) struct Held {
     from: Option<u64>,
     to: BTreeSet<String>,
+    /// Where it lay with whom before it was taken back.
+    lay: BTreeMap<String, Lay>,
     reasons: BTreeSet<Lifter>,
     /// When a person must have decided.
     pub(super) until: Option<Moment>,
@@ -64,7 +66,8 @@ impl Model {
         let until = reasons.contains(&Lifter::Person).then(|| self.now.plus(self.policy.review_time));
         let left = u64::try_from(self.policy.time_to_live.as_micros()).unwrap_or(u64::MAX);
         self.counts.held += 1;
-        self.holds.insert(position, Held { from, to: accepted.to.iter().cloned().collect(), reasons, until, left });
+        let to = accepted.to.iter().cloned().collect();
+        self.holds.insert(position, Held { from, to, lay: BTreeMap::new(), reasons, until, left });
     }
 
     /// Takes back what is on its way.
@@ -74,24 +77,30 @@ impl Model {
                 held.reasons.insert(lifts.clone());
             }
         }
-        let now = self.now.micros();
+        let (now, entry) = (self.now.micros(), self.next - 1);
         let taken = self.mail.take_back(|item| item.from.is_some() && is_one(item.message, item.from));
-        for (agent, position, Item { message, expires, from }) in taken {
-            self.mail.back.insert((agent.clone(), position), message);
+        for (agent, position, Item { message, expires, from, lay: before }) in taken {
             let left = expires.micros().saturating_sub(now);
-            let fresh = Held { from, to: BTreeSet::new(), reasons: BTreeSet::new(), until: None, left };
-            let held = self.holds.entry(message).or_insert(fresh);
-            held.to.insert(agent);
+            let (to, lay, reasons) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+            let held = self.holds.entry(message).or_insert(Held { from, to, lay, reasons, until: None, left });
+            held.to.insert(agent.clone());
             held.reasons.insert(lifts.clone());
+            let lay = held.lay.entry(agent).or_default();
+            lay.extend(before.into_iter().chain([(position, entry)]));
+            lay.drain(..lay.len().saturating_sub(TIMES));
         }
     }
 
     /// What somebody has taken who named where it lay does not go there again.
-    pub(super) fn took_back(&mut self, agent: &str, positions: impl Iterator<Item = u64>) {
-        for position in positions {
-            let held = self.mail.took_back(agent, position).and_then(|message| self.holds.get_mut(&message));
-            if let Some(held) = held {
+    pub(super) fn took_back(&mut self, agent: &str, up_to: Option<u64>, positions: &[u64]) {
+        let held = self.holds.values().filter_map(|held| held.lay.get(agent));
+        let until = |last: u64| held.chain(self.mail.lay(agent)).flatten().find(|(at, _)| *at == last).copied();
+        let named = Named { positions, up_to: up_to.and_then(until) };
+        self.mail.took_back(agent, &named);
+        for held in self.holds.values_mut() {
+            if held.lay.get(agent).is_some_and(|lay| named.has(lay)) {
                 held.to.remove(agent);
+                held.lay.remove(agent);
             }
         }
     }
@@ -111,6 +120,7 @@ impl Model {
         }
         for held in self.holds.values_mut() {
             held.to.remove(agent);
+            held.lay.remove(agent);
         }
     }
 
@@ -262,7 +272,7 @@ impl Model {
         let message = released.message;
         let held = self.holds.remove(&message);
         let held = held.ok_or_else(|| format!("{message} was released at {position}, and was not held"))?;
-        let Held { from, to, reasons, left, .. } = held;
+        let Held { from, to, mut lay, reasons, left, .. } = held;
         ensure(reasons.is_empty(), || format!("{message} went on at {position}, and {reasons:?} hold it"))?;
         ensure(released.to.iter().eq(to.iter()), || format!("{message} went on to {:?}", released.to))?;
         let sender = self.members.iter().find(|(_, member)| Some(member.since) == from).map(|(name, _)| name);
@@ -272,7 +282,8 @@ impl Model {
         ensure(released.expires == expires, || format!("{message} has another time left at {position}"))?;
         self.counts.released += 1;
         for agent in to {
-            self.deliver(&agent, position, Item { message, expires, from });
+            let lay = lay.remove(&agent).unwrap_or_default();
+            self.deliver(&agent, position, Item { message, expires, from, lay });
         }
         self.thaw(&Lifter::Original(message));
         self.drop_said(message, &[Lifter::Cleared(message)]);

@@ -16,6 +16,27 @@ pub(super) struct Item {
     pub(super) expires: Moment,
     /// Whose words they are, by the entry that registered them; nobody's that could be stopped, if there is none.
     pub(super) from: Option<u64>,
+    pub(super) lay: Lay,
+}
+
+/// Where something lay before it was taken back, each time with the entry that took it.
+pub(super) type Lay = Vec<(u64, u64)>;
+
+/// How many of those times are remembered.
+pub(super) const TIMES: usize = 8;
+
+/// Which places somebody names who has what lies there.
+pub(super) struct Named<'a> {
+    pub(super) positions: &'a [u64],
+    /// All that was shown before what lay here, which that entry took back.
+    pub(super) up_to: Option<(u64, u64)>,
+}
+
+impl Named<'_> {
+    pub(super) fn has(&self, lay: &Lay) -> bool {
+        let shown = |at: u64, until: u64| self.up_to.is_some_and(|(last, by)| at <= last && until >= by);
+        lay.iter().any(|(at, until)| self.positions.contains(at) || shown(*at, *until))
+    }
 }
 
 /// How often a message was given up, of those times that count, and whether it goes.
@@ -34,8 +55,6 @@ pub(super) struct Mail {
     ways: BTreeMap<u64, Way>,
     /// What reached nobody, by where and to whom it was routed.
     dead: BTreeMap<(u64, String), Item>,
-    /// Which messages lay where, before they were taken back.
-    pub(super) back: BTreeMap<(String, u64), u64>,
 }
 
 impl Mail {
@@ -44,7 +63,6 @@ impl Mail {
     }
 
     pub(super) fn close(&mut self, agent: &str) {
-        self.back.retain(|(whose, _), _| whose != agent);
         for (position, item) in self.boxes.remove(agent).unwrap_or_default() {
             self.dead.insert((position, agent.to_owned()), item);
         }
@@ -80,13 +98,16 @@ impl Mail {
         Ok(())
     }
 
-    /// Somebody names where something lay before it was taken back: it has that. Says which message it is.
-    pub(super) fn took_back(&mut self, agent: &str, position: u64) -> Option<u64> {
-        let message = self.back.remove(&(agent.to_owned(), position))?;
+    /// Where everything lay that lies in a mailbox.
+    pub(super) fn lay(&self, agent: &str) -> impl Iterator<Item = &Lay> {
+        self.boxes.get(agent).into_iter().flat_map(BTreeMap::values).map(|item| &item.lay)
+    }
+
+    /// Somebody names where something lay before it was taken back: it has that.
+    pub(super) fn took_back(&mut self, agent: &str, named: &Named<'_>) {
         if let Some(items) = self.boxes.get_mut(agent) {
-            items.retain(|_, item| item.message != message);
+            items.retain(|_, item| !named.has(&item.lay));
         }
-        Some(message)
     }
 
     /// Takes out what is one of those, and gives it back with whose it was and where it lay.
@@ -168,12 +189,14 @@ impl Model {
         }
         let expires = self.now.plus(self.policy.time_to_live);
         for agent in &accepted.missed {
-            self.mail.dead.insert((position, agent.clone()), Item { message: position, expires, from });
+            self.mail
+                .dead
+                .insert((position, agent.clone()), Item { message: position, expires, from, lay: Lay::new() });
         }
         for agent in &accepted.to {
             let there = self.members.contains_key(agent) || crate::house::NAMES.iter().all(|name| name != agent);
             ensure(there, || format!("{position} went to {agent}, who is not registered"))?;
-            self.mail.put(agent, position, Item { message: position, expires, from });
+            self.mail.put(agent, position, Item { message: position, expires, from, lay: Lay::new() });
         }
         Ok(())
     }
@@ -193,12 +216,12 @@ impl Model {
             ensure(!silent, || format!("{sender:?} is suspended, and was heard at {position}"))?;
             let waits = self.holds.contains_key(&message) || self.ended.contains(&message);
             ensure(!waits, || format!("{message} is held, and went to {agent} at {position}"))?;
-            self.deliver(agent, position, Item { expires, ..item });
+            self.deliver(agent, position, Item { expires, lay: Lay::new(), ..item });
             return Ok(());
         }
         if self.climbs.remove(&(message, agent.clone())) {
             let from = self.mail.dead.values().find(|item| item.message == message).and_then(|item| item.from);
-            self.deliver(agent, position, Item { message, expires, from });
+            self.deliver(agent, position, Item { message, expires, from, lay: Lay::new() });
             return Ok(());
         }
         let task = self.tasks.values().find(|task| task.notice == message && task.assignee == *agent);
@@ -208,7 +231,7 @@ impl Model {
         let delegator = task.delegator.clone();
         ensure(!self.is_suspended(&delegator), || format!("{delegator} is suspended, and was heard at {position}"))?;
         let from = self.members.get(&delegator).map(|member| member.since);
-        self.deliver(agent, position, Item { message, expires, from });
+        self.deliver(agent, position, Item { message, expires, from, lay: Lay::new() });
         Ok(())
     }
 
