@@ -132,11 +132,14 @@ impl Exchange {
         mailbox.after(after).take(limit).map(|item| (item.position, item.message)).collect()
     }
 
-    /// Nothing if it was erased since it was listed.
+    /// Nothing if it was erased since it was listed, or is while it is read.
     fn delivery(&self, position: u64, message: u64, receipts: Receipts) -> Result<Option<Delivery>, Error> {
         if self.is_erased(message) {
             return Ok(None);
         }
-        self.outgoing.deliver(position, message, receipts).map(Some)
+        match self.outgoing.deliver(position, message, receipts) {
+            Err(_) if self.is_erased(message) => Ok(None),
+            delivered => delivered.map(Some),
+        }
     }
 }

@@ -44,7 +44,7 @@ impl Outgoing {
     pub(crate) fn deliver(&self, position: u64, message: u64, receipts: Receipts) -> Result<Delivery, Error> {
         let kept = if receipts == Receipts::Small { self.wide().find(message) } else { None };
         let delivery = match kept {
-            Some(kept) => Delivery { position, ..kept },
+            Some(kept) => Delivery { position, ..Delivery::clone(&kept) },
             None => self.read(position, message, receipts)?,
         };
         transport::sent(delivery.dialect, &delivery.bytes);
@@ -64,7 +64,7 @@ impl Outgoing {
         let (bytes, epoch) = (body.into(), self.notary.epoch());
         let delivery = Delivery { position, dialect, bytes, received_at, digest, receipt, trace, epoch, ruled };
         if is_wide {
-            self.wide().keep(message, delivery.clone(), instant());
+            self.wide().keep(message, Arc::new(delivery.clone()), instant());
         }
         Ok(match receipts {
             Receipts::All => delivery,
@@ -84,14 +84,14 @@ impl Outgoing {
 
 /// Messages to very many that were read not long ago, by the entry that holds them; the oldest first.
 #[derive(Debug, Default)]
-struct Wide(VecDeque<(u64, Instant, Delivery)>);
+struct Wide(VecDeque<(u64, Instant, Arc<Delivery>)>);
 
 impl Wide {
-    fn find(&self, message: u64) -> Option<Delivery> {
-        self.0.iter().rev().find(|(kept, ..)| *kept == message).map(|(.., delivery)| delivery.clone())
+    fn find(&self, message: u64) -> Option<Arc<Delivery>> {
+        self.0.iter().rev().find(|(kept, ..)| *kept == message).map(|(.., delivery)| Arc::clone(delivery))
     }
 
-    fn keep(&mut self, message: u64, delivery: Delivery, now: Instant) {
+    fn keep(&mut self, message: u64, delivery: Arc<Delivery>, now: Instant) {
         // Two may have read it at the same time.
         if self.0.iter().any(|(kept, ..)| *kept == message) {
             return;
@@ -117,9 +117,10 @@ mod tests {
     use crate::receipt::Receipted;
     use legation_exchange::{Epoch, Moment};
     use legation_protocol::Format;
+    use std::sync::Arc;
 
-    fn delivery(message: u64) -> Delivery {
-        Delivery {
+    fn delivery(message: u64) -> Arc<Delivery> {
+        Arc::new(Delivery {
             position: message,
             dialect: Format::Cap,
             bytes: b"{}".as_slice().into(),
@@ -129,7 +130,7 @@ mod tests {
             trace: None,
             epoch: Epoch { epoch: 1, first: 0, restore: None },
             ruled: Box::default(),
-        }
+        })
     }
 
     #[test]

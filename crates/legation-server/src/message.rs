@@ -260,11 +260,11 @@ fn unknown() -> Refusal {
 }
 
 impl Found {
-    /// Whether its sender asks, or one it went to; or a person who speaks as one of them.
-    fn is_partys(&self) -> bool {
-        let (Accepted { sender, to, .. }, who) = (&self.accepted, &self.caller.0);
-        // Whoever does not see everything finds nothing else.
-        !who.sees_all() || to.iter().chain([sender]).any(|name| who.is_or_speaks_as(name))
+    /// Whether its receipt is told: to its parties, and to operators, who take from any mailbox.
+    fn has_receipt(&self) -> bool {
+        let who = &self.caller.0;
+        // Whoever does not see everything finds nothing but their own.
+        !who.sees_all() || who.is_operator()
     }
 }
 
@@ -291,7 +291,7 @@ pub(crate) async fn get(State(shared): State<Arc<Shared>>, found: Found) -> Resu
     let facts = MessageFacts::of(&found.entry, &found.accepted, true)?;
     let gone = shared.exchange.fate(&found.entry)?.map(Gone::from);
     let receipt =
-        found.is_partys().then(|| shared.exchange.receipt(facts.position)).transpose()?.flatten().map(Box::new);
+        found.has_receipt().then(|| shared.exchange.receipt(facts.position)).transpose()?.flatten().map(Box::new);
     Ok(Json(MessageFacts { receipt, gone, ..facts }).into_response())
 }
 

@@ -92,8 +92,17 @@ impl Keeper {
     fn catch_up(&self) {
         let (desk, reader, missed) = (Arc::clone(&self.desk), self.reader.clone(), self.missed.clone());
         drop(tokio::task::spawn_blocking(move || {
-            let frames = reader.effects(missed.start).map_while(Result::ok);
-            for frame in frames.take_while(|frame| frame.position < missed.end) {
+            for frame in reader.effects(missed.start) {
+                let frame = match frame {
+                    Ok(frame) if frame.position < missed.end => frame,
+                    Ok(_) => break,
+                    Err(error) => {
+                        tracing::error!(error = &error as &dyn std::error::Error, "what was not told is not read");
+                        let text = "alerts from before the start cannot be read any more; the log says why";
+                        desk.raise(Alert::storage(now(), text));
+                        break;
+                    }
+                };
                 // Nobody has caught up then: the next start begins anew.
                 if *desk.over.borrow() {
                     return;

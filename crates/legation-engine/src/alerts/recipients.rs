@@ -131,9 +131,11 @@ impl Recipients {
 impl Recipient {
     fn new(kinds: BTreeSet<Kind>, taken: Option<u64>, open: &[Alert]) -> Recipient {
         let mut recipient = Recipient { kinds, taken, early: 0, queue: Queue::default(), behind: None };
-        for alert in open {
-            recipient.put_early(alert.clone());
-        }
+        // However much is open, it gathers as if it came at once.
+        let mut alerts = Alerts::default();
+        open.iter().for_each(|alert| alerts.raise(alert.clone(), Duration::ZERO));
+        let first = alerts.after(None).map(|(_, first)| first);
+        first.chain(alerts.gathered()).for_each(|alert| recipient.put_early(alert.clone()));
         recipient
     }
 

@@ -38,6 +38,14 @@ impl<S> Metered<S> {
         self.since = 0;
     }
 
+    /// Something came that may stand between the pieces of a message. Of strangers that counts as well; of others it would add
+    /// up, where they say nothing else.
+    pub(crate) fn is_beside(&mut self) {
+        if self.stranger.is_none() {
+            self.since = 0;
+        }
+    }
+
     /// Nobody strange any more.
     pub(crate) fn open(&mut self) {
         self.stranger = None;

@@ -26,8 +26,8 @@ const WRITE: usize = 32 << 10;
 /// What a socket may owe its client at the very most, far beyond what is written before looking: the largest answer there can
 /// be, to whoever sends to very many. Its receipt quotes an effect of up to 16 MiB, some of it escaped.
 const MOST: usize = 40 << 20;
-/// Read of a message of somebody who has proven nothing yet: the largest hello, and what is read beside it.
-const STRANGER: usize = Limits::HANDSHAKE.bytes + 2 * READ;
+/// Read of a message of somebody who has proven nothing yet: the largest hello, and what may come beside it.
+const STRANGER: usize = Limits::HANDSHAKE.bytes + (16 << 10);
 /// How long the last frame may take, and the other side's to it.
 const LAST: Duration = Duration::from_secs(1);
 
@@ -111,7 +111,11 @@ impl Wire {
         Pin::new(&mut self.socket).poll_next(cx).map(|read| {
             let message = read.ok_or(Close::Lost)?.map_err(|error| Close::of(&error))?;
             self.sockets.read();
-            self.socket.get_mut().is_whole();
+            let connection = self.socket.get_mut();
+            match &message {
+                Message::Text(_) | Message::Binary(_) => connection.is_whole(),
+                Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_) => connection.is_beside(),
+            }
             match message {
                 Message::Text(text) => Ok(Heard::Text(text)),
                 Message::Binary(_) | Message::Frame(_) => Ok(Heard::Binary),

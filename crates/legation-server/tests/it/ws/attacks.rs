@@ -273,6 +273,12 @@ fn a_stranger_has_little_memory_taken() {
     assert_eq!(socket.json()["type"], "challenge");
     // Far below what a message may have, and never finished.
     let whole = frame(0x81, &vec![b' '; 200_000]);
-    socket.raw(&whole[..80_000]);
+    socket.raw(&whole[..90_000]);
+    socket.closes(1009, "too_large");
+    // Nor does it help to say something else between its pieces.
+    let mut socket = Socket::open(&house, "", &[("Sec-WebSocket-Protocol", "legation.v1")]);
+    assert_eq!(socket.json()["type"], "challenge");
+    let piece = |first: u8| [frame(first, &[b' '; 30_000]), frame(FIN | PING, b"")].concat();
+    socket.raw(&[piece(TEXT), piece(0), piece(0)].concat());
     socket.closes(1009, "too_large");
 }
