@@ -165,9 +165,6 @@ impl Inbox {
                 continue;
             }
             if let Some(waited) = work.untaken() {
-                if !deliveries.has(&waited.mark()) {
-                    continue;
-                }
                 let renewed = tokio::select! {
                     biased;
                     () = &mut until => break,

@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::deliveries::AHEAD;
 use crate::error::Error;
 use crate::incoming::{Item, Opened};
-use crate::journal::{Bound, Listed, ReaderId};
+use crate::journal::{Bound, Handed, Listed, ReaderId};
 use crate::mark::{Epoch, Mark};
 use crate::retry::Backoff;
 use crate::socket::Socket;
@@ -177,11 +177,11 @@ impl Reader {
         let listed = self.client.journal().listed(position);
         match listed {
             Listed::Out => return Ok(Ok(())),
-            Listed::Done => return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard)),
+            Listed::Done => return Ok(acknowledge(&self.acks, [mark]).await),
             Listed::Wanted if self.set_aside.contains(&mark) => {
                 tracing::warn!(position, "a message is set aside unhandled");
-                self.client.journal().done(&mark);
-                return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard));
+                let done = self.client.journal().done(&mark);
+                return Ok(acknowledge(&self.acks, done).await);
             }
             Listed::Wanted => {}
         }
@@ -193,16 +193,22 @@ impl Reader {
             Err(halt) => return Ok(Err(halt)),
         };
         let opened = item.opened(&self.client, &self.verifier).await?;
-        let message = opened.message();
-        if self.client.journal().did(&mark, message) {
-            self.client.journal().done(&mark);
-            return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard));
-        }
-        if self.client.journal().hand_out(&mark, message, self.id) {
-            place.send(Ok(opened));
+        let handed = self.client.journal().hand_out(&mark, opened.message(), self.id);
+        match handed {
+            Handed::Out => place.send(Ok(opened)),
+            Handed::Not => {}
+            Handed::Done => return Ok(acknowledge(&self.acks, [mark]).await),
         }
         Ok(Ok(()))
     }
+}
+
+/// Acknowledges what is done.
+async fn acknowledge(acks: &mpsc::Sender<Mark>, done: impl IntoIterator<Item = Mark>) -> Result<(), Halt> {
+    for mark in done {
+        acks.send(mark).await.map_err(|_| Halt::Unheard)?;
+    }
+    Ok(())
 }
 
 /// Waits until another has ended that left something no further than this.
