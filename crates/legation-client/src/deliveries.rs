@@ -8,6 +8,7 @@ use crate::incoming::{Incoming, Opened, Withheld};
 use crate::journal::ReaderId;
 use crate::mark::Mark;
 use crate::reader::{Passed, Reader};
+use crate::receipts::Receipts;
 use crate::task::Task;
 use crate::verified::{Verified, Verifier};
 use futures_util::Stream;
@@ -87,6 +88,8 @@ impl Deliveries {
             socket: None,
             set_aside: inbox.set_aside,
             behind_at: None,
+            receipts: Receipts::default(),
+            furthest: None,
         };
         let reader = Task::spawn(reader.run());
         let (on_withheld, again, ended) = (inbox.on_withheld, None, false);
