@@ -191,11 +191,11 @@ async fn what_failed_before_its_sender_was_stopped_is_taken_once() {
         async move { if fails { Err("not now") } else { Ok(()) } }
     };
     let inbox = bob.inbox().until(async { drop(over.await) });
-    let handled = tokio::spawn(inbox.handle(handler));
+    let reading = tokio::spawn(inbox.handle(handler));
     assert!(seen.recv().await.unwrap());
     stop_and_go(&house, "ann").await;
     ann.send(cap("ann", "bob", "last")).await.unwrap();
-    handled.await.unwrap().unwrap();
+    reading.await.unwrap().unwrap();
     let mut attempts = 1;
     while let Some(is_mine) = seen.recv().await {
         attempts += usize::from(is_mine);
