@@ -369,6 +369,23 @@ fn handling_by(inbox: Inbox) -> (JoinHandle<Result<(), Error>>, mpsc::UnboundedR
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_taken_is_acknowledged_though_an_error_ended_receiving() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, log) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (handled, mut seen) = handling(&client);
+    let (_, mut socket) = opened.recv().await.unwrap();
+    socket.send(framed(1)).await.unwrap();
+    let (_, take) = seen.recv().await.unwrap();
+    // Another takes over while it is handled, and this is heard before it is done.
+    socket.send(close(CloseCode::Policy, "fenced")).await.unwrap();
+    while let Some(Ok(_)) = socket.next().await {}
+    take.send(()).unwrap();
+    assert!(matches!(handled.await.unwrap(), Err(Error::Fenced)));
+    let acked: Vec<_> = log.of(&http::Method::POST, "/v1/agents/bob/ack").into_iter().map(|asked| asked.body).collect();
+    assert_eq!(acked, [&br#"{"epoch":1,"positions":[1],"restore":null}"#[..]]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reader_that_ends_gives_away_only_what_it_had_itself() {
     let (sockets, mut opened) = mpsc::unbounded_channel();
     let (client, _) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
