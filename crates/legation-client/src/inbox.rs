@@ -121,8 +121,8 @@ impl Inbox {
     /// [`until`](Inbox::until) is over.
     ///
     /// A message is acknowledged after the handler returned `Ok`, and never handed over again after that by this
-    /// client or a clone of it, whatever happens to the connection. One that it failed on comes again after a second,
-    /// then two, four, up to five minutes; those after it go on meanwhile, unless
+    /// client or a clone of it, whatever happens to the connection; nor is it ever with two of their handlers at once. One that
+    /// it failed on comes again after a second, then two, four, up to five minutes; those after it go on meanwhile, unless
     /// [`in_order`](Inbox::in_order) says otherwise. An escalation that wants it is answered with its `ACK`
     /// message, once, when the handler has taken it. Where that could not be sent before this ended, the next to handle
     /// that does not [leave them](Inbox::leave_alarms) sends it, this client or a clone of it; the message stays in
