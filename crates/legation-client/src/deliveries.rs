@@ -8,6 +8,7 @@ use crate::incoming::{Incoming, Opened, Withheld};
 use crate::journal::ReaderId;
 use crate::mark::Mark;
 use crate::reader::{Passed, Reader};
+use crate::receipts::Receipts;
 use crate::task::Task;
 use crate::verified::{Verified, Verifier};
 use futures_util::Stream;
@@ -60,17 +61,22 @@ impl Deliveries {
     pub(crate) async fn open(inbox: Inbox) -> Result<Deliveries, Error> {
         let (client, policy) = (inbox.client.clone(), inbox.policy());
         client.named()?;
+        let mut beyond = Vec::new();
         if let Some(mark) = &inbox.done_up_to {
             client.must_count(mark).await?;
             client.acknowledge_mark(mark).await?;
             let mut journal = client.journal();
             journal.bind(&mark.epoch);
-            journal.done_up_to(mark);
+            beyond = journal.done_up_to(mark);
         }
         let lent = Lent { to: client.journal().begin(), client: client.clone() };
         let (out, passed) = mpsc::channel(AHEAD);
         let (stop, stopped) = watch::channel(false);
         let (acks, verifier) = (Acks::spawn(client.clone()), client.verifier().clone());
+        for mark in beyond {
+            // Where there is no room for it, the next who lists it acknowledges it.
+            drop(acks.done.try_send(mark));
+        }
         let reader = Reader {
             client: client.clone(),
             id: lent.to,
@@ -82,6 +88,8 @@ impl Deliveries {
             socket: None,
             set_aside: inbox.set_aside,
             behind_at: None,
+            receipts: Receipts::default(),
+            furthest: None,
         };
         let reader = Task::spawn(reader.run());
         let (on_withheld, again, ended) = (inbox.on_withheld, None, false);
@@ -93,15 +101,17 @@ impl Deliveries {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// This message is done: it is acknowledged soon, and never handed out again by this client.
+    /// This message is done: it is acknowledged soon wherever it lies, and never handed out again by this client. May be
+    /// given up: what was not acknowledged then is when it is listed again.
     pub async fn ack(&mut self, incoming: &Incoming) -> Result<(), Error> {
-        let mark = incoming.mark();
-        self.client.journal().done(&mark);
-        if self.acks.done.send(mark).await.is_ok() {
-            return Ok(());
+        let done = self.client.journal().done(&incoming.mark());
+        for mark in done {
+            if self.acks.done.send(mark).await.is_err() {
+                self.ended = true;
+                return Err(poll_fn(|cx| self.acks.poll_failed(cx)).await);
+            }
         }
-        self.ended = true;
-        Err(poll_fn(|cx| self.acks.poll_failed(cx)).await)
+        Ok(())
     }
 
     /// Ends in good order: what is done is acknowledged, and the exchange told.
@@ -115,10 +125,13 @@ impl Deliveries {
         acks.finish().await
     }
 
-    /// The message as it is to be handed out now, judged again if it has waited; nothing if it is withheld.
+    /// The message as it is to be handed out now, judged again if it has waited; nothing if it is withheld, or done by now.
     pub(crate) async fn renewed(&mut self, incoming: Incoming) -> Option<Result<Incoming, Error>> {
         if !incoming.is_stale() {
-            return Some(Ok(incoming));
+            return self.sorted(Opened::Message(incoming));
+        }
+        if !self.has(&incoming.mark()) {
+            return None;
         }
         match self.verifier.clone().again(self.client.clone(), incoming).await {
             Ok(incoming) => self.sorted(Opened::Message(incoming)),
@@ -127,7 +140,7 @@ impl Deliveries {
     }
 
     /// Whether this is still to be done, and by nobody else.
-    pub(crate) fn has(&self, mark: &Mark) -> bool {
+    fn has(&self, mark: &Mark) -> bool {
         self.client.journal().has(self.lent.to, mark)
     }
 
@@ -151,15 +164,7 @@ impl Deliveries {
     /// What is handed out of what came; nothing if it is withheld.
     fn sorted(&mut self, opened: Opened) -> Option<Result<Incoming, Error>> {
         // It was read before the record was restored, and what is left of it comes again; or it is done by now.
-        let mark = opened.mark();
-        if !self.has(&mark) {
-            return None;
-        }
-        // While it waited here, it was done from where it lay before.
-        if self.client.journal().did(&mark, opened.message()) {
-            self.client.journal().done(&mark);
-            // Where there is no room for it, the next who lists it acknowledges it.
-            drop(self.acks.done.try_send(mark));
+        if !self.has(&opened.mark()) {
             return None;
         }
         let withheld = match opened {

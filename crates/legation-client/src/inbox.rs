@@ -121,8 +121,8 @@ impl Inbox {
     /// [`until`](Inbox::until) is over.
     ///
     /// A message is acknowledged after the handler returned `Ok`, and never handed over again after that by this
-    /// client or a clone of it, whatever happens to the connection. One that it failed on comes again after a second,
-    /// then two, four, up to five minutes; those after it go on meanwhile, unless
+    /// client or a clone of it, whatever happens to the connection; nor is it ever with two of their handlers at once. One that
+    /// it failed on comes again after a second, then two, four, up to five minutes; those after it go on meanwhile, unless
     /// [`in_order`](Inbox::in_order) says otherwise. An escalation that wants it is answered with its `ACK`
     /// message, once, when the handler has taken it. Where that could not be sent before this ended, the next to handle
     /// that does not [leave them](Inbox::leave_alarms) sends it, this client or a clone of it; the message stays in
@@ -144,45 +144,67 @@ impl Inbox {
         H: FnMut(Incoming) -> F,
         F: Future<Output = Result<(), E>>,
     {
-        let mut until = std::mem::replace(&mut self.until, Box::pin(std::future::pending()));
-        let (client, in_order, answers_alarms) = (self.client.clone(), self.in_order, self.answers_alarms);
+        let until = std::mem::replace(&mut self.until, Box::pin(std::future::pending()));
+        let manner =
+            Manner { client: self.client.clone(), in_order: self.in_order, answers_alarms: self.answers_alarms };
         let mut deliveries = self.deliveries().await?;
-        let mut parked = Parked::default();
-        loop {
-            let mut work = tokio::select! {
-                biased;
-                () = &mut until => break,
-                work = parked.due() => work,
-                debt = client.owed().next(), if answers_alarms => Work::left(client.clone(), debt),
-                next = deliveries.next(), if !parked.holds_up(in_order) => match next {
-                    Some(incoming) => Work::new(client.clone(), incoming?),
-                    None => break,
-                },
-            };
-            if !client.journal().is_in(&work.incoming().epoch) {
-                tracing::warn!(position = work.incoming().position, "the record was restored: this is not tried again");
-                work.forget();
-                continue;
-            }
-            if let Some(waited) = work.untaken() {
-                if !deliveries.has(&waited.mark()) {
-                    continue;
-                }
-                let renewed = tokio::select! {
-                    biased;
-                    () = &mut until => break,
-                    renewed = deliveries.renewed(waited) => renewed,
-                };
-                let Some(renewed) = renewed else { continue };
-                work.renew(renewed?);
-            }
-            if work.attempt(answers_alarms, &mut handler).await {
-                deliveries.ack(work.incoming()).await?;
-            } else {
-                parked.park(work);
-            }
+        let attended = attend(&mut deliveries, &manner, until, &mut handler).await;
+        // Whatever ended it, what is done is acknowledged.
+        let closed = deliveries.close().await;
+        attended.and(closed)
+    }
+}
+
+/// How what comes is handled, and for whom.
+struct Manner {
+    client: Client,
+    in_order: bool,
+    answers_alarms: bool,
+}
+
+/// Hands over what comes until something cannot be mended or `until` is over.
+async fn attend<H, F, E>(
+    deliveries: &mut Deliveries,
+    manner: &Manner,
+    mut until: Pin<Box<dyn Future<Output = ()> + Send>>,
+    handler: &mut H,
+) -> Result<(), Error>
+where
+    H: FnMut(Incoming) -> F,
+    F: Future<Output = Result<(), E>>,
+{
+    let Manner { client, in_order, answers_alarms } = manner;
+    let mut parked = Parked::default();
+    loop {
+        let mut work = tokio::select! {
+            biased;
+            () = &mut until => return Ok(()),
+            work = parked.due() => work,
+            debt = client.owed().next(), if *answers_alarms => Work::left(client.clone(), debt),
+            next = deliveries.next(), if !parked.holds_up(*in_order) => match next {
+                Some(incoming) => Work::new(client.clone(), incoming?),
+                None => return Ok(()),
+            },
+        };
+        if !client.journal().is_in(&work.incoming().epoch) {
+            tracing::warn!(position = work.incoming().position, "the record was restored: this is not tried again");
+            work.forget();
+            continue;
         }
-        deliveries.close().await
+        if let Some(waited) = work.untaken() {
+            let renewed = tokio::select! {
+                biased;
+                () = &mut until => return Ok(()),
+                renewed = deliveries.renewed(waited) => renewed,
+            };
+            let Some(renewed) = renewed else { continue };
+            work.renew(renewed?);
+        }
+        if work.attempt(*answers_alarms, handler).await {
+            deliveries.ack(work.incoming()).await?;
+        } else {
+            parked.park(work);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::error::Error;
 use crate::mark::{Epoch, Mark};
+use crate::receipts::Receipts;
 use crate::senders::FRESH;
 use crate::verified::{Doubt, Judged, Verified, Verifier};
 use legation_exchange::Moment;
@@ -111,19 +112,20 @@ impl Opened {
 }
 
 impl Item {
-    /// The epoch its position is counted in.
-    pub(crate) fn epoch(&self) -> Epoch {
-        Epoch { epoch: self.epoch, restore: self.restore.clone() }
+    /// Where it lies in the mailbox.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { epoch: Epoch { epoch: self.epoch, restore: self.restore.clone() }, position: self.position }
     }
 
-    /// Judges it. Fails only where the exchange cannot be asked.
-    pub(crate) async fn opened(self, client: &Client, by: &Verifier) -> Result<Opened, Error> {
-        let Item { position, epoch, restore, message, receipt, receipt_at } = self;
+    /// Judges it, with the receipt that was fetched where none came along. Fails only where the exchange cannot be asked.
+    pub(crate) async fn opened(self, client: &Client, by: &Verifier, receipts: &mut Receipts) -> Result<Opened, Error> {
+        let mark = self.mark();
+        let Item { message, receipt, receipt_at, .. } = self;
         let receipt = match (receipt, receipt_at) {
-            (None, Some(path)) => client.receipt_at(path).await?,
+            (None, Some(path)) => receipts.fetched(client, &mark, path).await?,
             (receipt, _) => receipt,
         };
-        let epoch = Epoch { epoch, restore };
+        let Mark { epoch, position } = mark;
         let (bytes, judged_at) = (message.get().as_bytes(), Instant::now());
         let judged = by.judge(client, bytes, receipt.as_deref().map(RawValue::get)).await?;
         let Judged { received, receipt, verified } = judged;

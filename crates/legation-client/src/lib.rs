@@ -23,6 +23,7 @@ mod owed;
 mod parked;
 mod poll;
 mod reader;
+mod receipts;
 mod refused;
 mod registration;
 mod registry;

@@ -81,7 +81,13 @@ impl Work {
                 tracing::warn!(position, "the handler failed; the message comes again");
                 return false;
             }
-            self.taken(answers_alarms);
+            if !answers_alarms || !alarm::is_owed(&self.incoming) {
+                // It is done as soon as whoever called says so: nothing is waited for until then.
+                self.stage = Stage::Over;
+                return true;
+            }
+            self.client.journal().owe(&self.incoming.mark());
+            self.stage = Stage::Taken;
         }
         if answers_alarms && let Err(error) = self.answer().await {
             if error.is_retryable() {
@@ -92,18 +98,6 @@ impl Work {
         }
         self.stage = Stage::Over;
         true
-    }
-
-    /// The handler has taken it.
-    fn taken(&mut self, answers_alarms: bool) {
-        let mark = self.incoming.mark();
-        if answers_alarms && alarm::is_owed(&self.incoming) {
-            self.client.journal().owe(&mark);
-            self.stage = Stage::Taken;
-        } else {
-            self.client.journal().done(&mark);
-            self.stage = Stage::Over;
-        }
     }
 
     /// Sends the acknowledgement, if one is owed: the same as before, as long as it is fresh.

@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::http::{Call, Reply};
+use crate::http::Call;
 use crate::incoming::Item;
 use crate::mark::{Epoch, Mark};
 use crate::registry::path;
@@ -42,13 +42,11 @@ impl Client {
     }
 
     /// The receipt of a message that came without, from where its exchange says. A path that is none of its own leads nowhere.
-    /// Where the receipt cannot be had now, the connection counts as lost: the message comes again, and so is this asked.
     pub(crate) async fn receipt_at(&self, path: String) -> Result<Option<Box<RawValue>>, Error> {
         if !path.starts_with("/v1/") || path.parse::<PathAndQuery>().is_err() {
             return Ok(None);
         }
-        let lost = |why: Error| if why.is_retryable() { why } else { self.http().lost(Box::new(why)) };
-        let known: Known = self.call(Call::get(path)).await.and_then(Reply::read).map_err(lost)?;
+        let known: Known = self.call(Call::get(path)).await?.read()?;
         Ok(known.receipt)
     }
 

@@ -5,8 +5,9 @@ use crate::client::Client;
 use crate::deliveries::AHEAD;
 use crate::error::Error;
 use crate::incoming::{Item, Opened};
-use crate::journal::{Bound, Listed, ReaderId};
+use crate::journal::{Bound, Handed, Listed, ReaderId};
 use crate::mark::{Epoch, Mark};
+use crate::receipts::Receipts;
 use crate::retry::Backoff;
 use crate::socket::Socket;
 use crate::verified::Verifier;
@@ -47,6 +48,10 @@ pub(crate) struct Reader {
     pub(crate) set_aside: Vec<Mark>,
     /// Since when there was no room, and not half of it again.
     pub(crate) behind_at: Option<Instant>,
+    /// What was refused of the receipts that did not come along.
+    pub(crate) receipts: Receipts,
+    /// How far this has come.
+    pub(crate) furthest: Option<Mark>,
 }
 
 /// Why reading ends though nothing is wrong.
@@ -118,7 +123,8 @@ impl Reader {
         self.behind_at = None;
     }
 
-    /// Reads until something breaks. Whatever comes in shows that the exchange is there.
+    /// Reads until something breaks. An exchange is there when it has nothing to tell, or when this comes further than before: what
+    /// is listed again, before something that cannot be had, does not show it.
     async fn session(&mut self, backoff: &mut Backoff) -> Result<Halt, Error> {
         // Listened for before the journal is asked: who ends in between is heard.
         let (client, mut ended) = (self.client.clone(), self.client.ended().subscribe());
@@ -150,11 +156,17 @@ impl Reader {
                 items = self.more(after) => items?,
                 () = left(&client, &mut ended, after) => return Ok(Halt::Left),
             };
-            *backoff = Backoff::RECONNECT;
+            if items.is_empty() {
+                *backoff = Backoff::RECONNECT;
+            }
             after = items.last().map(|item| item.position).or(after);
             for item in items {
+                let mark = item.mark();
                 if let Err(halt) = self.pass(item).await? {
                     return Ok(halt);
+                }
+                if self.comes_further(mark) {
+                    *backoff = Backoff::RECONNECT;
                 }
             }
         }
@@ -170,18 +182,27 @@ impl Reader {
         Ok(items)
     }
 
+    /// Whether this is further than it was before.
+    fn comes_further(&mut self, mark: Mark) -> bool {
+        let known = self.furthest.as_ref().filter(|known| known.epoch == mark.epoch);
+        let is_further = known.is_none_or(|known| known.position < mark.position);
+        if is_further {
+            self.furthest = Some(mark);
+        }
+        is_further
+    }
+
     async fn pass(&mut self, item: Item) -> Result<Result<(), Halt>, Error> {
-        let (position, epoch) = (item.position, item.epoch());
-        bind(&self.client, &epoch)?;
-        let mark = Mark { epoch, position };
+        let (mark, position) = (item.mark(), item.position);
+        bind(&self.client, &mark.epoch)?;
         let listed = self.client.journal().listed(position);
         match listed {
             Listed::Out => return Ok(Ok(())),
-            Listed::Done => return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard)),
+            Listed::Done => return Ok(acknowledge(&self.acks, [mark]).await),
             Listed::Wanted if self.set_aside.contains(&mark) => {
                 tracing::warn!(position, "a message is set aside unhandled");
-                self.client.journal().done(&mark);
-                return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard));
+                let done = self.client.journal().done(&mark);
+                return Ok(acknowledge(&self.acks, done).await);
             }
             Listed::Wanted => {}
         }
@@ -192,17 +213,23 @@ impl Reader {
             Ok(place) => place,
             Err(halt) => return Ok(Err(halt)),
         };
-        let opened = item.opened(&self.client, &self.verifier).await?;
-        let message = opened.message();
-        if self.client.journal().did(&mark, message) {
-            self.client.journal().done(&mark);
-            return Ok(self.acks.send(mark).await.map_err(|_| Halt::Unheard));
-        }
-        if self.client.journal().hand_out(&mark, message, self.id) {
-            place.send(Ok(opened));
+        let opened = item.opened(&self.client, &self.verifier, &mut self.receipts).await?;
+        let handed = self.client.journal().hand_out(&mark, opened.message(), self.id);
+        match handed {
+            Handed::Out => place.send(Ok(opened)),
+            Handed::Not => {}
+            Handed::Done => return Ok(acknowledge(&self.acks, [mark]).await),
         }
         Ok(Ok(()))
     }
+}
+
+/// Acknowledges what is done.
+async fn acknowledge(acks: &mpsc::Sender<Mark>, done: impl IntoIterator<Item = Mark>) -> Result<(), Halt> {
+    for mark in done {
+        acks.send(mark).await.map_err(|_| Halt::Unheard)?;
+    }
+    Ok(())
 }
 
 /// Waits until another has ended that left something no further than this.

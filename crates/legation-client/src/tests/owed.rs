@@ -124,6 +124,27 @@ async fn a_clone_that_handles_already_acknowledges_what_another_left() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_comes_again_elsewhere_stays_until_its_escalation_is_acknowledged() {
+    let mut bed = Sickbed::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let over = std::mem::replace(&mut bed.taken, oneshot::channel().1);
+    let inbox = bed.client.inbox().until(async { drop(over.await) });
+    let handled = tokio::spawn(inbox.handle(counting(&calls)));
+    let (_, mut socket) = bed.opened.recv().await.unwrap();
+    let mut again = item(&alarm(1, &agent_key(1)), 1);
+    again["position"] = 2.into();
+    socket.send(framed()).await.unwrap();
+    socket.send(frame(again)).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    assert_eq!((bed.sent().1, calls.load(Ordering::SeqCst)), (0, 1), "who raised it has heard nothing yet");
+    bed.is_well.store(true, Ordering::SeqCst);
+    timeout(PATIENCE, handled).await.expect("it is sent").unwrap().unwrap();
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
+    let acked: Vec<_> = bed.log.of(&Method::POST, ACK).into_iter().map(|asked| asked.body).collect();
+    assert_eq!(acked, [&br#"{"epoch":1,"positions":[1,2],"restore":null}"#[..]]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn whoever_leaves_escalations_to_its_handler_leaves_what_another_owes() {
     let mut bed = Sickbed::new();
     let calls = Arc::new(AtomicUsize::new(0));

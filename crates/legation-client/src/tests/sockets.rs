@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ReceiptFault};
 use crate::fake::{self, agent_key, ann, exchange_key, item, receipt, vcp};
+use crate::inbox::Inbox;
 use crate::reader::Transport;
 use crate::verified::{Doubt, Verified};
 use crate::{Client, Incoming};
@@ -103,6 +104,93 @@ async fn a_receipt_that_did_not_come_along_is_fetched_before_its_message_is_hand
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_receipt_that_is_refused_three_times_holds_up_nobody_and_its_message_is_withheld() {
+    let refusals = [
+        (403, json!({"error": "forbidden", "retryable": false})),
+        (404, json!({"error": "not_found", "retryable": false})),
+        (200, json!("no answer of an exchange")),
+    ];
+    for refusal in refusals {
+        let (sockets, mut opened) = mpsc::unbounded_channel();
+        let answer = move |asked: &fake::Asked| match asked.path.as_str() {
+            "/v1/messages/1" | "/v1/messages/2" => Some(refusal.clone()),
+            _ => Some((200, ann(&agent_key(1)))),
+        };
+        let (client, log) = fake::client(answer, Some(sockets));
+        let (told, mut withheld) = mpsc::unbounded_channel();
+        let inbox = client.inbox().on_withheld(move |one| told.send((one.position, one.doubt)).unwrap());
+        let (_handled, mut seen) = handling_by(inbox);
+        // Twice for each it counts as lost. What is withheld comes again each time, and costs one question.
+        for lost in [true, true, true, true, false] {
+            let (_, mut socket) = timeout(Duration::from_mins(1), opened.recv()).await.unwrap().unwrap();
+            socket.send(framed_without(1, "/v1/messages/1")).await.unwrap();
+            socket.send(framed_without(2, "/v1/messages/2")).await.unwrap();
+            socket.send(framed(3)).await.unwrap();
+            if lost {
+                let lost = async { while let Some(Ok(_)) = socket.next().await {} };
+                timeout(Duration::from_secs(10), lost).await.expect("the connection counts as lost");
+                continue;
+            }
+            let (position, _take) = timeout(Duration::from_secs(10), seen.recv()).await.expect("nobody waits").unwrap();
+            assert_eq!(position, 3);
+        }
+        let mut positions = Vec::new();
+        while let Ok((position, doubt)) = withheld.try_recv() {
+            assert_eq!(doubt, Doubt::Receipt(ReceiptFault::Absent));
+            positions.push(position);
+        }
+        assert_eq!(positions, [1, 1, 1, 2]);
+        let asked = ["/v1/messages/1", "/v1/messages/2"].map(|path| log.of(&http::Method::GET, path).len());
+        assert_eq!(asked, [5, 3]);
+        assert!(log.of(&http::Method::POST, "").is_empty(), "nothing is acknowledged");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receipt_that_cannot_be_had_for_now_is_asked_for_more_and_more_seldom() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let of_second = receipt(&vcp(2, "x", &agent_key(1)), 2, &exchange_key());
+    let mut answers = vec![None, Some((503, json!({"error": "busy", "retryable": true})))].into_iter().cycle();
+    let mut asked_for = 0;
+    let (client, log) = fake::client(
+        move |asked| match asked.path.as_str() {
+            "/v1/messages/2" => {
+                asked_for += 1;
+                if asked_for > 7 { Some((200, json!({"receipt": of_second}))) } else { answers.next().unwrap() }
+            }
+            _ => Some((200, ann(&agent_key(1)))),
+        },
+        Some(sockets),
+    );
+    let mut deliveries = client.inbox().deliveries().await.unwrap();
+    for attempt in 1..=8 {
+        let (_, mut socket) = opened.recv().await.unwrap();
+        // One before it is listed again each time, since it is not done.
+        socket.send(framed(1)).await.unwrap();
+        socket.send(framed_without(2, "/v1/messages/2")).await.unwrap();
+        if attempt < 8 {
+            let lost = async { while let Some(Ok(_)) = socket.next().await {} };
+            timeout(Duration::from_mins(1), lost).await.expect("the connection counts as lost");
+            continue;
+        }
+        for want in [1, 2] {
+            assert_eq!(deliveries.next().await.unwrap().unwrap().position, want);
+        }
+        // It came further: the next time it is back as soon as the first.
+        drop(socket);
+        let start = Instant::now();
+        opened.recv().await.unwrap();
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    }
+    let times = log.times(&http::Method::GET, "/v1/messages/2");
+    let pauses: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(pauses.len(), 7);
+    for (pause, want) in pauses.iter().zip([1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]) {
+        assert!((pause - want).abs() <= want * 0.1 + 0.01, "{pauses:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_receipt_that_was_fetched_is_verified_like_one_that_came_along() {
     let (sockets, mut opened) = mpsc::unbounded_channel();
     let (client, log) = fake::client(
@@ -139,7 +227,10 @@ async fn a_receipt_that_was_fetched_is_verified_like_one_that_came_along() {
     doubts.remove(1);
     assert_eq!(doubts[0], (1, ReceiptFault::OtherMessage));
     assert_eq!(doubts[1..], [3, 4, 5, 6].map(|position| (position, ReceiptFault::Absent)));
-    assert_eq!(log.of(&http::Method::GET, "").iter().filter(|asked| asked.path.contains("evil")).count(), 0);
+    let asked: Vec<_> = log.of(&http::Method::GET, "").into_iter().map(|asked| asked.path).collect();
+    let elsewhere =
+        asked.iter().filter(|path| path.contains("evil") || path.contains("/messages/")).collect::<Vec<_>>();
+    assert_eq!(elsewhere, ["/v1/messages/1", "/v1/messages/2", "/v1/messages/3"], "no other path is asked for");
     assert!(log.of(&http::Method::POST, "").is_empty(), "nothing is acknowledged");
 }
 
@@ -263,13 +354,35 @@ type Handed = (u64, oneshot::Sender<()>);
 
 /// Hands what comes to the test, and takes it when the test says so.
 fn handling(client: &Client) -> (JoinHandle<Result<(), Error>>, mpsc::UnboundedReceiver<Handed>) {
+    handling_by(client.inbox())
+}
+
+/// The same, of a mailbox that is read in this way.
+fn handling_by(inbox: Inbox) -> (JoinHandle<Result<(), Error>>, mpsc::UnboundedReceiver<Handed>) {
     let (told, seen) = mpsc::unbounded_channel();
     let handler = move |incoming: Incoming| {
         let (take, taken) = oneshot::channel();
         told.send((incoming.position, take)).unwrap();
         taken
     };
-    (tokio::spawn(client.inbox().handle(handler)), seen)
+    (tokio::spawn(inbox.handle(handler)), seen)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_taken_is_acknowledged_though_an_error_ended_receiving() {
+    let (sockets, mut opened) = mpsc::unbounded_channel();
+    let (client, log) = fake::client(|_| Some((200, ann(&agent_key(1)))), Some(sockets));
+    let (handled, mut seen) = handling(&client);
+    let (_, mut socket) = opened.recv().await.unwrap();
+    socket.send(framed(1)).await.unwrap();
+    let (_, take) = seen.recv().await.unwrap();
+    // Another takes over while it is handled, and this is heard before it is done.
+    socket.send(close(CloseCode::Policy, "fenced")).await.unwrap();
+    while let Some(Ok(_)) = socket.next().await {}
+    take.send(()).unwrap();
+    assert!(matches!(handled.await.unwrap(), Err(Error::Fenced)));
+    let acked: Vec<_> = log.of(&http::Method::POST, "/v1/agents/bob/ack").into_iter().map(|asked| asked.body).collect();
+    assert_eq!(acked, [&br#"{"epoch":1,"positions":[1],"restore":null}"#[..]]);
 }
 
 #[tokio::test(start_paused = true)]

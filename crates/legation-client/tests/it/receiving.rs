@@ -170,6 +170,40 @@ async fn what_was_handled_while_its_sender_was_stopped_does_not_come_again() {
 }
 
 #[tokio::test]
+async fn what_failed_before_its_sender_was_stopped_is_taken_once() {
+    let house = House::open().await;
+    let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
+    let sent = ann.send(cap("ann", "bob", "once")).await.unwrap();
+    let (told, mut seen) = mpsc::unbounded_channel();
+    let (enough, over) = oneshot::channel::<()>();
+    let (mut enough, mut last, mine) = (Some(enough), 0, sent.message_id.clone());
+    let mut tries = 0;
+    let handler = move |incoming: legation_client::Incoming| {
+        let is_mine = incoming.message().id().unwrap() == mine;
+        tries += usize::from(is_mine);
+        last += usize::from(!is_mine);
+        told.send(is_mine).unwrap();
+        // The other fails twice, so a second attempt at the first is over before its third.
+        let fails = if is_mine { tries == 1 } else { last < 3 };
+        if last == 3 {
+            drop(enough.take());
+        }
+        async move { if fails { Err("not now") } else { Ok(()) } }
+    };
+    let inbox = bob.inbox().until(async { drop(over.await) });
+    let reading = tokio::spawn(inbox.handle(handler));
+    assert!(seen.recv().await.unwrap());
+    stop_and_go(&house, "ann").await;
+    ann.send(cap("ann", "bob", "last")).await.unwrap();
+    reading.await.unwrap().unwrap();
+    let mut attempts = 1;
+    while let Some(is_mine) = seen.recv().await {
+        attempts += usize::from(is_mine);
+    }
+    assert_eq!((attempts, waiting(&house, "bob").await), (2, vec![]), "one that failed, and one");
+}
+
+#[tokio::test]
 async fn what_went_to_very_many_is_handled_once_with_its_receipt() {
     let house = House::open().await;
     let (ann, bob) = (house.admit("ann").await, house.admit("bob").await);
