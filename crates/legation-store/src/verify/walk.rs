@@ -124,28 +124,42 @@ impl Walk {
                 return Ok(Stop::Fault(Fault { file: path.to_owned(), offset: 0, position: self.state.next, what }));
             }
         };
+        self.batches(&mut source, last, to, progress)
+    }
+
+    /// Checks batch after batch. Where none seems to be, or none that is whole, an exchange that runs may have written
+    /// since the bytes were read ahead: before that is told, they are read once more.
+    fn batches(
+        &mut self,
+        source: &mut Source,
+        last: bool,
+        to: Option<u64>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Stop, Error> {
+        let mut before = None;
         loop {
             if to.is_some_and(|to| self.state.next >= to) {
                 return Ok(Stop::Reached);
             }
             let offset = source.offset();
             self.place.1 = offset;
-            let bad = match self.batch(&mut source) {
+            let bad = match self.batch(source) {
                 Ok(true) => {
+                    before = None;
                     progress(self.state.next, source.offset());
                     continue;
                 }
                 Ok(false) => None,
                 Err(Bad::System(error)) => return Err(error),
-                Err(Bad::Changed(position, what)) => {
-                    return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
-                }
-                Err(Bad::Torn(position, what)) if intact(&source, offset, self.id)? => {
-                    return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
-                }
+                Err(Bad::Changed(position, what)) => return Ok(fault(source, offset, position, what)),
                 Err(Bad::Torn(position, what)) => Some((position, what)),
             };
-            return self.end(&source, offset, bad, last);
+            let stop = self.end(source, offset, bad, last)?;
+            if is_settled(before.as_ref(), &stop) {
+                return Ok(stop);
+            }
+            source.back_to(offset)?;
+            before = Some(stop);
         }
     }
 
@@ -302,17 +316,37 @@ impl Walk {
         (first..).zip(leaves).find(differs).map_or(first, |(position, _)| position)
     }
 
-    /// Judges what lies after the last good batch of a segment.
+    /// Judges what lies after the last good batch of a segment, as it is there now.
     fn end(&self, source: &Source, offset: u64, bad: Option<(u64, String)>, last: bool) -> Result<Stop, Error> {
-        let (rest, path) = (rest(source, offset, self.id)?, source.path());
+        if let Some((position, what)) = &bad
+            && intact(source, offset, self.id)?
+        {
+            return Ok(fault(source, offset, *position, what.clone()));
+        }
         let (position, what) = bad.unwrap_or((self.state.next, "bytes that are no batch".to_owned()));
-        let behind = match rest {
+        let behind = match rest(source, offset, self.id)? {
             Rest::Empty => return Ok(Stop::End),
             Rest::Batch(at) => format!("{what}, and a batch follows at byte {at}"),
-            Rest::Used if last => return Ok(Stop::Unfinished(Unfinished { file: path.to_owned(), offset })),
+            Rest::Used if last => return Ok(Stop::Unfinished(Unfinished { file: source.path().to_owned(), offset })),
             Rest::Used => format!("{what}, and another segment follows"),
         };
-        Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what: behind }))
+        Ok(fault(source, offset, position, behind))
+    }
+}
+
+fn fault(source: &Source, offset: u64, position: u64, what: String) -> Stop {
+    Stop::Fault(Fault { file: source.path().to_owned(), offset, position, what })
+}
+
+/// Whether it stays at what was found, after what was found at the same byte before. What shows a fault is there only
+/// once a batch is whole before it, so a batch that is not so when it is read after that is none. No byte is
+/// looked at more than three times.
+fn is_settled(before: Option<&Stop>, found: &Stop) -> bool {
+    match (before, found) {
+        (_, Stop::End | Stop::Reached) | (Some(_), Stop::Unfinished(_)) | (Some(Stop::Fault(_)), Stop::Fault(_)) => {
+            true
+        }
+        (_, Stop::Unfinished(_) | Stop::Fault(_)) => false,
     }
 }
 

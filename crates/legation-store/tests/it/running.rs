@@ -1,0 +1,72 @@
+//! The verifier beside a log that goes on: whenever it reads what, a sound record is sound, and damage is damage.
+
+use crate::common::{batch, batches, open, record, segments};
+use legation_store::verify::{Options, Report, verify};
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+/// Verifies, and lets something happen once the first batch was read. By then the rest of a small segment is read
+/// ahead, as it was before.
+fn meanwhile(dir: &Path, happen: impl FnOnce()) -> Report {
+    let mut happen = Some(happen);
+    let report = verify(dir, &Options::default(), &mut |_| {
+        if let Some(happen) = happen.take() {
+            happen();
+        }
+    });
+    assert!(happen.is_none(), "nothing was read");
+    report.unwrap()
+}
+
+#[test]
+fn batches_that_come_while_a_segment_is_read_are_covered_and_no_fault() {
+    for count in 1..4 {
+        let dir = record(2, 20);
+        let (mut log, _) = open(dir.path()).unwrap();
+        let report = meanwhile(dir.path(), || {
+            for _ in 0..count {
+                log.append(&batch(log.next(), 3, 20)).unwrap();
+            }
+        });
+        assert!(report.is_sound() && report.unfinished.is_none(), "{count}: {report:?}");
+        assert_eq!((report.to, report.chain, report.segments), (log.next(), log.chain(), 1), "{count}");
+    }
+}
+
+/// A record of four batches, of which one and those behind it were not there yet from some byte on when it was read,
+/// and were by the time it came to them, changed by `change`.
+fn half_seen(index: usize, from: usize, change: impl FnOnce(&mut [u8])) -> (Report, usize) {
+    let dir = record(4, 20);
+    let file = segments(dir.path()).pop().unwrap();
+    let mut whole = fs::read(&file).unwrap();
+    let at = batches(&file)[index];
+    let mut half = whole.clone();
+    half[at + from..].fill(0);
+    fs::write(&file, &half).unwrap();
+    change(&mut whole[at..]);
+    let report = meanwhile(dir.path(), || {
+        let file = OpenOptions::new().write(true).open(&file).unwrap();
+        file.write_all_at(&whole[at + from..], (at + from) as u64).unwrap();
+    });
+    (report, at)
+}
+
+#[test]
+fn a_batch_that_was_half_written_when_it_was_read_is_read_again() {
+    for (index, from) in [(3, 10), (3, 64), (3, 200), (2, 0), (2, 10), (2, 64), (2, 200), (1, 200)] {
+        let (report, _) = half_seen(index, from, |_| ());
+        assert!(report.is_sound() && report.unfinished.is_none(), "{index} from {from}: {report:?}");
+        assert_eq!(report.to, 12, "{index} from {from}");
+    }
+}
+
+#[test]
+fn a_batch_that_came_while_it_was_read_and_is_damaged_is_a_fault() {
+    for from in [0, 10, 64, 200] {
+        let (report, at) = half_seen(2, from, |bytes| bytes[300] ^= 1);
+        let fault = report.fault.unwrap_or_else(|| panic!("{from}"));
+        assert_eq!((fault.offset, report.to), (at as u64, 6), "{from}");
+        assert!(fault.what.contains("and a batch follows at byte"), "{from}: {}", fault.what);
+    }
+}
