@@ -4,7 +4,7 @@ use super::entry::{Layout, leaf};
 use super::redacted::Redactions;
 use super::rest::{Rest, intact, rest};
 use super::source::Source;
-use super::{Fault, Unfinished};
+use super::{Fault, SegmentFile, Unfinished};
 use crate::error::Error;
 use crate::format::{
     BATCH_HEAD, BATCH_MARK, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, FRAME_HEAD_PLAIN, FRAME_LEAD, SEGMENT_HEAD,
@@ -40,6 +40,13 @@ pub(super) enum Stop {
     Fault(Fault),
 }
 
+impl Stop {
+    /// Whether all there is was read.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self, Stop::End | Stop::Unfinished(_))
+    }
+}
+
 /// What is wrong with a batch.
 enum Bad {
     /// What an interrupted write leaves too.
@@ -72,6 +79,8 @@ pub(super) struct Walk {
     pub(super) redactions: Redactions,
     /// The batch that is being read: in which file, at which byte.
     place: (PathBuf, u64),
+    /// The segment that was read last.
+    source: Option<Source>,
 }
 
 /// What a batch says of itself.
@@ -99,6 +108,7 @@ impl Walk {
             buffer: Vec::new(),
             redactions: Redactions::default(),
             place: (PathBuf::new(), 0),
+            source: None,
         };
         let State { chain, frontier, .. } = walk.state.clone();
         walk.state.seen = (watched == Some(0)).then(|| (frontier.root(), chain));
@@ -124,7 +134,24 @@ impl Walk {
                 return Ok(Stop::Fault(Fault { file: path.to_owned(), offset: 0, position: self.state.next, what }));
             }
         };
-        self.batches(&mut source, last, to, progress)
+        let stop = self.batches(&mut source, last, to, progress)?;
+        self.source = Some(source);
+        Ok(stop)
+    }
+
+    /// Goes on where the last segment ended, now that another follows it: nothing is added to it any more.
+    pub(super) fn go_on(
+        &mut self,
+        segment: &SegmentFile,
+        to: Option<u64>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Stop, Error> {
+        // An empty one may have lost its name to another, which had room for the next batch, or has another key.
+        let Some(mut source) = self.source.take().filter(|_| self.state.next > segment.first) else {
+            return self.segment(&segment.path, false, to, progress);
+        };
+        source.back_to(self.place.1)?;
+        self.batches(&mut source, false, to, progress)
     }
 
     /// Checks batch after batch. Where none seems to be, or none that is whole, an exchange that runs may have written
@@ -386,3 +413,6 @@ pub(super) fn slice(bytes: &[u8], from: usize, to: usize) -> &[u8] {
 pub(super) fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,21 +1,31 @@
 //! The verifier beside a log that goes on: whenever it reads what, a sound record is sound, and damage is damage.
 
-use crate::common::{batch, batches, open, record, segments};
-use legation_store::verify::{Options, Report, verify};
+use crate::common::{batch, batches, open, record, ring, segments};
+use crate::redacted::{INSTEAD, order};
+use crate::verify::checkpoint;
+use legation_store::Rewrite;
+use legation_store::verify::{Agreement, Options, Progress, Report, verify};
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// Verifies, and lets something happen once the first batch was read. By then the rest of a small segment is read
-/// ahead, as it was before.
+/// Verifies, and lets something happen once the first batch was read. By then the segments are listed and the rest of a
+/// small one is read ahead, as they were before.
 fn meanwhile(dir: &Path, happen: impl FnOnce()) -> Report {
-    let mut happen = Some(happen);
-    let report = verify(dir, &Options::default(), &mut |_| {
+    against(dir, &Options { ring: Some(ring()), ..Options::default() }, happen)
+}
+
+fn against(dir: &Path, options: &Options, happen: impl FnOnce()) -> Report {
+    let (mut happen, mut told) = (Some(happen), Vec::<Progress>::new());
+    let report = verify(dir, options, &mut |progress| {
+        told.push(progress);
         if let Some(happen) = happen.take() {
             happen();
         }
     });
     assert!(happen.is_none(), "nothing was read");
+    assert!(told.windows(2).all(|pair| pair[0].position < pair[1].position && pair[0].bytes < pair[1].bytes));
+    assert!(told.iter().all(|progress| progress.bytes <= progress.of), "{told:?}");
     report.unwrap()
 }
 
@@ -69,4 +79,62 @@ fn a_batch_that_came_while_it_was_read_and_is_damaged_is_a_fault() {
         assert_eq!((fault.offset, report.to), (at as u64, 6), "{from}");
         assert!(fault.what.contains("and a batch follows at byte"), "{from}: {}", fault.what);
     }
+}
+
+#[test]
+fn segments_that_come_while_it_reads_are_covered() {
+    let dir = record(2, 20);
+    // The same entries are in this one already.
+    let (whole, size) = (record(40, 20), 120);
+    let options = Options { checkpoint: Some(checkpoint(whole.path(), size)), ..Options::default() };
+    let (mut log, _) = open(dir.path()).unwrap();
+    let report = against(dir.path(), &options, || {
+        while log.next() < size {
+            log.append(&batch(log.next(), 3, 20)).unwrap();
+        }
+    });
+    assert_eq!((report.to, report.chain, report.root), (size, log.chain(), Some(log.frontier().root())));
+    assert_eq!(report.segments, segments(dir.path()).len() as u64);
+    assert!(report.segments > 2 && report.checkpoint == Some(Agreement::Prefix) && report.is_sound(), "{report:?}");
+}
+
+#[test]
+fn an_effect_gives_way_to_an_order_in_a_segment_that_came_while_it_was_read() {
+    for before in [0, 3] {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut log, _) = open(dir.path()).unwrap();
+        for first in [0, 3] {
+            log.append(&batch(first, 3, 40)).unwrap();
+            log.seal_active().unwrap();
+        }
+        log.append(&batch(6, before, 40)).unwrap();
+        let report = meanwhile(dir.path(), || {
+            log.append(&batch(log.next(), 3, 40)).unwrap();
+            log.seal_active().unwrap();
+            log.append(&[order(log.next(), &[(4, INSTEAD)])]).unwrap();
+            let rewrite = Rewrite { redact: [(4, INSTEAD.to_vec())].into(), ..Rewrite::default() };
+            assert_eq!(log.rewriter().segment(3, &rewrite).unwrap().gone, 1);
+        });
+        assert!(report.is_sound() && report.contents, "{before}: {report:?}");
+        assert_eq!((report.to, report.chain, report.segments), (log.next(), log.chain(), 4), "{before}");
+    }
+}
+
+#[test]
+fn an_effect_that_nobody_ordered_to_give_way_is_a_fault_also_where_segments_come() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut log, _) = open(dir.path()).unwrap();
+    for first in [0, 3] {
+        log.append(&batch(first, 3, 40)).unwrap();
+        log.seal_active().unwrap();
+    }
+    let report = meanwhile(dir.path(), || {
+        log.append(&batch(6, 3, 40)).unwrap();
+        log.seal_active().unwrap();
+        let rewrite = Rewrite { redact: [(4, INSTEAD.to_vec())].into(), ..Rewrite::default() };
+        log.rewriter().segment(3, &rewrite).unwrap();
+    });
+    let fault = report.fault.unwrap();
+    assert_eq!((fault.position, report.to), (4, 9), "{fault:?}");
+    assert!(fault.what.contains("no entry erased it"), "{}", fault.what);
 }
