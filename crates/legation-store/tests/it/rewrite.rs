@@ -5,7 +5,7 @@ use legation_exchange::Moment;
 use legation_exchange::record::{Body, Frame, leaf, verify_inclusion};
 use legation_store::backup::{Ready, Target, pack};
 use legation_store::verify::{Options as Check, verify};
-use legation_store::{Disk, Error, Known, Log, Options, Rewrite, Ring};
+use legation_store::{Disk, Error, Known, Log, Offline, Options, Rewrite, Ring};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -145,6 +145,27 @@ fn a_record_whose_keys_change_while_it_is_verified_is_not_called_broken() {
     fs::remove_file(&file).unwrap();
     let fault = verify(&record, &lost, &mut |_| ()).unwrap().fault.unwrap();
     assert!(fault.position == 0 && fault.what.contains("which the ring lacks"), "{fault:?}");
+}
+
+#[test]
+fn entries_are_read_without_the_lock_while_the_keys_change_under_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let (record, file) = (dir.path().join("record"), dir.path().join("keys/ring"));
+    let ring = Arc::new(Ring::open(&file, &record, Moment::default()).unwrap());
+    let mut log = filled(&record, &ring, 120);
+    let (mut offline, mut read) = (Offline::open(&record, 0, Ring::read(&file).unwrap()).unwrap(), Vec::new());
+    for _ in 0..2 {
+        read.extend(offline.by_ref().take(30).map(Result::unwrap));
+        rotated(&mut log, &ring);
+    }
+    read.extend(offline.map(Result::unwrap));
+    assert_eq!(read[..120], batch(0, 120, 60));
+    // A key that is nowhere stays missing.
+    let lost = Ring::read(&file).unwrap();
+    rotated(&mut log, &ring);
+    fs::remove_file(&file).unwrap();
+    let error = Offline::open(&record, 0, lost).unwrap().next().unwrap().unwrap_err();
+    assert!(matches!(error, Error::Sealed { position: 0, .. }), "{error:?}");
 }
 
 #[test]
