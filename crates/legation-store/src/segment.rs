@@ -89,7 +89,7 @@ impl Segment {
     }
 
     /// Its file. What is open stays what it is, whatever takes its name.
-    fn file(&self) -> Result<File, Error> {
+    pub(crate) fn file(&self) -> Result<File, Error> {
         if let Some(file) = self.held.get() {
             return file.try_clone().map_err(Error::io("open", &self.path));
         }

@@ -3,7 +3,7 @@
 use crate::common::{SEGMENT, all, batch, open, options, ring, segments};
 use legation_exchange::Moment;
 use legation_exchange::record::{Body, Frame, leaf, verify_inclusion};
-use legation_store::backup::{Ready, Target, pack};
+use legation_store::backup::{Piece, Ready, Target, pack};
 use legation_store::verify::{Options as Check, verify};
 use legation_store::{Disk, Error, Known, Log, Offline, Options, Rewrite, Ring};
 use std::fs;
@@ -358,5 +358,26 @@ fn a_copy_of_more_segments_than_may_be_open_is_whole() {
         let to = copy.path().join(segments.to_string());
         pack(ready, Target::Dir(&to), &mut |_| ()).unwrap();
         assert_eq!(all(&opened(&to.join("record"), &ring)), batch(0, size, 60));
+    }
+}
+
+#[test]
+fn a_copy_ends_where_it_should_also_where_the_name_of_a_new_segment_is_not_durable() {
+    let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (disk, ring) = (Arc::new(Forgetful::default()), ring());
+    drop(filled(dir.path(), &ring, 60));
+    let options = Options { segment: SEGMENT, disk: Arc::<Forgetful>::clone(&disk), ring: Arc::clone(&ring) };
+    let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    let size = log.rewriter().segments()[1].first - 3;
+    disk.0.store(true, Ordering::Relaxed);
+    let erase = Rewrite { drop_bodies_before: Some(12), ..Rewrite::default() };
+    assert!(matches!(log.rewriter().segment(0, &erase), Err(Error::Sync { .. })));
+    // Twice at the same time, all at once and one by one.
+    let pieces = || log.reader().pieces(dir.path(), size).unwrap();
+    let length = pieces().iter().map(Piece::length).sum::<u64>();
+    for (name, ready) in [256, 1].map(|most| (most, Ready::open_at_most(pieces(), most).unwrap())) {
+        let (to, mut copied) = (copy.path().join(name.to_string()), 0);
+        pack(ready, Target::Dir(&to), &mut |bytes| copied += bytes).unwrap();
+        assert_eq!((all(&opened(&to.join("record"), &ring)), copied), (batch(0, size, 60), length));
     }
 }
