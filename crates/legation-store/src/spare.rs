@@ -1,6 +1,6 @@
 //! The next segment, made ahead on a thread of its own: zeros written once, so that a commit
 //! changes no metadata and its fdatasync is one write to the disk. They go past the page cache where that can be:
-//! nobody reads them, and what is written over them fills its pages itself.
+//! nobody reads them, and what is written over them, header or batch, fills its pages itself.
 
 use crate::disk::Disk;
 use crate::error::{Error, is_full};

@@ -422,3 +422,29 @@ fn a_batch_is_written_up_to_the_end_of_its_last_page() {
     let (log, found) = open(dir.path()).unwrap();
     assert_eq!((found.next, found.cut, log.next()), (next, None, next));
 }
+
+#[test]
+fn the_header_of_a_segment_is_written_with_the_rest_of_its_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Picky::refusing(None);
+    let options = Options { segment: 4 << 20, disk: disk.clone(), ring: ring() };
+    let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    log.append(&batch(0, 1, 10)).unwrap();
+    // The zeros are there already.
+    log.reserve(4 << 20).unwrap();
+    disk.written.lock().unwrap().clear();
+    log.seal_active().unwrap();
+    let written = disk.written.lock().unwrap().clone();
+    assert!(matches!(written[..], [(_, 0, 4096)]), "{written:?}");
+    assert_eq!(disk.covered(segments(dir.path()).last().unwrap()), 4096);
+}
+
+#[test]
+fn the_header_of_a_segment_smaller_than_a_page_makes_it_no_larger() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Picky::refusing(None);
+    let options = Options { segment: 1 << 10, disk: disk.clone(), ring: ring() };
+    let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    let file = &segments(dir.path())[0];
+    assert_eq!((fs::metadata(file).unwrap().len(), disk.covered(file), log.next()), (1 << 10, 1 << 10, 0));
+}
