@@ -1,13 +1,16 @@
 //! The verifier beside a log that goes on: whenever it reads what, a sound record is sound, and damage is damage.
 
-use crate::common::{batch, batches, open, record, ring, segments};
+use crate::common::{batch, batches, on, open, record, ring, segments};
 use crate::redacted::{INSTEAD, order};
 use crate::verify::checkpoint;
-use legation_store::Rewrite;
 use legation_store::verify::{Agreement, Options, Progress, Report, verify};
-use std::fs::{self, OpenOptions};
+use legation_store::{Disk, Known, Rewrite};
+use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::thread;
 
 /// Verifies, and lets something happen once the first batch was read. By then the segments are listed and the rest of a
 /// small one is read ahead, as they were before.
@@ -137,4 +140,43 @@ fn an_effect_that_nobody_ordered_to_give_way_is_a_fault_also_where_segments_come
     let fault = report.fault.unwrap();
     assert_eq!((fault.position, report.to), (4, 9), "{fault:?}");
     assert!(fault.what.contains("no entry erased it"), "{}", fault.what);
+}
+
+/// A disk that nobody waits for.
+#[derive(Debug)]
+struct Quick;
+
+impl Disk for Quick {
+    fn sync(&self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_dir(&self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_record_is_sound_whenever_it_is_verified() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut log, _) = on(Arc::new(Quick)).open(dir.path(), &Known::start()).unwrap();
+    let reader = log.reader();
+    thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            for (index, body) in [20, 700, 0, 3000].into_iter().cycle().take(1000).enumerate() {
+                // Some are larger than a segment.
+                let body = if index % 100 == 99 { 5000 } else { body };
+                log.append(&batch(log.next(), 2, body)).unwrap();
+            }
+        });
+        loop {
+            let (ended, size) = (writer.is_finished(), reader.next());
+            let report = verify(dir.path(), &Options::default(), &mut |_| ()).unwrap();
+            assert!(report.is_sound() && report.to >= size, "of {size}: {report:?}");
+            if ended {
+                break;
+            }
+        }
+        writer.join().unwrap();
+    });
 }
