@@ -13,7 +13,7 @@ use crate::format::{BATCH_HEAD, SEGMENT_HEAD, format_file, segment_first, segmen
 use crate::reader::Reader;
 use crate::safe;
 use crate::segment::Segment;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
@@ -29,10 +29,13 @@ pub struct Piece {
 #[derive(Debug)]
 enum Content {
     Bytes(Vec<u8>),
-    /// A file, or so much of it.
-    File {
+    /// A file as it is when it is opened.
+    File(PathBuf),
+    /// So much of a file that is open: whatever takes its name has other lengths.
+    Part {
+        file: File,
         path: PathBuf,
-        length: Option<u64>,
+        length: u64,
     },
 }
 
@@ -44,7 +47,7 @@ impl Piece {
 
     /// A file as it is, if it is there.
     pub fn file(name: &str, path: &Path) -> Option<Piece> {
-        let content = Content::File { path: path.to_owned(), length: None };
+        let content = Content::File(path.to_owned());
         path.is_file().then(|| Piece { name: name.to_owned(), content })
     }
 
@@ -52,8 +55,8 @@ impl Piece {
     pub fn length(&self) -> u64 {
         match &self.content {
             Content::Bytes(bytes) => bytes.len() as u64,
-            Content::File { length: Some(length), .. } => *length,
-            Content::File { path, length: None } => fs::metadata(path).map_or(0, |file| file.len()),
+            Content::Part { length, .. } => *length,
+            Content::File(path) => fs::metadata(path).map_or(0, |file| file.len()),
         }
     }
 }
@@ -73,8 +76,12 @@ impl Reader {
         let segments = self.shared.segments.read().unwrap_or_else(PoisonError::into_inner).clone();
         let used = segments.partition_point(|segment| segment.head.first < size).max(1);
         for (index, segment) in segments.iter().take(used).enumerate() {
-            let length = if index + 1 == used { Some(end(segment, size)?) } else { None };
-            let content = Content::File { path: segment.path.clone(), length };
+            let path = segment.path.clone();
+            let content = if index + 1 == used {
+                Content::Part { file: segment.file()?, path, length: end(segment, size)? }
+            } else {
+                Content::File(path)
+            };
             pieces.push(Piece { name: format!("record/log/{}", segment_name(segment.head.first)), content });
         }
         Ok(pieces)

@@ -23,11 +23,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    pub(crate) fn open(path: &Path, offset: u64, window: usize) -> Result<Cursor, Error> {
-        Cursor::over(File::open(path).map_err(Error::io("open", path))?, path, offset, window)
-    }
-
-    /// The same over a file that is open.
+    /// A window over a file that is open.
     pub(crate) fn over(file: File, path: &Path, offset: u64, window: usize) -> Result<Cursor, Error> {
         let length = file.metadata().map_err(Error::io("read", path))?.len();
         Ok(Cursor { file, path: path.to_owned(), length, offset, window, buffer: Vec::new(), start: 0 })

@@ -41,7 +41,7 @@ pub const EFFECT_MAX: usize = 16 << 20;
 pub const BODY_MAX: usize = 16 << 20;
 /// Most bytes of a batch's frames.
 pub const BATCH_MAX: usize = 256 << 20;
-/// Bytes of a page of memory, and a multiple of what disks are written by.
+/// Bytes of the blocks we write by: a multiple of what disks are written by, and a page of memory where that has no more.
 pub(crate) const PAGE: usize = 4096;
 /// Bytes of a node in the tree's file.
 pub(crate) const NODE: u64 = 32;

@@ -52,7 +52,19 @@ pub(crate) enum Item {
 impl Segment {
     /// Reads the header of a segment; its index is made when it is needed.
     pub(crate) fn open(path: PathBuf, first: u64) -> Result<Segment, Error> {
-        let mut cursor = Cursor::open(&path, 0, SEGMENT_HEAD)?;
+        let file = File::open(&path).map_err(Error::io("open", &path))?;
+        Segment::of(file, path, first)
+    }
+
+    /// The same, and the file stays at hand, whatever takes its name.
+    pub(crate) fn open_held(path: &Path, first: u64) -> Result<Segment, Error> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let held = file.try_clone().map_err(Error::io("open", path))?;
+        Ok(Segment { held: OnceLock::from(held), ..Segment::of(file, path.to_owned(), first)? })
+    }
+
+    fn of(file: File, path: PathBuf, first: u64) -> Result<Segment, Error> {
+        let mut cursor = Cursor::over(file, &path, 0, SEGMENT_HEAD)?;
         let head = decode::segment(cursor.peek(SEGMENT_HEAD)?.unwrap_or_default())
             .map_err(|what| Error::damaged(&path, 0, what))?;
         if head.first != first {
@@ -77,7 +89,7 @@ impl Segment {
     }
 
     /// Its file. What is open stays what it is, whatever takes its name.
-    fn file(&self) -> Result<File, Error> {
+    pub(crate) fn file(&self) -> Result<File, Error> {
         if let Some(file) = self.held.get() {
             return file.try_clone().map_err(Error::io("open", &self.path));
         }

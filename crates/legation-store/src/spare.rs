@@ -1,9 +1,9 @@
 //! The next segment, made ahead on a thread of its own: zeros written once, so that a commit
 //! changes no metadata and its fdatasync is one write to the disk. They go past the page cache where that can be:
-//! nobody reads them, and what is written over them fills its pages itself.
+//! nobody reads them, and what is written over them, header or batch, fills its pages itself.
 
 use crate::disk::Disk;
-use crate::error::Error;
+use crate::error::{Error, is_full};
 use crate::format::{PAGE, log_dir};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -151,8 +151,9 @@ fn fill(path: &Path, file: &File, size: u64, disk: &dyn Disk, told: &Told) -> io
         let left = usize::try_from(size - at).unwrap_or(PORTION);
         let part = block.get(..left.min(PORTION)).unwrap_or_default();
         match direct.as_ref().map(|direct| disk.write_at(direct, part, at)) {
-            // It can, but not so.
-            Some(Err(error)) if error.kind() == io::ErrorKind::InvalidInput => {
+            // It can, but not so, or cannot after all: which of the two file systems say differs. Want of room is the
+            // same either way.
+            Some(Err(error)) if !is_full(&error) => {
                 direct = None;
                 disk.write_at(file, part, at)?;
             }

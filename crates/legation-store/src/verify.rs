@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::format::{FORMAT, FORMER, format_file, log_dir, segment_first};
 use crate::ring::Ring;
 use legation_exchange::record::{Checkpoint, Hash};
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -118,22 +119,31 @@ impl Report {
 /// that it could not be read.
 pub fn verify(dir: &Path, options: &Options, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
     check_format(dir)?;
-    let segments = list(&log_dir(dir))?;
+    let log = log_dir(dir);
+    let mut ahead = list(&log)?;
     let from = if options.checkpoint.is_some() { 0 } else { options.from };
-    let skipped = segments.iter().take_while(|segment| segment.first <= from).count().saturating_sub(1);
-    let segments = segments.get(skipped..).unwrap_or_default();
-    let of = segments.iter().map(|segment| segment.length).sum();
+    ahead.drain(..ahead.partition_point(|segment| segment.first <= from).saturating_sub(1));
     let watched = options.checkpoint.as_ref().map(|checkpoint| checkpoint.size);
     // Where even the first segment begins later, what should come before it is missing.
-    let start = segments.first().map(|segment| segment.first).filter(|first| *first <= from);
+    let start = ahead.front().map(|segment| segment.first).filter(|first| *first <= from);
     let mut walk = Walk::new(dir, start.unwrap_or(0), watched, options.ring.clone());
     let (mut read, mut before, mut stop) = (0, 0, Stop::End);
-    for (index, segment) in segments.iter().enumerate() {
+    while let Some(segment) = ahead.pop_front() {
         read += 1;
-        let last = index + 1 == segments.len();
-        stop = walk.segment(&segment.path, last, options.to, &mut |position, bytes| {
-            progress(Progress { position, bytes: before + bytes, of });
-        })?;
+        let of = before + segment.length + ahead.iter().map(|segment| segment.length).sum::<u64>();
+        let mut tell = |position, bytes| {
+            let bytes = before + bytes;
+            progress(Progress { position, bytes, of: of.max(bytes) });
+        };
+        stop = walk.segment(&segment.path, ahead.is_empty(), options.to, &mut tell)?;
+        if ahead.is_empty() && stop.is_end() {
+            // An exchange that runs may have gone on in another since they were listed.
+            ahead = list(&log)?;
+            ahead.retain(|other| other.first > segment.first);
+            if !ahead.is_empty() {
+                stop = walk.go_on(&segment, options.to, &mut tell)?;
+            }
+        }
         if !matches!(stop, Stop::End) {
             break;
         }
@@ -143,7 +153,7 @@ pub fn verify(dir: &Path, options: &Options, progress: &mut dyn FnMut(Progress))
 }
 
 fn report(walk: Walk, stop: Stop, segments: u64, checkpoint: Option<&Checkpoint>) -> Report {
-    let ended = matches!(stop, Stop::End | Stop::Unfinished(_));
+    let ended = stop.is_end();
     let unordered = walk.redactions.fault(ended);
     let (from, contents, State { next, chain, frontier, seen }) = walk.finish();
     let checkpoint = checkpoint.map(|checkpoint| match seen {
@@ -177,7 +187,7 @@ struct SegmentFile {
     length: u64,
 }
 
-fn list(dir: &Path) -> Result<Vec<SegmentFile>, Error> {
+fn list(dir: &Path) -> Result<VecDeque<SegmentFile>, Error> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(Error::io("read", dir))? {
         let path = entry.map_err(Error::io("read", dir))?.path();
@@ -188,5 +198,5 @@ fn list(dir: &Path) -> Result<Vec<SegmentFile>, Error> {
         }
     }
     found.sort_by_key(|segment| segment.first);
-    Ok(found)
+    Ok(found.into())
 }

@@ -6,7 +6,7 @@ use crate::files;
 use rustix::io::Errno;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// Where a copy goes.
@@ -103,7 +103,7 @@ impl Piece {
     fn place(&self) -> PathBuf {
         match &self.content {
             Content::Bytes(_) => PathBuf::from(&self.name),
-            Content::File { path, .. } => path.clone(),
+            Content::File(path) | Content::Part { path, .. } => path.clone(),
         }
     }
 
@@ -115,15 +115,33 @@ impl Piece {
                 let length = bytes.len() as u64;
                 Ok(Some((Box::new(io::Cursor::new(bytes.clone())), length)))
             }
-            Content::File { path, length } => match File::open(path) {
+            Content::Part { file, path, length } => {
+                let file = file.try_clone().map_err(Error::io("open", path))?;
+                Ok(Some((Box::new(FromStart { file, offset: 0 }), *length)))
+            }
+            Content::File(path) => match File::open(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && may_be_gone => Ok(None),
                 file => {
                     let file = file.map_err(Error::io("open", path))?;
-                    let whole = file.metadata().map_err(Error::io("read", path))?.len();
-                    Ok(Some((Box::new(file), length.unwrap_or(whole))))
+                    let length = file.metadata().map_err(Error::io("read", path))?.len();
+                    Ok(Some((Box::new(file), length)))
                 }
             },
         }
+    }
+}
+
+/// A file read from its beginning, wherever others who share it are.
+struct FromStart {
+    file: File,
+    offset: u64,
+}
+
+impl Read for FromStart {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.offset)?;
+        self.offset += read as u64;
+        Ok(read)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::disk::Disk;
 use crate::encode;
 use crate::error::{Error, is_full};
 use crate::format::{
-    BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, SEGMENT_HEAD, bytes_of, log_dir, page_end, segment_name,
+    BATCH_HEAD, BATCH_MAX, BODY_MAX, EFFECT_MAX, PAGE, SEGMENT_HEAD, bytes_of, log_dir, page_end, segment_name,
 };
 use crate::key::Key;
 use crate::segment::Segment;
@@ -340,8 +340,11 @@ pub(crate) fn random_id(path: &Path) -> Result<[u8; 16], Error> {
     Ok(id)
 }
 
+/// Writes the header, with zeros up to the end of its page as [`Log::put`] does, and gives the segment its name.
 fn begin(zeros: &Zeros, head: &SegmentHead, path: &Path, disk: &dyn Disk) -> Result<(), Error> {
-    disk.write_at(&zeros.file, &encode::segment(head), 0).map_err(Error::room("write", path))?;
+    let mut page = encode::segment(head);
+    page.resize(usize::try_from(page_end(page.len() as u64, zeros.size)).unwrap_or(PAGE), 0);
+    disk.write_at(&zeros.file, &page, 0).map_err(Error::room("write", path))?;
     disk.sync(&zeros.file).map_err(|source| {
         if is_full(&source) { Error::room("write", path)(source) } else { Error::sync(path)(source) }
     })?;

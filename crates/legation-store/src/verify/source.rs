@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use std::fs::File;
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// A file being read.
@@ -49,6 +49,14 @@ impl Source {
         }
         self.offset += buffer.len() as u64;
         Ok(true)
+    }
+
+    /// Goes back to a byte, and forgets what was read ahead: what is read from here on is what the file has now.
+    pub(super) fn back_to(&mut self, offset: u64) -> Result<(), Error> {
+        self.reader.seek(SeekFrom::Start(offset)).map_err(Error::io("read", &self.path))?;
+        self.length = self.file().metadata().map_err(Error::io("read", &self.path))?.len();
+        self.offset = offset;
+        Ok(())
     }
 
     /// The next `N` bytes.

@@ -4,7 +4,7 @@ use super::entry::{Layout, leaf};
 use super::redacted::Redactions;
 use super::rest::{Rest, intact, rest};
 use super::source::Source;
-use super::{Fault, Unfinished};
+use super::{Fault, SegmentFile, Unfinished};
 use crate::error::Error;
 use crate::format::{
     BATCH_HEAD, BATCH_MARK, BATCH_MAX, BODY_MAX, EFFECT_MAX, FRAME_HEAD, FRAME_HEAD_PLAIN, FRAME_LEAD, SEGMENT_HEAD,
@@ -40,6 +40,13 @@ pub(super) enum Stop {
     Fault(Fault),
 }
 
+impl Stop {
+    /// Whether all there is was read.
+    pub(super) fn is_end(&self) -> bool {
+        matches!(self, Stop::End | Stop::Unfinished(_))
+    }
+}
+
 /// What is wrong with a batch.
 enum Bad {
     /// What an interrupted write leaves too.
@@ -72,6 +79,8 @@ pub(super) struct Walk {
     pub(super) redactions: Redactions,
     /// The batch that is being read: in which file, at which byte.
     place: (PathBuf, u64),
+    /// The segment that was read last.
+    source: Option<Source>,
 }
 
 /// What a batch says of itself.
@@ -99,6 +108,7 @@ impl Walk {
             buffer: Vec::new(),
             redactions: Redactions::default(),
             place: (PathBuf::new(), 0),
+            source: None,
         };
         let State { chain, frontier, .. } = walk.state.clone();
         walk.state.seen = (watched == Some(0)).then(|| (frontier.root(), chain));
@@ -124,28 +134,59 @@ impl Walk {
                 return Ok(Stop::Fault(Fault { file: path.to_owned(), offset: 0, position: self.state.next, what }));
             }
         };
+        let stop = self.batches(&mut source, last, to, progress)?;
+        self.source = Some(source);
+        Ok(stop)
+    }
+
+    /// Goes on where the last segment ended, now that another follows it: nothing is added to it any more.
+    pub(super) fn go_on(
+        &mut self,
+        segment: &SegmentFile,
+        to: Option<u64>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Stop, Error> {
+        // An empty one may have lost its name to another, which had room for the next batch, or has another key.
+        let Some(mut source) = self.source.take().filter(|_| self.state.next > segment.first) else {
+            return self.segment(&segment.path, false, to, progress);
+        };
+        source.back_to(self.place.1)?;
+        self.batches(&mut source, false, to, progress)
+    }
+
+    /// Checks batch after batch. Where none seems to be, or none that is whole, an exchange that runs may have written
+    /// since the bytes were read ahead: before that is told, they are read once more.
+    fn batches(
+        &mut self,
+        source: &mut Source,
+        last: bool,
+        to: Option<u64>,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Stop, Error> {
+        let mut before = None;
         loop {
             if to.is_some_and(|to| self.state.next >= to) {
                 return Ok(Stop::Reached);
             }
             let offset = source.offset();
             self.place.1 = offset;
-            let bad = match self.batch(&mut source) {
+            let bad = match self.batch(source) {
                 Ok(true) => {
+                    before = None;
                     progress(self.state.next, source.offset());
                     continue;
                 }
                 Ok(false) => None,
                 Err(Bad::System(error)) => return Err(error),
-                Err(Bad::Changed(position, what)) => {
-                    return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
-                }
-                Err(Bad::Torn(position, what)) if intact(&source, offset, self.id)? => {
-                    return Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what }));
-                }
+                Err(Bad::Changed(position, what)) => return Ok(fault(source, offset, position, what)),
                 Err(Bad::Torn(position, what)) => Some((position, what)),
             };
-            return self.end(&source, offset, bad, last);
+            let stop = self.end(source, offset, bad, last)?;
+            if is_settled(before.as_ref(), &stop) {
+                return Ok(stop);
+            }
+            source.back_to(offset)?;
+            before = Some(stop);
         }
     }
 
@@ -302,17 +343,37 @@ impl Walk {
         (first..).zip(leaves).find(differs).map_or(first, |(position, _)| position)
     }
 
-    /// Judges what lies after the last good batch of a segment.
+    /// Judges what lies after the last good batch of a segment, as it is there now.
     fn end(&self, source: &Source, offset: u64, bad: Option<(u64, String)>, last: bool) -> Result<Stop, Error> {
-        let (rest, path) = (rest(source, offset, self.id)?, source.path());
+        if let Some((position, what)) = &bad
+            && intact(source, offset, self.id)?
+        {
+            return Ok(fault(source, offset, *position, what.clone()));
+        }
         let (position, what) = bad.unwrap_or((self.state.next, "bytes that are no batch".to_owned()));
-        let behind = match rest {
+        let behind = match rest(source, offset, self.id)? {
             Rest::Empty => return Ok(Stop::End),
             Rest::Batch(at) => format!("{what}, and a batch follows at byte {at}"),
-            Rest::Used if last => return Ok(Stop::Unfinished(Unfinished { file: path.to_owned(), offset })),
+            Rest::Used if last => return Ok(Stop::Unfinished(Unfinished { file: source.path().to_owned(), offset })),
             Rest::Used => format!("{what}, and another segment follows"),
         };
-        Ok(Stop::Fault(Fault { file: path.to_owned(), offset, position, what: behind }))
+        Ok(fault(source, offset, position, behind))
+    }
+}
+
+fn fault(source: &Source, offset: u64, position: u64, what: String) -> Stop {
+    Stop::Fault(Fault { file: source.path().to_owned(), offset, position, what })
+}
+
+/// Whether it stays at what was found, after what was found at the same byte before. What shows a fault is there only
+/// once a batch is whole before it, so a batch that is not so when it is read after that is none. No byte is
+/// looked at more than three times.
+fn is_settled(before: Option<&Stop>, found: &Stop) -> bool {
+    match (before, found) {
+        (_, Stop::End | Stop::Reached) | (Some(_), Stop::Unfinished(_)) | (Some(Stop::Fault(_)), Stop::Fault(_)) => {
+            true
+        }
+        (_, Stop::Unfinished(_) | Stop::Fault(_)) => false,
     }
 }
 
@@ -352,3 +413,6 @@ pub(super) fn slice(bytes: &[u8], from: usize, to: usize) -> &[u8] {
 pub(super) fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
 }
+
+#[cfg(test)]
+mod tests;

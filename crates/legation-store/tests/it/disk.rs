@@ -3,9 +3,9 @@
 use crate::common::{all, batch, frame, on, open, record, ring, segments};
 use legation_exchange::Moment;
 use legation_store::{BATCH_HEAD, Disk, Error, Known, Log, Options, atomic_write, bytes_of};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -303,47 +303,110 @@ fn a_small_file_is_written_whole_with_its_mode_or_not_at_all() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
-/// A disk that opens files to be written past the cache, and then does not write them so. It knows what was written where.
+/// A disk that opens files to be written past the cache, and then writes so only by whole pages, or not at all. It knows
+/// what was written where.
 #[derive(Debug, Default)]
 struct Picky {
-    asked: AtomicBool,
-    written: Mutex<Vec<(u64, u64)>>,
+    /// What it says to writes past the cache, to those by whole pages too.
+    refuses: Option<ErrorKind>,
+    /// How many bytes went past the cache.
+    past: AtomicU64,
+    /// In which file, from where, to where.
+    written: Mutex<Vec<(u64, u64, u64)>>,
+}
+
+impl Picky {
+    fn refusing(refuses: Option<ErrorKind>) -> Arc<Picky> {
+        Arc::new(Picky { refuses, ..Picky::default() })
+    }
+
+    /// How far from its beginning a file was written, without a gap.
+    fn covered(&self, file: &Path) -> u64 {
+        let inode = fs::metadata(file).unwrap().ino();
+        let mut written = self.written.lock().unwrap().clone();
+        written.retain(|(file, ..)| *file == inode);
+        written.sort_unstable();
+        written.iter().fold(0, |end, (_, from, to)| if *from <= end { end.max(*to) } else { end })
+    }
+}
+
+/// Whether a file was opened to be written past the cache: nobody reads such a one.
+fn is_past_cache(file: &File) -> bool {
+    file.read_at(&mut [0], 0).is_err()
 }
 
 impl Disk for Picky {
     fn past_cache(&self, path: &Path) -> Option<File> {
-        self.asked.store(true, SeqCst);
-        File::open(path).ok()
+        OpenOptions::new().write(true).open(path).ok()
     }
 
     fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> IoResult<()> {
-        file.write_all_at(bytes, offset).map_err(|_| ErrorKind::InvalidInput)?;
-        self.written.lock().unwrap().push((offset, offset + bytes.len() as u64));
+        if is_past_cache(file) {
+            if let Some(refuses) = self.refuses {
+                return Err(refuses.into());
+            }
+            let whole = bytes.len().is_multiple_of(4096) && offset.is_multiple_of(4096);
+            if !whole || bytes.as_ptr().align_offset(4096) != 0 {
+                return Err(ErrorKind::InvalidInput.into());
+            }
+            self.past.fetch_add(bytes.len() as u64, SeqCst);
+        }
+        file.write_all_at(bytes, offset)?;
+        self.written.lock().unwrap().push((file.metadata()?.ino(), offset, offset + bytes.len() as u64));
         Ok(())
     }
 }
 
 #[test]
 fn where_nothing_can_be_written_past_the_cache_zeros_go_through_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let disk = Arc::new(Picky::default());
-    let options = Options { segment: 8 << 20, disk: disk.clone(), ring: ring() };
-    let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
-    let mut next = 0;
-    while segments(dir.path()).len() < 2 {
-        log.append(&batch(next, 50, 20_000)).unwrap();
-        next += 50;
+    for refuses in [ErrorKind::InvalidInput, ErrorKind::Unsupported, ErrorKind::PermissionDenied, ErrorKind::Other] {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = Picky::refusing(Some(refuses));
+        let options = Options { segment: 8 << 20, disk: disk.clone(), ring: ring() };
+        let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
+        assert_eq!(disk.covered(&segments(dir.path())[0]), 4 << 20, "{refuses}");
+        let mut next = 0;
+        while segments(dir.path()).len() < 2 {
+            log.append(&batch(next, 50, 20_000)).unwrap();
+            next += 50;
+        }
+        assert_eq!(disk.covered(&segments(dir.path())[1]), 8 << 20, "{refuses}");
+        assert_eq!((disk.past.load(SeqCst), all(&log)), (0, batch(0, next, 20_000)), "{refuses}");
+        drop(log);
+        assert_eq!(open(dir.path()).unwrap().1.next, next);
     }
-    assert!(disk.asked.load(SeqCst));
-    assert_eq!(all(&log), batch(0, next, 20_000));
+}
+
+#[test]
+fn what_is_no_whole_page_at_the_end_of_a_segment_goes_through_the_cache() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Picky::refusing(None);
+    let size = (2 << 20) + 100;
+    let options = Options { segment: size, disk: disk.clone(), ring: ring() };
+    let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    let file = &segments(dir.path())[0];
+    assert_eq!((disk.past.load(SeqCst), disk.covered(file)), (2 << 20, size));
+    assert_eq!(fs::metadata(file).unwrap().len(), size);
+    log.append(&batch(0, 60, 20_000)).unwrap();
     drop(log);
-    assert_eq!(open(dir.path()).unwrap().1.next, next);
+    assert_eq!(all(&open(dir.path()).unwrap().0), batch(0, 60, 20_000));
+}
+
+#[test]
+fn where_there_is_no_room_for_what_goes_past_the_cache_none_is_looked_for_through_it() {
+    let dir = tempfile::tempdir().unwrap();
+    for refuses in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded] {
+        let disk = Picky::refusing(Some(refuses));
+        let refused = on(disk.clone()).open(dir.path(), &Known::start());
+        assert!(matches!(refused, Err(Error::Full { .. })), "{refuses}: {refused:?}");
+        assert_eq!(*disk.written.lock().unwrap(), [], "{refuses}");
+    }
 }
 
 #[test]
 fn a_batch_is_written_up_to_the_end_of_its_last_page() {
     let dir = tempfile::tempdir().unwrap();
-    let disk = Arc::new(Picky::default());
+    let disk = Picky::refusing(None);
     let options = Options { segment: 4 << 20, disk: disk.clone(), ring: ring() };
     let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
     let mut next = 0;
@@ -353,9 +416,35 @@ fn a_batch_is_written_up_to_the_end_of_its_last_page() {
         next += count;
         let written = disk.written.lock().unwrap().clone();
         // Of no page that was not there before a part alone is written.
-        assert!(matches!(written[..], [(_, to)] if to % 4096 == 0), "{written:?}");
+        assert!(matches!(written[..], [(_, _, to)] if to % 4096 == 0), "{written:?}");
     }
     drop(log);
     let (log, found) = open(dir.path()).unwrap();
     assert_eq!((found.next, found.cut, log.next()), (next, None, next));
+}
+
+#[test]
+fn the_header_of_a_segment_is_written_with_the_rest_of_its_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Picky::refusing(None);
+    let options = Options { segment: 4 << 20, disk: disk.clone(), ring: ring() };
+    let (mut log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    log.append(&batch(0, 1, 10)).unwrap();
+    // The zeros are there already.
+    log.reserve(4 << 20).unwrap();
+    disk.written.lock().unwrap().clear();
+    log.seal_active().unwrap();
+    let written = disk.written.lock().unwrap().clone();
+    assert!(matches!(written[..], [(_, 0, 4096)]), "{written:?}");
+    assert_eq!(disk.covered(segments(dir.path()).last().unwrap()), 4096);
+}
+
+#[test]
+fn the_header_of_a_segment_smaller_than_a_page_makes_it_no_larger() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = Picky::refusing(None);
+    let options = Options { segment: 1 << 10, disk: disk.clone(), ring: ring() };
+    let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    let file = &segments(dir.path())[0];
+    assert_eq!((fs::metadata(file).unwrap().len(), disk.covered(file), log.next()), (1 << 10, 1 << 10, 0));
 }

@@ -18,6 +18,7 @@ mod proofs;
 mod redacted;
 mod rewrite;
 mod ring;
+mod running;
 mod sealed;
 mod snapshots;
 mod verify;

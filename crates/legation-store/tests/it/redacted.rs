@@ -9,10 +9,10 @@ use legation_store::{Log, Rewrite};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const INSTEAD: &[u8] = br#"{"entry":"changed","changes":[],"by":"ann"}"#;
+pub(crate) const INSTEAD: &[u8] = br#"{"entry":"changed","changes":[],"by":"ann"}"#;
 
 /// An entry that orders effects to give way to these.
-fn order(position: u64, all: &[(u64, &[u8])]) -> Frame {
+pub(crate) fn order(position: u64, all: &[(u64, &[u8])]) -> Frame {
     let redacted = all.iter().map(|(position, effect)| Redacted { position: *position, effect: Hash::of(&[*effect]) });
     let erased = Erased {
         positions: spans(all.iter().map(|(position, _)| *position)),

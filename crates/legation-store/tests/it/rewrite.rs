@@ -3,9 +3,9 @@
 use crate::common::{SEGMENT, all, batch, open, options, ring, segments};
 use legation_exchange::Moment;
 use legation_exchange::record::{Body, Frame, leaf, verify_inclusion};
-use legation_store::backup::{Ready, Target, pack};
+use legation_store::backup::{Piece, Ready, Target, pack};
 use legation_store::verify::{Options as Check, verify};
-use legation_store::{Disk, Error, Known, Log, Options, Rewrite, Ring};
+use legation_store::{Disk, Error, Known, Log, Offline, Options, Rewrite, Ring};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -138,13 +138,34 @@ fn a_record_whose_keys_change_while_it_is_verified_is_not_called_broken() {
         }
     });
     let report = report.unwrap();
-    assert!(times == 2 && report.is_sound() && report.contents && report.to == 123, "{report:?}");
+    assert!(times == 2 && report.is_sound() && report.contents && report.to == log.next(), "{report:?}");
     // A key that is nowhere stays missing.
     let lost = check();
     rotated(&mut log, &ring);
     fs::remove_file(&file).unwrap();
     let fault = verify(&record, &lost, &mut |_| ()).unwrap().fault.unwrap();
     assert!(fault.position == 0 && fault.what.contains("which the ring lacks"), "{fault:?}");
+}
+
+#[test]
+fn entries_are_read_without_the_lock_while_the_keys_change_under_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let (record, file) = (dir.path().join("record"), dir.path().join("keys/ring"));
+    let ring = Arc::new(Ring::open(&file, &record, Moment::default()).unwrap());
+    let mut log = filled(&record, &ring, 120);
+    let (mut offline, mut read) = (Offline::open(&record, 0, Ring::read(&file).unwrap()).unwrap(), Vec::new());
+    for _ in 0..2 {
+        read.extend(offline.by_ref().take(30).map(Result::unwrap));
+        rotated(&mut log, &ring);
+    }
+    read.extend(offline.map(Result::unwrap));
+    assert_eq!(read[..120], batch(0, 120, 60));
+    // A key that is nowhere stays missing.
+    let lost = Ring::read(&file).unwrap();
+    rotated(&mut log, &ring);
+    fs::remove_file(&file).unwrap();
+    let error = Offline::open(&record, 0, lost).unwrap().next().unwrap().unwrap_err();
+    assert!(matches!(error, Error::Sealed { position: 0, .. }), "{error:?}");
 }
 
 #[test]
@@ -337,5 +358,26 @@ fn a_copy_of_more_segments_than_may_be_open_is_whole() {
         let to = copy.path().join(segments.to_string());
         pack(ready, Target::Dir(&to), &mut |_| ()).unwrap();
         assert_eq!(all(&opened(&to.join("record"), &ring)), batch(0, size, 60));
+    }
+}
+
+#[test]
+fn a_copy_ends_where_it_should_also_where_the_name_of_a_new_segment_is_not_durable() {
+    let (dir, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (disk, ring) = (Arc::new(Forgetful::default()), ring());
+    drop(filled(dir.path(), &ring, 60));
+    let options = Options { segment: SEGMENT, disk: Arc::<Forgetful>::clone(&disk), ring: Arc::clone(&ring) };
+    let (log, _) = options.open(dir.path(), &Known::start()).unwrap();
+    let size = log.rewriter().segments()[1].first - 3;
+    disk.0.store(true, Ordering::Relaxed);
+    let erase = Rewrite { drop_bodies_before: Some(12), ..Rewrite::default() };
+    assert!(matches!(log.rewriter().segment(0, &erase), Err(Error::Sync { .. })));
+    // Twice at the same time, all at once and one by one.
+    let pieces = || log.reader().pieces(dir.path(), size).unwrap();
+    let length = pieces().iter().map(Piece::length).sum::<u64>();
+    for (name, ready) in [256, 1].map(|most| (most, Ready::open_at_most(pieces(), most).unwrap())) {
+        let (to, mut copied) = (copy.path().join(name.to_string()), 0);
+        pack(ready, Target::Dir(&to), &mut |bytes| copied += bytes).unwrap();
+        assert_eq!((all(&opened(&to.join("record"), &ring)), copied), (batch(0, size, 60), length));
     }
 }

@@ -11,7 +11,7 @@ fn run(dir: &Path, options: &Options) -> Report {
 }
 
 /// What the exchange would have signed when the record had so many entries.
-fn checkpoint(dir: &Path, size: u64) -> Checkpoint {
+pub(crate) fn checkpoint(dir: &Path, size: u64) -> Checkpoint {
     let (log, _) = open(dir).unwrap();
     let mut chain = Hash::ZERO;
     for frame in log.frames(0).take(usize::try_from(size).unwrap()) {
