@@ -171,7 +171,7 @@ impl Exchange {
             clock,
             syncing: Syncing::new()?,
         };
-        let vault = Vault::of(rewriter, (snapshots, safe), ring, indexed.standing.clone(), Arc::clone(&desk));
+        let vault = Vault::of(rewriter, (snapshots, safe), ring, indexed.standing.clone(), &desk);
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let court = Arc::new(Court::of(judge, &notary));
         let exchange = Exchange {

@@ -51,7 +51,7 @@ fn secrets(data: &Path, ring: &Path) -> [Check; 3] {
             "`legation key rotate`, and keep a copy of the new ring",
             is_sealed.then_some(
                 "put it back from where you keep it. If the exchange still runs do not stop it, it has the only keys: \
-                 `legation key rotate` writes the ring anew",
+                 it writes the ring again by itself, as soon as there is the directory it lay in",
             ),
         ),
     ]
