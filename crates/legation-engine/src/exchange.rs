@@ -231,8 +231,6 @@ pub struct Head {
 pub struct Exchange {
     /// Where everything lies.
     pub(crate) data: Arc<Path>,
-    /// Where the key ring lies.
-    pub(crate) key_ring: Arc<Path>,
     pub(crate) jobs: mpsc::Sender<Job>,
     /// What has been committed.
     pub(crate) committed: Arc<RwLock<State>>,

@@ -176,7 +176,6 @@ impl Exchange {
         let court = Arc::new(Court::of(judge, &notary));
         let exchange = Exchange {
             data: data.clone().into(),
-            key_ring: key_ring.into(),
             jobs,
             committed,
             head: heads,

@@ -88,6 +88,11 @@ impl Vault {
         Arc::new(Vault { rewriter, snapshots, custodian, ring, index, rewriting, complaint, gone })
     }
 
+    /// The keys that the record is sealed with.
+    pub(crate) fn ring(&self) -> Arc<Ring> {
+        Arc::clone(&self.ring)
+    }
+
     fn storage(&self) -> Result<Storage, legation_store::Error> {
         let segments = self.rewriter.segments();
         let mut bytes = 0;

@@ -196,6 +196,29 @@ fn a_backup_holds_no_keys_unless_they_are_asked_for_and_needs_them_from_elsewher
 }
 
 #[test]
+fn a_backup_with_keys_has_them_though_their_files_are_gone() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let keys = elsewhere.path().join("keys");
+    fs::create_dir(&keys).unwrap();
+    let served = Served::with(&["--key-ring", keys.join("ring").to_str().unwrap()], |_| {});
+    served.admit(&["ann"]);
+    let files = [keys.join("ring"), served.data().join("exchange.pem")];
+    let kept = files.each_ref().map(|file| fs::read_to_string(file).unwrap());
+    // With its directory: the exchange would write the ring again there.
+    fs::remove_dir_all(&keys).unwrap();
+    fs::remove_file(&files[1]).unwrap();
+    for name in ["copy", "copy.tar"] {
+        let made = served.run(&["backup", "--to", name, "--with-keys"], "");
+        assert_eq!(made.code, 0, "{}", made.err);
+        let restored = restore(&served, name, &format!("{name}-restored"));
+        assert_eq!(restored.code, 0, "{}", restored.err);
+        let data = served.folder().join(format!("{name}-restored"));
+        let found = ["keys/ring", "exchange.pem"].map(|file| fs::read_to_string(data.join(file)).unwrap());
+        assert_eq!(found, kept);
+    }
+}
+
+#[test]
 fn who_took_a_backup_is_in_the_record() {
     let (served, _) = used(0);
     let rita = served.run(&["token", "add", "rita", "--role", "operator"], "").out;
