@@ -144,6 +144,25 @@ fn a_ring_that_is_lost_with_its_directory_in_the_data_directory_comes_back_with_
 }
 
 #[test]
+fn a_ring_that_lacks_a_key_of_the_record_is_wrong() {
+    let served = Served::start();
+    served.admit(&["ann"]);
+    let ring = served.data().join("keys/ring");
+    let old = fs::read(&ring).unwrap();
+    assert_eq!(served.run(&["key", "rotate"], "").code, 0);
+    for (text, told) in [(old.as_slice(), "keys/ring lacks key 2"), (b"", "keys/ring lacks key 2"), (b"no\n", "line 1")]
+    {
+        fs::write(&ring, text).unwrap();
+        let (code, line) = missing(&served, &[], "keys/ring");
+        assert!(code == 1 && line.starts_with("FAIL") && line.contains(told), "{line}");
+        assert!(line.contains("do not stop it") && line.contains("move this file away"), "{line}");
+    }
+    fs::remove_file(&ring).unwrap();
+    is_written_again(&served, &ring);
+    assert!(missing(&served, &[], "keys/ring").1.starts_with("ok"));
+}
+
+#[test]
 fn the_key_that_signed_a_record_is_put_back_when_it_is_lost() {
     let mut served = Served::start();
     served.admit(&["ann"]);
