@@ -20,6 +20,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
 use zeroize::Zeroizing;
 
 const KIND: &str = "legation-backup-1";
@@ -87,13 +88,20 @@ pub struct Backup {
     pub bytes: u64,
     /// Keeps a stopped exchange from being started meanwhile.
     _held: Option<Box<Ledger>>,
+    /// Keeps others from taking a copy of a running one meanwhile.
+    _turn: Option<OwnedSemaphorePermit>,
 }
 
 impl Exchange {
     /// A copy of everything that is durable now, with the secret keys or without. That somebody takes it is in the
     /// record before they have it. With the disk full one without keys is made all the same: it may be what is needed.
+    /// One is taken at a time: each may have a quarter of all files open.
     pub async fn backup(&self, keys: bool, who: Who) -> Result<Result<Backup, Rejection>, Error> {
-        let backup = self.copy(keys)?;
+        let Ok(turn) = Arc::clone(&self.copying).try_acquire_owned() else {
+            let message = "another copy is being taken: begin this one when it is done";
+            return Ok(Err(Rejection::because(Code::Busy, message)));
+        };
+        let backup = Backup { _turn: Some(turn), ..self.copy(keys)? };
         let (size, by) = (backup.manifest.checkpoint.unverified().size, who.to_string());
         match self.order(Directive::Copy { size, keys }, who).await? {
             Verdict::Accepted { .. } | Verdict::Duplicate { .. } | Verdict::Held { .. } => {}
@@ -160,7 +168,8 @@ impl Backup {
     }
 
     fn of(data: &Path, secrets: Option<Secrets>, reader: Reader, manifest: Manifest) -> Result<Backup, Error> {
-        let mut backup = Backup { data: data.to_owned(), secrets, reader, manifest, bytes: 0, _held: None };
+        let mut backup =
+            Backup { data: data.to_owned(), secrets, reader, manifest, bytes: 0, _held: None, _turn: None };
         let secrets = backup.secrets.iter().flat_map(Secrets::files).map(|(_, bytes)| bytes.len() as u64);
         backup.bytes = backup.pieces()?.iter().map(Piece::length).chain(secrets).sum();
         Ok(backup)

@@ -31,7 +31,7 @@ use legation_store::{Known, Reader};
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 /// Our own faults.
 #[derive(Debug, thiserror::Error)]
@@ -249,6 +249,8 @@ pub struct Exchange {
     pub(crate) vault: Arc<Vault>,
     pub(crate) shelf: Arc<Mutex<Shelf>>,
     pub(crate) clearing: Arc<Mutex<Clearing>>,
+    /// Whose turn it is to take a copy.
+    pub(crate) copying: Arc<Semaphore>,
     /// How much each agent may say, by canonical id.
     pub(crate) pace: Arc<Limiter<String>>,
     /// What people are to be told.

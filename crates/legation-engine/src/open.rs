@@ -32,7 +32,7 @@ use legation_store::{Cut, Known, Options, Ring, Safe, Snapshots};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 /// What an exchange needs to start.
 #[derive(Clone, Debug)]
@@ -201,6 +201,7 @@ impl Exchange {
             policies,
             shelf,
             clearing,
+            copying: Arc::new(Semaphore::new(1)),
         };
         let noted = alerts::tell(&exchange, told, data);
         exchange.set_going(&runtime, counting)?;
