@@ -4,6 +4,7 @@
 
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
+use crate::identity::{key_file, pem_of};
 use crate::ledger::Ledger;
 use crate::stopped::Stopped;
 use legation_exchange::record::{BadCheckpoint, Checkpoint, SignedCheckpoint};
@@ -11,11 +12,16 @@ use legation_exchange::{Directive, Effect, Epoch, Verdict, Who};
 use legation_protocol::sign::{PublicKey, SecretKey};
 use legation_protocol::{Code, Rejection};
 use legation_store::backup::{Piece, Ready, Target, pack};
-use legation_store::{Known, Reader};
+use legation_store::{Known, Reader, Ring};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
+use zeroize::Zeroizing;
 
 const KIND: &str = "legation-backup-1";
 /// The file of a copy that says what it is.
@@ -74,7 +80,7 @@ impl Manifest {
 #[derive(Debug)]
 pub struct Backup {
     data: PathBuf,
-    ring: PathBuf,
+    secrets: Option<Secrets>,
     reader: Reader,
     /// What it holds.
     pub manifest: Manifest,
@@ -82,13 +88,20 @@ pub struct Backup {
     pub bytes: u64,
     /// Keeps a stopped exchange from being started meanwhile.
     _held: Option<Box<Ledger>>,
+    /// Keeps others from taking a copy of a running one meanwhile.
+    _turn: Option<OwnedSemaphorePermit>,
 }
 
 impl Exchange {
     /// A copy of everything that is durable now, with the secret keys or without. That somebody takes it is in the
     /// record before they have it. With the disk full one without keys is made all the same: it may be what is needed.
+    /// One is taken at a time: each may have a quarter of all files open.
     pub async fn backup(&self, keys: bool, who: Who) -> Result<Result<Backup, Rejection>, Error> {
-        let backup = self.copy(keys)?;
+        let Ok(turn) = Arc::clone(&self.copying).try_acquire_owned() else {
+            let message = "another copy is being taken: begin this one when it is done";
+            return Ok(Err(Rejection::because(Code::Busy, message)));
+        };
+        let backup = Backup { _turn: Some(turn), ..self.copy(keys)? };
         let (size, by) = (backup.manifest.checkpoint.unverified().size, who.to_string());
         match self.order(Directive::Copy { size, keys }, who).await? {
             Verdict::Accepted { .. } | Verdict::Duplicate { .. } | Verdict::Held { .. } => {}
@@ -105,34 +118,66 @@ impl Exchange {
         let epoch = self.state().epochs().at(known.position.saturating_sub(1));
         let checkpoint = self.notary.sign(stated(&known, self.realm(), epoch));
         let manifest = Manifest { checkpoint, public: self.public.clone(), keys };
-        Backup::of(&self.data, &self.key_ring, self.reader.clone(), manifest)
+        let secrets = || Ok(Secrets { pem: self.notary.pem(&key_file(&self.data))?, ring: self.vault.ring() });
+        Backup::of(&self.data, keys.then(secrets).transpose()?, self.reader.clone(), manifest)
+    }
+}
+
+/// The secret keys, from memory: their files may be gone, and the copy must have them all the same.
+struct Secrets {
+    pem: Zeroizing<String>,
+    ring: Arc<Ring>,
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets")
+    }
+}
+
+impl Secrets {
+    fn files(&self) -> [(&'static str, Vec<u8>); 2] {
+        let ring = self.ring.to_text();
+        [("exchange.pem", self.pem.as_bytes().to_vec()), ("keys/ring", ring.as_bytes().to_vec())]
+    }
+
+    /// Puts them behind what is to be copied. With all of that open, the ring has every key it was sealed with: one may
+    /// have come since the files were listed.
+    fn join(&self, ready: &mut Ready) {
+        for (name, bytes) in self.files() {
+            match ready {
+                Ready::OneByOne(pieces) => pieces.push(Piece::bytes(name, bytes)),
+                Ready::Open(opened) => {
+                    let length = bytes.len() as u64;
+                    opened.push((name.to_owned(), name.into(), (Box::new(io::Cursor::new(bytes)), length)));
+                }
+            }
+        }
     }
 }
 
 impl Backup {
     /// A copy of a data directory that no exchange runs on, whose ring lies here.
     pub fn of_stopped(data: &Path, ring: &Path, keys: bool) -> Result<Backup, Error> {
-        let Stopped { ledger, realm, key } = Stopped::open(data, ring)?;
+        let Stopped { ledger, realm, key, ring } = Stopped::open(data, ring)?;
         let (known, epoch) = (ledger.log().known(), ledger.state().epochs().last());
         let manifest = signed(stated(&known, &realm, epoch), &key, keys);
-        let backup = Backup::of(data, ring, ledger.reader(), manifest)?;
+        let secrets = || Ok(Secrets { pem: pem_of(&key, &key_file(data))?, ring });
+        let backup = Backup::of(data, keys.then(secrets).transpose()?, ledger.reader(), manifest)?;
         Ok(Backup { _held: Some(Box::new(ledger)), ..backup })
     }
 
-    fn of(data: &Path, ring: &Path, reader: Reader, manifest: Manifest) -> Result<Backup, Error> {
+    fn of(data: &Path, secrets: Option<Secrets>, reader: Reader, manifest: Manifest) -> Result<Backup, Error> {
         let mut backup =
-            Backup { data: data.to_owned(), ring: ring.to_owned(), reader, manifest, bytes: 0, _held: None };
-        backup.bytes = backup.pieces()?.iter().map(Piece::length).sum();
+            Backup { data: data.to_owned(), secrets, reader, manifest, bytes: 0, _held: None, _turn: None };
+        let secrets = backup.secrets.iter().flat_map(Secrets::files).map(|(_, bytes)| bytes.len() as u64);
+        backup.bytes = backup.pieces()?.iter().map(Piece::length).chain(secrets).sum();
         Ok(backup)
     }
 
     fn pieces(&self) -> Result<Vec<Piece>, Error> {
         let mut pieces = vec![Piece::bytes(MANIFEST, self.manifest.to_json())];
         pieces.extend(Piece::file("realm", &self.data.join("realm")));
-        if self.manifest.keys {
-            pieces.extend(Piece::file("exchange.pem", &self.data.join("exchange.pem")));
-            pieces.extend(Piece::file("keys/ring", &self.ring));
-        }
         let size = self.manifest.checkpoint.unverified().size;
         pieces.extend(self.reader.pieces(&self.data.join("record"), size).map_err(Error::Record)?);
         Ok(pieces)
@@ -143,7 +188,10 @@ impl Backup {
     pub fn write(self, target: Target<'_>, progress: &mut dyn FnMut(u64)) -> Result<(), Error> {
         let pause = self.reader.pause();
         self.must_not_be_overtaken()?;
-        let ready = Ready::open(self.pieces()?).map_err(Error::Record)?;
+        let mut ready = Ready::open(self.pieces()?).map_err(Error::Record)?;
+        if let Some(secrets) = &self.secrets {
+            secrets.join(&mut ready);
+        }
         // Where they are too many to be open at once, writing anew waits for the copy.
         let _pause = (!ready.is_open()).then_some(pause);
         pack(ready, target, progress).map_err(Error::Record)

@@ -5,6 +5,7 @@ use crate::decider::now;
 use legation_exchange::Alert;
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What is to be told, and what of it was.
@@ -27,6 +28,15 @@ impl Complaint {
         if self.told.insert(reason.clone()) {
             tracing::warn!(error, "{}", self.what);
             self.alerts.raise(Alert::storage(now(), format!("{}: {reason}", self.what)));
+        }
+    }
+
+    /// It is so of this file.
+    pub(crate) fn of(&mut self, file: &Path) {
+        let text = format!("{}: {}", self.what, file.display());
+        if self.told.insert(text.clone()) {
+            tracing::warn!("{text}");
+            self.alerts.raise(Alert::storage(now(), text));
         }
     }
 

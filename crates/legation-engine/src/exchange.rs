@@ -31,7 +31,7 @@ use legation_store::{Known, Reader};
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 /// Our own faults.
 #[derive(Debug, thiserror::Error)]
@@ -231,8 +231,6 @@ pub struct Head {
 pub struct Exchange {
     /// Where everything lies.
     pub(crate) data: Arc<Path>,
-    /// Where the key ring lies.
-    pub(crate) key_ring: Arc<Path>,
     pub(crate) jobs: mpsc::Sender<Job>,
     /// What has been committed.
     pub(crate) committed: Arc<RwLock<State>>,
@@ -251,6 +249,8 @@ pub struct Exchange {
     pub(crate) vault: Arc<Vault>,
     pub(crate) shelf: Arc<Mutex<Shelf>>,
     pub(crate) clearing: Arc<Mutex<Clearing>>,
+    /// Whose turn it is to take a copy.
+    pub(crate) copying: Arc<Semaphore>,
     /// How much each agent may say, by canonical id.
     pub(crate) pace: Arc<Limiter<String>>,
     /// What people are to be told.

@@ -8,6 +8,7 @@ use legation_protocol::sign::SecretKey;
 use legation_store::{atomic_write, may_be_changed_by_others, must_be_private};
 use std::fs;
 use std::path::{Path, PathBuf};
+use zeroize::Zeroizing;
 
 /// Who an exchange is.
 pub(crate) struct Identity {
@@ -69,9 +70,14 @@ fn exchange_key(path: &Path, new: bool) -> Result<SecretKey, Error> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|_| Error::Random)?;
     let key = SecretKey::from_seed(&seed);
-    let pem = key.to_pem().map_err(|_| Error::Key(what))?;
+    let pem = pem_of(&key, path)?;
     atomic_write(path, pem.as_bytes(), 0o600).map_err(Error::Record)?;
     Ok(key)
+}
+
+/// A key as its file has it.
+pub(crate) fn pem_of(key: &SecretKey, path: &Path) -> Result<Zeroizing<String>, Error> {
+    key.to_pem().map_err(|_| Error::Key(path.display().to_string()))
 }
 
 /// The key in a file.

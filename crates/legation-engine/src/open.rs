@@ -32,7 +32,7 @@ use legation_store::{Cut, Known, Options, Ring, Safe, Snapshots};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 
 /// What an exchange needs to start.
 #[derive(Clone, Debug)]
@@ -171,12 +171,11 @@ impl Exchange {
             clock,
             syncing: Syncing::new()?,
         };
-        let vault = Vault::of(rewriter, (snapshots, safe), ring, indexed.standing.clone(), Arc::clone(&desk));
+        let vault = Vault::of(rewriter, (snapshots, safe), ring, indexed.standing.clone(), &desk);
         let guard = Guard::new(Arc::clone(&vault), heads.clone(), Arc::clone(&desk));
         let court = Arc::new(Court::of(judge, &notary));
         let exchange = Exchange {
             data: data.clone().into(),
-            key_ring: key_ring.into(),
             jobs,
             committed,
             head: heads,
@@ -202,6 +201,7 @@ impl Exchange {
             policies,
             shelf,
             clearing,
+            copying: Arc::new(Semaphore::new(1)),
         };
         let noted = alerts::tell(&exchange, told, data);
         exchange.set_going(&runtime, counting)?;

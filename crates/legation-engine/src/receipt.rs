@@ -2,6 +2,7 @@
 //! batch: whoever is the first to need it makes it, and it is kept for those who ask later.
 
 use crate::exchange::Error;
+use crate::identity::pem_of;
 use crate::look::look;
 use crate::stated::Stated;
 use legation_exchange::record::{
@@ -12,7 +13,9 @@ use legation_protocol::sign::{PublicKey, SecretKey, Signature};
 use legation_protocol::token::IdentityToken;
 use legation_store::{Appended, Reader};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use zeroize::Zeroizing;
 
 /// The largest receipt that goes along with a message to one of those who take what comes: what all servers and clients
 /// take in a header. It quotes everybody the message went to, so that what goes to very many would be theirs squared.
@@ -144,6 +147,11 @@ impl Notary {
 
     pub(crate) fn public(&self) -> PublicKey {
         self.key.public()
+    }
+
+    /// The secret key as its file, which lies here, has it.
+    pub(crate) fn pem(&self, file: &Path) -> Result<Zeroizing<String>, Error> {
+        pem_of(&self.key, file)
     }
 
     pub(crate) fn sign(&self, checkpoint: Checkpoint) -> SignedCheckpoint {

@@ -17,6 +17,7 @@ pub(crate) struct Stopped {
     pub(crate) ledger: Ledger,
     pub(crate) realm: String,
     pub(crate) key: SecretKey,
+    pub(crate) ring: Arc<Ring>,
 }
 
 impl Stopped {
@@ -32,8 +33,8 @@ impl Stopped {
         let ring = Arc::new(Ring::open(ring, &record, now()).map_err(Error::Record)?);
         let snapshots = Snapshots::open(&record, Arc::clone(&ring)).map_err(Error::Record)?;
         let (known, state) = latest(&snapshots)?.unwrap_or_else(|| (Known::start(), State::deciding()));
-        let (log, _) = Options::with(ring).open(&record, &known).map_err(Error::Record)?;
+        let (log, _) = Options::with(Arc::clone(&ring)).open(&record, &known).map_err(Error::Record)?;
         let ledger = Ledger::open(log, state, Policy { realm: realm.clone(), ..Policy::default() })?;
-        Ok(Stopped { ledger, realm, key })
+        Ok(Stopped { ledger, realm, key, ring })
     }
 }

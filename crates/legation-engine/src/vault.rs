@@ -68,8 +68,9 @@ pub(crate) struct Vault {
     ring: Arc<Ring>,
     index: watch::Receiver<Standing>,
     rewriting: Mutex<Option<Rewriting>>,
-    /// About the ring itself.
+    /// About the ring itself: what is wrong with it, and that it was gone.
     complaint: Mutex<Complaint>,
+    gone: Mutex<Complaint>,
 }
 
 impl Vault {
@@ -78,13 +79,18 @@ impl Vault {
         (snapshots, safe): (Snapshots, Safe),
         ring: Arc<Ring>,
         index: watch::Receiver<Standing>,
-        alerts: Arc<Desk>,
+        alerts: &Arc<Desk>,
     ) -> Arc<Vault> {
-        let complaint =
-            Complaint::new("what is written is sealed with a key that the next start would not find", alerts);
-        let (rewriting, complaint) = (Mutex::new(None), Mutex::new(complaint));
-        let custodian = Arc::new(Custodian::of(safe));
-        Arc::new(Vault { rewriter, snapshots, custodian, ring, index, rewriting, complaint })
+        let about = |what| Mutex::new(Complaint::new(what, Arc::clone(alerts)));
+        let complaint = about("what is written is sealed with a key that the next start would not find");
+        let gone = about("the key ring was gone, and is written again from memory; see that you have a copy of it");
+        let (rewriting, custodian) = (Mutex::new(None), Arc::new(Custodian::of(safe)));
+        Arc::new(Vault { rewriter, snapshots, custodian, ring, index, rewriting, complaint, gone })
+    }
+
+    /// The keys that the record is sealed with.
+    pub(crate) fn ring(&self) -> Arc<Ring> {
+        Arc::clone(&self.ring)
     }
 
     fn storage(&self) -> Result<Storage, legation_store::Error> {
@@ -111,7 +117,7 @@ impl Vault {
 
     /// Whether what is written is sealed, with a key that the next start will find.
     pub(crate) fn observed(&self) -> Feature {
-        let (check, open) = (self.ring.check(), self.rewriter.segments().iter().any(|segment| segment.key.is_none()));
+        let (check, open) = (self.checked(), self.rewriter.segments().iter().any(|segment| segment.key.is_none()));
         let mut complaint = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         match check {
             Ok(()) => {
@@ -123,6 +129,18 @@ impl Vault {
                 Feature::Lost
             }
         }
+    }
+
+    /// Whether the ring's file is as it should be. One that is gone is written again: memory has the only keys then.
+    fn checked(&self) -> Result<(), legation_store::Error> {
+        let back = self.ring.put_back()?;
+        self.ring.check()?;
+        let mut gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        match back {
+            Some(file) => gone.of(file),
+            None => gone.over(),
+        }
+        Ok(())
     }
 
     /// Complete segments that are not sealed with the newest key.

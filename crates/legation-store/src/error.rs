@@ -51,6 +51,12 @@ pub enum Error {
         /// The keys that are wanted.
         wanted: Vec<u32>,
     },
+    /// The directory of the key ring is gone, or another disk is where it was.
+    #[error("the key ring is written in {} alone, which is not there or on another disk than before: mount it, or make it", dir.display())]
+    RingPlace {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// Others can read the keys.
     #[error("the key ring {} can be read by others (mode {mode:o}): `chmod 600` it, and rotate the key if others may have", file.display())]
     KeysExposed {

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use zeroize::Zeroizing;
 
@@ -24,6 +24,10 @@ use zeroize::Zeroizing;
 pub struct Ring {
     /// Where it lies; nowhere, for one in memory alone.
     file: Option<PathBuf>,
+    /// The data directory of its record, where that is known: directories are made in there, and nowhere else.
+    home: Option<PathBuf>,
+    /// The disk that its directory was on when it was read.
+    disk: Option<u64>,
     /// Newest first.
     keys: RwLock<Vec<Arc<Key>>>,
 }
@@ -32,7 +36,8 @@ impl Ring {
     /// Opens the ring of the record in a directory. Where there is none one is made, unless something
     /// is sealed already: then the ring is lost, and a new one would open nothing.
     pub fn open(file: &Path, record: &Path, now: Moment) -> Result<Ring, Error> {
-        let found = Ring::read(file)?;
+        let read = || Ring::read(file).map(|ring| Ring { home: record.parent().map(Path::to_owned), ..ring });
+        let found = read()?;
         if !found.list().is_empty() {
             return Ok(found);
         }
@@ -40,24 +45,41 @@ impl Ring {
         if !wanted.is_empty() {
             return Err(Error::KeysLost { file: file.to_owned(), wanted });
         }
-        files::create_dir(file.parent().unwrap_or(Path::new(".")))?;
+        found.settle(file)?;
         let key = fresh(1, now, file)?;
         // Whoever comes second takes what the first one made.
         files::create_new(file, written(std::slice::from_ref(&key)).as_bytes(), 0o600)?;
-        Ring::read(file)
+        read()
+    }
+
+    /// Makes sure that it has every key that entries of a record, and what is kept beside them, were sealed with.
+    /// Snapshots can be done without.
+    pub fn must_open(&self, record: &Path) -> Result<(), Error> {
+        let wanted = needed(record)?;
+        if self.without(&wanted).is_empty() {
+            return Ok(());
+        }
+        // An exchange that runs may have changed keys since the file was read.
+        let lacking = self.renewed()?.without(&wanted);
+        if lacking.is_empty() { Ok(()) } else { Err(self.lacks(lacking)) }
+    }
+
+    /// The key that a segment is sealed with, where this ring lacks it.
+    pub fn lacks_for(&self, segment: &Path) -> Result<Option<u32>, Error> {
+        let first = segment.file_name().and_then(|name| name.to_str()).and_then(format::segment_first);
+        let Some(first) = first else { return Ok(None) };
+        let key = segment::Segment::open(segment.to_owned(), first)?.head.form.key();
+        Ok(key.filter(|id| self.key(*id).is_none()))
+    }
+
+    fn without(&self, wanted: &BTreeSet<u32>) -> Vec<u32> {
+        wanted.iter().copied().filter(|id| self.key(*id).is_none()).collect()
     }
 
     /// The keys that what lies in a record's directory was sealed with.
     pub fn wanted(record: &Path) -> Result<Vec<u32>, Error> {
-        let log = format::log_dir(record);
-        let mut wanted = BTreeSet::new();
-        if log.is_dir() {
-            for (first, path) in segment::list(&log)? {
-                wanted.extend(segment::Segment::open(path, first)?.head.form.key());
-            }
-        }
+        let mut wanted = needed(record)?;
         wanted.extend(snapshots::keys_in(record)?);
-        wanted.extend(safe::keys_in(record)?);
         Ok(wanted.into_iter().collect())
     }
 
@@ -100,7 +122,8 @@ impl Ring {
     }
 
     fn of(file: Option<&Path>, keys: Vec<Arc<Key>>) -> Ring {
-        Ring { file: file.map(Path::to_owned), keys: RwLock::new(keys) }
+        let disk = file.and_then(|file| disk_of(parent(file)));
+        Ring { file: file.map(Path::to_owned), home: None, disk, keys: RwLock::new(keys) }
     }
 
     /// The key that new things are sealed with.
@@ -124,6 +147,24 @@ impl Ring {
             Some(key) if key.master() == newest.master() => Ok(()),
             Some(_) | None => Err(self.lacks(vec![newest.id()])),
         }
+    }
+
+    /// Writes the file again where it is gone, and says where. What has its name stays as it is.
+    pub fn put_back(&self) -> Result<Option<&Path>, Error> {
+        let Some(file) = self.file.as_deref() else { return Ok(None) };
+        // No key comes or goes while this is held.
+        let keys = self.keys();
+        if file.try_exists().map_err(Error::io("read", file))? {
+            return Ok(None);
+        }
+        self.settle(file)?;
+        files::create_new(file, written(&keys).as_bytes(), 0o600)?;
+        Ok(Some(file))
+    }
+
+    /// The keys as their file has them.
+    pub fn to_text(&self) -> Zeroizing<String> {
+        written(&self.keys())
     }
 
     /// All keys, newest first.
@@ -163,14 +204,55 @@ impl Ring {
 
     fn write(&self, keys: &[Arc<Key>]) -> Result<(), Error> {
         let Some(file) = self.file.as_deref() else { return Ok(()) };
-        // With the directory lost, memory has the only keys: they go to the disk again all the same.
-        files::create_dir(file.parent().unwrap_or(Path::new(".")))?;
+        if !file.try_exists().map_err(Error::io("read", file))? {
+            self.settle(file)?;
+        }
         files::atomic_write(file, written(keys).as_bytes(), 0o600)
+    }
+
+    /// Sees that a file that is gone may be written where it lay, and makes its directory again in the data directory.
+    /// A directory elsewhere that is gone, or suddenly on another disk, lay on one that is not mounted: keys written
+    /// there would stay in the open, and be hidden by the next mount.
+    fn settle(&self, file: &Path) -> Result<(), Error> {
+        let dir = parent(file);
+        let below = || self.home.as_deref().filter(|home| lies_in(dir, home));
+        let base = if dir.is_dir() { Some(dir) } else { below() };
+        let is_ours = match self.disk {
+            None => base.is_some(),
+            Some(disk) => base.and_then(disk_of) == Some(disk),
+        };
+        if is_ours { files::create_dir(dir) } else { Err(Error::RingPlace { dir: dir.to_owned() }) }
     }
 
     fn keys(&self) -> std::sync::RwLockReadGuard<'_, Vec<Arc<Key>>> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The keys that a record's entries, and what is kept beside them, were sealed with.
+fn needed(record: &Path) -> Result<BTreeSet<u32>, Error> {
+    let log = format::log_dir(record);
+    let mut needed = safe::keys_in(record)?;
+    if log.is_dir() {
+        for (first, path) in segment::list(&log)? {
+            needed.extend(segment::Segment::open(path, first)?.head.form.key());
+        }
+    }
+    Ok(needed)
+}
+
+fn parent(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn disk_of(dir: &Path) -> Option<u64> {
+    fs::metadata(dir).ok().map(|about| about.dev())
+}
+
+/// Whether a directory is below another, by its name.
+fn lies_in(dir: &Path, home: &Path) -> bool {
+    let below = dir.strip_prefix(home).ok().filter(|_| !home.as_os_str().is_empty());
+    below.is_some_and(|below| below.components().all(|part| matches!(part, Component::Normal(_))))
 }
 
 fn fresh(id: u32, now: Moment, file: &Path) -> Result<Arc<Key>, Error> {
@@ -200,4 +282,29 @@ fn parsed(line: &str) -> Option<Key> {
     let created = Moment::of(&Timestamp::utc(created).ok()?);
     let master = Zeroizing::new(BASE64_STANDARD.decode(master).ok()?);
     Some(Key::new(id.parse().ok()?, created, Zeroizing::new(master.as_slice().try_into().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ring;
+    use crate::error::Error;
+    use legation_exchange::Moment;
+    use std::fs;
+
+    #[test]
+    fn a_ring_is_not_written_where_another_disk_is_mounted_than_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, kept) = (dir.path().join("ring"), dir.path().join("kept"));
+        let ring = Ring::open(&file, &dir.path().join("record"), Moment::default()).unwrap();
+        let ring = Ring { disk: ring.disk.map(|disk| disk + 1), ..ring };
+        fs::rename(&file, &kept).unwrap();
+        for error in [ring.put_back().err(), ring.add(Moment::default()).err()] {
+            assert!(matches!(error, Some(Error::RingPlace { .. })), "{error:?}");
+        }
+        assert!(!file.exists() && ring.list().len() == 1);
+        // One that is there again is written to, whatever its disk is called by now.
+        fs::rename(&kept, &file).unwrap();
+        assert_eq!(ring.put_back().unwrap(), None);
+        assert_eq!(ring.add(Moment::default()).unwrap().id(), 2);
+    }
 }

@@ -4,13 +4,13 @@ use crate::Outcome;
 use crate::audit::bar;
 use crate::cli::BackupArgs;
 use crate::copy;
+use crate::partial::{beside, give_name, remove};
 use crate::remote::{Parcel, Remote};
 use anyhow::{Context as _, bail};
 use indicatif::ProgressBar;
 use legation_engine::{Backup, Manifest, Target, ring_of};
 use legation_exchange::Moment;
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<Outcome> {
     bar.finish_and_clear();
     let checked = made.and_then(|()| check(args, archive, &partial));
     let manifest = checked.inspect_err(|_| drop(remove(&partial)))?;
-    fs::rename(&partial, &args.to).with_context(|| format!("cannot name {}", args.to.display()))?;
+    give_name(&partial, &args.to)?;
     tell(args, manifest.as_ref())?;
     Ok(Outcome::Fine)
 }
@@ -101,12 +101,12 @@ fn check(args: &BackupArgs, archive: bool, made: &Path) -> anyhow::Result<Option
         return Ok(None);
     }
     if !archive {
-        return copy::check(made).map(Some);
+        return copy::check(made, None).map(Some);
     }
     let unpacked = beside(&args.to, ".check");
     remove(&unpacked)?;
     let checked = legation_store::backup::unpack(made, &unpacked, &mut |_| ()).map_err(not_unpacked);
-    let checked = checked.and_then(|()| copy::check(&unpacked));
+    let checked = checked.and_then(|()| copy::check(&unpacked, None));
     let removed = remove(&unpacked);
     let manifest = checked?;
     removed.map(|()| Some(manifest))
@@ -169,23 +169,6 @@ fn tidy_when_interrupted(leftovers: [PathBuf; 3]) {
             std::process::exit(130);
         }
     });
-}
-
-/// The path with something at its end.
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(ending);
-    name.into()
-}
-
-fn remove(path: &Path) -> anyhow::Result<()> {
-    let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", path.display()))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
 }
 
 fn create(path: &Path) -> anyhow::Result<File> {

@@ -27,6 +27,7 @@ mod memory;
 mod messages;
 mod open_files;
 mod openapi;
+mod partial;
 mod places;
 mod remote;
 mod restore;

@@ -5,30 +5,27 @@ use crate::audit::bar;
 use crate::cli::RestoreArgs;
 use crate::copy;
 use crate::input::read_text;
+use crate::partial::{beside, give_name};
 use anyhow::{Context as _, bail};
 use legation_engine::{Gone, MANIFEST, begin_epoch};
 use legation_exchange::Epoch;
 use legation_store::atomic_write;
 use legation_store::backup::{is_empty_or_absent, unpack};
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<Outcome> {
     if !is_empty_or_absent(&args.data)? {
         bail!("{} is not empty: restore into another directory, and move this one away yourself", args.data.display());
     }
-    let mut name = OsString::from(&args.data);
-    name.push(".restoring");
-    let place = PathBuf::from(name);
+    let place = beside(&args.data, ".restoring");
     if place.exists() {
         bail!("{} is left of a restore that did not finish: remove it first", place.display());
     }
     let done = restored(args, &place);
     let (begun, size) = done.inspect_err(|_| drop(fs::remove_dir_all(&place)))?;
-    fs::rename(&place, &args.data).with_context(|| format!("cannot name {}", args.data.display()))?;
-    sync_parent(&args.data).with_context(|| format!("cannot make the name {} durable", args.data.display()))?;
+    give_name(&place, &args.data)?;
     tell(args, &begun, size)?;
     Ok(Outcome::Fine)
 }
@@ -44,8 +41,8 @@ fn restored(args: &RestoreArgs, place: &Path) -> anyhow::Result<(Epoch, u64)> {
             bring(&keys.join(name), &place.join(kept))?;
         }
     }
-    let manifest = copy::check(place)?;
-    if !place.join("exchange.pem").exists() {
+    let manifest = copy::check(place, args.keys.as_deref())?;
+    if !copy::has_keys(place) {
         bail!("there are no keys in the backup: name the directory that has exchange.pem and ring with --keys");
     }
     fs::remove_file(place.join(MANIFEST)).context("cannot tidy up")?;
@@ -58,12 +55,6 @@ fn restored(args: &RestoreArgs, place: &Path) -> anyhow::Result<(Epoch, u64)> {
 fn erased(list: &Path) -> anyhow::Result<Vec<Gone>> {
     let bad = || format!("{} is no list of `legation erase --list`", list.display());
     read_text(list)?.lines().map(|line| serde_json::from_str(line).with_context(bad)).collect()
-}
-
-/// Makes the names in the directory that a path is in durable.
-fn sync_parent(path: &Path) -> io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::File::open(parent)?.sync_all()
 }
 
 /// Copies a key that was kept elsewhere, where there is one.

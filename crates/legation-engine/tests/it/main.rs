@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests stop at the first surprise")]
 
 mod alerts;
+mod backup;
 mod limits;
 mod push;
 mod revocation;

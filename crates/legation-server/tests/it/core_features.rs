@@ -46,12 +46,15 @@ fn fails(house: &House, feature: &str) {
 
 #[test]
 fn encryption_fails_with_its_key_ring() {
-    let house = house(|_| ());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let keys = elsewhere.path().join("keys");
+    fs::create_dir(&keys).unwrap();
+    let house = house(|settings| settings.key_ring = Some(keys.join("ring")));
     assert!(advertised(&house, "encryption"));
-    let ring = house.data().join("keys").join("ring");
-    fs::rename(&ring, ring.with_extension("kept")).unwrap();
+    // With its directory: the exchange would write it again there.
+    fs::rename(&keys, keys.with_extension("kept")).unwrap();
     fails(&house, "encryption");
-    fs::rename(ring.with_extension("kept"), &ring).unwrap();
+    fs::rename(keys.with_extension("kept"), &keys).unwrap();
 }
 
 #[test]

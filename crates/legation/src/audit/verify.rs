@@ -20,13 +20,7 @@ pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome>
     }
     let ring = Some(args.ring.of(&args.data)?).filter(|ring| !ring.list().is_empty()).map(Arc::new);
     let options = Options { from: args.from, to: args.to, checkpoint, ring };
-    let bar = bar("{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
-    let report = verify(&args.data.join("record"), &options, &mut |so_far| {
-        bar.set_length(so_far.of);
-        bar.set_position(so_far.bytes);
-    });
-    bar.finish_and_clear();
-    let report = report.context("the record cannot be read")?;
+    let report = without_a_key(args, &options, read(args, &options)?)?;
     let parted = match &options.checkpoint {
         Some(checkpoint) if !report.is_sound() => restored::parted(&args.data, args.ring.of(&args.data)?, checkpoint)?,
         Some(_) | None => None,
@@ -43,6 +37,33 @@ pub(crate) fn run(args: &AuditVerifyArgs, json: bool) -> anyhow::Result<Outcome>
         return Ok(Outcome::Refused);
     }
     Ok(if report.is_sound() { Outcome::Fine } else { Outcome::Refused })
+}
+
+fn read(args: &AuditVerifyArgs, options: &Options) -> anyhow::Result<Report> {
+    let bar = bar("{bar:32} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left");
+    let report = verify(&args.data.join("record"), options, &mut |so_far| {
+        bar.set_length(so_far.of);
+        bar.set_position(so_far.bytes);
+    });
+    bar.finish_and_clear();
+    report.context("the record cannot be read")
+}
+
+/// A report, unless the ring lacks a key: then nothing is wrong with the record but what its hashes show, and where that is
+/// nothing it could not be checked.
+fn without_a_key(args: &AuditVerifyArgs, options: &Options, report: Report) -> anyhow::Result<Report> {
+    let (Some(fault), true) = (&report.fault, options.ring.is_some()) else { return Ok(report) };
+    let lacking = args.ring.of(&args.data)?.lacks_for(&fault.file);
+    let Ok(Some(key)) = lacking else { return Ok(report) };
+    let hashes = read(args, &Options { ring: None, ..options.clone() })?;
+    if hashes.is_sound() {
+        let ring = args.ring.file(&args.data);
+        bail!(
+            "the key ring {} lacks key {key}: what is sealed with that was not opened. By its hashes the record is sound",
+            ring.display()
+        );
+    }
+    Ok(hashes)
 }
 
 /// A checkpoint kept elsewhere, once its signature has been checked.

@@ -374,7 +374,8 @@ pub(crate) enum AuditCommand {
 ///
 /// Reads the files by itself, needs no server and changes nothing: checks every checksum, every hash
 /// of the chain and the tree over all entries, and names the first entry that is not as it was. A chain
-/// alone cannot tell that its end was cut off or all of it rewritten; a checkpoint kept elsewhere can.
+/// alone cannot tell that its end was cut off or all of it rewritten; a checkpoint kept elsewhere can. Exits 1
+/// if something is wrong with the record, 2 if its key ring lacks a key to see that with.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:

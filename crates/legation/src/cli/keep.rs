@@ -2,8 +2,10 @@
 
 use super::exchange::RemoteArgs;
 use super::record::RingArgs;
+use crate::partial::plain;
 use crate::places;
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use std::path::PathBuf;
 
 /// Copy everything an exchange needs to go on elsewhere, while it runs
@@ -21,7 +23,7 @@ Examples:
   legation backup --to monday.tar --data /var/lib/legation    of an exchange that is stopped")]
 pub(crate) struct BackupArgs {
     /// The archive (ending in `.tar`) or the directory to make; must not exist yet
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_parser = PathBufValueParser::new().map(plain))]
     pub(crate) to: PathBuf,
 
     /// Copy this data directory, which no exchange runs on, instead of asking one
@@ -64,7 +66,7 @@ pub(crate) struct RestoreArgs {
     pub(crate) from: PathBuf,
 
     /// Where the exchange is to go on: a directory that is empty, or not there yet
-    #[arg(long, value_name = "DIR", env = "LEGATION_DATA", default_value_os_t = places::data())]
+    #[arg(long, value_name = "DIR", env = "LEGATION_DATA", default_value_os_t = places::data(), value_parser = PathBufValueParser::new().map(plain))]
     pub(crate) data: PathBuf,
 
     /// Where `exchange.pem` and `ring` lie, for a copy made without keys

@@ -106,7 +106,12 @@ pub(crate) struct RingArgs {
 impl RingArgs {
     /// The ring of the record in this data directory; without keys, if it is not there.
     pub(crate) fn of(&self, data: &Path) -> Result<Ring, legation_store::Error> {
-        Ring::read(&self.key_ring.clone().unwrap_or_else(|| legation_engine::ring_of(data)))
+        Ring::read(&self.file(data))
+    }
+
+    /// Where it lies.
+    pub(crate) fn file(&self, data: &Path) -> PathBuf {
+        self.key_ring.clone().unwrap_or_else(|| legation_engine::ring_of(data))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::places::OPERATOR_TOKEN;
-use legation_store::Ring;
+use legation_store::{Error, Ring};
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
 use std::path::Path;
@@ -42,19 +42,35 @@ fn secrets(data: &Path, ring: &Path) -> [Check; 3] {
             "the record is signed with it and takes no other, so tell those who rely on it",
             is_begun(&record).then_some(
                 "put it back from where you keep it: the record is signed with it and takes no other. An exchange that \
-                 still runs goes on until it is stopped",
+                 still runs goes on until it is stopped, and `legation backup --with-keys` of it has the key",
             ),
         ),
         secret(&data.join(OPERATOR_TOKEN), "remove it, and the next start of `legation serve` makes another", None),
-        secret(
-            ring,
-            "`legation key rotate`, and keep a copy of the new ring",
-            is_sealed.then_some(
-                "put it back from where you keep it. If the exchange still runs do not stop it, it has the only keys: \
-                 `legation key rotate` writes the ring anew",
-            ),
-        ),
+        lacking(ring, &record).unwrap_or_else(|| {
+            secret(
+                ring,
+                "`legation key rotate`, and keep a copy of the new ring",
+                is_sealed.then_some(
+                    "put it back from where you keep it. If the exchange still runs do not stop it, it has the only \
+                     keys: it writes the ring again by itself, as soon as there is the directory it lay in",
+                ),
+            )
+        }),
     ]
+}
+
+/// A ring that is there, and is not the record's.
+fn lacking(ring: &Path, record: &Path) -> Option<Check> {
+    let found = match Ring::read(ring) {
+        Ok(read) if ring.exists() => read.must_open(record).err(),
+        Err(error @ Error::Ring { .. }) => Some(error),
+        // It is missing, or for others to read: that is told otherwise.
+        Ok(_) | Err(_) => None,
+    };
+    let found = found.filter(|error| matches!(error, Error::KeysLost { .. } | Error::Ring { .. }))?;
+    let remedy = "put the right one back from where you keep it. If the exchange still runs do not stop it, it has the \
+                  keys: move this file away, and it writes its own";
+    Some(Check::fail("secret", found.to_string(), remedy))
 }
 
 /// Whether there is a record, in whatever state.

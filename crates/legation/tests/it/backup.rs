@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, mpsc};
@@ -193,6 +193,123 @@ fn a_backup_holds_no_keys_unless_they_are_asked_for_and_needs_them_from_elsewher
     assert_eq!(restored.code, 0, "{}", restored.err);
     // What came back is said where nobody told what to erase again.
     assert!(restored.err.contains("What was erased after the backup was made can be read again"), "{}", restored.err);
+}
+
+/// Copies the keys of an exchange to `kept`, beside it.
+fn keep_keys(served: &Served) {
+    let kept = served.folder().join("kept");
+    fs::create_dir_all(&kept).unwrap();
+    for (from, to) in [("exchange.pem", "exchange.pem"), ("keys/ring", "ring")] {
+        fs::copy(served.data().join(from), kept.join(to)).unwrap();
+    }
+}
+
+#[test]
+fn a_ring_that_lacks_a_key_of_the_backup_is_not_called_damage() {
+    let (mut served, _) = used(1);
+    keep_keys(&served);
+    let rotated = served.run(&["key", "rotate"], "");
+    assert_eq!(rotated.code, 0, "{}", rotated.err);
+    assert_eq!(served.run(&["backup", "--to", "copy.tar"], "").code, 0);
+    assert_eq!(served.stop().0, 0);
+    let args = ["restore", "copy.tar", "--data", "restored", "--keys", "kept"];
+    let lacking = served.run(&args, "");
+    assert!(lacking.code == 2 && lacking.err.contains("kept/ring lacks key 2"), "{}", lacking.err);
+    assert!(!lacking.err.contains("damaged") && !lacking.err.contains(".restoring"), "{}", lacking.err);
+    assert!(!served.folder().join("restored").exists());
+    keep_keys(&served);
+    let restored = served.run(&args, "");
+    assert_eq!(restored.code, 0, "{}", restored.err);
+}
+
+#[test]
+fn a_ring_of_another_exchange_is_not_called_damage_either() {
+    let ((served, _), (other, _)) = (used(1), used(1));
+    assert_eq!(served.run(&["backup", "--to", "copy.tar"], "").code, 0);
+    keep_keys(&served);
+    fs::copy(other.data().join("keys/ring"), served.folder().join("kept/ring")).unwrap();
+    let args = ["restore", "copy.tar", "--data", "restored", "--keys", "kept"];
+    let anothers = served.run(&args, "");
+    let told = "the record in the backup is whole, and does not open with kept/ring";
+    assert!(anothers.code == 2 && anothers.err.contains(told), "{}", anothers.err);
+    assert!(!anothers.err.contains("damaged") && !anothers.err.contains(".restoring"), "{}", anothers.err);
+    fs::write(served.folder().join("kept/ring"), "nothing\n").unwrap();
+    let none = served.run(&args, "");
+    assert!(none.code == 2 && none.err.contains("line 1 of kept/ring is no key"), "{}", none.err);
+    keep_keys(&served);
+    assert_eq!(served.run(&args, "").code, 0);
+}
+
+#[test]
+fn a_backup_with_keys_has_them_though_their_files_are_gone() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let keys = elsewhere.path().join("keys");
+    fs::create_dir(&keys).unwrap();
+    let served = Served::with(&["--key-ring", keys.join("ring").to_str().unwrap()], |_| {});
+    served.admit(&["ann"]);
+    let files = [keys.join("ring"), served.data().join("exchange.pem")];
+    let kept = files.each_ref().map(|file| fs::read_to_string(file).unwrap());
+    // With its directory: the exchange would write the ring again there.
+    fs::remove_dir_all(&keys).unwrap();
+    fs::remove_file(&files[1]).unwrap();
+    for name in ["copy", "copy.tar"] {
+        let made = served.run(&["backup", "--to", name, "--with-keys"], "");
+        assert_eq!(made.code, 0, "{}", made.err);
+        let restored = restore(&served, name, &format!("{name}-restored"));
+        assert_eq!(restored.code, 0, "{}", restored.err);
+        let data = served.folder().join(format!("{name}-restored"));
+        let found = ["keys/ring", "exchange.pem"].map(|file| fs::read_to_string(data.join(file)).unwrap());
+        assert_eq!(found, kept);
+    }
+}
+
+#[test]
+fn a_backup_that_says_it_holds_keys_and_does_not_is_told() {
+    let (served, _) = used(1);
+    keep_keys(&served);
+    for (name, lost) in [("one", "keys/ring"), ("two", "exchange.pem")] {
+        assert_eq!(served.run(&["backup", "--to", name, "--with-keys"], "").code, 0);
+        fs::remove_file(served.folder().join(name).join(lost)).unwrap();
+        let to = format!("{name}-restored");
+        let lacking = restore(&served, name, &to);
+        let told = "says that it holds keys, and does not";
+        assert!(lacking.code == 2 && lacking.err.contains(told), "{lost}: {}", lacking.err);
+        assert!(!served.folder().join(&to).exists());
+        let restored = served.run(&["restore", name, "--data", &to, "--keys", "kept"], "");
+        assert_eq!(restored.code, 0, "{}", restored.err);
+    }
+}
+
+#[test]
+fn slashes_at_the_end_of_a_path_change_nothing() {
+    let (served, _) = used(1);
+    for (to, made) in [("copy/", "copy"), ("copy.tar/", "copy.tar")] {
+        let backed_up = served.run(&["backup", "--to", to, "--with-keys"], "");
+        assert_eq!(backed_up.code, 0, "{}", backed_up.err);
+        let data = format!("{made}-restored//");
+        let restored = restore(&served, made, &data);
+        assert_eq!(restored.code, 0, "{}", restored.err);
+        assert!(served.folder().join(&data).join("exchange.pem").exists());
+        assert!(!served.folder().join(&data).join(".restoring").exists());
+    }
+    assert!(served.folder().join("copy").is_dir() && served.folder().join("copy.tar").is_file());
+}
+
+#[test]
+fn what_cannot_get_its_name_leaves_nothing_behind() {
+    let (served, _) = used(1);
+    assert_eq!(served.run(&["backup", "--to", "copy", "--with-keys"], "").code, 0);
+    // A directory cannot take the name of a link.
+    fs::create_dir(served.folder().join("empty")).unwrap();
+    for (target, link) in [("nowhere", "made"), ("empty", "restored")] {
+        symlink(served.folder().join(target), served.folder().join(link)).unwrap();
+    }
+    let before = fs::read_dir(served.folder()).unwrap().count();
+    let made = served.run(&["backup", "--to", "made", "--with-keys"], "");
+    assert!(made.code == 2 && made.err.contains("cannot name made"), "{}", made.err);
+    let restored = restore(&served, "copy", "restored");
+    assert!(restored.code == 2 && restored.err.contains("cannot name restored"), "{}", restored.err);
+    assert_eq!(fs::read_dir(served.folder()).unwrap().count(), before);
 }
 
 #[test]

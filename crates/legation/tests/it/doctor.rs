@@ -4,6 +4,9 @@ use crate::served::{Served, program, refuses_to_start};
 use crate::{Ran, run};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 /// The worst state found for each thing.
 fn states(ran: &Ran) -> BTreeMap<String, String> {
@@ -27,7 +30,7 @@ fn all_is_well_beside_a_running_exchange() {
         assert_eq!(states.get(name).map(String::as_str), Some("ok"), "{name}: {states:?}");
     }
     let told = served.run(&["doctor"], "").out;
-    let token = std::fs::read_to_string(served.data().join("operator.token")).unwrap();
+    let token = fs::read_to_string(served.data().join("operator.token")).unwrap();
     assert!(told.contains("ok    ready      it takes messages\n") && !told.contains(token.trim()), "{told}");
 }
 
@@ -46,14 +49,12 @@ fn what_is_wrong_is_told_with_what_to_do() {
     assert!(alone.out.contains("is `legation serve` running?"), "{}", alone.out);
 }
 
-#[cfg(unix)]
 #[test]
 fn secrets_that_others_may_read_are_wrong() {
-    use std::os::unix::fs::PermissionsExt as _;
     let served = Served::start();
     let open = |name: &str, mode| {
         let path = served.data().join(name);
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
     open("", 0o755);
     let ran = served.run(&["doctor", "--json"], "");
@@ -73,30 +74,92 @@ fn secrets_that_others_may_read_are_wrong() {
     }
 }
 
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
 /// The line about a file that is missing.
-fn missing(served: &Served, name: &str) -> (i32, String) {
+fn missing(served: &Served, more: &[&str], name: &str) -> (i32, String) {
     let data = served.data();
-    let ran = served.run(&["doctor", "--data", data.to_str().unwrap()], "");
+    let ran = served.run(&[&["doctor", "--data", data.to_str().unwrap()], more].concat(), "");
     let line = ran.out.lines().find(|line| line.contains(name)).unwrap();
     (ran.code, line.to_owned())
 }
 
+/// Waits until the exchange has written a ring, while it answers.
+fn is_written_again(served: &Served, ring: &Path) {
+    let asked = |_| served.run(&["key", "list"], "").code == 0 && ring.exists();
+    assert!((0..2_000).any(asked), "{} is not there", ring.display());
+}
+
 #[test]
 fn a_ring_that_is_lost_under_a_record_is_put_back_or_written_by_the_exchange_that_runs() {
-    let mut served = Served::start();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let keys = elsewhere.path().join("keys");
+    fs::create_dir(&keys).unwrap();
+    let ring = keys.join("ring");
+    let mut served = Served::with(&["--key-ring", ring.to_str().unwrap()], |_| {});
     served.admit(&["ann"]);
-    let keys = served.data().join("keys");
-    // With the directory, which is what happens to most.
-    std::fs::remove_dir_all(&keys).unwrap();
-    let (code, line) = missing(&served, "keys/ring");
+    let kept = fs::read(&ring).unwrap();
+    // With the directory, which could lie on a disk that is not mounted: nothing is written in its place.
+    fs::remove_dir_all(&keys).unwrap();
+    let (code, line) = missing(&served, &["--key-ring", ring.to_str().unwrap()], "keys/ring");
     assert!(code == 1 && line.starts_with("FAIL") && line.contains("put it back"), "{line}");
-    assert!(line.contains("do not stop it") && !line.contains("serve"), "{line}");
+    assert!(line.contains("do not stop it") && !line.contains("serve") && !line.contains("rotate"), "{line}");
     let rotated = served.run(&["key", "rotate"], "");
-    assert_eq!(rotated.code, 0, "{}", rotated.err);
-    assert!(missing(&served, "keys/ring").1.starts_with("ok"));
+    assert!(rotated.code == 1 && !keys.exists(), "{}", rotated.err);
+    fs::create_dir(&keys).unwrap();
+    is_written_again(&served, &ring);
+    assert_eq!((fs::read(&ring).unwrap(), mode(&ring)), (kept, 0o600));
+    assert!(missing(&served, &["--key-ring", ring.to_str().unwrap()], "keys/ring").1.starts_with("ok"));
     assert_eq!(served.stop().0, 0);
     served.again();
     assert!(served.run(&["audit", "export"], "").out.contains("ann"));
+}
+
+#[test]
+fn a_ring_that_is_lost_with_its_directory_in_the_data_directory_comes_back_with_it() {
+    let mut served = Served::start();
+    served.admit(&["ann"]);
+    let (keys, ring) = (served.data().join("keys"), served.data().join("keys/ring"));
+    let kept = fs::read(&ring).unwrap();
+    assert_eq!(served.run(&["backup", "--to", "before.tar"], "").code, 0);
+    fs::remove_dir_all(&keys).unwrap();
+    is_written_again(&served, &ring);
+    assert_eq!((fs::read(&ring).unwrap(), mode(&ring), mode(&keys)), (kept, 0o600, 0o700));
+    let token = fs::read_to_string(served.data().join("operator.token")).unwrap();
+    let asked = ureq::get(format!("{}/v1/alerts?wait=60", served.url));
+    let told = asked.header("authorization", format!("Bearer {}", token.trim())).call().unwrap();
+    let told = told.into_body().read_to_string().unwrap();
+    assert!(told.contains("the key ring was gone, and is written again"), "{told}");
+    // It opens what was sealed before it was lost, in copies too.
+    fs::copy(served.data().join("exchange.pem"), keys.join("exchange.pem")).unwrap();
+    let restored = served.run(&["restore", "before.tar", "--data", "restored", "--keys", keys.to_str().unwrap()], "");
+    assert_eq!(restored.code, 0, "{}", restored.err);
+    assert_eq!(served.run(&["key", "rotate"], "").code, 0);
+    let (code, log) = served.stop();
+    assert!(code == 0 && log.contains("the key ring was gone, and is written again"), "{log}");
+    served.again();
+    assert!(served.run(&["audit", "export"], "").out.contains("ann"));
+}
+
+#[test]
+fn a_ring_that_lacks_a_key_of_the_record_is_wrong() {
+    let served = Served::start();
+    served.admit(&["ann"]);
+    let ring = served.data().join("keys/ring");
+    let old = fs::read(&ring).unwrap();
+    assert_eq!(served.run(&["key", "rotate"], "").code, 0);
+    for (text, told) in [(old.as_slice(), "keys/ring lacks key 2"), (b"", "keys/ring lacks key 2"), (b"no\n", "line 1")]
+    {
+        fs::write(&ring, text).unwrap();
+        let (code, line) = missing(&served, &[], "keys/ring");
+        assert!(code == 1 && line.starts_with("FAIL") && line.contains(told), "{line}");
+        assert!(line.contains("do not stop it") && line.contains("move this file away"), "{line}");
+    }
+    fs::remove_file(&ring).unwrap();
+    is_written_again(&served, &ring);
+    assert!(missing(&served, &[], "keys/ring").1.starts_with("ok"));
 }
 
 #[test]
@@ -105,16 +168,16 @@ fn the_key_that_signed_a_record_is_put_back_when_it_is_lost() {
     served.admit(&["ann"]);
     assert_eq!(served.stop().0, 0);
     let key = served.data().join("exchange.pem");
-    std::fs::remove_file(&key).unwrap();
-    let (code, line) = missing(&served, "exchange.pem");
+    fs::remove_file(&key).unwrap();
+    let (code, line) = missing(&served, &[], "exchange.pem");
     assert!(code == 1 && line.starts_with("FAIL") && line.contains("put it back"), "{line}");
     let refused = refuses_to_start(served.folder(), &served.data());
     assert!(refused.err.contains("put it back"), "{}", refused.err);
     // Without a record they are made.
-    std::fs::remove_dir_all(served.data().join("record")).unwrap();
-    std::fs::remove_dir_all(served.data().join("keys")).unwrap();
+    fs::remove_dir_all(served.data().join("record")).unwrap();
+    fs::remove_dir_all(served.data().join("keys")).unwrap();
     for name in ["exchange.pem", "keys/ring"] {
-        let (_, line) = missing(&served, name);
+        let (_, line) = missing(&served, &[], name);
         assert!(line.starts_with("warn") && line.contains("`legation serve` makes it"), "{line}");
     }
 }

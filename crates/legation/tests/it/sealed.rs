@@ -136,6 +136,32 @@ fn a_key_is_changed_while_the_exchange_runs_and_while_it_does_not() {
 }
 
 #[test]
+fn a_record_whose_ring_lacks_a_key_was_not_checked_and_is_not_called_broken() {
+    let (mut served, ring) = said();
+    let old = served.folder().join("old");
+    fs::copy(&ring, &old).unwrap();
+    assert_eq!(served.run(&["key", "rotate"], "").code, 0);
+    assert_eq!(served.stop().0, 0);
+    let data = served.data();
+    let verify = || {
+        let args = ["audit", "verify", "--data", data.to_str().unwrap(), "--key-ring", old.to_str().unwrap()];
+        served.run(&args, "")
+    };
+    let lacking = verify();
+    let told = format!("the key ring {} lacks key 2", old.display());
+    assert!(lacking.code == 2 && lacking.err.contains(&told), "{}{}", lacking.out, lacking.err);
+    assert!(!lacking.out.contains("broken") && lacking.err.contains("By its hashes the record is sound"));
+    // What the hashes show is wrong all the same.
+    let segment = fs::read_dir(data.join("record/log")).unwrap().map(|file| file.unwrap().path());
+    let segment = segment.filter(|file| file.extension().is_some_and(|ending| ending == "seg")).min().unwrap();
+    let mut bytes = fs::read(&segment).unwrap();
+    bytes[300] ^= 1;
+    fs::write(&segment, bytes).unwrap();
+    let broken = verify();
+    assert!(broken.code == 1 && broken.out.contains("broken"), "{}{}", broken.out, broken.err);
+}
+
+#[test]
 fn only_an_operator_changes_keys_or_sees_them() {
     let (served, ring) = said();
     let auditor = served.run(&["token", "add", "rita", "--role", "auditor"], "").out;
