@@ -27,7 +27,9 @@ pub(crate) struct Before {
 impl From<Vec<(u64, Vec<Place>)>> for Before {
     fn from(wire: Vec<(u64, Vec<Place>)>) -> Self {
         let mut before = Before::default();
-        wire.into_iter().for_each(|(number, places)| before.put(number, places));
+        for (number, places) in wire {
+            before.put(number, places);
+        }
         before
     }
 }

@@ -102,6 +102,11 @@ impl Mailbox {
         self.before.put(position, places);
     }
 
+    /// Where all lay that were taken back once.
+    pub(crate) fn lay_before(&mut self, before: Before) {
+        self.before = before;
+    }
+
     /// Where those lay that were taken back once.
     pub(crate) fn before(&self) -> &Before {
         &self.before

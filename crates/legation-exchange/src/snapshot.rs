@@ -3,7 +3,7 @@
 //! its end only.
 
 use crate::agent::Agent;
-use crate::before::Place;
+use crate::before::Before;
 use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
 use crate::epoch::Epochs;
@@ -40,7 +40,7 @@ struct WireState {
     unpushed: Vec<(String, Vec<(u64, Standing)>)>,
     /// Where those of them lay that were taken back once.
     #[serde(default)]
-    before: Vec<(String, Vec<(u64, Vec<Place>)>)>,
+    before: Vec<(String, Before)>,
     /// What the rules keep.
     rules: Kept,
     /// Which of the last entries are how old.
@@ -110,15 +110,15 @@ impl State {
         }
         for (agent, before) in wire.before {
             if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
-                before.into_iter().for_each(|(position, places)| mailbox.lay(position, places));
+                mailbox.lay_before(before);
             }
         }
         Some(state)
     }
 
-    fn before(&self) -> Vec<(String, Vec<(u64, Vec<Place>)>)> {
+    fn before(&self) -> Vec<(String, Before)> {
         let some = self.mailboxes.iter().filter(|(_, mailbox)| !mailbox.before().is_empty());
-        some.map(|(agent, mailbox)| (agent.to_owned(), mailbox.before().clone().into())).collect()
+        some.map(|(agent, mailbox)| (agent.to_owned(), mailbox.before().clone())).collect()
     }
 
     fn unpushed(&self) -> Vec<(String, Vec<(u64, Standing)>)> {

@@ -133,7 +133,9 @@ impl Recipient {
         let mut recipient = Recipient { kinds, taken, early: 0, queue: Queue::default(), behind: None };
         // However much is open, it gathers as if it came at once.
         let mut alerts = Alerts::default();
-        open.iter().for_each(|alert| alerts.raise(alert.clone(), Duration::ZERO));
+        for alert in open {
+            alerts.raise(alert.clone(), Duration::ZERO);
+        }
         let first = alerts.after(None).map(|(_, first)| first);
         first.chain(alerts.gathered()).for_each(|alert| recipient.put_early(alert.clone()));
         recipient
