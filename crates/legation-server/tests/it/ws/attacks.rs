@@ -278,7 +278,7 @@ fn a_stranger_has_little_memory_taken() {
     // Nor does it help to say something else between its pieces.
     let mut socket = Socket::open(&house, "", &[("Sec-WebSocket-Protocol", "legation.v1")]);
     assert_eq!(socket.json()["type"], "challenge");
-    let piece = |first: u8| [frame(first, &[b' '; 30_000]), frame(FIN | PING, b"")].concat();
+    let piece = |first: u8| [frame(first, &vec![b' '; 30_000]), frame(FIN | PING, b"")].concat();
     socket.raw(&[piece(TEXT), piece(0), piece(0)].concat());
     socket.closes(1009, "too_large");
 }
