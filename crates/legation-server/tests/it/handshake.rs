@@ -303,15 +303,13 @@ fn a_lost_core_feature_ends_sessions_and_none_begins_until_it_is_back() {
     let id = session(&greet(&house, &ann.token, &asking(&[], None)));
     let look = || house.ask("GET", "/v1/hello").by(&ann.token).header("legation-session", &id).get();
     look().ok();
-    let ring = house.data().join("keys").join("ring");
-    let kept = ring.with_extension("kept");
-    std::fs::rename(&ring, &kept).unwrap();
+    let kept = house.lose_key();
     while look().status == 200 {}
     // It has ended, and is not there again.
     look().refused(404, "unknown_session");
     let told = fails(&greet(&house, &ann.token, &asking(&[], None)), 503, "INTERNAL_ERROR");
     assert!(told["message"].as_str().unwrap().contains("encryption"), "{told}");
-    std::fs::rename(&kept, &ring).unwrap();
+    house.bring_key(&kept);
     while greet(&house, &ann.token, &asking(&[], None)).status != 200 {
         std::thread::yield_now();
     }

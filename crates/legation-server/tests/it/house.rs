@@ -245,6 +245,20 @@ impl House {
         self.data.path()
     }
 
+    /// The ring on the disk loses the key that the record is sealed with, as where an older one is put in its place. Says
+    /// what it was.
+    pub(crate) fn lose_key(&self) -> Vec<u8> {
+        let ring = self.data().join("keys").join("ring");
+        let kept = std::fs::read(&ring).unwrap();
+        std::fs::write(&ring, "").unwrap();
+        kept
+    }
+
+    /// The ring is as it was.
+    pub(crate) fn bring_key(&self, kept: &[u8]) {
+        std::fs::write(self.data().join("keys").join("ring"), kept).unwrap();
+    }
+
     /// The exchange's own secret key, which nobody else has.
     pub(crate) fn exchange_pem(&self) -> String {
         std::fs::read_to_string(self.data().join("exchange.pem")).unwrap()

@@ -204,8 +204,7 @@ fn losing_a_core_feature_ends_what_was_agreed_on_with_hosts() {
         let host = Client::greeting(&house, &ann.token, generation, Some(hello()));
         let silent = Client::open(&house, &ann.token, generation);
         host.done("vcp_status", json!({}));
-        let ring = house.data().join("keys").join("ring");
-        std::fs::rename(&ring, ring.with_extension("kept")).unwrap();
+        house.lose_key();
         let mut told = host.reach();
         while told.status == 200 {
             told = host.reach();
@@ -217,17 +216,15 @@ fn losing_a_core_feature_ends_what_was_agreed_on_with_hosts() {
         let late = Client::greeting(&house, &ann.token, generation, Some(another));
         let error = late.opened.pointer("/_meta/space.creed~1vcp").unwrap();
         assert_eq!((&error["type"], &error["code"]), (&json!("vcp-error"), &json!("INTERNAL_ERROR")), "{error}");
-        std::fs::rename(ring.with_extension("kept"), &ring).unwrap();
     }
 }
 
-/// Loses the ring of keys, until a hello says so, and brings it back, until a hello is acknowledged.
+/// Loses the key, until a hello says so, and brings it back, until a hello is acknowledged.
 fn lose_and_recover(house: &House) {
     let greets = |status: u16| while house.ask("POST", "/v1/hello").json(asking(&[], None)).status != status {};
-    let ring = house.data().join("keys").join("ring");
-    std::fs::rename(&ring, ring.with_extension("kept")).unwrap();
+    let kept = house.lose_key();
     greets(503);
-    std::fs::rename(ring.with_extension("kept"), &ring).unwrap();
+    house.bring_key(&kept);
     greets(200);
 }
 

@@ -273,7 +273,7 @@ fn a_lost_core_feature_ends_negotiated_sockets_with_1011() {
     agrees(&mut negotiated);
     let mut old = Socket::framed(&house, &bob.token, "?deliver=off");
     old.say(r#"{"type":"resume"}"#);
-    std::fs::remove_file(house.data().join("keys").join("ring")).unwrap();
+    house.lose_key();
     negotiated.closes(1011, "core_feature_lost");
     let mut late = Socket::plain(&house, &ann.token, "");
     late.say(asking(&[], None));
