@@ -1,10 +1,11 @@
 //! Everything the exchange knows, as a fold over its record.
 
-use crate::before::Place;
+mod mail;
+
 use crate::by_name::ByName;
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
-use crate::effect::{Accepted, Acked, Effect, Entry, Released, Resent};
+use crate::effect::{Accepted, Effect, Entry};
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::extensions::Subject;
@@ -12,15 +13,13 @@ use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 use crate::moment::Moment;
 use crate::person::People;
-use crate::push::Pushed;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
-use crate::rules::hold::{self, Hold, Reason, Which};
+use crate::rules::hold::{self, Hold};
 use crate::rules::vlp::within;
 use crate::rules::{At, Change, Kept};
 use legation_protocol::Format;
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 /// The state of an exchange after some number of entries.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -308,48 +307,6 @@ impl State {
         }
     }
 
-    /// Takes back what is on its way.
-    fn freeze(&mut self, which: &Which, reason: &Reason, At { position: until, at }: At) {
-        let hold = |from, session, left| Hold {
-            digest: None,
-            from,
-            session,
-            to: BTreeSet::new(),
-            reasons: Vec::new(),
-            since: at,
-            until: None,
-            left,
-            claimed: None,
-        };
-        let which = &which.sorted();
-        for message in self.rules.holds.covered(which) {
-            self.rules.holds.freeze(message, None, reason, hold(NOBODY, OUTSIDE, 0));
-        }
-        for (agent, mailbox) in self.mailboxes.iter_mut() {
-            let is_one = |item: &Item| item.from != NOBODY && which.covers(item.from, item.message);
-            for (item, mut places) in mailbox.take_back(is_one) {
-                let left = item.expires.micros().saturating_sub(at.micros());
-                let frozen = hold(item.from, item.session, left);
-                places.push(Place { position: item.position, until });
-                self.rules.holds.freeze(item.message, Some((agent, places)), reason, frozen);
-            }
-        }
-    }
-
-    fn release(&mut self, at: At, released: &Released) {
-        let position = at.position;
-        let session = self.rules.holds.get(released.message).map_or(OUTSIDE, |hold| hold.session);
-        let Released { message, to, from, expires } = released;
-        let lay: Vec<_> = to.iter().map(|agent| self.rules.holds.take_places(*message, agent)).collect();
-        self.rules.released(at, *message);
-        for (agent, places) in to.iter().zip(lay) {
-            self.put(agent, Item { position, message: *message, expires: *expires, from: *from, session });
-            if let Some(mailbox) = self.mailboxes.get_mut(agent) {
-                mailbox.lay(position, places);
-            }
-        }
-    }
-
     /// What is erased waits for nobody any more.
     fn erase(&mut self, entry: &Entry, erased: &Erased) {
         let is_erased = |message: u64| covers(&erased.positions, message);
@@ -369,69 +326,6 @@ impl State {
             self.rules.extensions.erase(&erased.forgets, &is_redacted);
         }
         self.erasures.add(entry.position, &erased.positions, &erased.redacted);
-    }
-
-    fn purge(&mut self, agent: &str, up_to: u64, at: Moment) {
-        let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
-        for item in mailbox.after(None).take_while(|item| item.position <= up_to) {
-            self.rules.lose(item.message, agent, Loss::Purged, at);
-        }
-        mailbox.take_up_to(up_to);
-    }
-
-    fn put(&mut self, agent: &str, item: Item) {
-        match self.mailboxes.get_mut(agent) {
-            Some(mailbox) => mailbox.put(item),
-            None => self.mailboxes.or_default(agent).put(item),
-        }
-    }
-
-    /// Whether something lay where somebody says they have it, and was taken back, and waits here again or is to.
-    pub(crate) fn was_shown(&self, agent: &str, up_to: Option<u64>, positions: &[u64]) -> bool {
-        self.taken_back(agent, up_to, positions).iter().any(|found| !found.is_empty())
-    }
-
-    /// What lay where somebody says they have it, and was taken back: the messages that are held, and where those lie that are
-    /// there again.
-    fn taken_back(&self, agent: &str, up_to: Option<u64>, positions: &[u64]) -> [BTreeSet<u64>; 2] {
-        let both = [self.rules.holds.before(agent), self.mailboxes.get(agent).map(Mailbox::before)];
-        let until = |position| both.into_iter().flatten().find_map(|before| before.until(position));
-        let up_to = up_to.and_then(|position| Some((position, until(position)?)));
-        both.map(|before| before.map_or_else(BTreeSet::new, |before| before.lay_at(positions, up_to)))
-    }
-
-    /// Whoever has what was taken back gets it no more.
-    fn took_back(&mut self, agent: &str, up_to: Option<u64>, positions: &[u64]) {
-        let [held, there] = self.taken_back(agent, up_to, positions);
-        for message in held {
-            self.rules.holds.took(message, agent);
-        }
-        if let Some(mailbox) = self.mailboxes.get_mut(agent) {
-            mailbox.take_all(&there.into_iter().collect::<Vec<_>>());
-        }
-    }
-
-    fn acknowledge(&mut self, acked: &Acked) {
-        self.took_back(&acked.agent, acked.up_to, &acked.positions);
-        let Some(mailbox) = self.mailboxes.get_mut(&acked.agent) else { return };
-        if let Some(position) = acked.up_to {
-            mailbox.take_up_to(position);
-        }
-        match acked.positions.as_slice() {
-            [] => {}
-            [position] => drop(mailbox.take(*position)),
-            several => mailbox.take_all(several),
-        }
-    }
-
-    /// What was brought is acknowledged; what was given up waits, and may go once more.
-    fn pushed(&mut self, pushed: &Pushed) {
-        let delivered: Vec<_> = pushed.delivered.iter().map(|tried| tried.position).collect();
-        self.took_back(&pushed.agent, None, &delivered);
-        let Some(mailbox) = self.mailboxes.get_mut(&pushed.agent) else { return };
-        mailbox.go_again(&pushed.again);
-        mailbox.take_all(&delivered);
-        mailbox.give_up(&pushed.given_up);
     }
 
     /// Removes an agent. What waited for it reached nobody; those below it go to whom it stood below.
@@ -473,25 +367,6 @@ impl State {
             person.tokens = person.tokens.confirmed();
             self.people.put(person);
         }
-    }
-
-    fn bury(&mut self, agent: &str, positions: &[u64], why: Why, at: Moment) {
-        let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
-        for position in positions {
-            if let Some(item) = mailbox.take(*position) {
-                self.dead.put(*position, agent, DeadLetter::of(item, why, at));
-                self.rules.lose(item.message, agent, Loss::Expired, at);
-                self.rules.vcp.letters.lose(item.message, agent);
-            }
-        }
-        mailbox.look_again();
-    }
-
-    fn resend(&mut self, position: u64, resent: &Resent) {
-        let letter = self.dead.take(resent.routed, &resent.agent);
-        let session = letter.map_or(OUTSIDE, |letter| letter.session);
-        let Resent { agent, message, expires, from, .. } = resent;
-        self.put(agent, Item { position, message: *message, expires: *expires, from: *from, session });
     }
 }
 
