@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { House, axe, browse, cap, enter, now, program, uuid7, vcp } from "./house.mjs";
+import { House, axe, browse, cap, enter, now, program, settled, uuid7, vcp } from "./house.mjs";
 
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e]]>`;
 const escalation = (from, to, severity, reason) => ({ ...vcp(from, to), type: "escalation", message_id: uuid7(), timestamp: now(), payload: { severity, reason, context: "📍🏡|👥👶", requires_ack: true } });
@@ -61,7 +61,7 @@ test("an alarm shows who has not answered and how long there is, and is acknowle
   assert.deepEqual(await axe(page), []);
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  assert.match(await page.evaluate(() => document.activeElement.textContent), /^Acknowledge/);
+  await page.locator(":focus", { hasText: /^Acknowledge/ }).waitFor();
   await page.keyboard.press("Enter");
   // The button that opens it has the same name: what is looked for is the one within.
   await dialog.getByText("It stays paused until it is resumed.").waitFor();
@@ -102,10 +102,12 @@ test("what is about to be done is not taken away when its escalation is closed e
 
   const { message_id: second } = await raise("other", "mid", "critical", "It burns again.");
   await page.goto(`${house.url}/#/agents/other`);
+  await page.getByRole("heading", { name: "other", level: 1 }).waitFor();
   await row(second).getByRole("button", { name: "Acknowledge" }).click();
   await dialog.waitFor();
   await house.ask("POST", "/v1/agents/other/resume", { reason: "elsewhere" });
   await row(second).waitFor({ state: "detached" });
+  await page.locator(".page-head").getByText("running").waitFor();
   assert.equal(await dialog.count(), 1);
   assert.deepEqual(page.faults, []);
   await page.context().close();
@@ -113,7 +115,7 @@ test("what is about to be done is not taken away when its escalation is closed e
 
 test("an agent is suspended with a reason and resumed, by keyboard, and a refusal is shown as it is told", async () => {
   const page = await enter(browser, house, { at: "agents?words=top" });
-  const line = page.locator(".agent-line", { has: page.getByRole("link", { name: /^(top|gone)$/ }) });
+  const line = page.locator(".agent-line", { has: page.getByRole("link", { name: "top", exact: true }) });
   await line.getByRole("link").focus();
   await tabTo(page, "Suspend");
   await page.keyboard.press("Enter");
@@ -121,6 +123,8 @@ test("an agent is suspended with a reason and resumed, by keyboard, and a refusa
   await dialog.getByText("say nothing more until they are resumed").waitFor();
   await tabTo(page, "Suspend");
   await page.keyboard.press("Enter");
+  // The browser asks for what is missing.
+  await dialog.locator("textarea:focus").waitFor();
   assert.equal(await dialog.isVisible(), true, "no reason, no order");
   await dialog.getByLabel("Reason").focus();
   await page.keyboard.type("odd results");
@@ -141,7 +145,7 @@ test("an agent is suspended with a reason and resumed, by keyboard, and a refusa
 
   await house.agent("gone");
   await page.goto(`${house.url}/#/agents?words=gone`);
-  await line.getByRole("button", { name: "Suspend" }).click();
+  await page.getByRole("button", { name: "Suspend gone" }).click();
   await house.ask("DELETE", "/v1/agents/gone");
   await dialog.getByLabel("Reason").fill("too late");
   await dialog.getByRole("button", { name: "Suspend" }).click();
@@ -197,11 +201,11 @@ test("the form registers, its command does the same, and the token is shown once
   await page.getByLabel("Model").fill("a 'quoted' \"model\" \\ $HOME");
   await page.getByLabel("Purposes").fill("triage, -odd");
   assert.deepEqual(await axe(page), []);
-  const told = await page.getByRole("region", { name: "The same in a terminal" }).textContent();
+  const told = await settled(page, () => page.getByRole("region", { name: "The same in a terminal" }).textContent(), /-odd/);
   await page.getByRole("button", { name: "Register", exact: true }).click();
   const token = await page.getByRole("region", { name: "Token" }).textContent();
   assert.equal((await house.send(token, cap("made-here", "top", "Hello."))).body.status, "accepted");
-  assert.match(await page.evaluate(() => document.activeElement.textContent), /The token of made-here/);
+  await page.locator(":focus", { hasText: /^The token of made-here$/ }).waitFor();
 
   const bin = mkdtempSync(join(tmpdir(), "legation-bin-"));
   try {
@@ -225,6 +229,7 @@ test("the form registers, its command does the same, and the token is shown once
   assert.equal((await house.send(second, cap("made-here", "top", "Hello again."))).body.status, "accepted");
   assert.equal((await house.send(token, cap("made-here", "top", "And again."))).status, 401);
   await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("region", { name: "Token" }).waitFor({ state: "detached" });
   assert.equal((await page.content()).includes(second), false);
   await page.goto(`${house.url}/#/agents?register=true`);
   await page.getByLabel("Id", { exact: false }).first().fill("top");
@@ -239,6 +244,7 @@ test("auditors see everything and change nothing, reviewers see who there is", a
   for (const role of ["auditor", "reviewer"]) {
     const page = await enter(browser, house, { token: await house.person(`${role}-1`, role), at: "agents" });
     await page.locator(".agent-line").first().waitFor();
+    await (role === "auditor" ? page.locator("[data-escalation]").first() : page.getByText("Nobody waits for an answer.")).waitFor();
     assert.equal(await page.getByRole("button", { name: /Suspend|Resume|Acknowledge/ }).count(), 0, role);
     assert.equal(await page.getByRole("link", { name: "Register an agent" }).count(), 0, role);
     await page.goto(`${house.url}/#/agents/low`);
@@ -267,6 +273,7 @@ test("a thousand agents are a list of a few rows, in dark and on a phone", async
     await page.getByText("No agent fits.").waitFor();
     assert.deepEqual(await axe(page), []);
     assert.deepEqual(page.faults, []);
+    await page.unrouteAll({ behavior: "wait" });
     await page.context().close();
   }
 });

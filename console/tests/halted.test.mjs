@@ -1,7 +1,7 @@
 // A session that is halted: people see that it is, why, and how it goes on; and it does.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { House, axe, browse, enter, press, vlp } from "./house.mjs";
+import { House, axe, browse, enter, press, settled, vlp } from "./house.mjs";
 
 let browser, house, ann, bob;
 const WHY = "This was never approved: <b>nobody</b> may act on it.";
@@ -37,12 +37,13 @@ test("Now says that a session is halted and why, and an operator lets it go on",
   // The message itself and its session say so, too.
   await card.getByRole("link", { name: "Read it" }).click();
   await page.locator("[data-proof]").waitFor();
-  assert.match(page.url(), new RegExp(`messages/${position}$`));
+  await page.waitForURL(new RegExp(`messages/${position}$`));
   await page.getByText("This session is halted.").waitFor();
   await page.getByText("asks for a person").waitFor();
   await page.locator(".chip", { hasText: "block" }).waitFor();
   assert.deepEqual(await axe(page), []);
   await page.goto(`${house.url}/#/messages?thread=S-now`);
+  await page.locator("#opened-head").waitFor({ state: "detached" });
   await page.locator("[data-halted='S-now']").getByText("This session is halted.").waitFor();
   await page.goto(`${house.url}/#/`);
   await card.getByRole("button", { name: "Let it go on" }).click();
@@ -87,7 +88,7 @@ test("many halted sessions with long names fit a phone", async () => {
   const card = page.getByRole("region", { name: "Halted sessions" });
   await card.getByText("5 sessions are halted").waitFor();
   await card.getByRole("button", { name: "2 more" }).click();
-  assert.equal(await card.getByRole("button", { name: "Let it go on" }).count(), 5);
+  await settled(page, () => card.getByRole("button", { name: "Let it go on" }).count(), 5);
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
   assert.deepEqual(await axe(page), []);
   await page.context().close();

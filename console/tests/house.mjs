@@ -1,4 +1,5 @@
 // What the tests stand on: the real program on a free port with a directory of its own, and Debian's Chromium.
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { generateKeyPairSync, randomUUID, sign } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -11,6 +12,9 @@ import { chromium } from "playwright-core";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 export const program = process.env.LEGATION_BIN ?? join(root, "target/debug/legation");
 export const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+/** As long as a locator waits. */
+const PATIENCE = 30_000;
 
 /** Members in the order of RFC 8785, which for the names used here is plain. */
 function canonical(value) {
@@ -73,6 +77,15 @@ export class House {
   async person(name, role) {
     const { body } = await this.ask("PUT", `/v1/tokens/${encodeURIComponent(name)}`, { role });
     return body.token;
+  }
+
+  /** Waits until searches know of an entry. Those that do not in time say that they are busy, and are asked again. */
+  async indexed(position) {
+    for (const end = Date.now() + PATIENCE; ;) {
+      const { status, body } = await this.ask("GET", `/v1/messages?at_least=${position}&limit=1`);
+      if (status === 503 && Date.now() < end) continue;
+      return assert.equal(status, 200, JSON.stringify(body));
+    }
   }
 
   async send(token, message) {
@@ -159,8 +172,33 @@ export async function enter(browser, house, { token = house.operator, at = "", .
   await page.fill("#token", token);
   await page.click("button:has-text('Sign in')");
   await page.waitForSelector("#main");
-  if (at) await page.goto(`${house.url}/#/${at}`);
+  if (!at) return page;
+  await page.goto(`${house.url}/#/${at}`);
+  // What the first page showed is gone.
+  await page.locator(`nav a[aria-current][href="#/${at.split(/[/?]/, 1)[0]}"]`).waitFor({ state: "attached" });
   return page;
+}
+
+/** Does what asks the exchange anew for what is at a path, and waits for the answer. A search has cleared its list by then. */
+export async function answered(page, path, act) {
+  const answer = page.waitForResponse((one) => new URL(one.url()).pathname === path);
+  await act();
+  await answer;
+}
+
+/** Reads a page frame by frame until that is what is wanted, a value or an expression it fits; fails with what was read last. */
+export async function settled(page, read, want, why) {
+  for (const end = Date.now() + PATIENCE; ;) {
+    const found = await read();
+    try {
+      if (want instanceof RegExp) assert.match(found, want, why);
+      else assert.deepEqual(found, want, why);
+      return found;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
 }
 
 /** What axe finds wrong with a page. */

@@ -1,7 +1,7 @@
 // Memory: found by each of its filters, a page at a time, whatever was said.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { House, axe, browse, enter, vlp } from "./house.mjs";
+import { House, answered, axe, browse, enter, vlp } from "./house.mjs";
 
 const HOSTILE = `<img src=x onerror="alert(1)"><script>alert(2)</script>\u202e مرحبا 🙈`;
 let browser, house, observer;
@@ -18,14 +18,16 @@ before(async () => {
   };
   await put(observer, vlp("The Observer", "archivist", "Completed research on Oklahoma gas stations.", { id: "CTX-1", type: "session_context", session_id: "S-1", topic: "research", keywords: ["research", "oklahoma", "pending:pricing"], payload: { pending: ["<b>prices</b>"] } }));
   await put(other, vlp("other", "archivist", "The stations sell diesel.", { topic: "fuel", keywords: ["stations", "diesel", "oklahoma"], confidence: 0.35 }));
-  await put(other, vlp("other", "archivist", `Seen: ${HOSTILE}`, { topic: "<i>t</i>", keywords: ["<b>k</b>", "عربي", "k".repeat(120)] }));
+  const last = await put(other, vlp("other", "archivist", `Seen: ${HOSTILE}`, { topic: "<i>t</i>", keywords: ["<b>k</b>", "عربي", "k".repeat(120)] }));
+  await house.indexed(last);
 });
 after(async () => {
   await browser.close();
   await house.end();
 });
 
-const only = (page, n) => page.waitForFunction((want) => document.querySelectorAll(".memory").length === want, n);
+const only = (page, n) => page.waitForFunction((want) => !document.querySelector("main .loading") && document.querySelectorAll(".memory").length === want, n);
+const asked = (page, act) => answered(page, "/v1/memory", act);
 
 test("each filter narrows what is found, and the address keeps it", async () => {
   const page = await enter(browser, house, { at: "memory" });
@@ -36,21 +38,21 @@ test("each filter narrows what is found, and the address keeps it", async () => 
   const table = [["Words in it", "diesel sell", 1], ["Keywords", "okla*", 2], ["Keywords", "pending:", 1], ["Who said it", "The Observer", 1], ["Topic", "fuel", 1], ["Session", "S-1", 1], ["After entry", first, 2], ["Before entry", first, 0], ["Words in it", "nowhere", 0]];
   for (const [label, value, want] of table) {
     await page.getByLabel(label, { exact: true }).fill(value);
-    await page.getByLabel(label, { exact: true }).press("Enter");
+    await asked(page, () => page.getByLabel(label, { exact: true }).press("Enter"));
     await only(page, want);
-    await page.getByRole("button", { name: "Clear" }).click();
+    await asked(page, () => page.getByRole("button", { name: "Clear" }).click());
     await only(page, 3);
   }
   for (const [label, value, want] of [["Since", "2999-01-01T00:00", 0], ["Until", "2999-01-01T00:00", 3]]) {
     await page.getByLabel(label).fill(value);
-    await page.getByLabel(label).blur();
+    await asked(page, () => page.getByLabel(label).blur());
     await only(page, want);
-    await page.getByRole("button", { name: "Clear" }).click();
+    await asked(page, () => page.getByRole("button", { name: "Clear" }).click());
     await only(page, 3);
   }
   await page.getByLabel("Type").selectOption("session_context");
   await only(page, 1);
-  assert.match(page.url(), /type=session_context/);
+  await page.waitForURL(/type=session_context/);
   await page.reload();
   await only(page, 1);
   assert.deepEqual(await axe(page), []);
@@ -67,7 +69,7 @@ test("keywords lead on, by keyboard, and the best come first", async () => {
   assert.match(await page.locator(".memory").first().textContent(), /about all of it.*diesel/);
   assert.match(await page.locator(".memory").nth(1).textContent(), /only mentions it/);
   await page.locator(".memory a", { hasText: "oklahoma" }).first().focus();
-  await page.keyboard.press("Enter");
+  await asked(page, () => page.keyboard.press("Enter"));
   await page.waitForFunction(() => location.hash.includes("keywords=oklahoma"));
   await page.locator(".memory a.chip", { hasText: "pending:pricing" }).first().focus();
   await page.keyboard.press("Enter");
@@ -106,7 +108,13 @@ test("what is refused is told as it is", async () => {
 
 test("more are brought when asked for, and reading goes on there; what is erased says so", async () => {
   const many = Array.from({ length: 60 }, (_, n) => vlp("The Observer", "archivist", `Note ${n}`, { keywords: ["notes", "many", "more"] }));
-  for (const note of many) assert.equal((await house.send(observer, note)).body.status, "accepted");
+  let last;
+  for (const note of many) {
+    const { body } = await house.send(observer, note);
+    assert.equal(body.status, "accepted");
+    last = body.position;
+  }
+  await house.indexed(last);
   const page = await enter(browser, house, { at: "memory?keywords=notes" });
   await only(page, 50);
   await page.locator(".rows-foot").getByRole("button", { name: "More" }).focus();

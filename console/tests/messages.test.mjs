@@ -1,7 +1,7 @@
 // Messages: found, opened, explained, and checked in the browser.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { House, acl, axe, browse, cap, enter, press, vcp, vlp } from "./house.mjs";
+import { House, acl, answered, axe, browse, cap, enter, press, vcp, vlp } from "./house.mjs";
 
 let browser, house, ann;
 const at = {};
@@ -21,7 +21,8 @@ before(async () => {
   const refused = await house.send(ann, cap("ann", "nobody", "lost"));
   assert.equal(refused.body.error, "unknown_recipient");
   // Found by those who come after.
-  assert.equal((await house.ask("GET", `/v1/messages?verdict=refused&at_least=${at.signed + 1}`)).body.messages.length, 1);
+  await house.indexed(at.signed + 1);
+  assert.equal((await house.ask("GET", "/v1/messages?verdict=refused")).body.messages.length, 1);
 });
 after(async () => {
   await browser.close();
@@ -32,23 +33,26 @@ test("filters narrow the list, and the address keeps them", async () => {
   const page = await enter(browser, house, { at: "messages" });
   const lines = page.locator(".line");
   await lines.first().waitFor();
-  const only = async (n) => page.waitForFunction((want) => document.querySelectorAll(".line").length === want, n);
+  const only = (n) => page.waitForFunction((want) => !document.querySelector("main .loading") && document.querySelectorAll(".line").length === want, n);
+  const asked = (act) => answered(page, "/v1/messages", act);
+  const clear = () => asked(() => page.getByRole("button", { name: "Clear" }).click());
   await only(5);
   assert.deepEqual(await axe(page), []);
-  await page.getByLabel("Dialect").selectOption("vlp");
+  await asked(() => page.getByLabel("Dialect").selectOption("vlp"));
   await only(1);
-  assert.match(page.url(), /dialect=vlp/);
-  await page.getByRole("button", { name: "Clear" }).click();
+  await page.waitForURL(/dialect=vlp/);
+  await clear();
   await only(5);
-  await page.getByLabel("Verdict").selectOption("refused");
+  await asked(() => page.getByLabel("Verdict").selectOption("refused"));
   await only(1);
   await page.getByText("unknown_recipient").waitFor();
-  await page.getByRole("button", { name: "Clear" }).click();
+  await clear();
+  await only(5);
   for (const [label, value, want] of [["Words in it", "outline ready", 1], ["Task or session", "T9", 1], ["Kind", "claim", 1], ["Sender", "ann", 5], ["Recipient", "bob", 4], ["Words in it", "nowhere", 0]]) {
     await page.getByLabel(label).fill(value);
-    await page.getByLabel(label).press("Enter");
+    await asked(() => page.getByLabel(label).press("Enter"));
     await only(want);
-    await page.getByRole("button", { name: "Clear" }).click();
+    await clear();
     await only(5);
   }
   await page.context().close();
@@ -209,13 +213,17 @@ test("a long list keeps few rows, and the keyboard goes through it", async () =>
   const many = Array.from({ length: 1500 }, (_, n) => JSON.stringify(cap("ann", "bob", `n ${n}`, { task_id: "T-many" }))).join("\n");
   const told = await fetch(`${house.url}/v1/messages`, { method: "POST", headers: { authorization: `Bearer ${ann}`, "content-type": "application/x-ndjson" }, body: many }).then((answer) => answer.text());
   const last = JSON.parse(told.trim().split("\n").at(-1)).position;
-  assert.equal((await house.ask("GET", `/v1/messages?at_least=${last}&limit=1`)).status, 200);
+  await house.indexed(last);
   const page = await enter(browser, house, { at: "messages?thread=T-many" });
   await page.locator(".line").first().waitFor();
   await page.locator(".line").first().focus();
   const row = () => page.evaluate(() => Number(document.activeElement?.closest("[data-row]")?.getAttribute("data-row")));
   // More is fetched as the end comes near, so the end moves.
-  while ((await row()) < 450) await page.keyboard.press("PageDown");
+  for (;;) {
+    await page.locator("[data-row] :focus").waitFor();
+    if ((await row()) >= 450) break;
+    await page.keyboard.press("PageDown");
+  }
   assert.ok((await page.locator(".line").count()) < 80);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: /^Entry \d+/ }).waitFor();

@@ -1,7 +1,7 @@
 // Now: what happens is seen as it happens, can be stopped and narrowed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { House, Wire, acl, axe, browse, cap, enter, press, vcp, vlp } from "./house.mjs";
+import { House, Wire, acl, axe, browse, cap, enter, press, settled, vcp, vlp } from "./house.mjs";
 
 let browser, house, ann;
 before(async () => {
@@ -15,6 +15,7 @@ after(async () => {
 });
 
 const lines = (page) => page.locator(".live li");
+const listed = (page, n) => settled(page, () => lines(page).count(), n);
 
 test("messages of every dialect and every verdict appear as they come", async () => {
   const page = await enter(browser, house);
@@ -39,8 +40,11 @@ test("messages of every dialect and every verdict appear as they come", async ()
 
 test("it can be paused and goes on, and words and toggles narrow it", async () => {
   const page = await enter(browser, house);
-  await lines(page).first().waitFor();
+  // Once the last is listed, all are that came before.
+  const { body } = await house.send(ann, cap("ann", "bob", "the last"));
+  await lines(page).locator(`[href="#/messages/${body.position}"]`).waitFor();
   await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Go on" }).waitFor();
   const before = await lines(page).count();
   await house.send(ann, cap("ann", "bob", "while paused", { task_id: "T-paused" }));
   await page.getByText("paused, 1 since").waitFor();
@@ -52,7 +56,10 @@ test("it can be paused and goes on, and words and toggles narrow it", async () =
   await page.getByPlaceholder("agent, kind, task…").fill("");
   for (const name of ["cap", "vcp", "acl"]) await page.getByRole("group", { name: "Dialects" }).getByRole("button", { name }).click();
   await page.getByRole("group", { name: "Verdicts" }).getByRole("button", { name: "refused" }).click();
-  await page.waitForFunction(() => [...document.querySelectorAll(".live li")].every((line) => line.querySelector(".dialect-vlp")));
+  await page.waitForFunction(() => {
+    const all = [...document.querySelectorAll(".live li")];
+    return all.length > 0 && all.every((line) => line.querySelector(".dialect-vlp"));
+  });
   await page.context().close();
 });
 
@@ -78,7 +85,7 @@ test("it comes back by itself behind what it saw", async () => {
   await page.getByPlaceholder("agent, kind, task…").fill("t-away");
   await lines(page).first().waitFor();
   await page.locator(".flowing-live").waitFor();
-  assert.equal(await lines(page).count(), 1);
+  await listed(page, 1);
   assert.equal(await page.getByText("came too fast").count(), 0);
   await page.context().close();
   wire.end();
@@ -101,7 +108,7 @@ test("all tabs of a browser share one stream, so that any number can be in sight
   for (const tab of tabs) {
     await tab.getByPlaceholder("agent, kind, task…").fill("t-all");
     await lines(tab).getByText("to all of them").waitFor();
-    assert.equal(await lines(tab).count(), 1);
+    await listed(tab, 1);
   }
   assert.equal(wire.asked.filter((one) => one.startsWith("GET /v1/feed")).length, 1);
   // The one that opened it goes, and the others hear on.
@@ -150,7 +157,7 @@ test("the brake is at hand on every page, and an agent is stopped by the keyboar
   await page.getByText("runaway is suspended.").waitFor();
   const { body } = await house.ask("GET", "/v1/agents/runaway");
   assert.deepEqual([body.state, body.stopped.reason], ["suspended", "It floods the log."]);
-  assert.equal(await page.getByRole("button", { name: "Stop an agent" }).evaluate((one) => one === document.activeElement), true);
+  await page.locator("button:focus", { hasText: "Stop an agent" }).waitFor();
   await page.goto(`${house.url}/#/`);
   await page.getByRole("link", { name: "1 agent stands still" }).click();
   await page.getByRole("button", { name: "Resume runaway" }).waitFor();
@@ -177,8 +184,9 @@ test("an alarm names whom it is about, goes when it is dealt with, and stays hid
   await alarms.getByText("review waiting").waitFor({ state: "detached" });
   await house.send(ann, vlp("ann", "bob", "look again", { safety: { level: "review" } }));
   await alarms.getByText("review waiting").waitFor({ timeout: 20_000 });
+  const left = (await alarms.locator(".alarm").count()) - 1;
   await alarms.getByRole("button", { name: /^Hide/ }).first().click();
-  const left = await alarms.locator(".alarm").count();
+  await settled(page, () => alarms.locator(".alarm").count(), left);
   await page.goto(`${house.url}/#/agents`);
   await page.getByRole("heading", { name: "Agents", exact: true }).first().waitFor();
   await page.goto(`${house.url}/#/`);
@@ -208,8 +216,7 @@ test("a tab out of sight keeps no connection, so that any number can be open, an
   await house.send(ann, cap("ann", "bob", "while hidden", { task_id: "T-hidden" }));
   await hide(page, false);
   await page.getByPlaceholder("agent, kind, task…").fill("t-hidden");
-  await lines(page).first().waitFor();
-  assert.equal(await lines(page).count(), 1);
+  await listed(page, 1);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });

@@ -44,6 +44,7 @@ test("whoever signs in as somebody else in another tab is that one here too", as
   await page.locator(".flowing-live").waitFor();
   await beside(page, "nora");
   await page.locator(".who").getByText("nora").waitFor();
+  await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
   assert.equal(await page.getByRole("link", { name: "Register an agent" }).count(), 0);
   await page.context().close();
 });
@@ -83,6 +84,7 @@ test("a reviewer begins with what is theirs and is told what is not", async () =
   await page.goto(`${house.url}/#/`);
   await page.reload();
   await page.locator("nav a[aria-current]").waitFor();
+  await page.locator("main h1").waitFor();
   assert.deepEqual(await axe(page), []);
   assert.deepEqual(page.faults, []);
 });
@@ -91,13 +93,13 @@ test("everything is reached by the keyboard, and colours can be chosen", async (
   const page = await enter(browser, house, { colorScheme: "light" });
   await page.locator("nav a").first().waitFor();
   await page.keyboard.press("Tab");
-  assert.equal(await page.evaluate(() => document.activeElement?.textContent), "To the content");
+  await page.locator(":focus", { hasText: /^To the content$/ }).waitFor();
   await page.keyboard.press("Enter");
-  assert.equal(await page.evaluate(() => document.activeElement?.id), "main");
+  await page.locator("#main:focus").waitFor();
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await ground();
   await page.getByLabel("Colours").selectOption("dark");
-  assert.notEqual(await ground(), light);
+  await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light);
   await page.reload();
   await page.locator("nav a[aria-current]").waitFor();
   await page.locator("main h1").waitFor();
@@ -108,11 +110,12 @@ test("everything is reached by the keyboard, and colours can be chosen", async (
 test("on a phone the navigation folds away", async () => {
   const page = await enter(browser, house, { viewport: { width: 390, height: 844 } });
   const link = page.locator("nav").getByText("Messages");
+  await link.waitFor({ state: "attached" });
   assert.equal(await link.isVisible(), false);
   await page.getByRole("button", { name: "Menu" }).click();
   await link.click();
-  await page.getByRole("heading", { name: "Messages" }).waitFor();
-  assert.equal(await link.isVisible(), false);
+  await page.getByRole("heading", { name: "Messages", level: 1 }).waitFor();
+  await link.waitFor({ state: "hidden" });
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   assert.deepEqual(await axe(page), []);
 });
@@ -120,8 +123,10 @@ test("on a phone the navigation folds away", async () => {
 test("the header is one line, or two on a laptop, and nothing lies on anything else", async () => {
   const page = await enter(browser, house, { at: "record" });
   await page.getByLabel("with the messages").waitFor();
+  await page.locator(".flowing-live").waitFor();
   for (const width of [390, 740, 760, 900, 961, 1000, 1100, 1200, 1249, 1280, 1408, 1409, 1600]) {
     await page.setViewportSize({ width, height: 700 });
+    await page.waitForFunction((want) => innerWidth === want, width);
     const found = await page.evaluate(() => {
       const box = document.querySelector(".with-box").getBoundingClientRect();
       const others = [...document.querySelectorAll(".span input[type=number], .span button, .span label")].filter((one) => !one.closest(".with-box"));
