@@ -66,6 +66,21 @@ test("filters are in the address and narrow the list", async () => {
   await page.context().close();
 });
 
+test("what is being typed stays while the list follows what happens", async () => {
+  const page = await enter(browser, house, { at: "tasks" });
+  await page.locator(".flowing-live").waitFor();
+  const agent = page.getByLabel("Agent");
+  await agent.pressSequentially("wor");
+  await house.send(house.operator, { type: "delegation_notice", task_id: "T-typed", sender_id: "orchestrator", recipient_id: "pm", context_summary: "Meanwhile." });
+  await line(page, "T-typed").waitFor();
+  assert.equal(await agent.inputValue(), "wor");
+  await agent.press("Enter");
+  await page.waitForURL(/agent=wor/);
+  await page.goto(`${house.url}/#/tasks`);
+  await settled(page, () => agent.inputValue(), "", "and follows the address");
+  await page.context().close();
+});
+
 test("a task shows its parties, rights, messages and attachments, all as text", async () => {
   const page = await enter(browser, house, { at: "tasks/T1.1?opener=orchestrator" });
   const card = page.locator(".card", { has: page.locator("#opened-head") });

@@ -19,6 +19,7 @@ export class Problem extends Error {
   }
 }
 
+const SESSION = "/v1/session";
 /** Who is signed in. */
 export const session = signal<Session | null>(null);
 /** Whether the session is over: nothing can be asked until somebody signs in again. */
@@ -41,7 +42,7 @@ function hear(date: string | null): void {
 
 /** Asks who is signed in now. Somebody else, from another tab, gets a page of their own. */
 export async function renew(): Promise<void> {
-  const [before, now] = [session.value, await get("/v1/session")];
+  const [before, now] = [session.value, await get(SESSION)];
   if (before !== null && (before.name !== now.name || before.role !== now.role)) {
     location.reload();
     throw new Problem(0, "signed_in_anew", "Somebody else is signed in now.", false);
@@ -93,17 +94,23 @@ function address(path: string, options: { readonly path?: Readonly<Record<string
   return text === "" ? filled : `${filled}?${text}`;
 }
 
-/** Somebody may have signed in again in another tab: what protects the cookie is another then, and is asked for once. */
+/** Somebody may have signed in again in another tab, while this was asked: it is asked once more then. */
 async function fetched(url: string, method: Method, body: unknown, signal?: AbortSignal): Promise<Response> {
+  const before = session.value?.csrf;
   try {
     return await once(url, method, body, signal);
   } catch (error) {
-    if (method === "get" || !(error instanceof Problem) || error.code !== "forbidden_origin") throw error;
-    const before = session.value?.csrf;
-    await renew();
-    if (session.value?.csrf === before) throw error;
+    if (!(error instanceof Problem) || !(await isOutdated(error, url, method, before))) throw error;
     return once(url, method, body, signal);
   }
+}
+
+/** Whether a question was asked with a cookie, or what protects it, that is replaced. Whether nobody is signed in, the session alone says. */
+async function isOutdated({ status, code }: Problem, url: string, method: Method, before: string | undefined): Promise<boolean> {
+  if (status === 401 && url === SESSION) over.value = true;
+  const may = status === 401 ? url !== SESSION : method !== "get" && code === "forbidden_origin";
+  if (may && session.value?.csrf === before) await renew();
+  return may && session.value?.csrf !== before;
 }
 
 async function once(url: string, method: Method, body: unknown, signal?: AbortSignal): Promise<Response> {
@@ -131,7 +138,7 @@ async function once(url: string, method: Method, body: unknown, signal?: AbortSi
 
 async function problem(response: Response): Promise<Problem> {
   const told = (await response.json().catch(() => ({}))) as Partial<Shape<"Refusal">>;
-  const found = new Problem(
+  return new Problem(
     response.status,
     told.error ?? "unknown",
     told.message ?? `The exchange answered with status ${response.status}.`,
@@ -139,8 +146,6 @@ async function problem(response: Response): Promise<Problem> {
     told.at ?? null,
     told.spec ?? null,
   );
-  if (found.status === 401) over.value = true;
-  return found;
 }
 
 export async function signOut(): Promise<void> {

@@ -1,6 +1,6 @@
 // Tasks: what was handed to whom, as trees or along the time; what is overdue; one opened beside the list.
 import type { VNode } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, serverNow } from "../api/client";
 import { useLive } from "../api/live";
 import { useAsk } from "../api/use";
@@ -91,6 +91,13 @@ function Nothing({ wanted }: { wanted: Wanted }): VNode {
   return <EmptyState title="Nothing is open, and nothing went wrong."><a href={href(["tasks"], { state: "all", view: wanted.view })}>Show all tasks</a></EmptyState>;
 }
 
+/** A name, which counts when it is written to its end: what is drawn meanwhile leaves it as it is. */
+function Name({ of, change }: { of: string; change: (name: string) => void }): VNode {
+  const [text, set] = useState(of);
+  useEffect(() => set(of), [of]);
+  return <input type="search" dir="auto" list="agent-names" value={text} onInput={(event) => set(event.currentTarget.value)} onChange={(event) => change(event.currentTarget.value.trim())} />;
+}
+
 function Filters({ wanted, names }: { wanted: Wanted; names: readonly string[] }): VNode {
   const change = (field: Field, value: string): void => go(href(["tasks"], { ...wanted, [field]: value }), true);
   const timeline = wanted.view === "timeline";
@@ -103,7 +110,7 @@ function Filters({ wanted, names }: { wanted: Wanted; names: readonly string[] }
           <optgroup label="Only">{STATES.map((state) => <option key={state} value={state}>{stateName(state)}</option>)}</optgroup>
         </select>
       </label>
-      <label>Agent<input type="search" dir="auto" list="agent-names" value={wanted.agent ?? ""} onChange={(event) => change("agent", event.currentTarget.value.trim())} /></label>
+      <label>Agent<Name of={wanted.agent ?? ""} change={(name) => change("agent", name)} /></label>
       <label>Words in its id or parties<input type="search" dir="auto" value={wanted.words ?? ""} onInput={(event) => change("words", event.currentTarget.value)} /></label>
       <div class="actions">
         <span class="toggles choice" role="group" aria-label="Shown as">
