@@ -53,6 +53,10 @@ pub struct Agent {
     /// Where its messages are brought to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push: Option<Push>,
+    /// The network address that an unauthenticated client registered it from (open registration); `None` for agents
+    /// that an operator or their parent registered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registered_from: Option<String>,
     /// Its bearer tokens.
     pub tokens: Tokens,
 }

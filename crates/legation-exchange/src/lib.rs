@@ -58,7 +58,7 @@ pub use policy::{Policy, Shares};
 pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Standing, Try};
 pub use redaction::Redaction;
 pub use registration::Registration;
-pub use registry::Registry;
+pub use registry::{QuotaFamily, Registry};
 pub use route::{Event, Order, Route};
 pub use rules::Voice;
 pub use said::Said;

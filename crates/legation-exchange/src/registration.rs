@@ -64,6 +64,9 @@ pub struct Registration {
     /// What was found in its manifest and capabilities; nobody outside says that.
     #[serde(skip)]
     pub scanned: Vec<Found>,
+    /// The network address the request came from, as the server saw it; no client states it.
+    #[serde(skip)]
+    pub source: Option<String>,
     /// Whether to make a new token. The old one counts until the new one is used.
     pub rotate_token: bool,
     /// Whether to change nothing where there is such an agent already.
@@ -108,8 +111,8 @@ impl Registration {
 
     /// Whether it changes more than what somebody proves itself with: something that others are shown.
     pub(crate) fn is_more_than_keys(&self) -> bool {
-        let Registration { keys, custody, kept, rotate_token, only_new, .. } = self.clone();
-        *self != Registration { keys, custody, kept, rotate_token, only_new, ..Registration::default() }
+        let Registration { keys, custody, kept, source, rotate_token, only_new, .. } = self.clone();
+        *self != Registration { keys, custody, kept, source, rotate_token, only_new, ..Registration::default() }
     }
 
     fn check(&self, id: &str) -> Result<(), Rejection> {

@@ -14,6 +14,15 @@ const DEPTH: usize = 16;
 /// How far up anybody looks.
 const FARTHEST: usize = 256;
 
+/// The agents that share one set of quotas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum QuotaFamily<'r> {
+    /// A root agent and everything below it.
+    Root(&'r str),
+    /// All roots that unauthenticated clients registered from one source address, and everything below them.
+    Source(&'r str),
+}
+
 /// The registered agents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Registry {
@@ -69,6 +78,21 @@ impl Registry {
     pub(crate) fn above<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
         let parent = |agent: &&'r Agent| self.agent(self.parent(agent)?);
         std::iter::successors(parent(&agent), parent).take(FARTHEST)
+    }
+
+    /// The root of an agent's tree: the agent furthest above it. An instance belongs to its base's tree.
+    pub fn root_of<'r>(&'r self, id: &'r str) -> &'r str {
+        let Some(agent) = self.agent(id) else { return id };
+        let top = self.above(agent).last().unwrap_or(agent);
+        // A root that is an instance without a parent stands where its base does.
+        top.instance_of.as_deref().unwrap_or(&top.id)
+    }
+
+    /// The quota family of an agent: its root, or the source address where an unauthenticated client registered the root.
+    pub fn quota_family<'r>(&'r self, id: &'r str) -> QuotaFamily<'r> {
+        let root = self.root_of(id);
+        let source = self.agent(root).and_then(|root| root.registered_from.as_deref());
+        source.map_or(QuotaFamily::Root(root), QuotaFamily::Source)
     }
 
     /// All of them, by id.

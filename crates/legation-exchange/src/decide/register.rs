@@ -28,8 +28,19 @@ impl Desk<'_> {
         if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
         }
+        // Strangers' roots are counted by where they came from; a client that proves who it is, by its own tree.
+        let registered_from = match who {
+            Who::Nobody => wanted.source.clone(),
+            Who::Agent(_) | Who::Person { .. } => None,
+        };
         let (rotate, pushes) = (wanted.rotate_token, matches!(wanted.push, Pushing::To(_)));
-        let blank = Agent { id: id.clone(), since: self.state.next, tokens: Tokens::first(token), ..Agent::default() };
+        let blank = Agent {
+            id: id.clone(),
+            since: self.state.next,
+            registered_from,
+            tokens: Tokens::first(token),
+            ..Agent::default()
+        };
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
         self.may_have_keys(old, &agent)?;
         if agent.manifest.as_ref() != old.and_then(|old| old.manifest.as_ref()) {
