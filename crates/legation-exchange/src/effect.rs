@@ -492,7 +492,7 @@ pub struct Resent {
     /// Who sent it again.
     pub by: String,
     /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
-    #[serde(default = "nobody")]
+    #[serde(default = "nobody", with = "crate::wire_integer::sender")]
     pub from: u64,
 }
 
@@ -507,7 +507,8 @@ pub struct Released {
     pub message: u64,
     /// Whose mailboxes it goes to.
     pub to: Vec<String>,
-    /// The entry that registered its sender.
+    /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
+    #[serde(with = "crate::wire_integer::sender")]
     pub from: u64,
     /// How long it waits.
     pub expires: Moment,
