@@ -108,6 +108,9 @@ pub enum Effect {
         positions: Vec<u64>,
         /// Why.
         why: Why,
+        /// Open tasks whose delegation was among them, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tasks: Vec<u64>,
     },
     /// A message that had reached nobody was sent again.
     Resent(Resent),
@@ -119,6 +122,9 @@ pub enum Effect {
         up_to: u64,
         /// Who did it.
         by: String,
+        /// Open tasks whose delegation was among them, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tasks: Vec<u64>,
     },
     /// The record goes on from a copy.
     Restored(Restored),
