@@ -2,6 +2,7 @@
 //! that make it so.
 
 mod acknowledge;
+mod answer;
 mod call;
 mod dead_letters;
 mod erase;
@@ -25,6 +26,7 @@ use crate::state::{State, remembered_as};
 use crate::who::Who;
 use legation_protocol::{Message, Rejection};
 
+pub use answer::{AnswerDetails, AnswerFinding, AnswerHold, AnswerReason};
 pub use call::{Answer, Call};
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use input::{Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
@@ -116,9 +118,11 @@ pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) 
     let now = now.max(state.now);
     let due = state.mailboxes.filter(|mailbox| mailbox.earliest().is_some_and(|first| first <= now));
     let died = due.filter_map(|(agent, mailbox)| {
-        let positions: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
+        let expired: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
+        let tasks = cap::undelivered_tasks(state, agent, expired.iter().copied());
+        let positions: Vec<_> = expired.iter().map(|item| item.position).collect();
         let why = crate::dead::Why::Expired;
-        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why })
+        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why, tasks })
     });
     let died = (state.next..).zip(died).map(|(position, effect)| Entry { position, at: now, effect, body: None });
     let died: Vec<_> = died.collect();
@@ -205,7 +209,7 @@ impl Desk<'_> {
 
     fn accepted(&self, id: String, new: bool, effect: Effect, body: Option<Box<[u8]>>) -> Decision {
         let entry = self.entry(effect, body);
-        let verdict = Verdict::Accepted { position: entry.position, id, new };
+        let verdict = Verdict::Accepted { position: entry.position, id, new, details: None };
         Decision { verdict, entries: vec![entry] }
     }
 
@@ -218,6 +222,6 @@ impl Desk<'_> {
         let position = self.state.next;
         let entries = (position..).zip(effects);
         let entries = entries.map(|(position, effect)| Entry { position, at: self.now, effect, body: None });
-        Decision { verdict: Verdict::Accepted { position, id, new: false }, entries: entries.collect() }
+        Decision { verdict: Verdict::Accepted { position, id, new: false, details: None }, entries: entries.collect() }
     }
 }
