@@ -106,7 +106,7 @@ impl Desk<'_> {
             keys: Keys::default(),
         });
         let details = match &effect {
-            Effect::Accepted(accepted) => AnswerDetails::of(state, state.next, accepted),
+            Effect::Accepted(accepted) => AnswerDetails::of(state, state.next, accepted, received),
             _ => None,
         };
         let mut decision = self.accepted(id, true, effect, None);
