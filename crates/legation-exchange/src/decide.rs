@@ -18,7 +18,7 @@ mod remove;
 mod rotate;
 mod upkeep;
 
-use crate::effect::{Effect, Entry, Refused};
+use crate::effect::{Effect, Entry, Refused, TallyBatch};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::{self, Ruling, acl, cap, vcp, vlp};
@@ -63,7 +63,9 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Call { call, who } => desk.call(*call, &who),
         Input::Answer(answer) => desk.answer(*answer),
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
-        Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
+        Input::Tally(TallyBatch { refusals, batch, since }) => {
+            Ok(desk.noted(Effect::Tallied { refusals, batch, since }))
+        }
     };
     decided.unwrap_or_else(|why| desk.refused(asked, why))
 }

@@ -39,10 +39,16 @@ pub enum Effect {
     Accepted(Accepted),
     /// Something was refused.
     Refused(Refused),
-    /// What strangers were refused within a minute, counted.
+    /// What was refused within a minute and counted: to strangers, and to principals beyond what has entries of its own.
     Tallied {
-        /// How often, by code and source.
+        /// How often, by code and source or principal.
         refusals: Vec<Tally>,
+        /// The name of the counts, by which they are known to be on the record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        batch: Option<String>,
+        /// When counting began.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Moment>,
     },
     /// An agent was registered or changed.
     Registered {
@@ -460,17 +466,31 @@ impl Refused {
     }
 }
 
-/// What strangers from one place were refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Rejections that were counted together, as they go into the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TallyBatch {
+    /// How often, by code and source or principal.
+    pub refusals: Vec<Tally>,
+    /// The name of the counts.
+    pub batch: Option<String>,
+    /// When counting began.
+    pub since: Option<Moment>,
+}
+
+/// How often one code was given to strangers at one source, or to one principal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Why.
     pub code: String,
-    /// Where they came from.
+    /// Where they came from; `known` of a principal, `others` of more than can be told apart.
     pub source: String,
     /// How often.
     pub count: u64,
     /// SHA-256 of the last of what was asked, if it was read.
     pub digest: Option<String>,
+    /// The principal, as in the entry of a single rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// Messages that were acknowledged.

@@ -168,7 +168,7 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     request.extensions_mut().insert(guest.clone());
     let named = matches!(Header::of(request.headers(), &HOST), Header::Once(host) if !is_own_name(host));
     let mut response = next.run(request).instrument(span.clone()).await;
-    shared.note_answer(&guest, looked, &mut response);
+    shared.note_answer(&guest, looked, &mut response).await;
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them, unless they say otherwise.
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

@@ -2,7 +2,7 @@
 
 use super::answer::AnswerDetails;
 use super::{Answer, Call, Erasure, Misunderstood, Restore};
-use crate::effect::{Accepted, Entry, Refused, Tally};
+use crate::effect::{Accepted, Entry, Refused, TallyBatch};
 use crate::erased::Span;
 use crate::extensions;
 use crate::key::{KeyEvent, NewKey};
@@ -206,8 +206,8 @@ pub enum Input {
     Answer(Box<Answer>),
     /// To note that somebody known was refused something.
     Refusal(Refused),
-    /// To note what strangers were refused.
-    Tally(Vec<Tally>),
+    /// To note what was refused and counted.
+    Tally(TallyBatch),
 }
 
 /// What the rules leave to people, or to agents beside messages.
