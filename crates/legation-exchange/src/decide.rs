@@ -10,6 +10,7 @@ mod input;
 mod keys;
 mod message;
 mod misunderstood;
+mod names;
 mod order;
 mod people;
 mod push;
@@ -32,6 +33,7 @@ pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use input::{Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
 pub use keys::key_statement;
 pub use misunderstood::Misunderstood;
+pub(crate) use names::alike;
 pub use upkeep::Restore;
 
 /// Decides what comes of an input. `earlier` are the messages at the positions that

@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::by_name::ByName;
+use crate::names::NameIndex;
 use crate::push::Push;
 use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
@@ -41,11 +42,13 @@ pub struct Registry {
     pushed: BTreeSet<String>,
     /// Who belongs to a group.
     groups: ByName<BTreeSet<String>>,
+    /// The names of those groups.
+    group_names: NameIndex,
     /// Who runs as a copy of an agent.
     copies: ByName<BTreeSet<String>>,
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
-    /// Names that were an agent's once, and what they look like.
+    /// Names that an agent, a group or a person had once, by confusable skeleton.
     gone: BTreeMap<String, String>,
 }
 
@@ -58,6 +61,39 @@ impl Registry {
     /// The agent that goes by this name.
     pub fn resolve(&self, name: &str) -> Option<&Agent> {
         self.agents.get(name).or_else(|| self.agents.get(self.names.get(name)?))
+    }
+
+    /// The agent that a manifest or a constraint means by a name: the one with this id, or with this alias if references
+    /// mean it.
+    pub fn referent(&self, name: &str) -> Option<&Agent> {
+        self.resolve(name).filter(|agent| self.is_referable(agent, name))
+    }
+
+    /// The names by which manifests and constraints mean an agent.
+    pub(crate) fn referable_names<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r str> {
+        agent.names().filter(|name| self.is_referable(agent, name))
+    }
+
+    /// Whether a reference to this name of an agent means it. A name means an id first, then a group, then an alias; and
+    /// no alias that the agent gave itself where references do not mean it.
+    fn is_referable(&self, agent: &Agent, name: &str) -> bool {
+        name == agent.id
+            || !(agent.is_own_alias(name) || self.groups.contains_key(name) || self.agents.contains_key(name))
+    }
+
+    /// The agent with a name that is, or looks like, this one, and that name.
+    pub(crate) fn resembling(&self, name: &str) -> Option<(&str, &str)> {
+        self.looks.get(&look(name)).map(|(owner, taken)| (owner.as_str(), taken.as_str()))
+    }
+
+    /// A group with members whose name is, or looks like, this one.
+    pub(crate) fn group_resembling(&self, name: &str) -> Option<&str> {
+        self.group_names.resembling(name)
+    }
+
+    /// The names of groups with members.
+    pub(crate) fn group_names(&self) -> &NameIndex {
+        &self.group_names
     }
 
     /// The agent that this entry registered.
@@ -144,17 +180,17 @@ impl Registry {
         self.groups.get(group).into_iter().flatten().filter_map(|id| self.agents.get(id))
     }
 
-    /// Whether a name is a group's, and no agent's.
+    /// Whether a name means a group: an id of that name comes first, an alias does not.
     pub fn is_group(&self, name: &str) -> bool {
-        self.groups.contains_key(name) && !self.names.contains_key(name)
+        self.groups.contains_key(name) && !self.agents.contains_key(name)
     }
 
-    /// Names that were an agent's once.
+    /// Names that an agent, a group or a person had once.
     pub fn gone(&self) -> impl Iterator<Item = &str> {
         self.gone.values().map(String::as_str)
     }
 
-    /// Whether a name is, or looks like, one that was an agent's once.
+    /// Whether a name is, or looks like, one that an agent, a group or a person had once.
     pub fn is_gone(&self, name: &str) -> bool {
         self.gone.contains_key(&look(name))
     }
@@ -167,8 +203,8 @@ impl Registry {
         })
     }
 
-    /// Whether an agent may be put into the registry as it is.
-    pub fn check(&self, agent: &Agent) -> Result<(), Rejection> {
+    /// Whether the names of an agent are well-formed and no other agent's.
+    pub(crate) fn check_names(&self, agent: &Agent) -> Result<(), Rejection> {
         let bad = |error: &dyn std::fmt::Display| Rejection::because(Code::BadAgentId, error.to_string());
         AgentId::named(&agent.id).map_err(|error| bad(&error))?;
         for name in agent.names() {
@@ -182,6 +218,11 @@ impl Registry {
                 return Err(Rejection::because(Code::ConfusableId, message));
             }
         }
+        Ok(())
+    }
+
+    /// Whether an agent may stand where it is to stand: below its parent, beside its base, and under its overseer.
+    pub(crate) fn check_place(&self, agent: &Agent) -> Result<(), Rejection> {
         self.check_base(agent)?;
         self.check_overseer(agent)?;
         let above = self.check_parent(agent)?;
@@ -266,17 +307,20 @@ impl Registry {
     pub(crate) fn put(&mut self, agent: Agent) {
         self.remove(&agent.id);
         for name in agent.names() {
+            let look = look(name);
             self.names.insert(name.to_owned(), agent.id.clone());
-            self.looks.insert(look(name), (agent.id.clone(), name.to_owned()));
+            self.gone.remove(&look);
+            self.looks.insert(look, (agent.id.clone(), name.to_owned()));
         }
         self.tokens.extend(agent.tokens.iter().map(|token| (token, agent.id.clone())));
-        for name in agent.names() {
-            self.gone.remove(&look(name));
-        }
         if agent.push.is_some() {
             self.pushed.insert(agent.id.clone());
         }
         for group in &agent.groups {
+            if !self.groups.contains_key(group) {
+                self.group_names.insert(group);
+                self.gone.remove(&look(group));
+            }
             self.groups.or_default(group).insert(agent.id.clone());
         }
         if let Some(base) = &agent.instance_of {
@@ -318,7 +362,14 @@ impl Registry {
         self.ids.remove(id);
         self.pushed.remove(id);
         self.since.remove(&agent.since);
-        agent.groups.iter().for_each(|group| take(&mut self.groups, group, id));
+        for group in &agent.groups {
+            take(&mut self.groups, group, id);
+            // A group that lost its last member keeps its name, for whatever refers to it.
+            if !self.groups.contains_key(group) {
+                self.group_names.remove(group);
+                self.put_gone(group.clone());
+            }
+        }
         agent.instance_of.iter().for_each(|base| take(&mut self.copies, base, id));
         for name in agent.names() {
             self.names.remove(name);

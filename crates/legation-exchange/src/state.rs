@@ -12,6 +12,7 @@ use crate::extensions::Subject;
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 use crate::moment::Moment;
+use crate::names::ReferenceIndex;
 use crate::person::People;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
@@ -129,6 +130,11 @@ impl State {
         &self.rules
     }
 
+    /// Every index of names that something refers to.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &ReferenceIndex> {
+        [self.rules.cap.references(), self.rules.vcp.constraints.references()].into_iter()
+    }
+
     /// When a deadline of the rules falls due next.
     pub fn next_deadline(&self) -> Option<Moment> {
         self.rules.earliest()
@@ -179,10 +185,11 @@ impl State {
         self.lately.note(entry.position, self.now);
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
-            Effect::Registered { agent, .. } => {
+            Effect::Registered { agent, by } => {
                 self.mailboxes.or_default(&agent.id);
-                self.registry.put((**agent).clone());
-                self.rules.cap.registered(&self.registry, agent);
+                let agent = self.with_own_aliases(agent, by);
+                self.registry.put(agent.clone());
+                self.rules.cap.registered(&self.registry, &agent);
             }
             Effect::Removed { agent, .. } => {
                 self.remove(agent, At { position: entry.position, at: entry.at });
@@ -197,6 +204,7 @@ impl State {
             Effect::Granted { person, .. } => self.people.put(person.clone()),
             Effect::Withdrawn { person, .. } => {
                 self.people.remove(person);
+                self.registry.put_gone(person.clone());
                 self.rules.extensions.forget(&Subject::person(person));
             }
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
@@ -335,6 +343,7 @@ impl State {
             let is_redacted = |entry| erased.redacted.binary_search_by_key(&entry, |one| one.position).is_ok();
             self.rules.redact(&is_redacted, &erased.unbinds);
             self.rules.extensions.erase(&erased.forgets, &is_redacted);
+            self.rules.identities.forget_names(&erased.forgets);
         }
         self.erasures.add(entry.position, &erased.positions, &erased.redacted);
     }

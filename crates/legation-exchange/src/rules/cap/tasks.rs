@@ -10,6 +10,7 @@ use super::task::Task;
 use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::names::ReferenceIndex;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub struct Kept {
     ended: BTreeSet<(u64, u64)>,
     ended_tasks: usize,
     rights: ByName<Rights>,
+    /// Names that manifests, and tasks under older manifests, refer to.
+    references: ReferenceIndex,
     /// Calls of tools.
     pub(crate) calls: Calls,
     /// Open tasks that lost a party.
@@ -162,11 +165,9 @@ impl Kept {
         }
     }
 
-    /// Whether a manifest, or a task that runs under an older one, has an overseer of this name.
-    pub(crate) fn awaits_overseer(&self, name: &str) -> bool {
-        let has = |rights: &Rights| rights.overseer.as_deref() == Some(name);
-        let narrowed = |number: &u64| self.tasks.get(number)?.narrowed.as_deref();
-        self.rights.any(has) || self.deadlines.iter().filter_map(|(_, number)| narrowed(number)).any(has)
+    /// Names that manifests, and tasks that run under older manifests, refer to.
+    pub(crate) fn references(&self) -> &ReferenceIndex {
+        &self.references
     }
 
     /// What the assignee of a task may do in it by its manifests, before any grant.
