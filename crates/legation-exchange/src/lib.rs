@@ -17,6 +17,7 @@ mod erased;
 mod extension;
 pub mod extensions;
 mod key;
+mod key_index;
 mod lately;
 mod mailbox;
 mod moment;
@@ -42,7 +43,7 @@ pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind, Urgency};
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Answer, Call, Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof,
+    Answer, Below, Call, Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof,
     Restore, SpareId, Verdict, Verified, decide, earlier_than, key_statement, needs_words, quoted_by, tick,
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
