@@ -33,6 +33,7 @@ pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Gone]) 
         checkpoint: Some(Hash::of(&[checkpoint.to_json().as_bytes()]).to_string()),
         restore,
         by: OPERATOR.to_owned(),
+        revoked_keys: Vec::new(),
     };
     let before = ledger.state().epochs().last();
     ledger.batch(vec![Input::Restore(Box::new(input))], now()).map_err(Error::Record)?;

@@ -17,6 +17,7 @@ use crate::person::People;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
 use crate::rules::hold::{self, Hold};
+use crate::rules::revocation::WithdrawalScope;
 use crate::rules::vlp::within;
 use crate::rules::{At, Change, Kept};
 use legation_protocol::Format;
@@ -196,10 +197,14 @@ impl State {
                 // Its identity tokens were revoked.
                 self.rules.revocations.revoked(At { position: entry.position, at: entry.at });
             }
-            Effect::Keyed { agent, keys, why, .. } => {
+            Effect::Keyed { agent, keys, why, scope, .. } => {
                 self.registry.change(agent, |agent| agent.put_keys(keys));
                 let at = At { position: entry.position, at: entry.at };
-                self.rules.revocations.keyed(at, agent, keys, why.as_deref());
+                self.rules.revocations.keyed(at, agent, keys, (why.as_deref(), *scope));
+                if *scope == Some(WithdrawalScope::Everywhere) {
+                    let withdrawn = keys.iter().filter(|key| key.state.is_withdrawn());
+                    withdrawn.for_each(|key| self.registry.end_claims(agent, &key.public));
+                }
             }
             Effect::Granted { person, .. } => self.people.put(person.clone()),
             Effect::Withdrawn { person, .. } => {
@@ -219,7 +224,10 @@ impl State {
                 self.purge(agent, *up_to, entry.at);
                 self.rules.cap.lose_delegations(tasks, Loss::Purged);
             }
-            Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
+            Effect::Restored(restored) => {
+                self.epochs.begin(entry.position, restored);
+                self.rules.revocations.relist(&restored.revoked_keys);
+            }
             Effect::Erased(erased) => self.erase(entry, erased),
             Effect::Cleared { up_to } => self.erasures.clear(*up_to),
             Effect::Dropped { before, kept } => {
@@ -244,6 +252,9 @@ impl State {
     }
 
     fn accept(&mut self, entry: &Entry, accepted: &Accepted) {
+        if let Some(key) = &accepted.proves {
+            self.registry.bind_key(&accepted.sender, key);
+        }
         // What the message changes comes first: an emergency freezes what its sender said, not itself.
         let position = entry.position;
         if accepted.ruled.held.is_empty() {

@@ -197,6 +197,8 @@ codes! {
     UrlForbidden = "url_forbidden",
     /// A key that cannot do, or become, what was asked.
     KeyState = "key_state",
+    /// A key that is bound to another agent.
+    KeyBound = "key_bound",
     /// An instance of what cannot have one.
     BadInstance = "bad_instance",
     /// The record has no room.

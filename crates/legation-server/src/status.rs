@@ -48,6 +48,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::MessageIdConflict
         | Code::AgentExists
         | Code::KeyState
+        | Code::KeyBound
         | Code::AmbiguousMessage
         | Code::Fenced
         | Code::AheadOfRecord

@@ -53,6 +53,7 @@ impl Desk<'_> {
             return Ok(copy);
         }
         let remembered = self.freshness(message)?;
+        let proves = self.first_proof(sender, proof)?;
         // A broadcast goes to everybody; reading it has found what is not for everybody.
         if let Some(found) = received.warnings().find(|found| found.code == Code::PersonalStateBroadcast) {
             return Err(Rejection::because(found.code, found.message.clone()).at("/payload/personal_state"));
@@ -103,6 +104,7 @@ impl Desk<'_> {
             emergency,
             is_alarm,
             ruled: Box::new(ruled),
+            proves,
             keys: Keys::default(),
         });
         let details = match &effect {
