@@ -90,6 +90,15 @@ impl Exchange {
         self.counting(&identified.token).is_some()
     }
 
+    /// Returns what is known of the token that somebody was identified by, if this names it: its hash, or the token.
+    pub fn presented_identity(&self, identified: &Identified, name: &str) -> Option<Issued> {
+        let by_hash = TokenHash::try_from(name.to_owned()).is_ok_and(|hash| hash == identified.token);
+        let state = self.state();
+        let time = now().max(state.now());
+        let issued = state.rules().identities.get(&identified.token).filter(|issued| time < issued.expires);
+        issued.filter(|_| by_hash || Token::hash_of(name) == identified.token).cloned()
+    }
+
     /// Every token that has not ended by itself, with what became of it: all for those who see everything, an
     /// agent's own for itself.
     pub fn identities(&self, who: &Who) -> Vec<(TokenHash, Issued)> {

@@ -234,7 +234,8 @@ fn a_socket_asks_the_same() {
 fn a_token_of_an_agent_opens_the_agents_state_to_the_agent_alone() {
     let house = House::open();
     let (ann, bob) = (house.admit("ann"), house.admit("bob"));
-    let (names, signal) = (&["VCP-X-Personal"], json!({"signals": [{"dimension": "body_signals", "category": "pain"}]}));
+    let (names, signal) =
+        (&["VCP-X-Personal"], json!({"signals": [{"dimension": "body_signals", "category": "pain"}]}));
     let own = house.ask("POST", "/v1/identities").by(&ann.token).json("{}").ok();
     assert_eq!(own["subject"], "agent:ann");
     let own = own["token"].as_str().unwrap();

@@ -7,6 +7,7 @@ use crate::moment::Moment;
 use crate::names::{Reference, ReferenceSource};
 use crate::registry::Registry;
 use crate::rules::At;
+use crate::rules::acl::Loss;
 use crate::rules::cap::change::{Escalation, Opened, User};
 use crate::rules::cap::rights::Rights;
 use crate::rules::cap::task::{Failure, Review, Stage, Task};
@@ -60,6 +61,7 @@ impl Kept {
             notice: number,
             handed: number,
             tries: 1,
+            taken_up: false,
             parts: BTreeSet::new(),
             open_parts: 0,
             reviews: BTreeMap::new(),
@@ -79,6 +81,7 @@ impl Kept {
         }
         if let Some(above) = opened.parent.and_then(|parent| self.tasks.get_mut(&parent)) {
             above.parts.insert(number);
+            above.taken_up |= above.assignee == *task.counts_for();
         }
         self.tasks.insert(number, task);
         self.reopen(number, opened.deadline);
@@ -120,7 +123,8 @@ impl Kept {
     /// The delegation does not go on.
     fn call_off(&mut self, at: At, number: u64) {
         self.stale.remove(&number);
-        if self.waiting.remove(&number) {
+        // One that reaches nobody fails instead, and its delegator is told.
+        if self.waiting.remove(&number) && !self.undelivered.contains_key(&number) {
             self.close(at, number);
         }
     }
@@ -141,6 +145,7 @@ impl Kept {
         }
         take(&mut self.handed, task.counts_for(), number);
         self.lost.remove(&number);
+        self.undelivered.remove(&number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
             above.open_parts = above.open_parts.saturating_sub(1);
@@ -160,9 +165,10 @@ impl Kept {
         }
     }
 
-    pub(in crate::rules::cap) fn note(&mut self, at: At, number: u64, user: Option<User>) {
+    pub(in crate::rules::cap) fn note(&mut self, at: At, number: u64, user: Option<User>, by_assignee: bool) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.note(at.position);
+        task.taken_up |= by_assignee;
         match user {
             Some(User::Asked) if task.is_open() => task.asked_user = Some(at.position),
             Some(User::Answered) => task.asked_user = None,
@@ -179,14 +185,24 @@ impl Kept {
         is_final: bool,
     ) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
-        let review = Review { digest: digest.to_owned(), overseer: overseer.map(str::to_owned), is_final };
+        let overseer_id = overseer.map(str::to_owned);
+        let review = Review { digest: digest.to_owned(), overseer: overseer_id, is_final, request: None };
         task.reviews.insert(message, review);
+        task.taken_up = true;
         self.reviews.insert(message, number);
         if let Some(tree) = self.trees.get_mut(&task.root) {
             tree.reviews.insert(message);
         }
         if let Some(overseer) = overseer {
             put(&mut self.overseen, overseer, message);
+        }
+    }
+
+    /// An overseer is asked for a decision by the message with this id.
+    pub(in crate::rules::cap) fn request(&mut self, message: u64, request: &str) {
+        let task = self.reviews.get(&message).and_then(|number| self.tasks.get_mut(number));
+        if let Some(review) = task.and_then(|task| task.reviews.get_mut(&message)) {
+            review.request = Some(request.to_owned());
         }
     }
 
@@ -269,7 +285,8 @@ impl Kept {
     pub(in crate::rules::cap) fn hand_again(&mut self, at: At, number: u64, deadline: Option<Moment>) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.tries = task.tries.saturating_add(1);
-        task.handed = at.position;
+        (task.handed, task.taken_up) = (at.position, false);
+        self.undelivered.remove(&number);
         let deadline = deadline.unwrap_or(task.deadline);
         if deadline != task.deadline {
             task.first_deadline.get_or_insert(task.deadline);
@@ -291,6 +308,19 @@ impl Kept {
     pub(in crate::rules::cap) fn escalate(&mut self, number: u64, to: &Escalation) {
         if let Some(task) = self.tasks.get_mut(&number) {
             task.escalated = Some(to.clone());
+        }
+    }
+
+    /// The delegations of these tasks reach nobody.
+    pub(crate) fn lose_delegations(&mut self, tasks: &[u64], loss: Loss) {
+        let is_open = |number: &&u64| self.tasks.get(number).is_some_and(Task::is_open);
+        self.undelivered.extend(tasks.iter().filter(is_open).map(|number| (*number, loss)));
+    }
+
+    /// An agent calls a tool in a task.
+    pub(crate) fn take_up(&mut self, task: Option<u64>, agent: &str) {
+        if let Some(task) = task.and_then(|number| self.tasks.get_mut(&number)) {
+            task.taken_up |= task.assignee == agent;
         }
     }
 
