@@ -23,11 +23,12 @@ use crate::tools::Tools;
 use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{
-    Agent, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
+    Agent, Collision, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
 };
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
@@ -360,6 +361,11 @@ impl Exchange {
             self.ask_unheard(Input::Confirm(hash));
         }
         Ok(who)
+    }
+
+    /// Names in the record that collide: it was written before all names were one namespace.
+    pub fn name_collisions(&self) -> BTreeSet<Collision> {
+        self.state().name_collisions()
     }
 
     /// Everybody who has a token, by name.

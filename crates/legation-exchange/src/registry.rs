@@ -91,6 +91,11 @@ impl Registry {
         self.looks.get(&look(name)).map(|(owner, taken)| (owner.as_str(), taken.as_str()))
     }
 
+    /// Every name of an agent, with its skeleton and the agent that has it.
+    pub(crate) fn skeletons(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        self.looks.iter().map(|(skeleton, (owner, name))| (skeleton.as_str(), name.as_str(), owner.as_str()))
+    }
+
     /// A group with members whose name is, or looks like, this one.
     pub(crate) fn group_resembling(&self, name: &str) -> Option<&str> {
         self.group_names.resembling(name)

@@ -38,6 +38,17 @@ pub(super) fn shapes() -> Vec<Shape> {
         ("Rekeyed", object("An agent whose keys changed.", [must("agent", of("Agent")), position()])),
         ("Role", one_of("What a person may do.", &["operator", "reviewer", "auditor", "orchestrator"])),
         ("Person", object("A person.", [must("name", text("Their name.")), must("role", of("Role"))])),
+        ("NameCollision", name_collision()),
+        (
+            "NameCollisions",
+            object(
+                "Names that collide.",
+                [
+                    must("collisions", list("The first thousand.", &of("NameCollision"))),
+                    must("total", number("All of them.")),
+                ],
+            ),
+        ),
         ("People", object("People.", [must("people", list("The people.", &of("Person")))])),
         ("Grant", closed("What a person is to be.", [must("role", of("Role"))])),
         ("Granted", object("A person.", [must("person", of("Person")), must("token", text("Their new token."))])),
@@ -243,6 +254,21 @@ fn session() -> Value {
             must("name", text("Their name.")),
             must("role", of("Role")),
             may("csrf", text("What to send as `Legation-CSRF`, where a cookie proved them.")),
+        ],
+    )
+}
+
+fn name_collision() -> Value {
+    let kinds = ["agent_id", "alias", "group", "person", "external_subject", "reference"];
+    object(
+        "Two names that are, or look, the same.",
+        [
+            must("kind", one_of("The kind of the first name.", &kinds)),
+            must("name", text("The first name.")),
+            may("agent", text("The agent that has it, for ids and aliases.")),
+            must("other_kind", one_of("The kind of the other name.", &kinds)),
+            must("other", text("The other name.")),
+            must("remedy", text("A way to end the collision.")),
         ],
     )
 }
