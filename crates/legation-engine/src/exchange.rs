@@ -93,6 +93,9 @@ pub enum Error {
         /// The last.
         last: u64,
     },
+    /// A list of what was revoked that another exchange signed.
+    #[error("the list of what was revoked is not signed by this exchange's key, or is of another realm")]
+    OtherList,
     /// Something was erased between the beginning of a copy and the moment its files were opened.
     #[error("entry {position} erased what the copy was to hold: begin the copy again")]
     Overtaken {

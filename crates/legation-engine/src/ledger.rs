@@ -9,8 +9,8 @@ use crate::look::look;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::rules::vcp::{Order, reach};
 use legation_exchange::{
-    Decision, Directive, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than, needs_words,
-    quoted_by, tick,
+    Decision, Directive, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than,
+    needs_words, quoted_by, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};

@@ -2,6 +2,7 @@
 
 mod mail;
 
+use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
@@ -20,7 +21,8 @@ use crate::rules::hold::{self, Hold};
 use crate::rules::revocation::WithdrawalScope;
 use crate::rules::vlp::within;
 use crate::rules::{At, Change, Kept};
-use legation_protocol::Format;
+use legation_protocol::sign::PublicKey;
+use legation_protocol::{Code, Format, Rejection};
 use std::borrow::Cow;
 
 /// The state of an exchange after some number of entries.
@@ -134,6 +136,20 @@ impl State {
     /// Every index of names that something refers to.
     pub(crate) fn references(&self) -> impl Iterator<Item = &ReferenceIndex> {
         [self.rules.cap.references(), self.rules.vcp.constraints.references()].into_iter()
+    }
+
+    /// Checks that nothing is known against a key of an agent: that it was never withdrawn, from whomever, and that it
+    /// stands with no other agent unless this one has proven it.
+    pub fn check_standing_key(&self, agent: &str, key: &PublicKey) -> Result<(), Rejection> {
+        let owner = self.registry.key_owner(key);
+        self.rules.revocations.check_key(agent, key, owner == Some(agent))?;
+        let counts = |other: &Agent| other.id != agent && other.key(key).is_some_and(|own| own.state.may_count());
+        if owner.is_some_and(|owner| owner != agent) || (owner.is_none() && self.registry.key_holders(key).any(counts))
+        {
+            let message = "this key stands with another agent too, and this one has not proven that it holds it";
+            return Err(Rejection::because(Code::KeyBound, message));
+        }
+        Ok(())
     }
 
     /// When a deadline of the rules falls due next.
