@@ -12,6 +12,7 @@ mod misunderstood;
 mod order;
 mod people;
 mod push;
+mod quota;
 mod register;
 mod remove;
 mod rotate;

@@ -6,6 +6,8 @@ use super::revocation::{check_reason, shortened};
 use super::vcp::may_act;
 use super::{At, Change as Ruled, Ruling};
 use crate::moment::Moment;
+use crate::policy::Policy;
+use crate::quota::{Resource, UsageChanges, check_known_family, same_family};
 use crate::state::State;
 use crate::token::TokenHash;
 use crate::who::Who;
@@ -50,6 +52,11 @@ pub struct Revoked {
 }
 
 impl Issued {
+    /// The agent that asked for it, unless an operator did.
+    fn issuer(&self) -> Option<&str> {
+        self.by.strip_prefix("agent ")
+    }
+
     /// Whether it counts at a time.
     pub fn counts(&self, now: Moment) -> bool {
         now < self.expires && self.revoked.is_none()
@@ -59,7 +66,7 @@ impl Issued {
 /// Every token that has not ended by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Identities(BTreeMap<TokenHash, Issued>);
+pub struct Identities(BTreeMap<TokenHash, Issued>, #[serde(skip)] UsageChanges);
 
 /// What is asked of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,13 +146,35 @@ impl Identities {
         self.0.values().filter(|issued| issued.subject == subject).count()
     }
 
+    /// The agents that asked for tokens, once for each.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = &str> {
+        self.0.values().filter_map(Issued::issuer)
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.1
+    }
+
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
+        let Identities(all, usage) = self;
         // What has ended by itself needs nobody's word any more.
-        self.0.retain(|_, issued| at.at < issued.expires);
+        all.retain(|_, issued| {
+            let lasts = at.at < issued.expires;
+            if let Some(issuer) = issued.issuer().filter(|_| !lasts) {
+                usage.add(issuer, Resource::IdentityTokens, -1);
+            }
+            lasts
+        });
         match change {
             Change::Issued { token, subject, expires, by } => {
                 let (subject, by) = (subject.clone(), by.clone());
-                self.0.insert(*token, Issued { subject, at: at.at, expires: *expires, by, revoked: None });
+                let issued = Issued { subject, at: at.at, expires: *expires, by, revoked: None };
+                issued.issuer().into_iter().for_each(|issuer| usage.add(issuer, Resource::IdentityTokens, 1));
+                let before = all.insert(*token, issued);
+                if let Some(issuer) = before.as_ref().and_then(Issued::issuer) {
+                    usage.add(issuer, Resource::IdentityTokens, -1);
+                }
             }
             Change::Revoked { tokens, by, why } => {
                 let revoked =
@@ -172,15 +201,27 @@ impl Identities {
     }
 }
 
-pub(crate) fn order(state: &State, now: Moment, order: &Order, who: &Who) -> Result<Ruling, Rejection> {
+pub(crate) fn order(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    order: &Order,
+    who: &Who,
+) -> Result<Ruling, Rejection> {
     let change = match order {
-        Order::Issue { token, subject, expires } => issue(state, now, (*token, subject, *expires), who)?,
+        Order::Issue { token, subject, expires } => issue(state, policy, now, (*token, subject, *expires), who)?,
         Order::Revoke { which, why } => revoke(state, now, which, why.as_deref(), who)?,
     };
     Ok(Ruling { changes: vec![Ruled::Identity(change)], ..Ruling::default() })
 }
 
-fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who) -> Result<Change, Rejection> {
+fn issue(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    wish: (TokenHash, &str, Moment),
+    who: &Who,
+) -> Result<Change, Rejection> {
     let (token, subject, expires) = wish;
     is_for(who, subject)?;
     if let Who::Agent(agent) = who {
@@ -200,7 +241,24 @@ fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who)
             format!("{LIVE_TOKENS} tokens of this subject count already: revoke some, or wait until they end");
         return Err(Rejection::because(Code::RateLimited, message).at("/subject"));
     }
+    if let Who::Agent(agent) = who {
+        family_has_room(state, policy, now, agent)?;
+    }
     Ok(Change::Issued { token, subject: subject.to_owned(), expires, by: who.to_string() })
+}
+
+/// Checks the quota of an agent's family. Expired tokens are counted until the next change: only a family that seems
+/// to have reached its quota is counted token by token.
+fn family_has_room(state: &State, policy: &Policy, now: Moment, agent: &str) -> Result<(), Rejection> {
+    check_known_family(state, policy, agent, Resource::IdentityTokens).or_else(|rejection| {
+        if rejection.code() != Code::QuotaExceeded {
+            return Err(rejection);
+        }
+        let lasting = state.rules().identities.0.values().filter(|issued| now < issued.expires);
+        let own = lasting.filter_map(Issued::issuer).filter(|issuer| same_family(state, issuer, agent));
+        let most = policy.quotas.family.of(Resource::IdentityTokens);
+        if (own.count() as u64) < most { Ok(()) } else { Err(rejection) }
+    })
 }
 
 fn revoke(state: &State, now: Moment, which: &Which, why: Option<&str>, who: &Who) -> Result<Change, Rejection> {

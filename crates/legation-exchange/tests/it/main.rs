@@ -23,6 +23,8 @@ mod messages;
 mod open_alerts;
 mod people;
 mod pushed;
+mod quotas;
+mod quotas_model;
 mod reach;
 mod references;
 mod registration;

@@ -10,6 +10,7 @@ use super::task::Task;
 use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::quota::UsageChanges;
 use crate::registry::Registry;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -51,6 +52,9 @@ pub struct Kept {
     pub(super) stranded: BTreeSet<u64>,
     /// What waits in tasks that have ended.
     pub(super) stale: BTreeSet<u64>,
+    /// Changes of how many tasks are in `handed` that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 /// Somebody's part in the tasks with an id. No party's name has a line's end in it.
@@ -114,6 +118,16 @@ impl Kept {
     /// Open tasks somebody handed over.
     pub(super) fn handed(&self, who: &str) -> impl Iterator<Item = u64> {
         self.handed.get(who).into_iter().flatten().copied()
+    }
+
+    /// How many open tasks each has handed over.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.handed.iter().map(|(who, tasks)| (who, tasks.len()))
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
     }
 
     /// The task a message belongs to that waits for a word.

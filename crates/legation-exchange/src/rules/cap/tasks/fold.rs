@@ -4,6 +4,7 @@ use super::{Kept, seat};
 use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::quota::Resource;
 use crate::registry::Registry;
 use crate::rules::At;
 use crate::rules::cap::change::{Escalation, Opened, User};
@@ -94,6 +95,7 @@ impl Kept {
         if !task.waits {
             put(&mut self.held, &task.assignee, number);
         }
+        self.usage.add(task.counts_for(), Resource::Tasks, 1);
         put(&mut self.handed, task.counts_for(), number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
@@ -128,6 +130,7 @@ impl Kept {
         self.deadlines.remove(&(task.deadline, number));
         take(&mut self.held, &task.assignee, number);
         self.narrowed.remove(&number);
+        self.usage.add(task.counts_for(), Resource::Tasks, -1);
         take(&mut self.handed, task.counts_for(), number);
         self.lost.remove(&number);
         let (root, parent) = (task.root, task.parent);
