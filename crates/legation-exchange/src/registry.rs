@@ -2,9 +2,9 @@
 
 use crate::agent::Agent;
 use crate::by_name::ByName;
-use crate::names::NameIndex;
 use crate::key::KeyEvent;
 use crate::key_index::KeyIndex;
+use crate::names::NameIndex;
 use crate::push::Push;
 use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
