@@ -19,6 +19,7 @@ pub mod extensions;
 mod key;
 mod lately;
 mod mailbox;
+mod mailboxes;
 mod moment;
 mod opacity;
 mod person;

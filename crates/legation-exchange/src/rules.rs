@@ -354,6 +354,11 @@ pub fn is_alarm(message: &Message) -> bool {
     }
 }
 
+/// Returns whether a message passes every quota: an escalation, an acknowledgement of one, or a resume.
+pub fn passes_quotas(message: &Message) -> bool {
+    is_alarm(message) || vcp::is_free(message)
+}
+
 /// The first deadline that has passed, and what follows from it. Applying that takes the deadline away.
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Option<Ruling> {
     if state.rules.earliest().is_none_or(|first| first > now) {

@@ -2,7 +2,6 @@
 
 mod mail;
 
-use crate::by_name::ByName;
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
 use crate::effect::{Accepted, Effect, Entry};
@@ -11,6 +10,7 @@ use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::extensions::Subject;
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
+use crate::mailboxes::{FamilyKey, Mailboxes};
 use crate::moment::Moment;
 use crate::person::People;
 use crate::registry::Registry;
@@ -32,7 +32,7 @@ pub struct State {
     pub(crate) people: People,
     /// Only whoever decides needs to know what was taken before.
     pub(crate) dedup: Option<Dedup>,
-    pub(crate) mailboxes: ByName<Mailbox>,
+    pub(crate) mailboxes: Mailboxes,
     pub(crate) dead: DeadLetters,
     pub(crate) epochs: Epochs,
     pub(crate) erasures: Erasures,
@@ -97,6 +97,11 @@ impl State {
     /// What waits for an agent.
     pub fn mailbox(&self, agent: &str) -> Option<&Mailbox> {
         self.mailboxes.get(agent)
+    }
+
+    /// Returns how many items are unread in all mailboxes together.
+    pub fn unread(&self) -> u64 {
+        self.mailboxes.unread().total()
     }
 
     /// How much waits for whom.
@@ -164,12 +169,7 @@ impl State {
     /// Finds out anew when the next message falls due, in mailboxes that have none due any more. No answer
     /// changes by it.
     pub fn look_ahead(&mut self) {
-        let now = self.now;
-        self.mailboxes.for_each(|mailbox| {
-            if mailbox.earliest().is_some_and(|first| first <= now) {
-                mailbox.look_again();
-            }
-        });
+        self.mailboxes.look_ahead(self.now);
     }
 
     /// Folds one entry in. This is the only thing that changes the state.
@@ -180,8 +180,11 @@ impl State {
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, .. } => {
-                self.mailboxes.or_default(&agent.id);
+                self.mailboxes.open(&agent.id);
+                let moved = self.registry.agent(&agent.id).filter(|old| old.parent != agent.parent);
+                let left = moved.and_then(|old| FamilyKey::of(&self.registry, old.since));
                 self.registry.put((**agent).clone());
+                left.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
                 self.rules.cap.registered(&self.registry, agent);
             }
             Effect::Removed { agent, .. } => {
@@ -310,7 +313,7 @@ impl State {
     /// What is erased waits for nobody any more.
     fn erase(&mut self, entry: &Entry, erased: &Erased) {
         let is_erased = |message: u64| covers(&erased.positions, message);
-        self.mailboxes.for_each(|mailbox| mailbox.take_messages(&is_erased));
+        self.mailboxes.change_all(|_, mailbox, unread| mailbox.take_messages(&is_erased, unread));
         self.dead.take_messages(&is_erased);
         for said in self.rules.holds.take_messages(&is_erased) {
             self.rules.deferred.drop_one(said);
@@ -356,7 +359,9 @@ impl State {
         self.rules.translations.gone(agent);
         self.rules.extensions.forget(&Subject::agent(agent));
         self.rules.identities.removed(agent, at);
+        let family = self.registry.agent(agent).and_then(|agent| FamilyKey::of(&self.registry, agent.since));
         self.registry.remove_for_good(agent);
+        family.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
     }
 
     fn confirm(&mut self, agent: Option<&str>, person: Option<&str>) {

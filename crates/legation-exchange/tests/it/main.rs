@@ -38,4 +38,5 @@ mod tasks;
 mod tokens;
 mod translate;
 mod truth;
+mod unread;
 mod vlp;
