@@ -10,6 +10,7 @@ mod child;
 mod clock;
 mod crowd;
 mod disk;
+mod fairness;
 mod http;
 mod latency;
 mod letters;
@@ -55,11 +56,13 @@ pub enum Scenario {
     Alarms,
     /// Sending by a tool of MCP, against sending.
     Mcp,
+    /// Polite senders beside one that sends all it can.
+    Fairness,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 9] = [
+    pub const ALL: [Scenario; 10] = [
         Scenario::Accept,
         Scenario::Nats,
         Scenario::Latency,
@@ -69,6 +72,7 @@ impl Scenario {
         Scenario::Sockets,
         Scenario::Alarms,
         Scenario::Mcp,
+        Scenario::Fairness,
     ];
 }
 
@@ -118,6 +122,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Sockets => sockets::measure(plan, place, watch).await,
                 Scenario::Alarms => alarms::measure(plan, place, watch).await,
                 Scenario::Mcp => mcp::measure(plan, place, watch).await,
+                Scenario::Fairness => fairness::measure(plan, place, watch).await,
             }
         })?);
     }

@@ -142,6 +142,7 @@ impl Row {
             Scenario::Sockets => "sockets",
             Scenario::Alarms => "alarms",
             Scenario::Mcp => "mcp",
+            Scenario::Fairness => "fairness",
         };
         let against = self.against.as_ref();
         let bound = self.bound.as_ref();

@@ -2,7 +2,7 @@
 //! nobody waits for that; those to strangers are counted by code, source and minute, so that nobody
 //! makes the record grow by knocking.
 
-use crate::decider::{Job, instant};
+use crate::decider::Job;
 use crate::exchange::{Error, Exchange};
 use legation_exchange::{Input, Refused, Tally, Who};
 use legation_protocol::{Code, Rejection};
@@ -105,7 +105,7 @@ pub(crate) async fn keep(jobs: mpsc::WeakSender<Job>, tallies: Arc<Tallies>) {
         let counted = tallies.take();
         let nothing = counted.is_empty();
         let (answer, _) = oneshot::channel();
-        let job = Job { input: Input::Tally(counted), answer, since: instant() };
+        let job = Job::of_exchange(Input::Tally(counted), answer);
         if !nothing && jobs.send(job).await.is_err() {
             return;
         }

@@ -74,6 +74,7 @@ mod truth;
 mod view;
 mod visits;
 mod watched;
+mod work_slice;
 mod ws;
 
 pub use demo::Demo;

@@ -80,6 +80,8 @@ pub(crate) enum BenchCommand {
     Push,
     /// Emergencies and alarms nobody answers, beside 2,000 other messages a second
     Alarms,
+    /// Polite senders, one message at a time, beside a sender with thousands in flight
+    Fairness,
     /// All of these; the default
     All,
     /// The bare handler
