@@ -352,8 +352,8 @@ impl State {
             }
         }
         self.rules.deferred.forget(agent);
-        let below = self.registry.agents().filter(|below| below.parent.as_deref() == Some(agent));
-        self.rules.vcp.forget(agent, below.map(|below| below.id.as_str()), at);
+        let below = self.registry.below(agent).map(|below| below.id.as_str());
+        self.rules.vcp.forget(agent, below, at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
         self.rules.translations.gone(agent);
