@@ -187,9 +187,10 @@ impl State {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, by } => {
                 self.mailboxes.or_default(&agent.id);
-                let agent = self.with_own_aliases(agent, by);
-                self.registry.put(agent.clone());
-                self.rules.cap.registered(&self.registry, &agent);
+                let put = self.with_own_aliases(agent, by);
+                self.registry.put(put);
+                // Its aliases do not matter there.
+                self.rules.cap.registered(&self.registry, agent);
             }
             Effect::Removed { agent, .. } => {
                 self.remove(agent, At { position: entry.position, at: entry.at });
