@@ -210,10 +210,11 @@ impl State {
                 self.mailboxes.open(&agent.id);
                 let moved = self.registry.agent(&agent.id).filter(|old| old.parent != agent.parent);
                 let left = moved.and_then(|old| FamilyKey::of(&self.registry, old.since));
-                let agent = self.with_own_aliases(agent, by);
-                self.quotas.register(&mut self.registry, agent.clone());
+                let put = self.with_own_aliases(agent, by);
+                self.quotas.register(&mut self.registry, put);
                 left.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
-                self.rules.cap.registered(&self.registry, &agent);
+                // Its aliases do not matter there.
+                self.rules.cap.registered(&self.registry, agent);
             }
             Effect::Removed { agent, .. } => {
                 self.remove(agent, At { position: entry.position, at: entry.at });
