@@ -21,6 +21,7 @@ pub(super) use lay::{look, order};
 use super::At;
 use crate::agent::Agent;
 use crate::erased::Unbound;
+use crate::quota::{Resource, UsageChanges};
 use crate::registry::Registry;
 use crate::state::State;
 use crate::who::Who;
@@ -32,6 +33,9 @@ use std::collections::BTreeMap;
 #[serde(transparent)]
 pub struct Constraints {
     on: BTreeMap<String, Laid>,
+    /// Changes of their sizes that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 impl Constraints {
@@ -40,29 +44,57 @@ impl Constraints {
         self.on.get(agent)
     }
 
+    /// The size of what is attached to each agent.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.on.iter().map(|(agent, laid)| (agent.as_str(), laid.size()))
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
+    }
+
+    /// Notes how much the size of what is attached to an agent has changed.
+    fn note_size(&mut self, agent: &str, before: usize) {
+        let signed = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
+        let after = self.on.get(agent).map_or(0, Laid::size);
+        self.usage.add(agent, Resource::ConstraintBytes, signed(after) - signed(before));
+    }
+
     pub(super) fn lay(&mut self, at: At, laying: &Laying) {
         if let Some(change) = laying.change() {
-            self.on.entry(laying.agent.clone()).or_default().lay(at, &change);
+            let laid = self.on.entry(laying.agent.clone()).or_default();
+            let before = laid.size();
+            laid.lay(at, &change);
+            self.note_size(&laying.agent, before);
         }
     }
 
     pub(super) fn lift(&mut self, lifting: &Lifting) {
         let (Some(laid), Some(order)) = (self.on.get_mut(&lifting.agent), lifting.made.order()) else { return };
+        let before = laid.size();
         laid.lift(order, &lifting.types);
+        self.note_size(&lifting.agent, before);
     }
 
     /// What was said in these is erased, and no rule needs it.
     pub(in crate::rules) fn unbind(&mut self, Unbound { agent, kind }: &Unbound) {
         if let Some(laid) = self.on.get_mut(agent) {
+            let before = laid.size();
             laid.unbind(kind);
+            self.note_size(agent, before);
         }
     }
 
     /// An agent is gone. What was laid on it bound those below it too, and goes on doing so.
     pub(super) fn forget<'c>(&mut self, agent: &str, below: impl Iterator<Item = &'c str>) {
         let Some(laid) = self.on.remove(agent) else { return };
+        self.note_size(agent, laid.size());
         for child in below {
-            self.on.entry(child.to_owned()).or_default().take_over(&laid);
+            let own = self.on.entry(child.to_owned()).or_default();
+            let before = own.size();
+            own.take_over(&laid);
+            self.note_size(child, before);
         }
     }
 }
