@@ -102,9 +102,9 @@ impl Desk {
                 let family = self.shared.quota_family(&guest, &who);
                 self.sessions.has_room(owner, &family, &self.shared.settings().limits).await?;
                 opener = Some(family);
-                self.greet(&guest, &who, hello.as_deref())
+                self.greet(&guest, &who, hello.as_deref()).await
             }
-            None => self.greet_again(&guest, &who, owner, hello.as_deref()),
+            None => self.greet_again(&guest, &who, owner, hello.as_deref()).await,
         };
         self.must_hold(&greeting, &parts.headers).await?;
         let straight = straight.filter(|_| !greeting.is_refused() && Tool::Send.is_for(&who));

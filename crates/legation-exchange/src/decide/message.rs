@@ -1,7 +1,7 @@
 //! Whether a message is taken, and for whom. The order of the questions is the product: is it a copy,
 //! is it fresh, may its sender speak, whom does it reach.
 
-use super::{Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
+use super::{AnswerDetails, Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
 use crate::effect::{Accepted, Effect};
 use crate::key::Custody;
 use crate::moment::Moment;
@@ -54,6 +54,7 @@ impl Desk<'_> {
             return Ok(copy);
         }
         let remembered = self.freshness(message)?;
+        let proves = self.first_proof(sender, proof)?;
         // A broadcast goes to everybody; reading it has found what is not for everybody.
         if let Some(found) = received.warnings().find(|found| found.code == Code::PersonalStateBroadcast) {
             return Err(Rejection::because(found.code, found.message.clone()).at("/payload/personal_state"));
@@ -109,9 +110,15 @@ impl Desk<'_> {
             emergency,
             is_alarm,
             ruled: Box::new(ruled),
+            proves,
             keys: Keys::default(),
         });
+        let details = match &effect {
+            Effect::Accepted(accepted) => AnswerDetails::of(state, state.next, accepted, received),
+            _ => None,
+        };
         let mut decision = self.accepted(id, true, effect, None);
+        decision.verdict = decision.verdict.with_details(details);
         if is_held {
             decision.verdict = decision.verdict.held();
         }

@@ -42,7 +42,7 @@ pub(crate) async fn post(
         Err(refusal) if refusal.code() == Code::TooLarge => Bytes::from(vec![b' '; Limits::HANDSHAKE.bytes + 1]),
         read => read?,
     };
-    let agreed = shared.greet(&guest, &who, &bytes).and_then(|agreement| {
+    let agreed = shared.greet(&guest, &who, &bytes).await.and_then(|agreement| {
         let (settings, holder) = (shared.settings(), Holder::of(&guest, &headers));
         let holder = (holder, shared.quota_family(&guest, &who));
         let (life, sessions) = (settings.negotiation.session, &shared.handshakes.sessions);

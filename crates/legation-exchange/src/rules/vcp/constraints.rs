@@ -21,6 +21,7 @@ pub(super) use lay::{look, order};
 use super::At;
 use crate::agent::Agent;
 use crate::erased::Unbound;
+use crate::names::ReferenceIndex;
 use crate::quota::{Resource, UsageChanges};
 use crate::registry::Registry;
 use crate::state::State;
@@ -30,12 +31,29 @@ use std::collections::BTreeMap;
 
 /// Everything that is laid on agents, by the agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "BTreeMap<String, Laid>", into = "BTreeMap<String, Laid>")]
 pub struct Constraints {
     on: BTreeMap<String, Laid>,
+    /// Names in audiences. It follows from the rest.
+    references: ReferenceIndex,
     /// Changes of their sizes that were not counted yet.
-    #[serde(skip)]
     usage: UsageChanges,
+}
+
+impl From<BTreeMap<String, Laid>> for Constraints {
+    fn from(on: BTreeMap<String, Laid>) -> Self {
+        let mut references = ReferenceIndex::default();
+        for (agent, laid) in &on {
+            laid.audience_references(agent).for_each(|reference| references.insert(reference));
+        }
+        Constraints { on, references, usage: UsageChanges::default() }
+    }
+}
+
+impl From<Constraints> for BTreeMap<String, Laid> {
+    fn from(constraints: Constraints) -> Self {
+        constraints.on
+    }
 }
 
 impl Constraints {
@@ -54,49 +72,54 @@ impl Constraints {
         &mut self.usage
     }
 
-    /// Notes how much the size of what is attached to an agent has changed.
-    fn note_size(&mut self, agent: &str, before: usize) {
-        let signed = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
-        let after = self.on.get(agent).map_or(0, Laid::size);
-        self.usage.add(agent, Resource::ConstraintBytes, signed(after) - signed(before));
+    /// Names that audiences refer to.
+    pub(crate) fn references(&self) -> &ReferenceIndex {
+        &self.references
+    }
+
+    /// Changes what is laid on an agent, and with it the references and the size that is counted.
+    fn change(&mut self, agent: &str, change: impl FnOnce(&mut Laid)) {
+        let Some(laid) = self.on.get_mut(agent) else { return };
+        let before = laid.size();
+        laid.audience_references(agent).for_each(|reference| self.references.remove(&reference));
+        change(laid);
+        laid.audience_references(agent).for_each(|reference| self.references.insert(reference));
+        let growth = signed(laid.size()) - signed(before);
+        self.usage.add(agent, Resource::ConstraintBytes, growth);
     }
 
     pub(super) fn lay(&mut self, at: At, laying: &Laying) {
         if let Some(change) = laying.change() {
-            let laid = self.on.entry(laying.agent.clone()).or_default();
-            let before = laid.size();
-            laid.lay(at, &change);
-            self.note_size(&laying.agent, before);
+            self.on.entry(laying.agent.clone()).or_default();
+            self.change(&laying.agent, |laid| laid.lay(at, &change));
         }
     }
 
     pub(super) fn lift(&mut self, lifting: &Lifting) {
-        let (Some(laid), Some(order)) = (self.on.get_mut(&lifting.agent), lifting.made.order()) else { return };
-        let before = laid.size();
-        laid.lift(order, &lifting.types);
-        self.note_size(&lifting.agent, before);
+        if let Some(order) = lifting.made.order() {
+            self.change(&lifting.agent, |laid| laid.lift(order, &lifting.types));
+        }
     }
 
     /// What was said in these is erased, and no rule needs it.
     pub(in crate::rules) fn unbind(&mut self, Unbound { agent, kind }: &Unbound) {
-        if let Some(laid) = self.on.get_mut(agent) {
-            let before = laid.size();
-            laid.unbind(kind);
-            self.note_size(agent, before);
-        }
+        self.change(agent, |laid| laid.unbind(kind));
     }
 
     /// An agent is gone. What was laid on it bound those below it too, and goes on doing so.
     pub(super) fn forget<'c>(&mut self, agent: &str, below: impl Iterator<Item = &'c str>) {
         let Some(laid) = self.on.remove(agent) else { return };
-        self.note_size(agent, laid.size());
+        laid.audience_references(agent).for_each(|reference| self.references.remove(&reference));
+        self.usage.add(agent, Resource::ConstraintBytes, -signed(laid.size()));
         for child in below {
-            let own = self.on.entry(child.to_owned()).or_default();
-            let before = own.size();
-            own.take_over(&laid);
-            self.note_size(child, before);
+            self.on.entry(child.to_owned()).or_default();
+            self.change(child, |own| own.take_over(&laid));
         }
     }
+}
+
+fn signed(size: usize) -> i64 {
+    i64::try_from(size).unwrap_or(i64::MAX)
 }
 
 /// An agent, whoever it is a copy of, and everyone above them, and whoever those are copies of; the nearest first.
