@@ -62,11 +62,6 @@ impl Constraints {
         self.on.get(agent)
     }
 
-    /// Names that audiences refer to.
-    pub(crate) fn references(&self) -> &ReferenceIndex {
-        &self.references
-    }
-
     /// The size of what is attached to each agent.
     pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, usize)> {
         self.on.iter().map(|(agent, laid)| (agent.as_str(), laid.size()))
@@ -77,21 +72,20 @@ impl Constraints {
         &mut self.usage
     }
 
-    /// Notes how much the size of what is attached to an agent has changed.
-    fn note_size(&mut self, agent: &str, before: usize) {
-        let signed = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
-        let after = self.on.get(agent).map_or(0, Laid::size);
-        self.usage.add(agent, Resource::ConstraintBytes, signed(after) - signed(before));
+    /// Names that audiences refer to.
+    pub(crate) fn references(&self) -> &ReferenceIndex {
+        &self.references
     }
 
-    /// Changes what is attached to an agent, and with it the references and the size that is counted.
+    /// Changes what is laid on an agent, and with it the references and the size that is counted.
     fn change(&mut self, agent: &str, change: impl FnOnce(&mut Laid)) {
         let Some(laid) = self.on.get_mut(agent) else { return };
         let before = laid.size();
         laid.audience_references(agent).for_each(|reference| self.references.remove(&reference));
         change(laid);
         laid.audience_references(agent).for_each(|reference| self.references.insert(reference));
-        self.note_size(agent, before);
+        let growth = signed(laid.size()) - signed(before);
+        self.usage.add(agent, Resource::ConstraintBytes, growth);
     }
 
     pub(super) fn lay(&mut self, at: At, laying: &Laying) {
@@ -116,12 +110,16 @@ impl Constraints {
     pub(super) fn forget<'c>(&mut self, agent: &str, below: impl Iterator<Item = &'c str>) {
         let Some(laid) = self.on.remove(agent) else { return };
         laid.audience_references(agent).for_each(|reference| self.references.remove(&reference));
-        self.note_size(agent, laid.size());
+        self.usage.add(agent, Resource::ConstraintBytes, -signed(laid.size()));
         for child in below {
             self.on.entry(child.to_owned()).or_default();
             self.change(child, |own| own.take_over(&laid));
         }
     }
+}
+
+fn signed(size: usize) -> i64 {
+    i64::try_from(size).unwrap_or(i64::MAX)
 }
 
 /// An agent, whoever it is a copy of, and everyone above them, and whoever those are copies of; the nearest first.
