@@ -139,7 +139,7 @@ pub(crate) async fn delete(
     };
     match shared.apart(asked).await? {
         Verdict::Accepted { position, id, .. }
-        | Verdict::Held { position, id }
+        | Verdict::Held { position, id, .. }
         | Verdict::Duplicate { position, id } => Ok(Json(Removed { removed: id, position }).into_response()),
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }

@@ -23,7 +23,7 @@ impl Desk<'_> {
             Directive::Identity(order) => identity::order(state, now, order, who),
             Directive::Copy { size, keys } => return self.copied(*size, *keys, who),
         }?;
-        let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };
+        let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false, details: None };
         Ok(Decision { verdict, entries: self.follow(ruling, &who.to_string()) })
     }
 
@@ -38,7 +38,7 @@ impl Desk<'_> {
     fn follow_all(&self, rulings: Vec<Ruling>, who: &Who) -> Decided {
         let (by, mut entries) = (who.to_string(), Vec::new());
         rulings.into_iter().for_each(|ruling| self.follow_onto(ruling, &by, &mut entries));
-        let verdict = Verdict::Accepted { position: self.state.next, id: String::new(), new: false };
+        let verdict = Verdict::Accepted { position: self.state.next, id: String::new(), new: false, details: None };
         Ok(Decision { verdict, entries })
     }
 

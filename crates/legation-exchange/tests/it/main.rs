@@ -22,6 +22,7 @@ mod key_binding;
 mod keys;
 mod line;
 mod messages;
+mod names;
 mod open_alerts;
 mod people;
 mod pushed;

@@ -56,8 +56,9 @@ mod scanning;
 mod search;
 mod signin;
 mod stop_many;
-mod stream;
 #[cfg(unix)]
+mod strangers;
+mod stream;
 mod streams;
 mod tasks;
 mod tls;
