@@ -7,6 +7,7 @@ mod alerts;
 mod backup;
 mod body;
 mod caller;
+mod collisions;
 mod connection;
 mod console;
 mod constraints;
@@ -75,6 +76,7 @@ mod truth;
 mod view;
 mod visits;
 mod watched;
+mod work_slice;
 mod ws;
 
 pub use demo::Demo;

@@ -11,10 +11,10 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, console, constraints, conversations, dead_letters, demo, entries, erase, escalations,
-    evidence, extensions, feed, halts, health, identities, inbox, keys, leftover, mcp, memory, message, messages,
-    metrics, openapi, paced, page, people, record, reviews, revocations, search, signin, storage, stream, talks, tasks,
-    tools, truth, ws,
+    agents, alerts, backup, collisions, console, constraints, conversations, dead_letters, demo, entries, erase,
+    escalations, evidence, extensions, feed, halts, health, identities, inbox, keys, leftover, mcp, memory, message,
+    messages, metrics, openapi, paced, page, people, record, reviews, revocations, search, signin, storage, stream,
+    talks, tasks, tools, truth, ws,
 };
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -104,6 +104,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),
         Door::delete("/v1/tokens/{name}", people::delete),
+        Door::get("/v1/names/collisions", collisions::list),
         Door::get("/v1/identities", identities::list),
         Door::post("/v1/identities", identities::issue),
         Door::post("/v1/identities/revoke", identities::revoke),

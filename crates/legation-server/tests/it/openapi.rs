@@ -337,6 +337,7 @@ fn people_and_keys(talk: &Talk<'_>) {
 
 fn record(talk: &Talk<'_>) {
     talk.get("/v1/storage", &[], "");
+    talk.get("/v1/names/collisions", &[], "");
     talk.send("POST", "/v1/storage/rotate", &[], &Value::Null);
     talk.get("/v1/audit/entries", &[], "limit=1000&include=body");
     talk.get("/v1/alerts", &[], "after=0&wait=0");
