@@ -24,6 +24,7 @@ mod rounds;
 mod scale;
 mod socket;
 mod sockets;
+mod strangers;
 mod ws;
 
 pub use bare::bare;
@@ -54,6 +55,8 @@ pub enum Scenario {
     Sockets,
     /// Alarms beside other traffic: how soon they stop their senders, and when they are passed on.
     Alarms,
+    /// Operators and health checks beside thousands of slow unauthenticated requests.
+    Strangers,
     /// Sending by a tool of MCP, against sending.
     Mcp,
     /// Polite senders beside one that sends all it can.
@@ -62,7 +65,7 @@ pub enum Scenario {
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 10] = [
+    pub const ALL: [Scenario; 11] = [
         Scenario::Accept,
         Scenario::Nats,
         Scenario::Latency,
@@ -71,6 +74,7 @@ impl Scenario {
         Scenario::Ws,
         Scenario::Sockets,
         Scenario::Alarms,
+        Scenario::Strangers,
         Scenario::Mcp,
         Scenario::Fairness,
     ];
@@ -121,6 +125,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Ws => ws::measure(plan, place, watch).await,
                 Scenario::Sockets => sockets::measure(plan, place, watch).await,
                 Scenario::Alarms => alarms::measure(plan, place, watch).await,
+                Scenario::Strangers => strangers::measure(plan, place, watch).await,
                 Scenario::Mcp => mcp::measure(plan, place, watch).await,
                 Scenario::Fairness => fairness::measure(plan, place, watch).await,
             }

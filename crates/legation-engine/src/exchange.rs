@@ -15,7 +15,7 @@ use crate::look::{Look, look};
 use crate::outgoing::Outgoing;
 use crate::queue_lane::{LaneKeys, Placing};
 use crate::receipt::{Answered, Notary};
-use crate::refusals::{Source, Tallies};
+use crate::refusals::{Recording, Source, Tallies};
 use crate::retention::Shelf;
 use crate::revocations::Register;
 use crate::scanning::Scanning;
@@ -127,6 +127,8 @@ pub struct Pending {
 #[derive(Debug)]
 enum Stage {
     Answered(Verdict),
+    /// A rejection that is told once it is on the record.
+    Rejected(Box<Recording>, Verdict),
     Asked(oneshot::Receiver<Answer>, Arc<Notary>),
     /// Its place in the order is yet to come.
     Placed(oneshot::Receiver<Result<oneshot::Receiver<Answer>, Error>>, Arc<Notary>),
@@ -135,6 +137,11 @@ enum Stage {
 impl Pending {
     pub(crate) fn answered(verdict: Verdict) -> Pending {
         Pending { stage: Stage::Answered(verdict), counted: None }
+    }
+
+    /// A rejection that is told once it is on the record.
+    pub(crate) fn rejected(recording: Recording, verdict: Verdict) -> Pending {
+        Pending { stage: Stage::Rejected(Box::new(recording), verdict), counted: None }
     }
 
     /// Something that gets its place in the order later.
@@ -160,6 +167,10 @@ impl Pending {
         let Pending { stage, counted } = self;
         let (answered, notary) = match stage {
             Stage::Answered(verdict) => return Ok(Settled { verdict, source: None }),
+            Stage::Rejected(recording, verdict) => {
+                recording.recorded().await;
+                return Ok(Settled { verdict, source: None });
+            }
             Stage::Asked(answered, notary) => (answered, notary),
             Stage::Placed(place, notary) => (place.await.map_err(|_| Error::Closed)??, notary),
         };
@@ -311,6 +322,12 @@ impl Exchange {
         let (answer, answered) = oneshot::channel();
         self.jobs.send(Job { input, answer, since, lane, place }).await.map_err(|_| Error::Closed)?;
         Ok(answered)
+    }
+
+    /// Asks something, unless too much is asked already.
+    pub(crate) fn ask_if_room(&self, input: Input) -> Option<oneshot::Receiver<Answer>> {
+        let (answer, answered) = oneshot::channel();
+        self.jobs.try_send(Job::of_exchange(input, answer)).is_ok().then_some(answered)
     }
 
     /// Asks something whose answer nobody waits for, unless too much is asked already.

@@ -357,7 +357,7 @@ fn weight(input: &Input) -> usize {
             let unbinds: usize = erasure.unbinds.iter().map(|one| one.agent.len() + one.kind.len() * 2 + 32).sum();
             erasure.positions.len() * 48 + erasure.redacted.len() * 96 + erasure.forgets.len() * 320 + unbinds
         }
-        Input::Tally(refusals) => refusals.len() * 256,
+        Input::Tally(tallies) => tallies.refusals.len() * 256,
         Input::Call { call, .. } => call.arguments.len() * 2,
         Input::Answer(answer) => answer.body.as_ref().map_or(0, |body| body.len() * 2) + answer.scanned.len() * 8192,
         Input::Remove { .. }

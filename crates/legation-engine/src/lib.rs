@@ -29,6 +29,7 @@ mod exchange;
 mod explain;
 mod extensions;
 mod fair_queue;
+mod family;
 mod fate;
 mod features;
 mod feed;

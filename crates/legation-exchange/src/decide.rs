@@ -2,6 +2,7 @@
 //! that make it so.
 
 mod acknowledge;
+mod answer;
 mod call;
 mod dead_letters;
 mod erase;
@@ -9,6 +10,7 @@ mod input;
 mod keys;
 mod message;
 mod misunderstood;
+mod names;
 mod order;
 mod people;
 mod push;
@@ -17,7 +19,7 @@ mod remove;
 mod rotate;
 mod upkeep;
 
-use crate::effect::{Effect, Entry, Refused};
+use crate::effect::{Effect, Entry, Refused, TallyBatch};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::{self, Ruling, acl, cap, vcp, vlp};
@@ -25,11 +27,13 @@ use crate::state::{State, remembered_as};
 use crate::who::Who;
 use legation_protocol::{Message, Rejection};
 
+pub use answer::{AnswerDetails, AnswerFinding, AnswerHold, AnswerReason};
 pub use call::{Answer, Call};
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use input::{Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
 pub use keys::key_statement;
 pub use misunderstood::Misunderstood;
+pub(crate) use names::alike;
 pub use upkeep::Restore;
 
 /// Decides what comes of an input. `earlier` are the messages at the positions that
@@ -61,7 +65,9 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Call { call, who } => desk.call(*call, &who),
         Input::Answer(answer) => desk.answer(*answer),
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
-        Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
+        Input::Tally(TallyBatch { refusals, batch, since }) => {
+            Ok(desk.noted(Effect::Tallied { refusals, batch, since }))
+        }
     };
     decided.unwrap_or_else(|why| desk.refused(asked, why))
 }
@@ -116,9 +122,11 @@ pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) 
     let now = now.max(state.now);
     let due = state.mailboxes.expiring(now);
     let died = due.filter_map(|(agent, mailbox)| {
-        let positions: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
+        let expired: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
+        let tasks = cap::undelivered_tasks(state, agent, expired.iter().copied());
+        let positions: Vec<_> = expired.iter().map(|item| item.position).collect();
         let why = crate::dead::Why::Expired;
-        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why })
+        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why, tasks })
     });
     let died = (state.next..).zip(died).map(|(position, effect)| Entry { position, at: now, effect, body: None });
     let died: Vec<_> = died.collect();
@@ -205,7 +213,7 @@ impl Desk<'_> {
 
     fn accepted(&self, id: String, new: bool, effect: Effect, body: Option<Box<[u8]>>) -> Decision {
         let entry = self.entry(effect, body);
-        let verdict = Verdict::Accepted { position: entry.position, id, new };
+        let verdict = Verdict::Accepted { position: entry.position, id, new, details: None };
         Decision { verdict, entries: vec![entry] }
     }
 
@@ -218,6 +226,6 @@ impl Desk<'_> {
         let position = self.state.next;
         let entries = (position..).zip(effects);
         let entries = entries.map(|(position, effect)| Entry { position, at: self.now, effect, body: None });
-        Decision { verdict: Verdict::Accepted { position, id, new: false }, entries: entries.collect() }
+        Decision { verdict: Verdict::Accepted { position, id, new: false, details: None }, entries: entries.collect() }
     }
 }

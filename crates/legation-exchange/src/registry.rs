@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::by_name::ByName;
+use crate::names::NameIndex;
 use crate::push::Push;
 use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
@@ -11,6 +12,8 @@ use unicode_security::confusable_detection::skeleton;
 
 /// How many agents may stand above each other.
 const DEPTH: usize = 16;
+/// What is told where agents would stand deeper.
+const TOO_DEEP: &str = "agents stand at most 16 deep";
 /// How far up anybody looks.
 const FARTHEST: usize = 256;
 
@@ -41,11 +44,13 @@ pub struct Registry {
     groups: ByName<BTreeSet<String>>,
     /// The agents directly below each agent; those without a parent below nobody.
     below: BTreeMap<Option<String>, BTreeSet<String>>,
+    /// The names of those groups.
+    group_names: NameIndex,
     /// Who runs as a copy of an agent.
     copies: ByName<BTreeSet<String>>,
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
-    /// Names that were an agent's once, and what they look like.
+    /// Names that an agent, a group or a person had once, by confusable skeleton.
     gone: BTreeMap<String, String>,
 }
 
@@ -58,6 +63,39 @@ impl Registry {
     /// The agent that goes by this name.
     pub fn resolve(&self, name: &str) -> Option<&Agent> {
         self.agents.get(name).or_else(|| self.agents.get(self.names.get(name)?))
+    }
+
+    /// The agent that a manifest or a constraint means by a name: the one with this id, or with this alias if references
+    /// mean it.
+    pub fn referent(&self, name: &str) -> Option<&Agent> {
+        self.resolve(name).filter(|agent| self.is_referable(agent, name))
+    }
+
+    /// The names by which manifests and constraints mean an agent.
+    pub(crate) fn referable_names<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r str> {
+        agent.names().filter(|name| self.is_referable(agent, name))
+    }
+
+    /// Whether a reference to this name of an agent means it. A name means an id first, then a group, then an alias; and
+    /// no alias that the agent gave itself where references do not mean it.
+    fn is_referable(&self, agent: &Agent, name: &str) -> bool {
+        name == agent.id
+            || !(agent.is_own_alias(name) || self.groups.contains_key(name) || self.agents.contains_key(name))
+    }
+
+    /// The agent with a name that is, or looks like, this one, and that name.
+    pub(crate) fn resembling(&self, name: &str) -> Option<(&str, &str)> {
+        self.looks.get(&look(name)).map(|(owner, taken)| (owner.as_str(), taken.as_str()))
+    }
+
+    /// A group with members whose name is, or looks like, this one.
+    pub(crate) fn group_resembling(&self, name: &str) -> Option<&str> {
+        self.group_names.resembling(name)
+    }
+
+    /// The names of groups with members.
+    pub(crate) fn group_names(&self) -> &NameIndex {
+        &self.group_names
     }
 
     /// The agent that this entry registered.
@@ -144,17 +182,17 @@ impl Registry {
         self.groups.get(group).into_iter().flatten().filter_map(|id| self.agents.get(id))
     }
 
-    /// Whether a name is a group's, and no agent's.
+    /// Whether a name means a group: an id of that name comes first, an alias does not.
     pub fn is_group(&self, name: &str) -> bool {
-        self.groups.contains_key(name) && !self.names.contains_key(name)
+        self.groups.contains_key(name) && !self.agents.contains_key(name)
     }
 
-    /// Names that were an agent's once.
+    /// Names that an agent, a group or a person had once.
     pub fn gone(&self) -> impl Iterator<Item = &str> {
         self.gone.values().map(String::as_str)
     }
 
-    /// Whether a name is, or looks like, one that was an agent's once.
+    /// Whether a name is, or looks like, one that an agent, a group or a person had once.
     pub fn is_gone(&self, name: &str) -> bool {
         self.gone.contains_key(&look(name))
     }
@@ -178,8 +216,8 @@ impl Registry {
         below.filter_map(|id| self.agents.get(id))
     }
 
-    /// Whether an agent may be put into the registry as it is.
-    pub fn check(&self, agent: &Agent) -> Result<(), Rejection> {
+    /// Whether the names of an agent are well-formed and no other agent's.
+    pub(crate) fn check_names(&self, agent: &Agent) -> Result<(), Rejection> {
         let bad = |error: &dyn std::fmt::Display| Rejection::because(Code::BadAgentId, error.to_string());
         AgentId::named(&agent.id).map_err(|error| bad(&error))?;
         for name in agent.names() {
@@ -193,9 +231,15 @@ impl Registry {
                 return Err(Rejection::because(Code::ConfusableId, message));
             }
         }
+        Ok(())
+    }
+
+    /// Whether an agent may stand where it is to stand: below its parent, beside its base, and under its overseer.
+    pub(crate) fn check_place(&self, agent: &Agent) -> Result<(), Rejection> {
         self.check_base(agent)?;
         self.check_overseer(agent)?;
-        self.check_parent(agent)
+        let above = self.check_parent(agent)?;
+        self.check_below(agent, above)
     }
 
     /// Who reviews an agent's work: whom its own manifest names, or else that of the agent it is an instance of.
@@ -239,11 +283,12 @@ impl Registry {
         }
     }
 
-    fn check_parent(&self, agent: &Agent) -> Result<(), Rejection> {
+    /// Checks the agents above. Returns how many there are.
+    fn check_parent(&self, agent: &Agent) -> Result<usize, Rejection> {
         let refuse = |message: &str| Err(Rejection::because(Code::BadParent, message.to_owned()).at("/parent"));
         let mut above = self.parent(agent);
-        for _ in 0..DEPTH {
-            let Some(id) = above else { return Ok(()) };
+        for count in 0..DEPTH {
+            let Some(id) = above else { return Ok(count) };
             let Some(parent) = self.agents.get(id) else { return refuse("the parent is not registered") };
             // An instance without a parent stands where its base does.
             let is_copy = parent.parent.is_none() && parent.instance_of.as_ref() == Some(&agent.id);
@@ -252,23 +297,43 @@ impl Registry {
             }
             above = self.parent(parent);
         }
-        if above.is_none() { Ok(()) } else { refuse("agents stand at most 16 deep") }
+        if above.is_none() { Ok(DEPTH) } else { refuse(TOO_DEEP) }
+    }
+
+    /// Checks that the agents below one that gets another parent do not come to stand too deep.
+    fn check_below(&self, agent: &Agent, above: usize) -> Result<(), Rejection> {
+        let Some(before) = self.agent(&agent.id) else { return Ok(()) };
+        if self.parent(before) == self.parent(agent) || above + self.levels_below(&agent.id) <= DEPTH {
+            return Ok(());
+        }
+        Err(Rejection::because(Code::BadParent, format!("{TOO_DEEP}, those below this one included")).at("/parent"))
+    }
+
+    /// How many levels of agents stand below one. Those below its instances move with it.
+    fn levels_below(&self, id: &str) -> usize {
+        let stands_there =
+            |agent: &Agent| agent.id == id || (agent.parent.is_none() && agent.instance_of.as_deref() == Some(id));
+        let levels = self.agents().filter_map(|agent| self.above(agent).position(stands_there));
+        levels.map(|index| index + 1).max().unwrap_or(0)
     }
 
     pub(crate) fn put(&mut self, agent: Agent) {
         self.remove(&agent.id);
         for name in agent.names() {
+            let look = look(name);
             self.names.insert(name.to_owned(), agent.id.clone());
-            self.looks.insert(look(name), (agent.id.clone(), name.to_owned()));
+            self.gone.remove(&look);
+            self.looks.insert(look, (agent.id.clone(), name.to_owned()));
         }
         self.tokens.extend(agent.tokens.iter().map(|token| (token, agent.id.clone())));
-        for name in agent.names() {
-            self.gone.remove(&look(name));
-        }
         if agent.push.is_some() {
             self.pushed.insert(agent.id.clone());
         }
         for group in &agent.groups {
+            if !self.groups.contains_key(group) {
+                self.group_names.insert(group);
+                self.gone.remove(&look(group));
+            }
             self.groups.or_default(group).insert(agent.id.clone());
         }
         self.below.entry(agent.parent.clone()).or_default().insert(agent.id.clone());
@@ -318,7 +383,14 @@ impl Registry {
             }
         }
         self.since.remove(&agent.since);
-        agent.groups.iter().for_each(|group| take(&mut self.groups, group, id));
+        for group in &agent.groups {
+            take(&mut self.groups, group, id);
+            // A group that lost its last member keeps its name, for whatever refers to it.
+            if !self.groups.contains_key(group) {
+                self.group_names.remove(group);
+                self.put_gone(group.clone());
+            }
+        }
         agent.instance_of.iter().for_each(|base| take(&mut self.copies, base, id));
         for name in agent.names() {
             self.names.remove(name);

@@ -12,6 +12,7 @@ use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 use crate::mailboxes::{FamilyKey, Mailboxes};
 use crate::moment::Moment;
+use crate::names::ReferenceIndex;
 use crate::person::People;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
@@ -134,6 +135,11 @@ impl State {
         &self.rules
     }
 
+    /// Every index of names that something refers to.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &ReferenceIndex> {
+        [self.rules.cap.references(), self.rules.vcp.constraints.references()].into_iter()
+    }
+
     /// When a deadline of the rules falls due next.
     pub fn next_deadline(&self) -> Option<Moment> {
         self.rules.earliest()
@@ -179,13 +185,14 @@ impl State {
         self.lately.note(entry.position, self.now);
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
-            Effect::Registered { agent, .. } => {
+            Effect::Registered { agent, by } => {
                 self.mailboxes.open(&agent.id);
+                let agent = self.with_own_aliases(agent, by);
                 let moved = self.registry.agent(&agent.id).filter(|old| old.parent != agent.parent);
                 let left = moved.and_then(|old| FamilyKey::of(&self.registry, old.since));
-                self.registry.put((**agent).clone());
+                self.registry.put(agent.clone());
                 left.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
-                self.rules.cap.registered(&self.registry, agent);
+                self.rules.cap.registered(&self.registry, &agent);
             }
             Effect::Removed { agent, .. } => {
                 self.remove(agent, At { position: entry.position, at: entry.at });
@@ -200,14 +207,21 @@ impl State {
             Effect::Granted { person, .. } => self.people.put(person.clone()),
             Effect::Withdrawn { person, .. } => {
                 self.people.remove(person);
+                self.registry.put_gone(person.clone());
                 self.rules.extensions.forget(&Subject::person(person));
             }
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
             Effect::Acked(acked) => self.acknowledge(acked),
             Effect::Pushed(pushed) => self.pushed(pushed),
-            Effect::Died { agent, positions, why } => self.bury(agent, positions, *why, entry.at),
+            Effect::Died { agent, positions, why, tasks } => {
+                self.bury(agent, positions, *why, entry.at);
+                self.rules.cap.lose_delegations(tasks, Loss::Expired);
+            }
             Effect::Resent(resent) => self.resend(entry.position, resent),
-            Effect::Purged { agent, up_to, .. } => self.purge(agent, *up_to, entry.at),
+            Effect::Purged { agent, up_to, tasks, .. } => {
+                self.purge(agent, *up_to, entry.at);
+                self.rules.cap.lose_delegations(tasks, Loss::Purged);
+            }
             Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
             Effect::Erased(erased) => self.erase(entry, erased),
             Effect::Cleared { up_to } => self.erasures.clear(*up_to),
@@ -218,7 +232,10 @@ impl State {
                 self.release(At { position: entry.position, at: entry.at }, released);
             }
             Effect::Changed { changes, .. } => self.change(entry, changes),
-            Effect::Called(called) => self.rules.cap.calls.begin(entry.position, called),
+            Effect::Called(called) => {
+                self.rules.cap.calls.begin(entry.position, called);
+                self.rules.cap.take_up(called.task, &called.agent);
+            }
             Effect::Answered(answered) => {
                 // A name that was removed and registered again is another's.
                 let caller = self.registry.agent(&answered.agent).filter(|agent| agent.since < answered.call);
@@ -313,6 +330,8 @@ impl State {
     /// What is erased waits for nobody any more.
     fn erase(&mut self, entry: &Entry, erased: &Erased) {
         let is_erased = |message: u64| covers(&erased.positions, message);
+        // First: what ends a task by itself tells nobody.
+        self.rules.cap.lose_delegations(&erased.tasks, Loss::Erased);
         self.mailboxes.change_all(|_, mailbox, unread| mailbox.take_messages(&is_erased, unread));
         self.dead.take_messages(&is_erased);
         for said in self.rules.holds.take_messages(&is_erased) {
@@ -327,6 +346,7 @@ impl State {
             let is_redacted = |entry| erased.redacted.binary_search_by_key(&entry, |one| one.position).is_ok();
             self.rules.redact(&is_redacted, &erased.unbinds);
             self.rules.extensions.erase(&erased.forgets, &is_redacted);
+            self.rules.identities.forget_names(&erased.forgets);
         }
         self.erasures.add(entry.position, &erased.positions, &erased.redacted);
     }

@@ -91,6 +91,8 @@ codes! {
     OpaqueAgentId = "opaque_agent_id",
     /// Personal state sent to everybody.
     PersonalStateBroadcast = "personal_state_broadcast",
+    /// A model family or a purpose that the protocol's published schema does not allow.
+    ScopeForm = "scope_form",
     /// A performative the language does not have.
     UnknownPerformative = "unknown_performative",
     /// A reply that does not say what it replies to.

@@ -98,6 +98,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::BadLanguage
         | Code::BadOntology
         | Code::OntologyForm
+        | Code::ScopeForm
         | Code::BadEstimate
         | Code::BadTaskId
         | Code::UnknownAttachment

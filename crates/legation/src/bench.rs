@@ -25,6 +25,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         Some(BenchCommand::Push) => vec![Scenario::Push],
         Some(BenchCommand::Fairness) => vec![Scenario::Fairness],
         Some(BenchCommand::Alarms) => vec![Scenario::Alarms],
+        Some(BenchCommand::Strangers) => vec![Scenario::Strangers],
         Some(BenchCommand::All) | None => all(&plan),
     };
     if plan.nats_server.is_none() && scenarios.contains(&Scenario::Ws) {

@@ -20,6 +20,7 @@ mod identities;
 mod keys;
 mod line;
 mod messages;
+mod names;
 mod open_alerts;
 mod people;
 mod pushed;

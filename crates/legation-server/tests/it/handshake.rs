@@ -100,6 +100,24 @@ fn every_error_has_its_code_and_its_status() {
 }
 
 #[test]
+fn null_counts_as_absent_and_a_client_has_a_name_of_256_characters_at_most() {
+    let house = offering(Negotiation::default());
+    let ann = house.admit("ann");
+    let named = |name: Value| json!({"type": "vcp-hello", "version": "3.1", "client_id": name}).to_string();
+    for hello in [
+        json!({"type": "vcp-hello", "version": "3.1", "min_version": null, "extensions": null, "identity": null})
+            .to_string(),
+        named(Value::Null),
+        named(json!("\u{e9}".repeat(256))),
+    ] {
+        let ack = greet(&house, &ann.token, &hello).ok();
+        assert_eq!((&ack["version"], &ack["supported"]), (&json!("3.1"), &json!([])), "{hello}");
+    }
+    fails(&greet(&house, &ann.token, &named(json!("\u{e9}".repeat(257)))), 422, "HELLO_INVALID");
+    fails(&greet(&house, &ann.token, r#"{"type":"vcp-hello","version":null}"#), 422, "HELLO_INVALID");
+}
+
+#[test]
 fn a_hello_of_64_kib_and_one_byte_more() {
     let house = offering(Negotiation::default());
     let ann = house.admit("ann");

@@ -82,6 +82,8 @@ pub(crate) enum BenchCommand {
     Alarms,
     /// Polite senders, one message at a time, beside a sender with thousands in flight
     Fairness,
+    /// Operators and health checks beside 5,000 slow unauthenticated requests
+    Strangers,
     /// All of these; the default
     All,
     /// The bare handler
