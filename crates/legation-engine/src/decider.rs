@@ -356,7 +356,7 @@ impl Decider {
                     self.arrivals.tell_registered(agent);
                 }
                 Party::Stopped(agent) => self.arrivals.tell_stopped(agent),
-                Party::Person => self.arrivals.tell_all(),
+                Party::Person | Party::Everybody => self.arrivals.tell_all(),
             }
         }
     }
@@ -421,6 +421,7 @@ impl Asked {
             Input::Misunderstood(_) => Some(Format::Acl),
             Input::Register { .. }
             | Input::Remove { .. }
+            | Input::RemoveWith { .. }
             | Input::Key { .. }
             | Input::Grant { .. }
             | Input::Withdraw { .. }

@@ -99,6 +99,7 @@ impl Exchange {
             },
             Input::Register { who, .. }
             | Input::Remove { who, .. }
+            | Input::RemoveWith { who, .. }
             | Input::Key { who, .. }
             | Input::Grant { who, .. }
             | Input::Withdraw { who, .. }

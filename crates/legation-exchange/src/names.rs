@@ -29,7 +29,12 @@ impl NameIndex {
 
     /// A name that is, or looks like, this one: the very name where it is there.
     pub(crate) fn resembling(&self, name: &str) -> Option<&str> {
-        let alike = self.0.get(&look(name))?;
+        self.with_skeleton(&look(name), name)
+    }
+
+    /// The same where the skeleton is known.
+    pub(crate) fn with_skeleton(&self, skeleton: &str, name: &str) -> Option<&str> {
+        let alike = self.0.get(skeleton)?;
         alike.get(name).or_else(|| alike.first()).map(String::as_str)
     }
 
@@ -38,8 +43,9 @@ impl NameIndex {
         self.0.values().filter(|names| names.len() > 1)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.values().flatten().map(String::as_str)
+    /// Every name, with its skeleton.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().flat_map(|(skeleton, names)| names.iter().map(|name| (skeleton.as_str(), name.as_str())))
     }
 }
 
@@ -115,7 +121,12 @@ impl ReferenceIndex {
 
     /// References to this name, or to one that looks like it.
     pub(crate) fn resembling(&self, name: &str) -> impl Iterator<Item = &Reference> {
-        self.0.get(&look(name)).into_iter().flatten()
+        self.with_skeleton(&look(name))
+    }
+
+    /// References to names with this skeleton.
+    pub(crate) fn with_skeleton(&self, skeleton: &str) -> impl Iterator<Item = &Reference> + use<'_> {
+        self.0.get(skeleton).into_iter().flatten()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Collisions of names in a record that was written before all names were one namespace.
 
-use super::{NameIndex, Reference};
+use super::NameIndex;
 use crate::agent::Agent;
 use crate::state::State;
 use serde::Serialize;
@@ -56,75 +56,62 @@ pub struct Collision {
     pub remedy: String,
 }
 
+/// A name with its skeleton and kind, and the agent that has it.
+#[derive(Clone, Copy)]
+struct Named<'n> {
+    skeleton: &'n str,
+    name: &'n str,
+    kind: NameKind,
+    agent: Option<&'n Agent>,
+}
+
 impl State {
     /// Every collision of names that new decisions would refuse, in order.
     pub fn name_collisions(&self) -> BTreeSet<Collision> {
         let mut found = BTreeSet::new();
-        let all_of = |agent: &'_ Agent| agent.names().map(str::to_owned).collect::<BTreeSet<_>>();
-        for agent in self.registry.agents() {
-            for name in all_of(agent) {
-                self.add_collisions_of(agent, &name, &mut found);
+        let (groups, people, subjects) =
+            (self.registry.group_names(), self.people.names(), self.rules.identities.names());
+        for (skeleton, name, owner) in self.registry.skeletons() {
+            let Some(agent) = self.registry.agent(owner) else { continue };
+            let kind = if name == agent.id { NameKind::AgentId } else { NameKind::Alias };
+            let named = Named { skeleton, name, kind, agent: Some(agent) };
+            let others = [(NameKind::Group, groups), (NameKind::Person, people), (NameKind::ExternalSubject, subjects)];
+            found.extend(others.iter().filter_map(|other| named.collides_in(other)));
+            found.extend(self.missed_reference(named));
+        }
+        let indexes = [(NameKind::Group, groups), (NameKind::Person, people), (NameKind::ExternalSubject, subjects)];
+        for (number, (kind, index)) in indexes.iter().enumerate() {
+            for (skeleton, name) in index.iter() {
+                let named = Named { skeleton, name, kind: *kind, agent: None };
+                found.extend(indexes.iter().skip(number + 1).filter_map(|other| named.collides_in(other)));
             }
-        }
-        let groups = self.registry.group_names();
-        for name in groups.iter() {
-            let others = [(NameKind::Person, self.people.names()), (NameKind::ExternalSubject, self.subjects())];
-            add(&mut found, (NameKind::Group, name), None, &others);
-        }
-        for name in self.people.names().iter() {
-            add(&mut found, (NameKind::Person, name), None, &[(NameKind::ExternalSubject, self.subjects())]);
-        }
-        let indexes = [
-            (NameKind::Group, groups),
-            (NameKind::Person, self.people.names()),
-            (NameKind::ExternalSubject, self.subjects()),
-        ];
-        for (kind, index) in indexes {
             for names in index.alike() {
                 let pairs = names.iter().zip(names.iter().skip(1));
-                found.extend(pairs.map(|(one, other)| collision((kind, one), None, (kind, other))));
+                found.extend(pairs.map(|(one, other)| collision((*kind, one), None, (*kind, other))));
             }
         }
         found
     }
 
-    fn subjects(&self) -> &NameIndex {
-        self.rules.identities.names()
-    }
-
-    fn add_collisions_of(&self, agent: &Agent, name: &str, found: &mut BTreeSet<Collision>) {
-        let kind = if name == agent.id { NameKind::AgentId } else { NameKind::Alias };
-        let others = [
-            (NameKind::Group, self.registry.group_names()),
-            (NameKind::Person, self.people.names()),
-            (NameKind::ExternalSubject, self.subjects()),
-        ];
-        add(found, (kind, name), Some(agent), &others);
-        let is_anothers = |one: &&Reference| one.author.as_deref() != Some(agent.id.as_str());
-        let mut references = self.references().flat_map(|index| index.resembling(name)).filter(is_anothers);
-        // The very name means the agent, unless it is an alias that no reference means.
-        let is_missed = |one: &&Reference| one.name != name || agent.is_own_alias(name);
-        if let Some(one) =
-            references.find(is_missed).filter(|one| !agent.names().any(|own| own == one.name && own != name))
-        {
-            let mut collision = collision((kind, name), Some(agent), (NameKind::Reference, &one.name));
-            collision.remedy = format!("{} names it. {}", one.source, collision.remedy);
-            found.insert(collision);
-        }
+    /// A reference of another that looks like an agent's name and does not mean the agent.
+    fn missed_reference(&self, named: Named<'_>) -> Option<Collision> {
+        let agent = named.agent?;
+        let is_own = |name: &str| agent.names().any(|own| own == name);
+        let mut references = self.references().flat_map(|index| index.with_skeleton(named.skeleton));
+        let missed = references.find(|one| {
+            one.author.as_deref() != Some(agent.id.as_str()) && (agent.is_own_alias(&one.name) || !is_own(&one.name))
+        })?;
+        let mut collision = collision((named.kind, named.name), named.agent, (NameKind::Reference, &missed.name));
+        collision.remedy = format!("{} names it. {}", missed.source, collision.remedy);
+        Some(collision)
     }
 }
 
-/// Adds the names of other kinds that are, or look like, a name.
-fn add(
-    found: &mut BTreeSet<Collision>,
-    one: (NameKind, &str),
-    agent: Option<&Agent>,
-    others: &[(NameKind, &NameIndex)],
-) {
-    for (kind, index) in others {
-        if let Some(other) = index.resembling(one.1) {
-            found.insert(collision(one, agent, (*kind, other)));
-        }
+impl Named<'_> {
+    /// The collision with a name of another kind.
+    fn collides_in(&self, (kind, index): &(NameKind, &NameIndex)) -> Option<Collision> {
+        let other = index.with_skeleton(self.skeleton, self.name)?;
+        Some(collision((self.kind, self.name), self.agent, (*kind, other)))
     }
 }
 

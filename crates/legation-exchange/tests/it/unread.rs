@@ -139,16 +139,16 @@ fn apply(desk: &mut Desk, number: usize, step: &Step) {
     let placed = |parent: Option<usize>| Registration { parent: parent.map(name).into(), ..Registration::default() };
     match *step {
         Step::Register { id, parent: Some(parent), .. } => {
-            drop(desk.register(&name(id), placed(Some(parent)), agent(&name(parent))));
+            let _ = desk.register(&name(id), placed(Some(parent)), agent(&name(parent)));
         }
         Step::Register { id, source: Some(source), .. } => {
             let wanted = Registration { source: Some(format!("192.0.2.{source}")), ..Registration::default() };
-            drop(desk.register(&name(id), wanted, Who::Nobody));
+            let _ = desk.register(&name(id), wanted, Who::Nobody);
         }
         Step::Register { id, .. } => drop(desk.register(&name(id), Registration::default(), Who::operator())),
         Step::Move { id, parent } => {
             if desk.state.registry().agent(&name(id)).is_some() {
-                drop(desk.register(&name(id), placed(parent), Who::operator()));
+                let _ = desk.register(&name(id), placed(parent), Who::operator());
             }
         }
         Step::Remove(id) => drop(desk.ask(Input::Remove { id: name(id), who: Who::operator() })),

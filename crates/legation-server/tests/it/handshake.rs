@@ -237,7 +237,7 @@ fn an_agent_issues_for_itself_and_sees_its_own() {
     let issue =
         |party: &Party, body: Value| house.ask("POST", "/v1/identities").by(&party.token).json(body.to_string());
     let made = issue(&ann, json!({})).ok();
-    assert_eq!(made["subject"], "ann");
+    assert_eq!(made["subject"], "agent:ann");
     issue(&ann, json!({"subject": "bob"})).refused(403, "not_allowed");
     issue(&ann, json!({"seconds": 86_401})).refused(422, "out_of_range");
     issue(&ann, json!({"seconds": 0})).refused(422, "out_of_range");
@@ -282,7 +282,7 @@ fn every_identity_that_does_not_count_is_refused_alike() {
         ("another key", made("local", "local", never, &key)),
         ("truncated", good[..good.len() - 1].to_owned()),
         ("swapped subject", good.replace("user_42", "user_43")),
-        ("longer", good.replace(":user_42:", ":user_42:9")),
+        ("longer", good.replace("user_42:", "user_42:9")),
         ("revoked", revoked),
         ("12 hex digits", "vcp:i:local:user_42:4000000000:abc123def456".to_owned()),
         ("empty", String::new()),

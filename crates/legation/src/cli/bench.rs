@@ -80,10 +80,10 @@ pub(crate) enum BenchCommand {
     Push,
     /// Emergencies and alarms nobody answers, beside 2,000 other messages a second
     Alarms,
-    /// Polite senders, one message at a time, beside a sender with thousands in flight
-    Fairness,
     /// Operators and health checks beside 5,000 slow unauthenticated requests
     Strangers,
+    /// Polite senders, one message at a time, beside a sender with thousands in flight
+    Fairness,
     /// All of these; the default
     All,
     /// The bare handler

@@ -77,6 +77,10 @@ pub(crate) struct RestoreArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) erased: Option<PathBuf>,
 
+    /// What the lost record had revoked, as `legation revocations list --out` wrote it, with its `.sig`: it stays revoked
+    #[arg(long, value_name = "FILE")]
+    pub(crate) revoked: Option<PathBuf>,
+
     /// Print what was done as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -102,7 +106,7 @@ pub(crate) struct EraseArgs {
     pub(crate) messages: Vec<String>,
 
     /// All messages that this agent sent or that went to it, and what extensions keep of it; also person:NAME and
-    /// identity:SUBJECT
+    /// external:SUBJECT
     #[arg(long, value_name = "AGENT", conflicts_with = "list")]
     pub(crate) subject: Option<String>,
 
