@@ -2,6 +2,7 @@
 //! that make it so.
 
 mod acknowledge;
+mod answer;
 mod call;
 mod dead_letters;
 mod erase;
@@ -25,6 +26,7 @@ use crate::state::{State, remembered_as};
 use crate::who::Who;
 use legation_protocol::{Message, Rejection};
 
+pub use answer::{AnswerDetails, AnswerFinding, AnswerHold, AnswerReason};
 pub use call::{Answer, Call};
 pub use erase::{ERASED_AT_ONCE, Erasure};
 pub use input::{Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
@@ -205,7 +207,7 @@ impl Desk<'_> {
 
     fn accepted(&self, id: String, new: bool, effect: Effect, body: Option<Box<[u8]>>) -> Decision {
         let entry = self.entry(effect, body);
-        let verdict = Verdict::Accepted { position: entry.position, id, new };
+        let verdict = Verdict::Accepted { position: entry.position, id, new, details: None };
         Decision { verdict, entries: vec![entry] }
     }
 
@@ -218,6 +220,6 @@ impl Desk<'_> {
         let position = self.state.next;
         let entries = (position..).zip(effects);
         let entries = entries.map(|(position, effect)| Entry { position, at: self.now, effect, body: None });
-        Decision { verdict: Verdict::Accepted { position, id, new: false }, entries: entries.collect() }
+        Decision { verdict: Verdict::Accepted { position, id, new: false, details: None }, entries: entries.collect() }
     }
 }

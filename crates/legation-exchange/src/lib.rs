@@ -42,8 +42,9 @@ pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind, Urgency};
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Answer, Call, Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof,
-    Restore, SpareId, Verdict, Verified, decide, earlier_than, key_statement, needs_words, quoted_by, tick,
+    Answer, AnswerDetails, AnswerFinding, AnswerHold, AnswerReason, Call, Decision, Directive, ERASED_AT_ONCE, Earlier,
+    Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId, Verdict, Verified, decide, earlier_than,
+    key_statement, needs_words, quoted_by, tick,
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};

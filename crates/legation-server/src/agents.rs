@@ -125,7 +125,7 @@ pub(crate) async fn delete(
     let asked = async move { exchange.remove(&id, caller.0).await };
     match shared.apart(asked).await? {
         Verdict::Accepted { position, id, .. }
-        | Verdict::Held { position, id }
+        | Verdict::Held { position, id, .. }
         | Verdict::Duplicate { position, id } => Ok(Json(Removed { removed: id, position }).into_response()),
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }

@@ -46,13 +46,27 @@ fn proven(remote: &Remote, sent: &Sent) -> anyhow::Result<Outcome> {
 }
 
 fn taken(sent: &Sent) -> Value {
-    let Sent { status, message_id, position, receipt, .. } = sent;
+    let Sent { status, message_id, position, receipt, findings, hold, .. } = sent;
     let status = match status {
         Status::Duplicate => "duplicate",
         Status::Held => "held",
         _ => "accepted",
     };
-    json!({"status": status, "message_id": message_id, "position": position, "receipt": receipt})
+    let mut answer = json!({"status": status, "message_id": message_id, "position": position, "receipt": receipt});
+    if let Value::Object(members) = &mut answer {
+        if !findings.is_empty() {
+            let one = |found: &AnswerFinding| json!({"code": found.code, "message": found.message, "at": found.at});
+            members.insert("findings".to_owned(), findings.iter().map(one).collect());
+        }
+        if let Some(AnswerHold { reasons, review, decide_by, decided_by_roles }) = hold {
+            let one = |reason: &AnswerReason| json!({"code": reason.code, "message": reason.message});
+            members.insert("reasons".to_owned(), reasons.iter().map(one).collect());
+            members.insert("review".to_owned(), json!(review));
+            members.insert("decide_by".to_owned(), json!(decide_by));
+            members.insert("decided_by_roles".to_owned(), json!(decided_by_roles));
+        }
+    }
+    answer
 }
 
 fn said_no(remote: &Remote, why: &Refused) -> anyhow::Result<Outcome> {

@@ -19,7 +19,7 @@ impl Desk<'_> {
         let waits = mailbox.is_some_and(|mailbox| mailbox.has_any(up_to, &positions));
         if !waits && !self.state.was_shown(&agent, up_to, &positions) {
             let position = self.state.next.saturating_sub(1);
-            let verdict = Verdict::Accepted { position, id: agent, new: false };
+            let verdict = Verdict::Accepted { position, id: agent, new: false, details: None };
             return Ok(Decision { verdict, entries: Vec::new() });
         }
         let effect = Effect::Acked(Acked { agent: agent.clone(), up_to, positions });

@@ -1,5 +1,6 @@
 //! What is asked for, and what is answered.
 
+use super::answer::AnswerDetails;
 use super::{Answer, Call, Erasure, Misunderstood, Restore};
 use crate::effect::{Accepted, Entry, Refused, Tally};
 use crate::erased::Span;
@@ -284,6 +285,8 @@ pub enum Verdict {
         id: String,
         /// Whether it made something new.
         new: bool,
+        /// What a message's sender is told beyond that; none if there is nothing.
+        details: Option<Box<AnswerDetails>>,
     },
     /// On the record at this position, where it waits for somebody's word.
     Held {
@@ -291,6 +294,8 @@ pub enum Verdict {
         position: u64,
         /// The message's id.
         id: String,
+        /// Why, who decides, and by when.
+        details: Option<Box<AnswerDetails>>,
     },
     /// A copy of a message that was taken at this position.
     Duplicate {
@@ -304,10 +309,18 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The same with details for the sender of a message.
+    pub(super) fn with_details(mut self, new_details: Option<Box<AnswerDetails>>) -> Verdict {
+        if let Verdict::Accepted { details, .. } | Verdict::Held { details, .. } = &mut self {
+            *details = new_details;
+        }
+        self
+    }
+
     /// The same for what waits for somebody's word.
     pub(super) fn held(self) -> Verdict {
         match self {
-            Verdict::Accepted { position, id, .. } => Verdict::Held { position, id },
+            Verdict::Accepted { position, id, details, .. } => Verdict::Held { position, id, details },
             Verdict::Held { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_) => self,
         }
     }

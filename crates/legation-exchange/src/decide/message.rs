@@ -1,7 +1,7 @@
 //! Whether a message is taken, and for whom. The order of the questions is the product: is it a copy,
 //! is it fresh, may its sender speak, whom does it reach.
 
-use super::{Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
+use super::{AnswerDetails, Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
 use crate::effect::{Accepted, Effect};
 use crate::key::Custody;
 use crate::moment::Moment;
@@ -105,7 +105,12 @@ impl Desk<'_> {
             ruled: Box::new(ruled),
             keys: Keys::default(),
         });
+        let details = match &effect {
+            Effect::Accepted(accepted) => AnswerDetails::of(state, state.next, accepted),
+            _ => None,
+        };
         let mut decision = self.accepted(id, true, effect, None);
+        decision.verdict = decision.verdict.with_details(details);
         if is_held {
             decision.verdict = decision.verdict.held();
         }

@@ -23,7 +23,7 @@ impl Desk<'_> {
             Directive::Identity(order) => identity::order(state, now, order, who),
             Directive::Copy { size, keys } => return self.copied(*size, *keys, who),
         }?;
-        let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false };
+        let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false, details: None };
         Ok(Decision { verdict, entries: self.follow(ruling, &who.to_string()) })
     }
 

@@ -46,7 +46,7 @@ impl Desk<'_> {
         let agent = self.state.registry.holder(&token).filter(|agent| agent.tokens.next == Some(token));
         let person = self.state.people.holder(&token).filter(|person| person.tokens.next == Some(token));
         if agent.is_none() && person.is_none() {
-            let verdict = Verdict::Accepted { position: self.state.next, id: String::new(), new: false };
+            let verdict = Verdict::Accepted { position: self.state.next, id: String::new(), new: false, details: None };
             return Decision { verdict, entries: Vec::new() };
         }
         let (agent, person) = (agent.map(|agent| agent.id.clone()), person.map(|person| person.name.clone()));

@@ -39,6 +39,6 @@ impl Desk<'_> {
         let position = entries.iter().find(|entry| matches!(entry.effect, Effect::Removed { .. }));
         let position = position.map_or(self.state.next, |entry| entry.position);
         self.consequences(position, Vec::new(), heard, &mut entries);
-        Ok(Decision { verdict: Verdict::Accepted { position, id, new: false }, entries })
+        Ok(Decision { verdict: Verdict::Accepted { position, id, new: false, details: None }, entries })
     }
 }

@@ -51,8 +51,48 @@ fn taken() -> [Member; 2] {
     ]
 }
 
-fn placed() -> [Member; 2] {
-    [must("position", number("Where in the record it lies.")), may("receipt", of("Receipt"))]
+fn placed() -> [Member; 7] {
+    [
+        must("position", number("Where in the record it lies.")),
+        may(
+            "findings",
+            list("Findings of the rules and the scan, and changes the exchange made to its terms.", &answer_finding()),
+        ),
+        may("reasons", list("Reasons for the hold; only where the status is `held`.", &answer_reason())),
+        may(
+            "review",
+            text("The review's id, which is the position of the held entry; only where the status is `held`."),
+        ),
+        may(
+            "decide_by",
+            or_null(time("The time at which an undecided hold is rejected; only where the status is `held`.")),
+        ),
+        may("decided_by_roles", roles_that_decide()),
+        may("receipt", of("Receipt")),
+    ]
+}
+
+fn answer_finding() -> Value {
+    object(
+        "A finding about the message.",
+        [
+            must("code", text("The finding's code, for programs.")),
+            must("message", text("The finding in words.")),
+            must("at", or_null(text("JSON pointer to the member it is about."))),
+        ],
+    )
+}
+
+fn answer_reason() -> Value {
+    object(
+        "A reason for the hold.",
+        [must("code", text("The reason's code, for programs.")), must("message", text("The reason in words."))],
+    )
+}
+
+fn roles_that_decide() -> Value {
+    let role = json!({"type": "string", "enum": ["operator", "overseer", "parent", "reviewer"]});
+    list("Roles that can lift a reason; only where the status is `held`.", &role)
 }
 
 pub(super) fn facts() -> [Member; 12] {
