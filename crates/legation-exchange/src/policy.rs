@@ -36,6 +36,9 @@ pub struct Policy {
     pub agents_limit: usize,
     /// How long a person has to decide on what is held.
     pub review_time: Duration,
+    /// Whether recipients of a released message, and senders of a rejected one, are told the name of the person who
+    /// decided; otherwise the person's role.
+    pub show_reviewer_names: bool,
     /// How much of what VLP's truth rules find waits for a person.
     pub truth: Strictness,
     /// How much of what a scan of texts finds waits for a person.
@@ -93,6 +96,7 @@ impl Default for Policy {
             child_key_life: Duration::from_hours(720),
             agents_limit: 100_000,
             review_time: Duration::from_hours(24),
+            show_reviewer_names: true,
             truth: Strictness::Standard,
             scan_holds: Holding::default(),
             oversight: Oversight::default(),

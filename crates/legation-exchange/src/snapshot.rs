@@ -47,7 +47,7 @@ struct WireState {
     lately: Lately,
 }
 
-const FORM: u32 = 15;
+const FORM: u32 = 16;
 /// Bytes of one item.
 const ITEM: usize = 40;
 

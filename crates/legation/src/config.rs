@@ -210,6 +210,7 @@ impl ConfigFile {
                 sessions: self.limits.sessions_per_agent,
             },
             review_time: self.rules.review_time.0,
+            show_reviewer_names: self.reviews.show_names,
             talks: Times {
                 directory_after: self.conversations.directory_after.0,
                 idle: self.conversations.idle.0,

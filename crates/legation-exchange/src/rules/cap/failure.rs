@@ -24,7 +24,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     };
     let me = case.speaker.id();
     let fails = known.assignee == me && case.goes_to(&known.delegator) && known.is_open();
-    ruling.change(Change::Said { task, user: None }.into());
+    ruling.change(Change::Said { task, user: None, held: false }.into());
     ruling.change(Change::Erred { task, code: error_code.number(), by: me.to_owned(), fails, rejected: false }.into());
     Ok(())
 }
@@ -97,7 +97,7 @@ fn stale(state: &State, policy: &Policy, now: Moment, message: u64) -> Ruling {
     }
     if let Some((number, task)) = state.rules.cap.reviewed(message) {
         let text = format!("Your work in entry {message} does not go on: {} is {}.", task.id, task.state());
-        words::of_work(state, policy, (number, task), text, &mut ruling);
+        words::of_work(state, policy, (number, task), message, text, &mut ruling);
     }
     ruling.change(hold::Change::Refused { message, by, why }.into());
     translate::stays_over(state, message, &mut ruling);

@@ -56,7 +56,7 @@ fn note(case: &Case<'_>, task: Option<(u64, &Task)>, ruling: &mut Ruling) {
         (_, [to]) if to == "user" => Some(User::Asked),
         _ => None,
     };
-    ruling.change(Change::Said { task, user }.into());
+    ruling.change(Change::Said { task, user, held: false }.into());
 }
 
 /// A result: to whom the task was handed over by, and not past the overseer.

@@ -1,7 +1,7 @@
 //! Overseers who do not speak CAP: they ask about held work, and decide on it, in a dialect of their own.
 
 use super::SPEC;
-use super::verdict::{Held, apply, waiting};
+use super::verdict::{Held, apply, is_only_one, waiting};
 use crate::rules::cap::change::Change;
 use crate::rules::{Case, Ruling, translate};
 use legation_protocol::acl::{self, Content};
@@ -22,7 +22,7 @@ pub(in crate::rules) struct Inquiry<'c> {
 impl Inquiry<'_> {
     /// It is part of what is said in the task.
     pub(in crate::rules) fn noted(&self) -> crate::rules::Change {
-        Change::Said { task: self.number, user: None }.into()
+        Change::Said { task: self.number, user: None, held: false }.into()
     }
 }
 
@@ -92,6 +92,9 @@ pub(in crate::rules) fn decide_in_acl(
         (None, _) => refuse("no such work waits for your decision: changed work has another digest"),
         (Some(_), Some(_)) => refuse("several messages wait for your decision: name the digest of one"),
         (Some((held, _)), None) => {
+            if digest.is_none() {
+                is_only_one(&held, agent).map_err(|rejection| rejection.at("/payload/result_details"))?;
+            }
             apply(case, &held, decision, result.result_summary.clone(), ruling);
             Ok(true)
         }
