@@ -64,7 +64,7 @@ impl Lifter {
 }
 
 /// The name of a person as others are told it: the role alone, where names are not shown. Agents keep their names.
-pub(crate) fn reviewer_name<'b>(policy: &Policy, by: &'b str) -> &'b str {
+pub fn reviewer_name<'b>(policy: &Policy, by: &'b str) -> &'b str {
     let role = by.split_once(' ').map(|(role, _)| role).filter(|role| Role::named(role).is_some());
     match role {
         Some(role) if !policy.show_reviewer_names => role,

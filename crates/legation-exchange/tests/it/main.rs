@@ -16,6 +16,7 @@ mod fold;
 mod halts;
 mod halts_model;
 mod held;
+mod hidden;
 mod identities;
 mod keys;
 mod line;

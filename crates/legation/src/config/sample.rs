@@ -266,6 +266,7 @@ mod tests {
             "[mailbox]\n",
             "[dedup]\n",
             "[rules]\n",
+            "[reviews]\n",
             "[conversations]\n",
             "[acl]\n",
             "[scanning]\n",
