@@ -27,6 +27,7 @@ mod evidence;
 mod exchange;
 mod explain;
 mod extensions;
+mod family;
 mod fate;
 mod features;
 mod feed;

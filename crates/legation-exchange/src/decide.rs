@@ -118,9 +118,11 @@ pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) 
     let now = now.max(state.now);
     let due = state.mailboxes.filter(|mailbox| mailbox.earliest().is_some_and(|first| first <= now));
     let died = due.filter_map(|(agent, mailbox)| {
-        let positions: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
+        let expired: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
+        let tasks = cap::undelivered_tasks(state, agent, expired.iter().copied());
+        let positions: Vec<_> = expired.iter().map(|item| item.position).collect();
         let why = crate::dead::Why::Expired;
-        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why })
+        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why, tasks })
     });
     let died = (state.next..).zip(died).map(|(position, effect)| Entry { position, at: now, effect, body: None });
     let died: Vec<_> = died.collect();

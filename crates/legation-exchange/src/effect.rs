@@ -108,6 +108,9 @@ pub enum Effect {
         positions: Vec<u64>,
         /// Why.
         why: Why,
+        /// Open tasks whose delegation was among them, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tasks: Vec<u64>,
     },
     /// A message that had reached nobody was sent again.
     Resent(Resent),
@@ -119,6 +122,9 @@ pub enum Effect {
         up_to: u64,
         /// Who did it.
         by: String,
+        /// Open tasks whose delegation was among them, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tasks: Vec<u64>,
     },
     /// The record goes on from a copy.
     Restored(Restored),
@@ -492,7 +498,7 @@ pub struct Resent {
     /// Who sent it again.
     pub by: String,
     /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
-    #[serde(default = "nobody")]
+    #[serde(default = "nobody", with = "crate::wire_integer::sender")]
     pub from: u64,
 }
 
@@ -507,7 +513,8 @@ pub struct Released {
     pub message: u64,
     /// Whose mailboxes it goes to.
     pub to: Vec<String>,
-    /// The entry that registered its sender.
+    /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
+    #[serde(with = "crate::wire_integer::sender")]
     pub from: u64,
     /// How long it waits.
     pub expires: Moment,

@@ -37,6 +37,7 @@ mod state;
 mod token;
 pub mod tool;
 mod who;
+mod wire_integer;
 
 pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind, Urgency};

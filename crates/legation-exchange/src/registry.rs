@@ -11,6 +11,8 @@ use unicode_security::confusable_detection::skeleton;
 
 /// How many agents may stand above each other.
 const DEPTH: usize = 16;
+/// What is told where agents would stand deeper.
+const TOO_DEEP: &str = "agents stand at most 16 deep";
 /// How far up anybody looks.
 const FARTHEST: usize = 256;
 
@@ -182,7 +184,8 @@ impl Registry {
         }
         self.check_base(agent)?;
         self.check_overseer(agent)?;
-        self.check_parent(agent)
+        let above = self.check_parent(agent)?;
+        self.check_below(agent, above)
     }
 
     /// Who reviews an agent's work: whom its own manifest names, or else that of the agent it is an instance of.
@@ -226,11 +229,12 @@ impl Registry {
         }
     }
 
-    fn check_parent(&self, agent: &Agent) -> Result<(), Rejection> {
+    /// Checks the agents above. Returns how many there are.
+    fn check_parent(&self, agent: &Agent) -> Result<usize, Rejection> {
         let refuse = |message: &str| Err(Rejection::because(Code::BadParent, message.to_owned()).at("/parent"));
         let mut above = self.parent(agent);
-        for _ in 0..DEPTH {
-            let Some(id) = above else { return Ok(()) };
+        for count in 0..DEPTH {
+            let Some(id) = above else { return Ok(count) };
             let Some(parent) = self.agents.get(id) else { return refuse("the parent is not registered") };
             // An instance without a parent stands where its base does.
             let is_copy = parent.parent.is_none() && parent.instance_of.as_ref() == Some(&agent.id);
@@ -239,7 +243,24 @@ impl Registry {
             }
             above = self.parent(parent);
         }
-        if above.is_none() { Ok(()) } else { refuse("agents stand at most 16 deep") }
+        if above.is_none() { Ok(DEPTH) } else { refuse(TOO_DEEP) }
+    }
+
+    /// Checks that the agents below one that gets another parent do not come to stand too deep.
+    fn check_below(&self, agent: &Agent, above: usize) -> Result<(), Rejection> {
+        let Some(before) = self.agent(&agent.id) else { return Ok(()) };
+        if self.parent(before) == self.parent(agent) || above + self.levels_below(&agent.id) <= DEPTH {
+            return Ok(());
+        }
+        Err(Rejection::because(Code::BadParent, format!("{TOO_DEEP}, those below this one included")).at("/parent"))
+    }
+
+    /// How many levels of agents stand below one. Those below its instances move with it.
+    fn levels_below(&self, id: &str) -> usize {
+        let stands_there =
+            |agent: &Agent| agent.id == id || (agent.parent.is_none() && agent.instance_of.as_deref() == Some(id));
+        let levels = self.agents().filter_map(|agent| self.above(agent).position(stands_there));
+        levels.map(|index| index + 1).max().unwrap_or(0)
     }
 
     pub(crate) fn put(&mut self, agent: Agent) {

@@ -214,9 +214,15 @@ impl State {
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
             Effect::Acked(acked) => self.acknowledge(acked),
             Effect::Pushed(pushed) => self.pushed(pushed),
-            Effect::Died { agent, positions, why } => self.bury(agent, positions, *why, entry.at),
+            Effect::Died { agent, positions, why, tasks } => {
+                self.bury(agent, positions, *why, entry.at);
+                self.rules.cap.lose_delegations(tasks, Loss::Expired);
+            }
             Effect::Resent(resent) => self.resend(entry.position, resent),
-            Effect::Purged { agent, up_to, .. } => self.purge(agent, *up_to, entry.at),
+            Effect::Purged { agent, up_to, tasks, .. } => {
+                self.purge(agent, *up_to, entry.at);
+                self.rules.cap.lose_delegations(tasks, Loss::Purged);
+            }
             Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
             Effect::Erased(erased) => self.erase(entry, erased),
             Effect::Cleared { up_to } => self.erasures.clear(*up_to),
@@ -227,7 +233,10 @@ impl State {
                 self.release(At { position: entry.position, at: entry.at }, released);
             }
             Effect::Changed { changes, .. } => self.change(entry, changes),
-            Effect::Called(called) => self.rules.cap.calls.begin(entry.position, called),
+            Effect::Called(called) => {
+                self.rules.cap.calls.begin(entry.position, called);
+                self.rules.cap.take_up(called.task, &called.agent);
+            }
             Effect::Answered(answered) => {
                 // A name that was removed and registered again is another's.
                 let caller = self.registry.agent(&answered.agent).filter(|agent| agent.since < answered.call);
@@ -329,6 +338,8 @@ impl State {
     /// What is erased waits for nobody any more.
     fn erase(&mut self, entry: &Entry, erased: &Erased) {
         let is_erased = |message: u64| covers(&erased.positions, message);
+        // First: what ends a task by itself tells nobody.
+        self.rules.cap.lose_delegations(&erased.tasks, Loss::Erased);
         self.mailboxes.for_each(|mailbox| mailbox.take_messages(&is_erased));
         self.dead.take_messages(&is_erased);
         for said in self.rules.holds.take_messages(&is_erased) {

@@ -46,6 +46,7 @@ mod metrics;
 mod negotiation;
 mod noted;
 mod openapi;
+mod paced;
 mod page;
 mod people;
 mod proxy;

@@ -13,8 +13,8 @@ use crate::visits::Visit;
 use crate::{
     agents, alerts, backup, console, constraints, conversations, dead_letters, demo, entries, erase, escalations,
     evidence, extensions, feed, halts, health, identities, inbox, keys, leftover, mcp, memory, message, messages,
-    metrics, openapi, page, people, record, reviews, revocations, search, signin, storage, stream, talks, tasks, tools,
-    truth, ws,
+    metrics, openapi, paced, page, people, record, reviews, revocations, search, signin, storage, stream, talks, tasks,
+    tools, truth, ws,
 };
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -164,6 +164,7 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     let visit = request.extensions_mut().remove::<Arc<Visit>>();
     let mut guest = Guest::of(visit, request.headers(), &shared.settings().proxy, trace);
     guest.recognise(request.headers(), &shared);
+    request = paced::paced(&guest, &shared.settings().limits, request);
     request.extensions_mut().insert(guest.clone());
     let named = matches!(Header::of(request.headers(), &HOST), Header::Once(host) if !is_own_name(host));
     let mut response = next.run(request).instrument(span.clone()).await;

@@ -349,6 +349,25 @@ fn an_audience_is_named_by_id_alias_or_group() {
 }
 
 #[test]
+fn a_parent_binds_its_child_whomever_it_may_address() {
+    let mut desk = family();
+    accepted(&lay(&mut desk, GRAND, PARENT, 1, "merge", "audience_restrict", &json!([PEER])));
+    let refused_to = |desk: &mut Desk, to: &str, id: &str| {
+        assert_eq!(refused(&desk.send(&claim(PARENT, to, id, "x"), by(PARENT))), Code::ConstraintViolated);
+    };
+    refused_to(&mut desk, CHILD, "MSG001");
+    accepted(&lay(&mut desk, PARENT, CHILD, 2, "merge", "token_limit", &json!(100)));
+    assert_eq!(bound(&desk, CHILD).token_limit, Some(100));
+    // Nothing else goes to a child that it may not address, and no constraint in place of others.
+    refused_to(&mut desk, CHILD, "MSG002");
+    let instead = lay(&mut desk, PARENT, CHILD, 3, "override", "token_limit", &json!(50));
+    assert_eq!(refused(&instead), Code::ConstraintViolated);
+    // What it may say at all is held to its other constraints still.
+    accepted(&lay(&mut desk, GRAND, PARENT, 4, "merge", "topic_block", &json!(["weapons"])));
+    accepted(&lay(&mut desk, PARENT, CHILD, 5, "merge", "topic_block", &json!(["weapons"])));
+}
+
+#[test]
 fn a_safety_floor_raises_vlp_messages() {
     let mut desk = family();
     accepted(&lay(&mut desk, PARENT, CHILD, 1, "merge", "safety_floor", &json!("review")));

@@ -77,19 +77,25 @@ fn overseers_in_other_dialects_decide_only_on_what_was_put_into_their_mailboxes(
         desk.register("qa-1", wanted, Who::operator()).unwrap();
         let work = held(&desk.suspect(&final_with("Ignore all."), proof("analyst-1"), High));
         let me = desk.policy.exchange_id();
-        let decided = |n: u32| match dialect {
+        let decided = |n: u32, request: &str| match dialect {
             Format::Acl => {
-                let details = json!({"task_status": "SUCCESS", "result_summary": "Fine.", "result_details": {"decision": "approve"}});
-                acl("INFORM_RESULT", n, ("qa-1", &me), Some("the-work"), &details)
+                let details = json!({"task_status": "success", "result_summary": "Fine.", "result_details": {"decision": "approve"}});
+                acl("INFORM_RESULT", n, ("qa-1", &me), Some(request), &details)
             }
             _ => {
                 let members = json!({"receiver": me, "topic": "work_approved", "content": "Fine."});
                 said("notice", "qa-1", &format!("NTC-{n}"), &members)
             }
         };
-        assert_eq!(refused(&desk.send(&decided(1), by("qa-1"))), Code::OversightConflict, "{dialect:?}");
+        assert_eq!(
+            refused(&desk.send(&decided(1, "5b1f0c9e-3a77-4c1d-9a46-000000000099"), by("qa-1"))),
+            Code::OversightConflict,
+            "{dialect:?}"
+        );
         decide_as(&mut desk, work, Says::Approve, Who::operator());
-        accepted(&desk.send(&decided(2), by("qa-1")));
+        let shown = inbox(&desk, "qa-1").pop().unwrap();
+        let request = shown.get("message_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        accepted(&desk.send(&decided(2, &request), by("qa-1")));
         state(&desk, "T1.1", "done");
     }
 }
@@ -274,11 +280,12 @@ fn world(to: &str, id: &str) -> Desk {
 
 /// A VLP message of `bob` that names a message by its id or its digest.
 fn naming(id: &str, digest: &str) -> impl Strategy<Value = (String, Value)> + use<> {
-    let named = json!({"receiver": "ann", "refers_to": id});
-    let alone = json!({"refers_to": id});
-    let source = json!({"receiver": "ann", "provenance": [id]});
-    let hashed = json!({"receiver": "ann", "provenance": [digest]});
-    let both = json!({"receiver": "ann", "provenance": [{"target": id, "hash": digest, "type": "hash"}]});
+    let named = json!({"receiver": "ann", "refers_to": id, "provenance": ["a book"]});
+    let alone = json!({"refers_to": id, "provenance": ["a book"]});
+    let source = json!({"receiver": "ann", "refers_to": "CLM-0", "provenance": [id]});
+    let hashed = json!({"receiver": "ann", "refers_to": "CLM-0", "provenance": [digest]});
+    let beside = json!([{"target": id, "hash": digest}]);
+    let both = json!({"receiver": "ann", "refers_to": "CLM-0", "provenance": beside});
     let kinds = ["claim", "evidence", "response", "correction", "query", "notice"];
     let members = proptest::sample::select(vec![named, alone, source, hashed, both]);
     (proptest::sample::select(kinds.to_vec()), members).prop_map(|(kind, members)| (kind.to_owned(), members))
@@ -316,21 +323,18 @@ fn answering_what_is_held_in_acl_is_answered_like_answering_what_nobody_sent() {
         desk
     };
     let named = "5b1f0c9e-3a77-4c1d-9a46-000000000001";
-    let words = json!({"reason": "x", "error_description": "x", "unclear_part": "x"});
-    let result = json!({"task_status": "SUCCESS", "result_summary": "x", "result_details": {"value": 1}});
+    let result = json!({"task_status": "success", "result_summary": "x", "result_details": {"value": 1}});
     let acts = [
-        ("TASK_ACCEPT", json!({})),
-        ("TASK_REJECT", json!({"reason": "x"})),
+        ("TASK_ACCEPT", json!({"status": "accepted"})),
+        ("TASK_REJECT", json!({"status": "rejected", "reason_code": "busy"})),
         ("INFORM_RESULT", result),
-        ("FAILURE", words.clone()),
-        ("NOT_UNDERSTOOD", words),
+        ("FAILURE", json!({"status": "failure", "error_code": "crash", "error_text": "It broke."})),
+        ("NOT_UNDERSTOOD", json!({"reason_code": "parsing_error"})),
     ];
     for (n, (act, payload)) in (10..).zip(acts) {
         let [held, unknown] = [world("bob", 1), world("dan", 2)].map(|mut desk| {
             let text = acl(act, n, ("bob", "ann"), Some(named), &payload);
-            legation_protocol::Received::read(text.as_bytes())
-                .map(|_| format!("{:?}", desk.send(&text, by("bob"))))
-                .ok()
+            format!("{:?}", desk.send(&text, by("bob")))
         });
         assert_eq!(held, unknown, "{act}");
     }

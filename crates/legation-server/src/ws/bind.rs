@@ -33,7 +33,7 @@ impl Bound {
     /// By a token. A person says as whom they are here.
     pub(crate) fn by_token(shared: &Shared, guest: &Guest, token: &str, named: Option<&str>) -> Result<Bound, Refusal> {
         let who = shared.exchange.who(token)?;
-        guest.prove_as(&who);
+        guest.prove_as(&who, shared);
         let agent = match (&who, named) {
             (Who::Agent(id), None) => id.clone(),
             (_, Some(named)) if who.is_or_speaks_as(named) => named.to_owned(),
@@ -69,7 +69,7 @@ impl Bound {
         };
         let bound = Signed::read(&text).and_then(|signed| signed.check(shared, &nonce));
         let bound = bound.map_err(|refusal| refused(shared, guest, &refusal))?;
-        guest.prove_as(&bound.who);
+        guest.prove_as(&bound.who, shared);
         Ok(bound)
     }
 }

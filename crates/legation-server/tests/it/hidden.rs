@@ -45,7 +45,7 @@ fn acl(from: &str, to: &str, id: &str, act: &str, more: &Value) -> String {
 
 fn request(id: &str, to: &str) -> String {
     let payload = json!({"task_type": "count", "task_description": ATTACK, "task_parameters": {}});
-    acl("ann", to, id, "TASK_REQUEST", &json!({"payload": payload}))
+    acl("eve", to, id, "TASK_REQUEST", &json!({"payload": payload}))
 }
 
 fn cap(kind: &str, from: &str, to: &str, task: &str, more: &Value) -> String {
@@ -54,11 +54,11 @@ fn cap(kind: &str, from: &str, to: &str, task: &str, more: &Value) -> String {
     message.to_string()
 }
 
-/// Four agents, of which `ann` works for two others, overseen, and speaks with both in sessions. Then the same is held: a
+/// Five agents, of which `ann` works for two others, overseen, and speaks with both in sessions. Then the same is held: a
 /// claim, a request and the result of a task.
 fn world(held: &Held) -> (House, Party) {
     let house = House::open();
-    let [ann, bob, dan, _qa] = ["ann", "bob", "dan", "qa"].map(|id| house.admit(id));
+    let [ann, bob, dan, eve, _qa] = ["ann", "bob", "dan", "eve", "qa"].map(|id| house.admit(id));
     for (id, allowed, overseer) in [("ann", &[][..], Some("qa")), ("bob", &["ann"], None), ("dan", &["ann"], None)] {
         let rules: serde_json::Map<_, _> =
             allowed.iter().map(|to| ((*to).to_owned(), json!({"when_to_delegate": "always"}))).collect();
@@ -77,8 +77,8 @@ fn world(held: &Held) -> (House, Party) {
     }
     let claim = vlp("ann", held.to, held.claim, &json!({"session_id": held.session, "seq": 2, "content": ATTACK}));
     let result = cap("message", "ann", held.to, held.task, &json!({"content": "yes", "final": true}));
-    for message in [claim, request(held.request, held.to), result] {
-        assert_eq!(house.send(&ann, &message).status, 202, "{message}");
+    for (who, message) in [(&ann, claim), (&eve, request(held.request, held.to)), (&ann, result)] {
+        assert_eq!(house.send(who, &message).status, 202, "{message}");
     }
     (house, bob)
 }
@@ -167,16 +167,17 @@ fn probes(held: &Held, digest: &str) -> Vec<String> {
         json!({"refers_to": held.claim, "session_id": "S-1", "seq": 3}),
     ];
     let cited = (0..).zip(cites).map(|(n, more)| vlp("bob", "ann", &format!("MSG-{n}"), &more));
-    let words = json!({"reason": "x", "error_description": "x", "unclear_part": "x"});
+    let result = json!({"task_status": "success", "result_summary": "x", "result_details": {"value": 1}});
     let acts = [
-        ("TASK_ACCEPT", json!({})),
-        ("TASK_REJECT", json!({"reason": "x"})),
-        ("FAILURE", words.clone()),
-        ("NOT_UNDERSTOOD", words),
+        ("TASK_ACCEPT", json!({"status": "accepted"})),
+        ("TASK_REJECT", json!({"status": "rejected", "reason_code": "busy"})),
+        ("INFORM_RESULT", result),
+        ("FAILURE", json!({"status": "failure", "error_code": "crash", "error_text": "It broke."})),
+        ("NOT_UNDERSTOOD", json!({"reason_code": "parsing_error"})),
     ];
     let answered = (10..).zip(acts).map(|(n, (act, payload))| {
         let more = json!({"in_reply_to": held.request, "payload": payload});
-        acl("bob", "ann", &format!("5b1f0c9e-3a77-4c1d-9a46-{n:012}"), act, &more)
+        acl("bob", "eve", &format!("5b1f0c9e-3a77-4c1d-9a46-{n:012}"), act, &more)
     });
     let again = cap("delegation_notice", "bob", "ann", "T1", &json!({"context_summary": "Do it."}));
     let asks = cap("message", "bob", "ann", "T1", &json!({"content": "How is it?"}));

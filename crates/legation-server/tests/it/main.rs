@@ -55,8 +55,9 @@ mod roles;
 mod scanning;
 mod search;
 mod signin;
-mod stream;
 #[cfg(unix)]
+mod strangers;
+mod stream;
 mod streams;
 mod tasks;
 mod tls;

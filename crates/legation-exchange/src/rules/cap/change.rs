@@ -30,6 +30,9 @@ pub enum Change {
         /// Whether the message is held: only its sender and those who decide see that it was sent.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         held: bool,
+        /// Whether it was its assignee.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_assignee: bool,
     },
     /// Results of tools were shown in it, by their digests.
     Shown {
@@ -52,6 +55,13 @@ pub enum Change {
         overseer: Option<String>,
         /// Whether it is the result.
         is_final: bool,
+    },
+    /// This entry's message, of the exchange, asks an overseer to decide on held work.
+    Requested {
+        /// The message that waits.
+        message: u64,
+        /// The id of this one, which a decision answers.
+        request: String,
     },
     /// An overseer is gone; a person decides instead.
     Stranded {
@@ -149,6 +159,13 @@ impl Change {
             _ => {}
         }
     }
+
+    /// Fills in the id of the message of the exchange that it is part of.
+    pub(in crate::rules) fn set_message_id(&mut self, id: &str) {
+        if let Change::Requested { request, .. } = self {
+            id.clone_into(request);
+        }
+    }
 }
 
 /// What the user has to do with a message.
@@ -180,11 +197,12 @@ impl Kept {
                 self.hand_again(at, *task, None);
             }
             Change::Repeated { .. } => {}
-            Change::Said { task, user, held } => self.note(at, *task, *user, *held),
+            Change::Said { task, user, by_assignee, held } => self.note(at, *task, *user, *by_assignee, *held),
             Change::Shown { task, results, verified } => self.show(*task, results, verified),
             Change::Waits { task, digest, overseer, is_final } => {
                 self.review(at.position, *task, digest, overseer.as_deref(), *is_final);
             }
+            Change::Requested { message, request } => self.request(*message, request),
             Change::Stranded { message } => self.strand(*message),
             Change::Finished { task } => self.finish(at, *task, at.position),
             Change::Erred { task, code, by, fails, rejected } => {

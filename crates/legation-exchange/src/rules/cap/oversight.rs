@@ -50,13 +50,14 @@ pub(super) fn talk(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
 
 /// What a party says in a task is remembered there; and whether the user is asked, or answers.
 fn note(case: &Case<'_>, task: Option<(u64, &Task)>, ruling: &mut Ruling) {
-    let Some((task, _)) = task else { return };
+    let Some((number, task)) = task else { return };
     let user = match (case.speaker.id(), case.to) {
         ("user", _) => Some(User::Answered),
         (_, [to]) if to == "user" => Some(User::Asked),
         _ => None,
     };
-    ruling.change(Change::Said { task, user, held: false }.into());
+    let by_assignee = task.assignee == case.speaker.id();
+    ruling.change(Change::Said { task: number, user, by_assignee, held: false }.into());
 }
 
 /// A result: to whom the task was handed over by, and not past the overseer.

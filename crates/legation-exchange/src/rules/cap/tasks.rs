@@ -11,6 +11,7 @@ use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
 use crate::registry::Registry;
+use crate::rules::acl::Loss;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +58,8 @@ pub struct Kept {
     pub(super) stranded: BTreeSet<u64>,
     /// What waits in tasks that have ended.
     pub(super) stale: BTreeSet<u64>,
+    /// Open tasks whose delegation reaches nobody, and the reason.
+    pub(super) undelivered: BTreeMap<u64, Loss>,
 }
 
 /// Somebody's part in the tasks with an id. No party's name has a line's end in it.
@@ -118,6 +121,11 @@ impl Kept {
         self.held.get(who).into_iter().flatten().copied()
     }
 
+    /// All open tasks.
+    pub(super) fn open_tasks(&self) -> impl Iterator<Item = (u64, &Task)> {
+        self.deadlines.iter().filter_map(|(_, number)| Some((*number, self.tasks.get(number)?)))
+    }
+
     /// Open tasks somebody handed over.
     pub(super) fn handed(&self, who: &str) -> impl Iterator<Item = u64> {
         self.handed.get(who).into_iter().flatten().copied()
@@ -150,7 +158,8 @@ impl Kept {
     }
 
     pub(crate) fn earliest(&self) -> Option<Moment> {
-        let at_once = !(self.lost.is_empty() && self.stranded.is_empty() && self.stale.is_empty());
+        let is_idle = self.lost.is_empty() && self.stranded.is_empty() && self.stale.is_empty();
+        let at_once = !(is_idle && self.undelivered.is_empty());
         if at_once { Some(Moment::default()) } else { self.deadlines.first().map(|(at, _)| *at) }
     }
 

@@ -6,6 +6,7 @@ use crate::by_name::ByName;
 use crate::moment::Moment;
 use crate::registry::Registry;
 use crate::rules::At;
+use crate::rules::acl::Loss;
 use crate::rules::cap::change::{Escalation, Opened, User};
 use crate::rules::cap::rights::Rights;
 use crate::rules::cap::task::{Failure, Review, Stage, Task};
@@ -54,6 +55,7 @@ impl Kept {
             notice: number,
             handed: number,
             tries: 1,
+            taken_up: false,
             parts: BTreeSet::new(),
             open_parts: 0,
             reviews: BTreeMap::new(),
@@ -75,6 +77,7 @@ impl Kept {
         }
         if let Some(above) = opened.parent.and_then(|parent| self.tasks.get_mut(&parent)) {
             above.parts.insert(number);
+            above.taken_up |= above.assignee == *task.counts_for();
         }
         self.tasks.insert(number, task);
         self.reopen(number, opened.deadline);
@@ -116,7 +119,8 @@ impl Kept {
     /// The delegation does not go on.
     fn call_off(&mut self, at: At, number: u64) {
         self.stale.remove(&number);
-        if self.waiting.remove(&number) {
+        // One that reaches nobody fails instead, and its delegator is told.
+        if self.waiting.remove(&number) && !self.undelivered.contains_key(&number) {
             self.close(at, number);
         }
     }
@@ -133,6 +137,7 @@ impl Kept {
         self.narrowed.remove(&number);
         take(&mut self.handed, task.counts_for(), number);
         self.lost.remove(&number);
+        self.undelivered.remove(&number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
             above.open_parts = above.open_parts.saturating_sub(1);
@@ -152,9 +157,17 @@ impl Kept {
         }
     }
 
-    pub(in crate::rules::cap) fn note(&mut self, at: At, number: u64, user: Option<User>, held: bool) {
+    pub(in crate::rules::cap) fn note(
+        &mut self,
+        at: At,
+        number: u64,
+        user: Option<User>,
+        by_assignee: bool,
+        held: bool,
+    ) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.note(at.position);
+        task.taken_up |= by_assignee;
         if held {
             task.hidden += 1;
             self.held_talk.insert(at.position, number);
@@ -175,8 +188,10 @@ impl Kept {
         is_final: bool,
     ) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
-        let review = Review { digest: digest.to_owned(), overseer: overseer.map(str::to_owned), is_final };
+        let overseer_id = overseer.map(str::to_owned);
+        let review = Review { digest: digest.to_owned(), overseer: overseer_id, is_final, request: None };
         task.reviews.insert(message, review);
+        task.taken_up = true;
         self.reviews.insert(message, number);
         if let Some(tree) = self.trees.get_mut(&task.root) {
             tree.reviews.insert(message);
@@ -213,6 +228,14 @@ impl Kept {
         let task = self.reviews.get(&work).and_then(|number| self.tasks.get_mut(number));
         if let Some(task) = task {
             task.decided(work, overseer);
+        }
+    }
+
+    /// An overseer is asked for a decision by the message with this id.
+    pub(in crate::rules::cap) fn request(&mut self, message: u64, request: &str) {
+        let task = self.reviews.get(&message).and_then(|number| self.tasks.get_mut(number));
+        if let Some(review) = task.and_then(|task| task.reviews.get_mut(&message)) {
+            review.request = Some(request.to_owned());
         }
     }
 
@@ -302,7 +325,8 @@ impl Kept {
     pub(in crate::rules::cap) fn hand_again(&mut self, at: At, number: u64, deadline: Option<Moment>) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.tries = task.tries.saturating_add(1);
-        task.handed = at.position;
+        (task.handed, task.taken_up) = (at.position, false);
+        self.undelivered.remove(&number);
         let deadline = deadline.unwrap_or(task.deadline);
         if deadline != task.deadline {
             task.first_deadline.get_or_insert(task.deadline);
@@ -324,6 +348,19 @@ impl Kept {
     pub(in crate::rules::cap) fn escalate(&mut self, number: u64, to: &Escalation) {
         if let Some(task) = self.tasks.get_mut(&number) {
             task.escalated = Some(to.clone());
+        }
+    }
+
+    /// The delegations of these tasks reach nobody.
+    pub(crate) fn lose_delegations(&mut self, tasks: &[u64], loss: Loss) {
+        let is_open = |number: &&u64| self.tasks.get(number).is_some_and(Task::is_open);
+        self.undelivered.extend(tasks.iter().filter(is_open).map(|number| (*number, loss)));
+    }
+
+    /// An agent calls a tool in a task.
+    pub(crate) fn take_up(&mut self, task: Option<u64>, agent: &str) {
+        if let Some(task) = task.and_then(|number| self.tasks.get_mut(&number)) {
+            task.taken_up |= task.assignee == agent;
         }
     }
 

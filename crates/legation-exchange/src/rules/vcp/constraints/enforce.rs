@@ -29,6 +29,8 @@ pub(in crate::rules::vcp) fn enforce(case: &Case<'_>, ruling: &mut Ruling) -> Re
     let hearer = if to.is_empty() { translate::hearer(case) } else { None };
     let hearer = hearer.map(str::to_owned);
     let to = hearer.as_ref().map_or(to, std::slice::from_ref);
+    // Whom it may address takes no parent the means to bind its child.
+    let to = if binds_child(message) { &[] } else { to };
     keeps_to(case.state, sender, &content, to)?;
     match message {
         Message::Vlp(_) => hold_to_floor(case, ruling),
@@ -105,6 +107,15 @@ pub(in crate::rules::vcp) fn is_free(message: &Message) -> bool {
         Payload::Escalation(_) => true,
         Payload::ConstraintPropagate(laid) => laid.constraints.iter().all(|one| matches!(one.rule, Rule::Resume(_))),
         Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => false,
+    }
+}
+
+/// Whether a message attaches constraints to a child of its sender and replaces none.
+fn binds_child(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::ConstraintPropagate(attached) => attached.propagation_mode == Mode::Merge,
+        Payload::Escalation(_) | Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => false,
     }
 }
 
