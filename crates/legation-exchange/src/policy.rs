@@ -9,6 +9,7 @@ use std::time::Duration;
 
 /// The settings the rules ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Policy {
     /// The name of the record.
     pub realm: String,

@@ -126,7 +126,7 @@ impl Exchange {
             let changes = entry.effect.made();
             let own = changes.iter().filter(|change| change.concerns() == Some(position));
             let told = own.filter_map(|change| match change {
-                Change::Hold(change) => word(change, &named),
+                Change::Hold(change) => word(change, named),
                 Change::Translated(translation) => Some(("translated", said_as(translation, entry.position))),
                 Change::Vcp(_)
                 | Change::Cap(_)

@@ -49,7 +49,8 @@ fn request(id: &str, to: &str) -> String {
 }
 
 fn cap(kind: &str, from: &str, to: &str, task: &str, more: &Value) -> String {
-    let mut message = json!({"type": kind, "task_id": task, "sender_id": from, "recipient_id": to});
+    let id = format!("{kind}-{task}-{from}-{}", more.to_string().len());
+    let mut message = json!({"type": kind, "task_id": task, "sender_id": from, "recipient_id": to, "message_id": id});
     message.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     message.to_string()
 }
@@ -95,7 +96,9 @@ fn masked(answer: &Answer) -> String {
             Value::String(text) => {
                 let words = text.split(' ').map(|word| {
                     let has_time = word.contains("20") && word.contains('T') && word.contains(':');
-                    if has_time || word.contains("sha256:") { "…" } else { word }
+                    // An id that the exchange made goes by the time.
+                    let is_ours = word.matches('-').count() >= 4 && !word.contains("5b1f0c9e");
+                    if has_time || is_ours || word.contains("sha256:") { "…" } else { word }
                 });
                 *text = words.collect::<Vec<_>>().join(" ");
             }
@@ -179,7 +182,7 @@ fn probes(held: &Held, digest: &str) -> Vec<String> {
         let more = json!({"in_reply_to": held.request, "payload": payload});
         acl("bob", "eve", &format!("5b1f0c9e-3a77-4c1d-9a46-{n:012}"), act, &more)
     });
-    let again = cap("delegation_notice", "bob", "ann", "T1", &json!({"context_summary": "Do it."}));
+    let again = cap("delegation_notice", "bob", "ann", "T1", &json!({"context_summary": "Do it, please."}));
     let asks = cap("message", "bob", "ann", "T1", &json!({"content": "How is it?"}));
     let decides =
         cap("message", "bob", "ann", "T1", &json!({"content": "Fine.", "decision": "approve", "digest": digest}));

@@ -156,6 +156,7 @@ pub struct Failure {
 /// How many items of [`Task::shown`] are remembered.
 const SHOWN: usize = 32;
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

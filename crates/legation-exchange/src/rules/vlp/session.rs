@@ -347,7 +347,7 @@ impl Sessions {
         let mut seen = session.clone();
         seen.parties.iter_mut().filter(|(id, _)| *id != party).for_each(|(_, other)| other.seq = other.public_seq);
         let PublicCounts { messages, first, since, last, spoke_at, highest } = public;
-        Session { messages, first, since, last, spoke_at, highest, ..seen }
+        Session { since, first, last, spoke_at, messages, highest, ..seen }
     }
 
     /// The number of a message that waits: in which session, and by whom.
