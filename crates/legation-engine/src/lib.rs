@@ -102,7 +102,7 @@ pub use identity::ring_of;
 pub use judge::JudgeSettings;
 pub use ledger::{Batch, Begun, LOOK, Ledger};
 pub use limiter::{Limiter, Rate};
-pub use mailbox::{Delivery, Waiting};
+pub use mailbox::{DeliveredReview, Delivery, Waiting};
 pub use memory::{Place, Rank, Recalled};
 pub use open::{Opened, Settings};
 pub use receipt::{Fresh, RECEIPT_MAX, Receipted};

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 /// The settings the rules ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Policy {
     /// The name of the record.
     pub realm: String,
@@ -40,6 +41,9 @@ pub struct Policy {
     pub agents_limit: usize,
     /// How long a person has to decide on what is held.
     pub review_time: Duration,
+    /// Whether recipients of a released message, and senders of a rejected one, are told the name of the person who
+    /// decided; otherwise the person's role.
+    pub show_reviewer_names: bool,
     /// How much of what VLP's truth rules find waits for a person.
     pub truth: Strictness,
     /// How much of what a scan of texts finds waits for a person.
@@ -100,6 +104,7 @@ impl Default for Policy {
             child_key_life: Duration::from_hours(720),
             agents_limit: 100_000,
             review_time: Duration::from_hours(24),
+            show_reviewer_names: true,
             truth: Strictness::Standard,
             scan_holds: Holding::default(),
             oversight: Oversight::default(),

@@ -161,6 +161,18 @@ impl State {
         Ok(())
     }
 
+    /// Whether a message is hidden from an agent or a principal: it was held when it came and is not released, and this one
+    /// neither sent it nor was shown it as an overseer. What was stopped on its way by a suspension or a halt is not hidden.
+    pub fn is_hidden_from(&self, message: u64, party: &str) -> bool {
+        let holds = &self.rules.holds;
+        if !holds.never_went(message) {
+            return false;
+        }
+        let since = self.registry.agent(party).map(|agent| agent.since);
+        let is_own = holds.get(message).is_some_and(|hold| Some(hold.from) == since);
+        !is_own && !self.rules.cap.was_shown(message, party)
+    }
+
     /// When a deadline of the rules falls due next.
     pub fn next_deadline(&self) -> Option<Moment> {
         self.rules.earliest()
@@ -293,6 +305,9 @@ impl State {
                 self.change(entry, std::slice::from_ref(change));
             }
         }
+        if let (Some(because), "exchange") = (accepted.ruled.because, accepted.proof.as_str()) {
+            self.rules.cap.routed_because(position, because, &accepted.to, !accepted.ruled.held.is_empty());
+        }
         let registry = &self.registry;
         self.rules.vlp.took(position, accepted, &|id| registry.agent(id).map(|agent| agent.since));
         self.rules.vcp.letters.took(At { position, at: entry.at }, accepted);
@@ -349,6 +364,10 @@ impl State {
             until: accepted.ruled.until,
             left: accepted.expires.micros().saturating_sub(entry.at.micros()),
             claimed: None,
+            approved_by: None,
+            dialect: Some(accepted.dialect),
+            id: Some(accepted.id.clone()),
+            task: accepted.thread.clone().filter(|_| accepted.dialect == Format::Cap),
         };
         self.rules.holds.put(entry.position, hold);
     }

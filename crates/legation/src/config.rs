@@ -229,6 +229,7 @@ impl ConfigFile {
             },
             quotas: self.limits.quotas(),
             review_time: self.rules.review_time.0,
+            show_reviewer_names: self.reviews.show_names,
             talks: Times {
                 directory_after: self.conversations.directory_after.0,
                 idle: self.conversations.idle.0,

@@ -62,8 +62,7 @@ impl Desk<'_> {
         let addressed = self.addressees(sender, message)?;
         self.check_fan_out(addressed.len(), message)?;
         let (state, policy, now) = (self.state, self.policy, self.now);
-        let earlier: Cow<'_, [Earlier]> =
-            if found.is_empty() { self.earlier.into() } else { [self.earlier, found].concat().into() };
+        let earlier = self.known_earlier(sender, found);
         let case = Case {
             state,
             policy,
@@ -127,6 +126,17 @@ impl Desk<'_> {
         }
         self.consequences(state.next, released, heard, &mut decision.entries);
         Ok(decision)
+    }
+
+    /// Earlier messages that a sender may know of. What is held and hidden from it counts as unknown, so that no answer
+    /// tells the two apart.
+    fn known_earlier<'e>(&'e self, sender: Speaker<'_>, found: &[Earlier]) -> Cow<'e, [Earlier]> {
+        let is_known =
+            |one: &Earlier| one.accepted.sender == sender.id() || !self.state.is_hidden_from(one.position, sender.id());
+        if found.is_empty() && self.earlier.iter().all(is_known) {
+            return self.earlier.into();
+        }
+        self.earlier.iter().chain(found).filter(|one| is_known(one)).cloned().collect()
     }
 
     /// Who sent a message, as far as that was proven.

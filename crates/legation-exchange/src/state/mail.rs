@@ -25,6 +25,10 @@ impl State {
             until: None,
             left,
             claimed: None,
+            approved_by: None,
+            dialect: None,
+            id: None,
+            task: None,
         };
         let which = &which.sorted();
         for message in self.rules.holds.covered(which) {
@@ -45,7 +49,7 @@ impl State {
     pub(super) fn release(&mut self, at: At, released: &Released) {
         let position = at.position;
         let session = self.rules.holds.get(released.message).map_or(OUTSIDE, |hold| hold.session);
-        let Released { message, to, from, expires } = released;
+        let Released { message, to, from, expires, .. } = released;
         let lay: Vec<_> = to.iter().map(|agent| self.rules.holds.take_places(*message, agent)).collect();
         self.rules.released(at, *message);
         for (agent, places) in to.iter().zip(lay) {

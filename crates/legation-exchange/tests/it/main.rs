@@ -17,6 +17,7 @@ mod fold;
 mod halts;
 mod halts_model;
 mod held;
+mod hidden;
 mod identities;
 mod key_binding;
 mod keys;

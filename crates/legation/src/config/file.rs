@@ -32,6 +32,7 @@ pub(crate) struct ConfigFile {
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
     pub(crate) rules: RulesTable,
+    pub(crate) reviews: ReviewsTable,
     pub(crate) conversations: ConversationsTable,
     pub(crate) acl: AclTable,
     pub(crate) scanning: ScanningTable,
@@ -184,6 +185,13 @@ pub(crate) struct RulesTable {
     pub(crate) narrowing: NarrowingMode,
     pub(crate) task_deadline: Span,
     pub(crate) review_time: Span,
+}
+
+/// What others are told of reviews.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReviewsTable {
+    pub(crate) show_names: bool,
 }
 
 /// How long things take in conversations.
@@ -379,6 +387,7 @@ impl Default for ConfigFile {
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
             rules: RulesTable::default(),
+            reviews: ReviewsTable::default(),
             conversations: ConversationsTable::default(),
             acl: AclTable::default(),
             scanning: ScanningTable::default(),
@@ -478,6 +487,12 @@ impl Default for RulesTable {
             task_deadline: Span(task_deadline),
             review_time: Span(review_time),
         }
+    }
+}
+
+impl Default for ReviewsTable {
+    fn default() -> Self {
+        ReviewsTable { show_names: Policy::default().show_reviewer_names }
     }
 }
 

@@ -152,6 +152,11 @@ task_deadline = "{task_deadline}"
 # How long a person has to decide on what is held; then it is refused.
 review_time = "{review_time}"
 
+[reviews]
+# Whether recipients of a released message, and senders of a rejected one, are told the name of the person who decided;
+# otherwise the person's role.
+show_names = true
+
 [conversations]
 # How long an agent has to say what it can do before the directory answers for it.
 directory_after = "{directory_after}"
@@ -317,6 +322,7 @@ mod tests {
             "[mailbox]\n",
             "[dedup]\n",
             "[rules]\n",
+            "[reviews]\n",
             "[conversations]\n",
             "[acl]\n",
             "[scanning]\n",
