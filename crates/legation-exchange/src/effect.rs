@@ -12,9 +12,11 @@ use crate::person::Person;
 use crate::push::Pushed;
 use crate::record::{Ruling, Words};
 use crate::rules::cap::Judged;
+use crate::rules::revocation::WithdrawalScope;
 use crate::rules::vlp::Keys;
 use crate::rules::{Change, Ruled};
 use crate::tool::{Answered, Called};
+use legation_protocol::sign::PublicKey;
 use legation_protocol::{Format, Rejection};
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +80,9 @@ pub enum Effect {
         /// Why, where one was withdrawn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
+        /// Where a withdrawn key ceases to count; older records do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scope: Option<WithdrawalScope>,
     },
     /// A person got a token, or another role.
     Granted {
@@ -282,6 +287,7 @@ impl Effect {
     pub fn changes(&self) -> Option<Party> {
         match self {
             Effect::Registered { agent, .. } => Some(Party::Agent(agent.id.clone())),
+            Effect::Keyed { scope: Some(WithdrawalScope::Everywhere), .. } => Some(Party::Everybody),
             Effect::Removed { agent, .. }
             | Effect::Keyed { agent, .. }
             | Effect::Confirmed { agent: Some(agent), .. } => Some(Party::Agent(agent.clone())),
@@ -334,6 +340,8 @@ pub enum Party {
     Stopped(String),
     /// A person. They may read any mailbox.
     Person,
+    /// Any agent: a key that was withdrawn counts for nobody any more.
+    Everybody,
 }
 
 /// A message that was taken.
@@ -380,6 +388,9 @@ pub struct Accepted {
     /// What the rules made of it.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub ruled: Box<Ruled>,
+    /// The key it is signed with, where the sender had not shown yet that it holds that key: bound to it from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proves: Option<Box<PublicKey>>,
     /// What it is found by, if it is of VLP.
     #[serde(skip)]
     pub keys: Keys,

@@ -1,5 +1,6 @@
 //! What an operator may set. Everything has a value that works.
 
+use crate::quota::Quotas;
 use crate::rules::Voice;
 use crate::rules::acl;
 use crate::rules::cap::{Narrowing, Oversight, Silence};
@@ -26,6 +27,9 @@ pub struct Policy {
     pub dedup_window: Duration,
     /// How many messages may wait for one agent.
     pub mailbox_limit: usize,
+    /// Unread items of all mailboxes together. Half of them anybody may send; of the other half each quota family has an
+    /// equal share.
+    pub unread_limit: u64,
     /// How long a message waits.
     pub time_to_live: Duration,
     /// How long a key counts beside the one that takes over from it.
@@ -54,6 +58,8 @@ pub struct Policy {
     pub extended_acl: bool,
     /// How much of one agent's may be open at once.
     pub shares: Shares,
+    /// How much agents and their families may have.
+    pub quotas: Quotas,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
 }
@@ -88,6 +94,7 @@ impl Default for Policy {
             dedup_margin: Duration::from_mins(10),
             dedup_window: Duration::from_hours(1),
             mailbox_limit: 100_000,
+            unread_limit: 4_000_000,
             time_to_live: Duration::from_hours(168),
             key_grace: Duration::from_hours(24),
             child_key_life: Duration::from_hours(720),
@@ -102,6 +109,7 @@ impl Default for Policy {
             talks: acl::Times::default(),
             extended_acl: false,
             shares: Shares::default(),
+            quotas: Quotas::default(),
             voice: None,
         }
     }

@@ -2,10 +2,13 @@
 
 use crate::agent::Agent;
 use crate::by_name::ByName;
+use crate::key::KeyEvent;
+use crate::key_index::KeyIndex;
 use crate::names::NameIndex;
 use crate::push::Push;
 use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
+use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_security::confusable_detection::skeleton;
@@ -44,12 +47,16 @@ pub struct Registry {
     groups: ByName<BTreeSet<String>>,
     /// The names of those groups.
     group_names: NameIndex,
+    /// The agents directly below each agent; those without a parent below nobody.
+    below: BTreeMap<Option<String>, BTreeSet<String>>,
     /// Who runs as a copy of an agent.
     copies: ByName<BTreeSet<String>>,
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
     /// Names that an agent, a group or a person had once, by confusable skeleton.
     gone: BTreeMap<String, String>,
+    /// Who lists which public key, and to whom those are bound that nobody lists.
+    keys: KeyIndex,
 }
 
 impl Registry {
@@ -203,9 +210,20 @@ impl Registry {
     /// Those an agent reaches by a broadcast: of the same parent, or sharing a group; agents
     /// without a parent are each other's.
     pub fn peers<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
-        self.agents().filter(move |other| {
-            other.id != agent.id && (other.parent == agent.parent || !other.groups.is_disjoint(&agent.groups))
-        })
+        let siblings = self.below.get(&agent.parent).into_iter().flatten();
+        let members = agent.groups.iter().filter_map(|group| self.groups.get(group)).flatten();
+        let mut all: Vec<_> = siblings.chain(members).filter(|id| **id != agent.id).collect();
+        if !agent.groups.is_empty() {
+            all.sort_unstable();
+            all.dedup();
+        }
+        all.into_iter().filter_map(|id| self.agents.get(id))
+    }
+
+    /// Returns the agents directly below one, by id.
+    pub fn below(&self, id: &str) -> impl Iterator<Item = &Agent> {
+        let below = self.below.get(&Some(id.to_owned())).into_iter().flatten();
+        below.filter_map(|id| self.agents.get(id))
     }
 
     /// Whether the names of an agent are well-formed and no other agent's.
@@ -309,8 +327,77 @@ impl Registry {
         levels.map(|index| index + 1).max().unwrap_or(0)
     }
 
+    /// The agents that list a public key, in whatever state it is.
+    pub fn key_holders<'r>(&'r self, key: &PublicKey) -> impl Iterator<Item = &'r Agent> {
+        self.keys.holders(key).filter_map(|since| self.since(since))
+    }
+
+    /// The id that a public key is bound to: an agent's, or that of one that was removed.
+    pub fn key_owner<'r>(&'r self, key: &PublicKey) -> Option<&'r str> {
+        let is_bound = |agent: &&Agent| agent.key(key).is_some_and(|own| own.proven);
+        let holder = self.key_holders(key).find(is_bound).map(|agent| agent.id.as_str());
+        holder.or_else(|| self.keys.former_owner(key))
+    }
+
+    /// Public keys that count, or may come to count, for more than one agent; with the agents' ids. A record of before
+    /// keys were bound may have some.
+    pub fn shared_keys(&self) -> BTreeMap<String, Vec<&str>> {
+        let mut shared: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (bytes, since) in self.keys.shared() {
+            let Some(agent) = self.since(since) else { continue };
+            let may_count = agent.keys.iter().find(|key| key.public.as_bytes() == bytes && key.state.may_count());
+            if let Some(key) = may_count {
+                shared.entry(key.public.to_string()).or_default().push(&agent.id);
+            }
+        }
+        shared.retain(|_, agents| agents.len() > 1);
+        shared
+    }
+
+    /// Bindings of keys that no agent lists, oldest first.
+    pub(crate) fn former_keys(&self) -> impl Iterator<Item = ([u8; 32], &str)> {
+        self.keys.former()
+    }
+
+    pub(crate) fn put_former_key(&mut self, key: [u8; 32], agent: String) {
+        self.keys.put_former(key, agent);
+    }
+
+    /// Binds a key to an agent that has shown that it holds the secret half.
+    pub(crate) fn bind_key(&mut self, id: &str, key: &PublicKey) {
+        self.change(id, |agent| {
+            agent.keys.iter_mut().filter(|own| own.public == *key).for_each(|own| own.proven = true)
+        });
+    }
+
+    /// Ends what other agents claim of a key: it is `RETIRED` with them.
+    pub(crate) fn end_claims(&mut self, id: &str, key: &PublicKey) {
+        let others: Vec<_> =
+            self.key_holders(key).filter(|agent| agent.id != id).map(|agent| agent.id.clone()).collect();
+        for other in others {
+            let Some(agent) = self.agents.get_mut(&other) else { continue };
+            for own in agent.keys.iter_mut().filter(|own| own.public == *key) {
+                own.state = own.state.after(KeyEvent::Retire).unwrap_or(own.state);
+            }
+        }
+    }
+
+    /// Keys that an agent has bound end every other claim to them.
+    fn end_claims_on_bound(&mut self, agent: &Agent) {
+        for key in agent.keys.iter().filter(|key| key.proven) {
+            if self.keys.holders(&key.public).any(|since| since != agent.since) {
+                self.end_claims(&agent.id, &key.public);
+            }
+        }
+    }
+
     pub(crate) fn put(&mut self, agent: Agent) {
-        self.remove(&agent.id);
+        if let Some(before) = self.remove(&agent.id) {
+            self.keys.replace(&before, &agent);
+        } else {
+            self.keys.add(&agent);
+        }
+        self.end_claims_on_bound(&agent);
         for name in agent.names() {
             let look = look(name);
             self.names.insert(name.to_owned(), agent.id.clone());
@@ -328,6 +415,7 @@ impl Registry {
             }
             self.groups.or_default(group).insert(agent.id.clone());
         }
+        self.below.entry(agent.parent.clone()).or_default().insert(agent.id.clone());
         if let Some(base) = &agent.instance_of {
             self.copies.or_default(base).insert(agent.id.clone());
         }
@@ -351,21 +439,30 @@ impl Registry {
     pub(crate) fn remove_for_good(&mut self, id: &str) {
         let Some(agent) = self.agents.get(id) else { return };
         let (above, names) = (agent.parent.clone(), agent.names().map(str::to_owned).collect::<Vec<_>>());
-        self.agents.for_each(|child| {
-            if child.parent.as_deref() == Some(id) {
+        for child in self.below.remove(&Some(id.to_owned())).unwrap_or_default() {
+            if let Some(child) = self.agents.get_mut(&child) {
                 child.parent.clone_from(&above);
             }
-        });
-        self.remove(id);
+            self.below.entry(above.clone()).or_default().insert(child);
+        }
+        if let Some(gone) = self.remove(id) {
+            self.keys.take(&gone);
+        }
         for name in names {
             self.put_gone(name);
         }
     }
 
-    fn remove(&mut self, id: &str) {
-        let Some(agent) = self.agents.remove(id) else { return };
+    fn remove(&mut self, id: &str) -> Option<Agent> {
+        let agent = self.agents.remove(id)?;
         self.ids.remove(id);
         self.pushed.remove(id);
+        if let Some(siblings) = self.below.get_mut(&agent.parent) {
+            siblings.remove(id);
+            if siblings.is_empty() {
+                self.below.remove(&agent.parent);
+            }
+        }
         self.since.remove(&agent.since);
         for group in &agent.groups {
             take(&mut self.groups, group, id);
@@ -383,6 +480,7 @@ impl Registry {
         for token in agent.tokens.iter() {
             self.tokens.remove(&token);
         }
+        Some(agent)
     }
 }
 

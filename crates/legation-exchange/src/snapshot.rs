@@ -10,9 +10,11 @@ use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erasures};
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox};
+use crate::mailboxes::FamilyKey;
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Standing;
+use crate::quota::{Departures, QuotaUsage};
 use crate::rules::Kept;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
@@ -25,6 +27,9 @@ struct WireState {
     now: Moment,
     agents: Vec<Agent>,
     gone: Vec<String>,
+    /// Public keys that are bound to an agent which lists them no longer, oldest first.
+    #[serde(default)]
+    former_keys: Vec<([u8; 32], String)>,
     people: Vec<Person>,
     dead: Vec<(u64, String, DeadLetter)>,
     /// Whose mailboxes follow, and how many items each has.
@@ -41,10 +46,16 @@ struct WireState {
     /// Where those of them lay that were taken back once.
     #[serde(default)]
     before: Vec<(String, Before)>,
+    /// The families of removed senders of what is unread.
+    #[serde(default)]
+    unread_of_removed: Vec<(u64, FamilyKey)>,
     /// What the rules keep.
     rules: Kept,
     /// Which of the last entries are how old.
     lately: Lately,
+    /// Removed agents of which something is left that counts for their families.
+    #[serde(default, skip_serializing_if = "Departures::is_empty")]
+    departures: Departures,
 }
 
 const FORM: u32 = 16;
@@ -60,16 +71,19 @@ impl State {
             now: self.now,
             agents: self.registry.agents().cloned().collect(),
             gone: self.registry.gone().map(str::to_owned).collect(),
+            former_keys: self.registry.former_keys().map(|(key, agent)| (key, agent.to_owned())).collect(),
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
             unpushed: self.unpushed(),
             before: self.before(),
+            unread_of_removed: self.mailboxes.unread().removed(&self.registry),
             mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.to_owned(), mailbox.len())).collect(),
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
             dropped: self.dropped.clone(),
             rules: self.rules.clone(),
             lately: self.lately.clone(),
+            departures: self.quotas.departures().clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
         let json = serde_json::to_vec(&wire).unwrap_or_default();
@@ -93,26 +107,27 @@ impl State {
         (state.rules, state.lately) = (wire.rules, wire.lately);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
         wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
+        wire.former_keys.into_iter().for_each(|(key, agent)| state.registry.put_former_key(key, agent));
         wire.people.into_iter().for_each(|person| state.people.put(person));
         wire.dead.into_iter().for_each(|(position, agent, letter)| state.dead.put(position, &agent, letter));
         let mut items = items.chunks_exact(ITEM).map(item);
         for (agent, count) in wire.mailboxes {
             let mut mailbox = Mailbox::default();
             items.by_ref().take(count).for_each(|item| mailbox.put(item));
-            state.mailboxes.insert(agent, mailbox);
+            state.mailboxes.restore(agent, mailbox);
         }
         for (agent, unpushed) in wire.unpushed {
-            if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
-                for (position, standing) in unpushed {
-                    mailbox.stand(position, standing);
-                }
-            }
+            state.mailboxes.change(&agent, |mailbox, _| {
+                unpushed.into_iter().for_each(|(position, standing)| mailbox.stand(position, standing));
+            });
         }
         for (agent, before) in wire.before {
-            if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
-                mailbox.lay_before(before);
-            }
+            state.mailboxes.change(&agent, |mailbox, _| mailbox.lay_before(before));
         }
+        // Reading noted changes that the count below has in it.
+        state.discard_usage_changes();
+        state.quotas = QuotaUsage::count(&state.registry, &state.rules, wire.departures);
+        state.mailboxes.count_anew(&state.registry, wire.unread_of_removed);
         Some(state)
     }
 

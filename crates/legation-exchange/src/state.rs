@@ -1,8 +1,9 @@
 //! Everything the exchange knows, as a fold over its record.
 
 mod mail;
+mod usage;
 
-use crate::by_name::ByName;
+use crate::agent::Agent;
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
 use crate::effect::{Accepted, Effect, Entry};
@@ -11,15 +12,19 @@ use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::extensions::Subject;
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
+use crate::mailboxes::{FamilyKey, Mailboxes};
 use crate::moment::Moment;
 use crate::names::ReferenceIndex;
 use crate::person::People;
+use crate::quota::QuotaUsage;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
 use crate::rules::hold::{self, Hold};
+use crate::rules::revocation::WithdrawalScope;
 use crate::rules::vlp::within;
 use crate::rules::{At, Change, Kept};
-use legation_protocol::Format;
+use legation_protocol::sign::PublicKey;
+use legation_protocol::{Code, Format, Rejection};
 use std::borrow::Cow;
 
 /// The state of an exchange after some number of entries.
@@ -33,13 +38,14 @@ pub struct State {
     pub(crate) people: People,
     /// Only whoever decides needs to know what was taken before.
     pub(crate) dedup: Option<Dedup>,
-    pub(crate) mailboxes: ByName<Mailbox>,
+    pub(crate) mailboxes: Mailboxes,
     pub(crate) dead: DeadLetters,
     pub(crate) epochs: Epochs,
     pub(crate) erasures: Erasures,
     pub(crate) dropped: Dropped,
     pub(crate) lately: Lately,
     pub(crate) rules: Kept,
+    pub(crate) quotas: QuotaUsage,
 }
 
 impl State {
@@ -64,6 +70,7 @@ impl State {
             dropped: self.dropped.clone(),
             lately: self.lately.clone(),
             rules: self.rules.clone(),
+            quotas: self.quotas.clone(),
         }
     }
 
@@ -98,6 +105,11 @@ impl State {
     /// What waits for an agent.
     pub fn mailbox(&self, agent: &str) -> Option<&Mailbox> {
         self.mailboxes.get(agent)
+    }
+
+    /// Returns how many items are unread in all mailboxes together.
+    pub fn unread(&self) -> u64 {
+        self.mailboxes.unread().total()
     }
 
     /// How much waits for whom.
@@ -135,6 +147,20 @@ impl State {
         [self.rules.cap.references(), self.rules.vcp.constraints.references()].into_iter()
     }
 
+    /// Checks that nothing is known against a key of an agent: that it was never withdrawn, from whomever, and that it
+    /// stands with no other agent unless this one has proven it.
+    pub fn check_standing_key(&self, agent: &str, key: &PublicKey) -> Result<(), Rejection> {
+        let owner = self.registry.key_owner(key);
+        self.rules.revocations.check_key(agent, key, owner == Some(agent))?;
+        let counts = |other: &Agent| other.id != agent && other.key(key).is_some_and(|own| own.state.may_count());
+        if owner.is_some_and(|owner| owner != agent) || (owner.is_none() && self.registry.key_holders(key).any(counts))
+        {
+            let message = "this key stands with another agent too, and this one has not proven that it holds it";
+            return Err(Rejection::because(Code::KeyBound, message));
+        }
+        Ok(())
+    }
+
     /// When a deadline of the rules falls due next.
     pub fn next_deadline(&self) -> Option<Moment> {
         self.rules.earliest()
@@ -170,12 +196,7 @@ impl State {
     /// Finds out anew when the next message falls due, in mailboxes that have none due any more. No answer
     /// changes by it.
     pub fn look_ahead(&mut self) {
-        let now = self.now;
-        self.mailboxes.for_each(|mailbox| {
-            if mailbox.earliest().is_some_and(|first| first <= now) {
-                mailbox.look_again();
-            }
-        });
+        self.mailboxes.look_ahead(self.now);
     }
 
     /// Folds one entry in. This is the only thing that changes the state.
@@ -186,9 +207,12 @@ impl State {
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, by } => {
-                self.mailboxes.or_default(&agent.id);
+                self.mailboxes.open(&agent.id);
+                let moved = self.registry.agent(&agent.id).filter(|old| old.parent != agent.parent);
+                let left = moved.and_then(|old| FamilyKey::of(&self.registry, old.since));
                 let put = self.with_own_aliases(agent, by);
-                self.registry.put(put);
+                self.quotas.register(&mut self.registry, put);
+                left.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
                 // Its aliases do not matter there.
                 self.rules.cap.registered(&self.registry, agent);
             }
@@ -197,10 +221,14 @@ impl State {
                 // Its identity tokens were revoked.
                 self.rules.revocations.revoked(At { position: entry.position, at: entry.at });
             }
-            Effect::Keyed { agent, keys, why, .. } => {
+            Effect::Keyed { agent, keys, why, scope, .. } => {
                 self.registry.change(agent, |agent| agent.put_keys(keys));
                 let at = At { position: entry.position, at: entry.at };
-                self.rules.revocations.keyed(at, agent, keys, why.as_deref());
+                self.rules.revocations.keyed(at, agent, keys, (why.as_deref(), *scope));
+                if *scope == Some(WithdrawalScope::Everywhere) {
+                    let withdrawn = keys.iter().filter(|key| key.state.is_withdrawn());
+                    withdrawn.for_each(|key| self.registry.end_claims(agent, &key.public));
+                }
             }
             Effect::Granted { person, .. } => self.people.put(person.clone()),
             Effect::Withdrawn { person, .. } => {
@@ -220,7 +248,10 @@ impl State {
                 self.purge(agent, *up_to, entry.at);
                 self.rules.cap.lose_delegations(tasks, Loss::Purged);
             }
-            Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
+            Effect::Restored(restored) => {
+                self.epochs.begin(entry.position, restored);
+                self.rules.revocations.relist(&restored.revoked_keys);
+            }
             Effect::Erased(erased) => self.erase(entry, erased),
             Effect::Cleared { up_to } => self.erasures.clear(*up_to),
             Effect::Dropped { before, kept } => {
@@ -242,9 +273,16 @@ impl State {
             Effect::Refused(refused) => self.rules.vcp.cut(refused, entry.at),
             Effect::Tallied { .. } | Effect::Rotated { .. } | Effect::Copied { .. } => {}
         }
+        self.count_usage();
+        if let Effect::Removed { agent, .. } = &entry.effect {
+            self.quotas.settle(agent);
+        }
     }
 
     fn accept(&mut self, entry: &Entry, accepted: &Accepted) {
+        if let Some(key) = &accepted.proves {
+            self.registry.bind_key(&accepted.sender, key);
+        }
         // What the message changes comes first: an emergency freezes what its sender said, not itself.
         let position = entry.position;
         if accepted.ruled.held.is_empty() {
@@ -330,7 +368,7 @@ impl State {
         let is_erased = |message: u64| covers(&erased.positions, message);
         // First: what ends a task by itself tells nobody.
         self.rules.cap.lose_delegations(&erased.tasks, Loss::Erased);
-        self.mailboxes.for_each(|mailbox| mailbox.take_messages(&is_erased));
+        self.mailboxes.change_all(|_, mailbox, unread| mailbox.take_messages(&is_erased, unread));
         self.dead.take_messages(&is_erased);
         for said in self.rules.holds.take_messages(&is_erased) {
             self.rules.deferred.drop_one(said);
@@ -370,14 +408,16 @@ impl State {
             }
         }
         self.rules.deferred.forget(agent);
-        let below = self.registry.agents().filter(|below| below.parent.as_deref() == Some(agent));
-        self.rules.vcp.forget(agent, below.map(|below| below.id.as_str()), at);
+        let below = self.registry.below(agent).map(|below| below.id.as_str());
+        self.rules.vcp.forget(agent, below, at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
         self.rules.translations.gone(agent);
         self.rules.extensions.forget(&Subject::agent(agent));
         self.rules.identities.removed(agent, at);
-        self.registry.remove_for_good(agent);
+        let family = self.registry.agent(agent).and_then(|agent| FamilyKey::of(&self.registry, agent.since));
+        self.quotas.remove(&mut self.registry, agent);
+        family.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
     }
 
     fn confirm(&mut self, agent: Option<&str>, person: Option<&str>) {

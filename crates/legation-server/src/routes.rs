@@ -80,6 +80,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/conversations/{key}", conversations::get),
         Door::post("/v1/agents/{id}/suspend", escalations::suspend),
         Door::post("/v1/agents/{id}/resume", escalations::resume),
+        Door::post("/v1/suspend-all", escalations::suspend_all),
+        Door::post("/v1/resume-all", escalations::resume_all),
         Door::get("/v1/escalations", escalations::list),
         Door::post("/v1/escalations/{id}/ack", escalations::acknowledge),
         Door::get("/v1/dead-letters", dead_letters::list),

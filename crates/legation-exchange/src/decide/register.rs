@@ -1,5 +1,6 @@
 //! Who may be registered, by whom.
 
+use super::key_binding::KeyProof;
 use super::{Decided, Desk};
 use crate::agent::Agent;
 use crate::effect::Effect;
@@ -22,28 +23,26 @@ impl Desk<'_> {
         match (old, who) {
             (None, Who::Agent(by)) => vcp::may_act(self.state, by)?,
             (Some(old), Who::Agent(_)) if wanted.is_more_than_keys() => vcp::may_be_heard(self.state, old)?,
-            (Some(_), _) | (None, Who::Person { .. } | Who::Nobody) => {}
+            (None, Who::Person { .. } | Who::Nobody) => vcp::check_newcomer(self.state, who)?,
+            (Some(_), _) => {}
         }
         let new = old.is_none();
         if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
         }
-        // Strangers' roots are counted by where they came from; a client that proves who it is, by its own tree.
-        let registered_from = match who {
-            Who::Nobody => wanted.source.clone(),
-            Who::Agent(_) | Who::Person { .. } => None,
-        };
         let (rotate, pushes) = (wanted.rotate_token, matches!(wanted.push, Pushing::To(_)));
         let names_aliases = wanted.aliases.is_some();
         let blank = Agent {
             id: id.clone(),
             since: self.state.next,
-            registered_from,
+            registered_from: Desk::registered_from(who, wanted.source.as_ref()),
             tokens: Tokens::first(token),
             ..Agent::default()
         };
+        self.check_owners(&id, &wanted)?;
+        let proofs = KeyProof::of(&wanted);
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
-        self.may_have_keys(old, &agent)?;
+        self.bind_keys(old, &mut agent, &proofs)?;
         if agent.manifest.as_ref() != old.and_then(|old| old.manifest.as_ref()) {
             agent.manifest_version += 1;
         }
@@ -58,6 +57,7 @@ impl Desk<'_> {
         self.state.registry.check_names(&agent)?;
         self.admit_names(old, &agent, who)?;
         self.state.registry.check_place(&agent)?;
+        self.check_registration_quotas(old, &agent, who)?;
         if let Some(name) = agent.names().find(|name| self.policy.looks_like_exchange(name)) {
             return Err(Rejection::because(
                 Code::ReservedId,
@@ -93,14 +93,6 @@ impl Desk<'_> {
                 Err(Rejection::because(Code::NotAllowed, "an agent registers itself, its children and its instances"))
             }
         }
-    }
-
-    /// What was withdrawn under a name does not come back with it.
-    fn may_have_keys(&self, old: Option<&Agent>, agent: &Agent) -> Result<(), Rejection> {
-        let is_new = |key: &&Key| old.is_none_or(|old| old.key(&key.public).is_none());
-        let revocations = &self.state.rules.revocations;
-        let mut new = agent.keys.iter().filter(is_new);
-        new.try_for_each(|key| revocations.admit(&agent.id, &key.public).map_err(|rejection| rejection.at("/keys")))
     }
 
     /// What an agent gives to one below it: its own groups at most, and no manifest.

@@ -2,7 +2,7 @@
 
 use super::Chapter;
 use super::operation::{Operation, Proof};
-use super::schema::text;
+use super::schema::{one_of, text};
 use axum::http::Method;
 
 const AGENT: &str = "The agent's id, percent-encoded";
@@ -64,8 +64,10 @@ fn remove() -> Operation {
         "removeAgent",
         "Remove an agent, its instances and their mailboxes",
     )
+    .about("What stands below it goes to its parent, unless `below` says otherwise; `suspend` is for operators.")
     .by(Proof::Token)
     .in_path("id", AGENT)
+    .query("below", one_of("What becomes of the agents below it; `keep` when left out", &["keep", "suspend", "remove"]))
     .answers(200, "Removed", "Removed")
     .refuses(&[404, 507])
 }

@@ -33,7 +33,7 @@ pub(super) fn shapes() -> Vec<Shape> {
         ("Key", key()),
         ("NewKey", new_key()),
         ("KeyRing", key_ring()),
-        ("AddedKey", closed("A key to bring in.", more_of_key().into_iter().chain([proof()]))),
+        ("AddedKey", closed("A key to bring in.", more_of_key().into_iter().chain([proof(), key_proof("key_proof")]))),
         ("ChangedKey", changed_key()),
         ("Rekeyed", object("An agent whose keys changed.", [must("agent", of("Agent")), position()])),
         ("Role", one_of("What a person may do.", &["operator", "reviewer", "auditor", "orchestrator"])),
@@ -85,6 +85,10 @@ fn agent() -> Value {
             must("manifest_version", number("How often a manifest was written for it.")),
             may("own_aliases", texts("Aliases that the agent gave itself, and that no manifest or constraint means.")),
             may("scanned", list("What the scan found in its manifest and capabilities.", &of("ScanFinding"))),
+            may(
+                "registered_from",
+                text("The source address it was registered from without a token; only for operators and auditors."),
+            ),
             may("push", as_a("Push", "Only for itself, operators and auditors.")),
             must(
                 "since",
@@ -181,6 +185,7 @@ fn key() -> Value {
             must("state", one_of("Where it stands in its life.", &STATES)),
             may("not_after", time("From when on it no longer counts.")),
             may("custody", custody("Who keeps its secret half, where it is not the agent.")),
+            may("proven", flag("Whether the agent has shown that it holds the secret half: the key is bound to it.")),
         ],
     )
 }
@@ -207,8 +212,19 @@ fn proof() -> Member {
     )
 }
 
+/// The signature by which an agent shows that it holds a key.
+fn key_proof(name: &'static str) -> Member {
+    may(
+        name,
+        as_a(
+            "Signature",
+            "Made with this very key, over the words that docs/guides/identity.md gives: it binds the key to the agent.",
+        ),
+    )
+}
+
 fn new_key() -> Value {
-    let more = closed("A key, and more on it.", more_of_key());
+    let more = closed("A key, and more on it.", more_of_key().into_iter().chain([key_proof("proof")]));
     json!({"description": "A key that is to be an agent's.", "anyOf": [of("PublicKey"), more]})
 }
 
