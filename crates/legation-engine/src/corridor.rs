@@ -4,7 +4,7 @@ use crate::decider::instant;
 use crate::exchange::{Error, Exchange, Pending};
 use crate::refusals::Source;
 use crate::tokens::{fresh_id, keyed_id};
-use legation_exchange::rules::is_alarm;
+use legation_exchange::rules::{is_alarm, passes_quotas};
 use legation_exchange::{Input, Misunderstood, Proof, SpareId, Verdict, Verified, Who};
 use legation_protocol::acl::{Glimpse, Performative};
 use legation_protocol::json::{Digest, Doc, Form, signed_bytes};
@@ -207,9 +207,9 @@ impl Exchange {
         Pending::rejected(recording, verdict)
     }
 
-    /// Lets a message through that its sender may send now. An alarm is never too much.
+    /// Lets a message through that its sender may send now. An alarm, an acknowledgement and a resume are never too much.
     fn paced(&self, message: &Message, proof: Proof) -> Result<Proof, Rejection> {
-        if is_alarm(message) || self.pace.is_idle() {
+        if self.pace.is_idle() || passes_quotas(message) {
             return Ok(proof);
         }
         let sender = match &proof {

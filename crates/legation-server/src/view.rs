@@ -53,6 +53,10 @@ impl View {
             // An address may be known to those alone who are to use it.
             agent.push = None;
         }
+        if !who.sees_all() {
+            // A source address is personal data of whoever registered it.
+            agent.registered_from = None;
+        }
         let is_its_own = matches!(who, Who::Agent(id) if *id == agent.id);
         if let (false, Some(Value::Object(manifest))) = (is_its_own || who.is_operator(), &mut agent.manifest) {
             manifest.remove("system_prompt");

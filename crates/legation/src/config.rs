@@ -16,10 +16,10 @@ use crate::cli::{ConfigArgs, ConfigCommand, LogFormat, ServeArgs};
 use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
 pub(crate) use file::Level;
-use file::{ConfigFile, Registration, TlsTable, ToolTable};
+use file::{ConfigFile, LimitsTable, Registration, TlsTable, ToolTable};
 use legation_engine::{Rate, Retention, UnderWayLimits};
 use legation_exchange::rules::acl::Times;
-use legation_exchange::{Policy, Shares};
+use legation_exchange::{FamilyQuotas, Policy, Quotas, Shares};
 use legation_server::{Limits, Negotiation, Network, Proxy, TlsFiles};
 pub(crate) use listen::Listen;
 use listen::Shield;
@@ -181,6 +181,11 @@ impl ConfigFile {
             limits.requests_per_agent > 0 && limits.requests_per_family >= limits.requests_per_agent,
             "limits.requests_per_agent is at least 1, and limits.requests_per_family no less"
         );
+        ensure!(
+            limits.negotiated_sessions > 0 && limits.negotiated_sessions_per_family > 0,
+            "limits: no session could be negotiated"
+        );
+        ensure!(limits.fan_out > 0, "limits.fan_out is at least 1: a message has a recipient");
         ensure!(limits.head_bytes.0 >= SMALLEST_HEAD, "limits.head_bytes is at least 4 KiB");
         let (idle, head) = (limits.idle_time, limits.head_time);
         ensure!(
@@ -222,6 +227,7 @@ impl ConfigFile {
                 conversations: self.limits.conversations_per_agent,
                 sessions: self.limits.sessions_per_agent,
             },
+            quotas: self.limits.quotas(),
             review_time: self.rules.review_time.0,
             talks: Times {
                 directory_after: self.conversations.directory_after.0,
@@ -263,7 +269,33 @@ impl ConfigFile {
             failures: rate(limits.failures_per_minute, Rate::per_minute),
             registrations: rate(limits.registrations_per_minute, Rate::per_minute),
             hellos: rate(limits.hellos_per_minute, Rate::per_minute),
+            negotiated_sessions: limits.negotiated_sessions,
+            negotiated_sessions_per_family: limits.negotiated_sessions_per_family,
             ..Limits::default()
+        }
+    }
+}
+
+impl LimitsTable {
+    fn quotas(&self) -> Quotas {
+        Quotas {
+            children: self.children_per_agent,
+            registration_bytes: self.registration_per_agent.0,
+            family: FamilyQuotas {
+                agents: self.agents_per_family,
+                registration_bytes: self.registration_per_family.0,
+                held: self.held_messages_per_family,
+                tasks: self.tasks_per_family,
+                conversations: self.conversations_per_family,
+                sessions: self.sessions_per_family,
+                halts: self.halted_sessions_per_family,
+                deliberations: self.deliberations_per_family,
+                identity_tokens: self.identity_tokens_per_family,
+                constraint_bytes: self.constraints_per_family.0,
+            },
+            stranger_agents: self.stranger_agents,
+            stranger_registration_bytes: self.stranger_registration.0,
+            fan_out: self.fan_out,
         }
     }
 }

@@ -7,7 +7,7 @@ use legation_engine::{Settings, UnderWayLimits};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::rules::cap::{Narrowing, Oversight, Silence};
 use legation_exchange::rules::vlp::Strictness;
-use legation_exchange::{Kind, Policy, Shares};
+use legation_exchange::{Kind, Policy, Quotas, Shares};
 use legation_server::{HelloRule, Limits, Negotiation, ProxyHeader};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -107,6 +107,23 @@ pub(crate) struct LimitsTable {
     pub(crate) held_messages_per_agent: usize,
     pub(crate) conversations_per_agent: usize,
     pub(crate) sessions_per_agent: usize,
+    pub(crate) children_per_agent: u64,
+    pub(crate) registration_per_agent: Size,
+    pub(crate) agents_per_family: u64,
+    pub(crate) registration_per_family: Size,
+    pub(crate) held_messages_per_family: u64,
+    pub(crate) tasks_per_family: u64,
+    pub(crate) conversations_per_family: u64,
+    pub(crate) sessions_per_family: u64,
+    pub(crate) halted_sessions_per_family: u64,
+    pub(crate) deliberations_per_family: u64,
+    pub(crate) identity_tokens_per_family: u64,
+    pub(crate) constraints_per_family: Size,
+    pub(crate) negotiated_sessions: usize,
+    pub(crate) negotiated_sessions_per_family: usize,
+    pub(crate) stranger_agents: u64,
+    pub(crate) stranger_registration: Size,
+    pub(crate) fan_out: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -379,6 +396,8 @@ impl Default for ConfigFile {
 impl Default for LimitsTable {
     fn default() -> Self {
         let (limits, shares, under_way) = (Limits::default(), Shares::default(), UnderWayLimits::default());
+        let Quotas { children, registration_bytes, family, stranger_agents, stranger_registration_bytes, fan_out } =
+            Quotas::default();
         let per_minute = |rate: Option<legation_engine::Rate>| rate.map_or(Count::Unlimited, |r| Count::Most(r.count));
         LimitsTable {
             connections: limits.connections,
@@ -401,6 +420,23 @@ impl Default for LimitsTable {
             held_messages_per_agent: shares.held,
             conversations_per_agent: shares.conversations,
             sessions_per_agent: shares.sessions,
+            children_per_agent: children,
+            registration_per_agent: Size(registration_bytes),
+            agents_per_family: family.agents,
+            registration_per_family: Size(family.registration_bytes),
+            held_messages_per_family: family.held,
+            tasks_per_family: family.tasks,
+            conversations_per_family: family.conversations,
+            sessions_per_family: family.sessions,
+            halted_sessions_per_family: family.halts,
+            deliberations_per_family: family.deliberations,
+            identity_tokens_per_family: family.identity_tokens,
+            constraints_per_family: Size(family.constraint_bytes),
+            negotiated_sessions: limits.negotiated_sessions,
+            negotiated_sessions_per_family: limits.negotiated_sessions_per_family,
+            stranger_agents,
+            stranger_registration: Size(stranger_registration_bytes),
+            fan_out,
         }
     }
 }
