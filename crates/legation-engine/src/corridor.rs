@@ -63,6 +63,10 @@ impl Credential {
     }
 }
 
+fn crowded() -> Rejection {
+    Rejection::because(Code::RateLimited, Error::Crowded.to_string())
+}
+
 /// Whether the message is of the one dialect that is taken, where it is only one.
 fn taken_here(dialect: Format, only: Option<Format>) -> Result<(), Rejection> {
     match only.filter(|only| *only != dialect) {
@@ -123,13 +127,17 @@ impl Exchange {
         };
         // scan: what its texts may try to do to whoever reads them.
         let scanned = if stranger.is_some() { Vec::new() } else { self.scan(&received) };
-        let passes = stranger.is_some() || is_alarm(received.message());
+        let (passes, digest) = (stranger.is_some() || is_alarm(received.message()), received.digest());
         let verified = Box::new(Verified { received, proof, spare_id, trace, found, opinion: None, scanned });
         let pending = if passes || !self.court.sits() {
-            self.enqueue_since(Input::Message(verified), since).await?
+            self.enqueue_since(Input::Message(verified), since).await
         } else {
             // judge: whether a delegation meets the rule it rests on, where somebody outside is to say.
-            self.enqueue_judged(verified, since).await?
+            self.enqueue_judged(verified, since).await
+        };
+        let pending = match pending {
+            Err(Error::Crowded) => return Ok(self.refuse(Some(dialect), &who, source, &digest, crowded())),
+            pending => pending?,
         };
         Ok(match stranger {
             Some(digest) => pending.counted(self, source, digest),

@@ -47,7 +47,8 @@ impl View {
         let state = exchange.standing(&agent.id).as_str();
         let stopped = if sees_all { Stopped::of(&agent, exchange) } else { None };
         let waiting = sees_all.then(|| exchange.waiting_for(&agent.id));
-        let mut agent = Agent { tokens: Tokens::default(), ..agent };
+        let own_aliases = agent.own_aliases.filter(|own| !own.is_empty());
+        let mut agent = Agent { tokens: Tokens::default(), own_aliases, ..agent };
         if !sees_all {
             // An address may be known to those alone who are to use it.
             agent.push = None;

@@ -17,7 +17,7 @@ use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
 pub(crate) use file::Level;
 use file::{ConfigFile, LimitsTable, Registration, TlsTable, ToolTable};
-use legation_engine::{Rate, Retention};
+use legation_engine::{Rate, Retention, UnderWayLimits};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::{FamilyQuotas, Policy, Quotas, Shares};
 use legation_server::{Limits, Negotiation, Network, Proxy, TlsFiles};
@@ -134,6 +134,10 @@ impl Config {
                 size: file.retention.size.map(|size| size.0),
             },
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
+            under_way: UnderWayLimits {
+                per_agent: file.limits.requests_per_agent,
+                per_family: file.limits.requests_per_family,
+            },
             carrier: Some(Arc::new(outward::push(&file.push)?)),
             alerts: outward::alerts(&file.alerts, &file.push)?,
             judge: outward::judge(&file.judge, &file.push)?,
@@ -178,6 +182,10 @@ impl ConfigFile {
             "limits: no session could be negotiated"
         );
         ensure!(limits.fan_out > 0, "limits.fan_out is at least 1: a message has a recipient");
+        ensure!(
+            limits.requests_per_agent > 0 && limits.requests_per_family >= limits.requests_per_agent,
+            "limits.requests_per_agent is at least 1, and limits.requests_per_family no less"
+        );
         ensure!(limits.head_bytes.0 >= SMALLEST_HEAD, "limits.head_bytes is at least 4 KiB");
         let (idle, head) = (limits.idle_time, limits.head_time);
         ensure!(
@@ -187,6 +195,7 @@ impl ConfigFile {
         ensure!(record.segment.0 >= SMALLEST_SEGMENT, "record.segment is at least 4 MiB");
         ensure!(record.snapshot_every > 0, "record.snapshot_every is at least 1");
         ensure!(mailbox.limit > 0, "mailbox.limit is at least 1");
+        ensure!(mailbox.total >= 2, "mailbox.total is at least 2");
         ensure!(judge.timeout.0 <= LONGEST_JUDGEMENT, "judge.timeout is at most 30s: somebody waits for it");
         ensure!(HELLO_WAIT.contains(&handshake.wait.0), "handshake.wait is from 2s to 5s");
         ensure!(!handshake.session_time.0.is_zero(), "handshake.session_time is more than nothing");
@@ -207,6 +216,7 @@ impl ConfigFile {
             dedup_margin: self.dedup.margin.0,
             dedup_window: self.dedup.window.0,
             mailbox_limit: self.mailbox.limit,
+            unread_limit: self.mailbox.total,
             time_to_live: self.mailbox.time_to_live.0,
             oversight: self.rules.oversight.into(),
             narrowing: self.rules.narrowing.into(),

@@ -44,4 +44,5 @@ mod tasks;
 mod tokens;
 mod translate;
 mod truth;
+mod unread;
 mod vlp;

@@ -3,7 +3,7 @@
 use super::scanning::ScanningTable;
 use super::values::{Count, Extension, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
-use legation_engine::Settings;
+use legation_engine::{Settings, UnderWayLimits};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::rules::cap::{Narrowing, Oversight, Silence};
 use legation_exchange::rules::vlp::Strictness;
@@ -100,6 +100,8 @@ pub(crate) struct LimitsTable {
     pub(crate) failures_per_minute: Count,
     pub(crate) registrations_per_minute: Count,
     pub(crate) hellos_per_minute: Count,
+    pub(crate) requests_per_agent: u32,
+    pub(crate) requests_per_family: u32,
     pub(crate) agent_messages_per_second: Count,
     pub(crate) halted_sessions_per_agent: usize,
     pub(crate) held_messages_per_agent: usize,
@@ -161,6 +163,7 @@ pub(crate) struct ExtensionsTable {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct MailboxTable {
     pub(crate) limit: usize,
+    pub(crate) total: u64,
     pub(crate) time_to_live: Span,
 }
 
@@ -392,7 +395,7 @@ impl Default for ConfigFile {
 
 impl Default for LimitsTable {
     fn default() -> Self {
-        let (limits, shares) = (Limits::default(), Shares::default());
+        let (limits, shares, under_way) = (Limits::default(), Shares::default(), UnderWayLimits::default());
         let Quotas { children, registration_bytes, family, stranger_agents, stranger_registration_bytes, fan_out } =
             Quotas::default();
         let per_minute = |rate: Option<legation_engine::Rate>| rate.map_or(Count::Unlimited, |r| Count::Most(r.count));
@@ -410,6 +413,8 @@ impl Default for LimitsTable {
             failures_per_minute: per_minute(limits.failures),
             registrations_per_minute: per_minute(limits.registrations),
             hellos_per_minute: per_minute(limits.hellos),
+            requests_per_agent: under_way.per_agent,
+            requests_per_family: under_way.per_family,
             agent_messages_per_second: Count::Unlimited,
             halted_sessions_per_agent: shares.halts,
             held_messages_per_agent: shares.held,
@@ -452,7 +457,8 @@ impl Default for ExtensionsTable {
 impl Default for MailboxTable {
     fn default() -> Self {
         let policy = Policy::default();
-        MailboxTable { limit: policy.mailbox_limit, time_to_live: Span(policy.time_to_live) }
+        let time_to_live = Span(policy.time_to_live);
+        MailboxTable { limit: policy.mailbox_limit, total: policy.unread_limit, time_to_live }
     }
 }
 

@@ -74,6 +74,10 @@ failures_per_minute = {failures}
 registrations_per_minute = {registrations}
 # Handshakes: by agent or person, and of those who have proven nothing by source address.
 hellos_per_minute = {hellos}
+# Requests under way, of up to 4 KiB (larger ones count for more), while nobody else sends: of one agent, and of its quota
+# family. Beside others a sixty-fourth of it. Who has more waits, and is refused where as many wait.
+requests_per_agent = {requests_per_agent}
+requests_per_family = {requests_per_family}
 # By agent. Critical and emergency escalations are never held back.
 agent_messages_per_second = {pace}
 # What of one agent's may be open at once: sessions it has halted and messages that wait for somebody's word, beyond
@@ -123,6 +127,9 @@ conflicts = []
 [mailbox]
 # Messages that may wait for one agent, and how long.
 limit = {mailbox_limit}
+# Messages that may wait in all mailboxes together. Half of them anybody may send; of the other half each quota family of senders
+# has an equal share. They take about 100 bytes of memory each.
+total = {unread_limit}
 time_to_live = "{time_to_live}"
 
 [dedup]
@@ -240,6 +247,8 @@ acl_transport = false
         failures = limits.failures_per_minute,
         registrations = limits.registrations_per_minute,
         hellos = limits.hellos_per_minute,
+        requests_per_agent = limits.requests_per_agent,
+        requests_per_family = limits.requests_per_family,
         pace = limits.agent_messages_per_second,
         halts = limits.halted_sessions_per_agent,
         held = limits.held_messages_per_agent,
@@ -266,6 +275,7 @@ acl_transport = false
         session_time = handshake.session_time,
         enabled = enabled.join(", "),
         mailbox_limit = mailbox.limit,
+        unread_limit = mailbox.total,
         time_to_live = mailbox.time_to_live,
         past = dedup.past,
         future = dedup.future,
