@@ -178,14 +178,14 @@ impl ConfigFile {
         ];
         ensure!(shares.into_iter().all(|share| share > 0), "limits: what an agent may have open is at least 1");
         ensure!(
-            limits.requests_per_agent > 0 && limits.requests_per_family >= limits.requests_per_agent,
-            "limits.requests_per_agent is at least 1, and limits.requests_per_family no less"
-        );
-        ensure!(
             limits.negotiated_sessions > 0 && limits.negotiated_sessions_per_family > 0,
             "limits: no session could be negotiated"
         );
         ensure!(limits.fan_out > 0, "limits.fan_out is at least 1: a message has a recipient");
+        ensure!(
+            limits.requests_per_agent > 0 && limits.requests_per_family >= limits.requests_per_agent,
+            "limits.requests_per_agent is at least 1, and limits.requests_per_family no less"
+        );
         ensure!(limits.head_bytes.0 >= SMALLEST_HEAD, "limits.head_bytes is at least 4 KiB");
         let (idle, head) = (limits.idle_time, limits.head_time);
         ensure!(
