@@ -8,6 +8,8 @@ mod agent;
 mod alert;
 mod before;
 mod by_name;
+mod clock_history;
+mod clocks;
 mod dead;
 mod decide;
 mod dedup;
@@ -40,11 +42,14 @@ mod who;
 
 pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind, Urgency};
+pub use clock_history::DedupEnd;
+pub use clocks::Clocks;
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
     Answer, Call, Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof,
     Restore, SpareId, Verdict, Verified, decide, earlier_than, key_statement, needs_words, quoted_by, tick,
 };
+pub use decide::{IdSearch, IdSearched, id_search};
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
 pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Redacted, Span, Unbound, covers, spans};
@@ -54,7 +59,7 @@ pub use mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 pub use moment::Moment;
 pub use opacity::{Clearance, Opacity};
 pub use person::{People, Person};
-pub use policy::{Policy, Shares};
+pub use policy::{Policy, Shares, StaleEmergency};
 pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Standing, Try};
 pub use redaction::Redaction;
 pub use registration::Registration;

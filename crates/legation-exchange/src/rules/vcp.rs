@@ -6,6 +6,7 @@ mod alarms;
 mod clock;
 mod cut;
 mod escalation;
+mod late;
 mod pause;
 mod resume;
 mod standing;
@@ -16,7 +17,10 @@ pub use alarms::Alarms;
 pub use pause::{Does, table as pause_table};
 pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop};
 
+pub use late::{StaleEmergencies, StaleEmergencyTold};
+
 pub(crate) use cut::cut_of;
+pub(crate) use late::{emergency_of, tell_stale, was_told_lately};
 pub(crate) use standing::{family, leave, may_act, may_be_heard, may_order};
 pub mod constitution;
 pub mod constraints;
@@ -53,6 +57,8 @@ pub struct Kept {
     pub contexts: context::Contexts,
     /// Escalations and constraints on their way.
     pub letters: Letters,
+    /// Stale emergencies that people were told of lately.
+    pub late: StaleEmergencies,
 }
 
 /// What changes it.
@@ -75,6 +81,8 @@ pub enum Change {
     ContextShared(context::Sharing),
     /// An escalation or a constraint reached nobody, and goes up.
     LetterClimbed(Climbing),
+    /// People are told of an emergency that came too late.
+    StaleEmergency(StaleEmergencyTold),
 }
 
 impl Change {
@@ -93,6 +101,7 @@ impl Change {
             | Change::ConstitutionAnnounced(_)
             | Change::ConstitutionsClash(_)
             | Change::ContextShared(_)
+            | Change::StaleEmergency(_)
             | Change::LetterClimbed(_) => None,
         }
     }
@@ -107,6 +116,7 @@ impl Change {
             | Change::ConstitutionAnnounced(_)
             | Change::ConstitutionsClash(_)
             | Change::ContextShared(_)
+            | Change::StaleEmergency(_)
             | Change::LetterClimbed(_) => None,
         }
     }
@@ -155,6 +165,7 @@ impl Kept {
             Change::ConstitutionsClash(clashing) => self.constitutions.clash(clashing),
             Change::ContextShared(sharing) => self.contexts.share(at, sharing),
             Change::LetterClimbed(climbing) => self.letters.climb(climbing),
+            Change::StaleEmergency(told) => self.late.tell(at, told),
         }
     }
 
