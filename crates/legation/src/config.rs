@@ -198,6 +198,7 @@ impl ConfigFile {
             future: self.dedup.future.0,
             dedup_margin: self.dedup.margin.0,
             dedup_window: self.dedup.window.0,
+            stale_emergency: self.vcp.stale_emergency.into(),
             mailbox_limit: self.mailbox.limit,
             time_to_live: self.mailbox.time_to_live.0,
             oversight: self.rules.oversight.into(),
