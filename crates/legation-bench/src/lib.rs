@@ -23,6 +23,7 @@ mod rounds;
 mod scale;
 mod socket;
 mod sockets;
+mod strangers;
 mod ws;
 
 pub use bare::bare;
@@ -53,13 +54,15 @@ pub enum Scenario {
     Sockets,
     /// Alarms beside other traffic: how soon they stop their senders, and when they are passed on.
     Alarms,
+    /// Operators and health checks beside thousands of slow unauthenticated requests.
+    Strangers,
     /// Sending by a tool of MCP, against sending.
     Mcp,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 9] = [
+    pub const ALL: [Scenario; 10] = [
         Scenario::Accept,
         Scenario::Nats,
         Scenario::Latency,
@@ -68,6 +71,7 @@ impl Scenario {
         Scenario::Ws,
         Scenario::Sockets,
         Scenario::Alarms,
+        Scenario::Strangers,
         Scenario::Mcp,
     ];
 }
@@ -117,6 +121,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Ws => ws::measure(plan, place, watch).await,
                 Scenario::Sockets => sockets::measure(plan, place, watch).await,
                 Scenario::Alarms => alarms::measure(plan, place, watch).await,
+                Scenario::Strangers => strangers::measure(plan, place, watch).await,
                 Scenario::Mcp => mcp::measure(plan, place, watch).await,
             }
         })?);

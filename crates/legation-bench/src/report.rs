@@ -141,6 +141,7 @@ impl Row {
             Scenario::Ws => "ws",
             Scenario::Sockets => "sockets",
             Scenario::Alarms => "alarms",
+            Scenario::Strangers => "strangers",
             Scenario::Mcp => "mcp",
         };
         let against = self.against.as_ref();

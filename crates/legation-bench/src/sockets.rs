@@ -80,7 +80,7 @@ fn started(plan: &Plan, place: &Path) -> anyhow::Result<Served> {
 }
 
 /// Lets this process, and those it starts, open so many sockets.
-fn may_open(count: usize) -> anyhow::Result<()> {
+pub(crate) fn may_open(count: usize) -> anyhow::Result<()> {
     let wanted = (count + 2 * OTHERS) as u64;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_none_or(|current| current >= wanted) {

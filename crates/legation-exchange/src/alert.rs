@@ -253,7 +253,7 @@ impl Alert {
             return Some(Alert::stale_emergency(entry, &told.agent));
         }
         let (kind, about, count, text) = match &entry.effect {
-            Effect::Died { agent, positions, why } => {
+            Effect::Died { agent, positions, why, .. } => {
                 let text = format!("messages reached nobody: {}", why.as_str());
                 (Kind::DeadLetter, agent.clone(), positions.len(), text)
             }

@@ -19,9 +19,11 @@ mod erased;
 mod extension;
 pub mod extensions;
 mod key;
+mod key_index;
 mod lately;
 mod mailbox;
 mod moment;
+mod names;
 mod opacity;
 mod person;
 mod policy;
@@ -39,6 +41,7 @@ mod state;
 mod token;
 pub mod tool;
 mod who;
+mod wire_integer;
 
 pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind, Urgency};
@@ -46,17 +49,19 @@ pub use clock_history::DedupEnd;
 pub use clocks::Clocks;
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Answer, Call, Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof,
-    Restore, SpareId, Verdict, Verified, decide, earlier_than, key_statement, needs_words, quoted_by, tick,
+    Answer, AnswerDetails, AnswerFinding, AnswerHold, AnswerReason, Below, Call, Decision, Directive, ERASED_AT_ONCE,
+    Earlier, Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId, Verdict, Verified, decide,
+    earlier_than, key_statement, needs_words, quoted_by, tick,
 };
 pub use decide::{IdSearch, IdSearched, id_search};
-pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally};
+pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally, TallyBatch};
 pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Redacted, Span, Unbound, covers, spans};
 pub use extension::BUILT;
 pub use key::{Custody, Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 pub use moment::Moment;
+pub use names::{Collision, NameKind};
 pub use opacity::{Clearance, Opacity};
 pub use person::{People, Person};
 pub use policy::{Policy, Shares, StaleEmergency};

@@ -187,8 +187,17 @@ impl Change {
 
     /// Fills in the id of the message of the exchange that it is part of.
     fn said_as(&mut self, id: &str) {
-        if let Change::Vcp(vcp::Change::Alarm(change)) = self {
-            change.said_as(id);
+        match self {
+            Change::Vcp(vcp::Change::Alarm(change)) => change.said_as(id),
+            Change::Cap(change) => change.set_message_id(id),
+            Change::Vcp(_)
+            | Change::Hold(_)
+            | Change::Acl(_)
+            | Change::Vlp(_)
+            | Change::Translated(_)
+            | Change::BrokenOff { .. }
+            | Change::Extension(_)
+            | Change::Identity(_) => {}
         }
     }
 

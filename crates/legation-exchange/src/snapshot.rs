@@ -26,6 +26,9 @@ struct WireState {
     now: Moment,
     agents: Vec<Agent>,
     gone: Vec<String>,
+    /// Public keys that are bound to an agent which lists them no longer, oldest first.
+    #[serde(default)]
+    former_keys: Vec<([u8; 32], String)>,
     people: Vec<Person>,
     dead: Vec<(u64, String, DeadLetter)>,
     /// Whose mailboxes follow, and how many items each has.
@@ -63,6 +66,7 @@ impl State {
             now: self.now,
             agents: self.registry.agents().cloned().collect(),
             gone: self.registry.gone().map(str::to_owned).collect(),
+            former_keys: self.registry.former_keys().map(|(key, agent)| (key, agent.to_owned())).collect(),
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
             unpushed: self.unpushed(),
@@ -97,6 +101,7 @@ impl State {
         (state.rules, state.lately, state.clocks) = (wire.rules, wire.lately, wire.clocks);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
         wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
+        wire.former_keys.into_iter().for_each(|(key, agent)| state.registry.put_former_key(key, agent));
         wire.people.into_iter().for_each(|person| state.people.put(person));
         wire.dead.into_iter().for_each(|(position, agent, letter)| state.dead.put(position, &agent, letter));
         let mut items = items.chunks_exact(ITEM).map(item);

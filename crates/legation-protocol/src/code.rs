@@ -91,6 +91,8 @@ codes! {
     OpaqueAgentId = "opaque_agent_id",
     /// Personal state sent to everybody.
     PersonalStateBroadcast = "personal_state_broadcast",
+    /// A model family or a purpose that the protocol's published schema does not allow.
+    ScopeForm = "scope_form",
     /// A performative the language does not have.
     UnknownPerformative = "unknown_performative",
     /// A reply that does not say what it replies to.
@@ -195,6 +197,8 @@ codes! {
     UrlForbidden = "url_forbidden",
     /// A key that cannot do, or become, what was asked.
     KeyState = "key_state",
+    /// A key that is bound to another agent.
+    KeyBound = "key_bound",
     /// An instance of what cannot have one.
     BadInstance = "bad_instance",
     /// The record has no room.

@@ -95,7 +95,7 @@ pub(crate) async fn tell<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, text:
 mod tests {
     use super::missed;
     use crate::settings::Limits;
-    use crate::visits::{Peer, Visits};
+    use crate::visits::{Holder, Peer, Visits};
     use std::io;
     use std::sync::Arc;
     use std::time::Duration;
@@ -107,7 +107,7 @@ mod tests {
         let admit = || visits.admit(Peer::on_socket(), &Limits::default()).unwrap();
         let (busy, idle) = (admit(), admit());
         for visit in [&busy, &idle] {
-            visit.prove();
+            visit.prove(Holder::Operators);
         }
         let _request = busy.begin();
         // A connection that went by itself is nobody's fault.

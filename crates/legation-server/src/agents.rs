@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::Escalations;
-use legation_exchange::{Registration, Verdict, Who};
+use legation_exchange::{Below, Registration, Verdict, Who};
 use legation_protocol::Code;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -114,18 +114,32 @@ struct Removed {
     position: u64,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RemoveQuery {
+    #[serde(default)]
+    below: Below,
+}
+
 /// `DELETE /v1/agents/{id}`
 pub(crate) async fn delete(
     State(shared): State<Arc<Shared>>,
     AgentPath(id): AgentPath,
     caller: Caller,
+    uri: Uri,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
+    let RemoveQuery { below } = query(&uri)?;
     let exchange = shared.exchange.clone();
-    let asked = async move { exchange.remove(&id, caller.0).await };
+    let asked = async move {
+        match below {
+            Below::Keep => exchange.remove(&id, caller.0).await,
+            Below::Suspend | Below::Remove => exchange.remove_with(&id, below, caller.0).await,
+        }
+    };
     match shared.apart(asked).await? {
         Verdict::Accepted { position, id, .. }
-        | Verdict::Held { position, id }
+        | Verdict::Held { position, id, .. }
         | Verdict::Duplicate { position, id } => Ok(Json(Removed { removed: id, position }).into_response()),
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }

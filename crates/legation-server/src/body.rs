@@ -1,6 +1,7 @@
 //! Reading a body: never more of it than a message may have, and JSON only through the front door.
 
 use crate::media::Media;
+use crate::paced::TooSlow;
 use crate::refusal::Refusal;
 use axum::body::{Body, BodyDataStream, Bytes, HttpBody as _};
 use axum::http::{HeaderMap, StatusCode};
@@ -23,10 +24,12 @@ pub(crate) async fn whole(body: Body) -> Result<Bytes, Refusal> {
 
 /// The same with another limit.
 pub(crate) async fn within(body: Body, limit: usize) -> Result<Bytes, Refusal> {
-    tokio::time::timeout(PATIENCE, collect(body, limit)).await.unwrap_or_else(|_| {
-        let refusal = Refusal::because(Code::BadJson, "the body did not come to its end in time");
-        Err(refusal.with_status(StatusCode::REQUEST_TIMEOUT))
-    })
+    tokio::time::timeout(PATIENCE, collect(body, limit)).await.unwrap_or_else(|_| Err(too_slow()))
+}
+
+fn too_slow() -> Refusal {
+    let refusal = Refusal::because(Code::BadJson, "the body did not come to its end in time");
+    refusal.with_status(StatusCode::REQUEST_TIMEOUT)
 }
 
 async fn collect(body: Body, limit: usize) -> Result<Bytes, Refusal> {
@@ -54,7 +57,10 @@ async fn collect(body: Body, limit: usize) -> Result<Bytes, Refusal> {
 /// The next piece of a body; nothing at its end. A body that breaks off is no body.
 pub(crate) async fn next(stream: &mut BodyDataStream) -> Result<Option<Bytes>, Refusal> {
     let chunk = stream.next().await.transpose();
-    chunk.map_err(|_| Refusal::because(Code::BadJson, "the body broke off before its end"))
+    chunk.map_err(|error| match TooSlow::caused(&error) {
+        true => too_slow(),
+        false => Refusal::because(Code::BadJson, "the body broke off before its end"),
+    })
 }
 
 fn too_large(limit: usize) -> Refusal {
@@ -65,6 +71,16 @@ fn too_large(limit: usize) -> Refusal {
 pub(crate) async fn object<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, Refusal> {
     Media::json(headers)?;
     let bytes = whole(body).await?;
+    parsed(&bytes).map_err(|rejection| Refusal::from(rejection).about(&bytes))
+}
+
+/// The same where every member may be left out, and so the whole body too.
+pub(crate) async fn object_or_nothing<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, Refusal> {
+    let bytes = whole(body).await?;
+    if bytes.is_empty() {
+        return Ok(parsed(b"{}")?);
+    }
+    Media::json(headers)?;
     parsed(&bytes).map_err(|rejection| Refusal::from(rejection).about(&bytes))
 }
 

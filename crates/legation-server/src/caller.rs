@@ -92,7 +92,7 @@ impl FromRequestParts<Arc<Shared>> for Caller {
         let Some(token) = token else { return Err(unauthenticated("write `Authorization: Bearer …`, once")) };
         let who = shared.exchange.who(token)?;
         if let Some(guest) = parts.extensions.get::<Guest>() {
-            guest.prove_as(&who);
+            guest.prove_as(&who, shared);
         }
         Ok(Caller(who))
     }
@@ -106,7 +106,7 @@ async fn by_cookie(parts: &mut Parts, shared: &Arc<Shared>) -> Result<Caller, Re
         Header::Once(text) => Token::hash_of(text) == session.csrf.hash(),
         Header::Absent | Header::Unclear => false,
     };
-    guest.prove_as(&session.who);
+    guest.prove_as(&session.who, shared);
     if !parts.method.is_safe() && !shown {
         let message = "by cookie this takes the header `Legation-CSRF` with what `GET /v1/session` tells";
         return Err(Refusal::because(Code::ForbiddenOrigin, message));

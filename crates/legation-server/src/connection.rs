@@ -98,7 +98,7 @@ where
         _ = &mut connection => return,
         () = visit.told_to_leave() => {
             // A request may have come since it was chosen to leave.
-            if !visit.is_busy() {
+            if visit.is_cut() || !visit.is_busy() {
                 return;
             }
             connection.as_mut().graceful_shutdown();

@@ -10,7 +10,7 @@ use crate::sessions::SignedIn;
 use crate::settings::Limits;
 use crate::shared::Shared;
 use crate::traces::Trace;
-use crate::visits::{Peer, Place, Via, Visit};
+use crate::visits::{Holder, Peer, Place, Via, Visit, network_of};
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
@@ -18,7 +18,7 @@ use axum::http::request::Parts;
 use legation_exchange::Who;
 use legation_protocol::Code;
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, OnceLock};
 use tokio::time::Instant;
 
@@ -54,7 +54,13 @@ impl Guest {
         let nowhere = Peer { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), via: Via::Tcp };
         let peer = visit.as_ref().map_or(nowhere, |visit| visit.peer);
         let anonymous = Header::of(headers, &AUTHORIZATION) == Header::Absent;
-        Guest { visit, source: Source::of(peer, headers, proxy), anonymous, session: None, trace, who: Arc::default() }
+        let source = Source::of(peer, headers, proxy);
+        if source.address != peer.address
+            && let Some(visit) = &visit
+        {
+            visit.comes_from(source.holder());
+        }
+        Guest { visit, source, anonymous, session: None, trace, who: Arc::default() }
     }
 
     /// Looks whose the cookie is. What another page lets a browser send is nobody's.
@@ -68,10 +74,12 @@ impl Guest {
     }
 
     /// Somebody has proven, by a token, to be this one.
-    pub(crate) fn prove_as(&self, who: &Who) {
+    pub(crate) fn prove_as(&self, who: &Who, shared: &Shared) {
         // Whoever it was, it is the same for all of a request.
         let _ = self.who.set(who.clone());
-        self.prove();
+        if let Some(visit) = &self.visit {
+            visit.prove_as(who, || shared.holder_of(who, self.source));
+        }
     }
 
     /// Whose token came along, as far as that is known.
@@ -82,8 +90,13 @@ impl Guest {
     /// Somebody has proven to be somebody on this connection.
     pub(crate) fn prove(&self) {
         if let Some(visit) = &self.visit {
-            visit.prove();
+            visit.prove(self.source.holder());
         }
+    }
+
+    /// The connection, if there is one.
+    pub(crate) fn visit(&self) -> Option<&Arc<Visit>> {
+        self.visit.as_ref()
     }
 }
 
@@ -95,7 +108,7 @@ impl Guest {
         visit.stay(limits).ok_or_else(full).map(Some)
     }
 
-    /// Ready when the connection is to make room, which only one can that has proven nothing.
+    /// Ready when the connection is to make room.
     pub(crate) async fn told_to_leave(&self) {
         match &self.visit {
             Some(visit) => visit.told_to_leave().await,
@@ -130,10 +143,12 @@ impl Source {
 
     /// What limits and counts are kept by. Whoever has one address of IPv6 has all that share its first half.
     pub(crate) fn key(self) -> IpAddr {
-        match self.address {
-            IpAddr::V4(_) => self.address,
-            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        }
+        network_of(self.address)
+    }
+
+    /// The holder of connections on which nobody has said more than where they come from.
+    pub(crate) fn holder(self) -> Holder {
+        Holder::source(self.address, self.on_socket)
     }
 }
 

@@ -100,19 +100,18 @@ impl Handshakes {
 
 impl Shared {
     /// Answers a hello: what is agreed on, or the one error. A refusal is on the record once this returns.
-    pub(crate) fn greet(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {
+    pub(crate) async fn greet(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {
         let agreed = self.agree(guest, who, hello).inspect(|_| self.handshakes.count_ack());
-        agreed.inspect_err(|refusal| {
+        if let Err(refusal) = &agreed {
             self.handshakes.count_error(&refusal.code);
             let digest = Some(Digest::of_bytes(hello).to_string());
             match code_of(&refusal.code) {
                 // Counted, whoever it is: a flood is no reason to let the record grow.
-                Code::RateLimited => {
-                    self.exchange.note_refusal(&Who::Nobody, Code::RateLimited, guest.source.into(), digest);
-                }
-                code => self.note(guest, Unrecorded { code, digest }),
+                Code::RateLimited => self.exchange.count_refusal(Code::RateLimited, guest.source.into(), digest),
+                code => self.note(guest, Unrecorded { code, digest }).await,
             }
-        })
+        }
+        agreed
     }
 
     fn agree(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {

@@ -99,9 +99,9 @@ impl Desk {
             Some(greeting) => greeting,
             None if opens => {
                 self.sessions.has_room(owner).await?;
-                self.greet(&guest, &who, hello.as_deref())
+                self.greet(&guest, &who, hello.as_deref()).await
             }
-            None => self.greet_again(&guest, &who, owner, hello.as_deref()),
+            None => self.greet_again(&guest, &who, owner, hello.as_deref()).await,
         };
         self.must_hold(&greeting, &parts.headers).await?;
         let straight = straight.filter(|_| !greeting.is_refused() && Tool::Send.is_for(&who));

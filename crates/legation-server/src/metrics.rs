@@ -110,6 +110,9 @@ fn doors(page: &mut Page, shared: &Shared) {
     let turned_away = "legation_connections_turned_away_total";
     page.head(turned_away, "counter", "Connections there was no room for.");
     page.sample(turned_away, &[], visits.turned_away());
+    let closed = "legation_connections_closed_for_room_total";
+    page.head(closed, "counter", "Connections that were closed to make room for others.");
+    page.sample(closed, &[], visits.closed());
     sockets(page, shared);
     handshakes(page, shared);
     page.head("legation_rate_limited_total", "counter", "Requests refused by the limits of a source.");

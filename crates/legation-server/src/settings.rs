@@ -52,6 +52,10 @@ pub struct Limits {
     pub connections: usize,
     /// Most of them on which nobody has proven to be anybody.
     pub unproven_connections: usize,
+    /// How long a request that shows no credential may take, from its head to the last byte of its answer.
+    pub unproven_request_time: Duration,
+    /// The bytes per second at which the body of such a request must come, on average.
+    pub unproven_body_rate: u64,
     /// How long it may take to agree on TLS.
     pub handshake_time: Duration,
     /// Most bytes of a request's head.
@@ -84,8 +88,13 @@ impl Limits {
     /// How many of the connections may be sockets: the rest is left for requests, so that those who send, ask how it
     /// is and put things right find a way in beside any number of sockets.
     pub(crate) fn sockets(&self) -> usize {
-        let kept = (self.connections / 16).max(1);
-        self.connections.saturating_sub(kept).max(1)
+        self.connections.saturating_sub(self.kept()).max(1)
+    }
+
+    /// How many of the connections are kept for operators and for those who have shown no credential yet, health checks
+    /// among them: agents give them up again where others come.
+    pub(crate) fn kept(&self) -> usize {
+        (self.connections / 16).max(1)
     }
 }
 
@@ -94,6 +103,8 @@ impl Default for Limits {
         Limits {
             connections: 12_000,
             unproven_connections: 1000,
+            unproven_request_time: Duration::from_secs(30),
+            unproven_body_rate: 1024,
             handshake_time: Duration::from_secs(10),
             head_bytes: 16 << 10,
             head_time: Duration::from_secs(10),

@@ -1,6 +1,7 @@
 //! What every request can reach.
 
 use crate::demo::Stage;
+use crate::guest::Source;
 use crate::handshake::Handshakes;
 use crate::limits::Sources;
 use crate::metrics::Answers;
@@ -8,10 +9,10 @@ use crate::refusal::Refusal;
 use crate::sessions::{Sessions, Subject};
 use crate::settings::{Reloaded, Settings};
 use crate::tls::Tls;
-use crate::visits::Visits;
+use crate::visits::{Holder, Visits};
 use crate::ws::Sockets;
 use legation_engine::{Error, Exchange};
-use legation_exchange::OPERATOR;
+use legation_exchange::{OPERATOR, Role, Who};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -72,6 +73,16 @@ impl Shared {
     /// What the server is told as of now.
     pub(crate) fn settings(&self) -> Arc<Settings> {
         self.reloaded.now()
+    }
+
+    /// The holder that a principal's connections are counted for.
+    pub(crate) fn holder_of(&self, who: &Who, source: Source) -> Holder {
+        match who {
+            Who::Agent(id) => Holder::Family(self.exchange.quota_family_name(id)),
+            Who::Person { role: Role::Operator, .. } => Holder::Operators,
+            Who::Person { name, .. } => Holder::Person(name.clone()),
+            Who::Nobody => source.holder(),
+        }
     }
 
     /// Does durable work apart from the request: a client that hangs up ends the waiting, never the

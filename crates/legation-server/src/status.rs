@@ -48,6 +48,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::MessageIdConflict
         | Code::AgentExists
         | Code::KeyState
+        | Code::KeyBound
         | Code::AmbiguousMessage
         | Code::Fenced
         | Code::AheadOfRecord
@@ -98,6 +99,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::BadLanguage
         | Code::BadOntology
         | Code::OntologyForm
+        | Code::ScopeForm
         | Code::BadEstimate
         | Code::BadTaskId
         | Code::UnknownAttachment

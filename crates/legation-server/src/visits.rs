@@ -1,14 +1,32 @@
-//! Who is in the house: every open connection, and which of them has proven nothing yet. There are never
-//! more than the limits say. Who has said nothing makes room for who comes next, and so does who is between two
-//! requests; and sockets, which stay, never take all the places: some are left for requests.
+//! Open connections, and which of them give way when there are too many. A connection belongs to a stranger until
+//! somebody has proven on it who they are.
+//!
+//! - Strangers have so many places and no more. When all are taken, the source address with the most connections gives
+//!   up its oldest, also one whose request is being answered: a newcomer always finds a place.
+//! - When all places are taken, a stranger's connection goes first, then one that is between two requests. Some
+//!   places are [kept](Limits::kept) for strangers and operators: where agents have taken those too, the family
+//!   with the most connections gives up its oldest request.
+//! - WebSockets of agents stay, and never take all places.
+
+mod pool;
+
+pub(crate) use pool::{Holder, network_of};
 
 use crate::settings::Limits;
+use legation_exchange::{Role, Who};
+use pool::HolderPool;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+
+/// How long a connection is left alone in which its first request is on the way, if there are older ones.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long a request that has come whole may wait for its answer before its connection may be chosen like any other.
+const ANSWERING: Duration = Duration::from_secs(5);
 
 /// Every open connection.
 #[derive(Debug, Default)]
@@ -18,10 +36,12 @@ pub(crate) struct Visits {
     sockets: AtomicUsize,
     next: AtomicU64,
     turned_away: AtomicU64,
-    /// By number, so the one that has been here longest comes first.
-    unproven: Mutex<Numbered>,
-    /// Those on which somebody has proven to be somebody.
-    proven: Mutex<Numbered>,
+    /// Connections that were closed to make room.
+    closed: AtomicU64,
+    strangers: Mutex<HolderPool>,
+    /// Connections of agents, and of people who are no operators.
+    principals: Mutex<HolderPool>,
+    operators: Mutex<HolderPool>,
 }
 
 type Numbered = BTreeMap<u64, Weak<Visit>>;
@@ -47,6 +67,10 @@ impl Peer {
     pub(crate) const fn on_socket() -> Peer {
         Peer { address: IpAddr::V4(Ipv4Addr::LOCALHOST), via: Via::Unix }
     }
+
+    fn holder(self) -> Holder {
+        Holder::source(self.address, self.via == Via::Unix)
+    }
 }
 
 /// One open connection. It counts until nobody holds it any more, upgraded or not.
@@ -57,13 +81,21 @@ pub(crate) struct Visit {
     pub(crate) since: Instant,
     number: u64,
     visits: Arc<Visits>,
-    proven: AtomicBool,
+    standing: Mutex<VisitStanding>,
     /// Whether it still counts: one that is told to leave has left, for those who come.
     counted: AtomicBool,
+    /// Whether it is closed at once, in the middle of an answer.
+    cut: AtomicBool,
     /// Requests being answered.
     underway: AtomicUsize,
     /// Requests begun so far.
     begun: AtomicU64,
+    /// When the latest of them began, in milliseconds after `since`.
+    begun_at: AtomicU64,
+    /// Whether the latest of them has shown a credential that counts.
+    proven: AtomicBool,
+    /// Whether more of the latest request's body is awaited.
+    receiving: AtomicBool,
     /// Whether something is left to write that the other side does not take yet.
     writing: AtomicBool,
     /// Whether it speaks another protocol by now.
@@ -71,51 +103,95 @@ pub(crate) struct Visit {
     leave: Notify,
 }
 
+/// The pool and the holder that a connection is counted under.
+#[derive(Debug)]
+struct VisitStanding {
+    pool: PoolKind,
+    holder: Holder,
+    /// Who it was proven for last.
+    who: Option<Who>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PoolKind {
+    Strangers,
+    Principals,
+    Operators,
+}
+
 impl Visits {
     /// Takes a connection in, unless there is no room and nobody makes any.
     pub(crate) fn admit(self: &Arc<Self>, peer: Peer, limits: &Limits) -> Option<Arc<Visit>> {
-        let known = self.unproven() < limits.unproven_connections || self.make_room();
-        if !known || !(self.open() < limits.connections || self.make_any_room()) {
+        let has_place = self.unproven() < limits.unproven_connections || self.make_stranger_room();
+        if !has_place || !(self.open() < limits.connections || self.make_room(limits)) {
             self.turned_away.fetch_add(1, Ordering::Relaxed);
             return None;
         }
         self.open.fetch_add(1, Ordering::Relaxed);
         let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let standing = VisitStanding { pool: PoolKind::Strangers, holder: peer.holder(), who: None };
         let visit = Arc::new(Visit {
             peer,
             since: Instant::now(),
             number,
             visits: Arc::clone(self),
-            proven: AtomicBool::new(false),
+            standing: Mutex::new(standing),
             counted: AtomicBool::new(true),
+            cut: AtomicBool::new(false),
             underway: AtomicUsize::new(0),
             begun: AtomicU64::new(0),
+            begun_at: AtomicU64::new(0),
+            proven: AtomicBool::new(false),
+            receiving: AtomicBool::new(false),
             writing: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
             leave: Notify::new(),
         });
-        self.waiting().insert(number, Arc::downgrade(&visit));
+        self.pool(PoolKind::Strangers).insert(&peer.holder(), number, Arc::downgrade(&visit));
         Some(visit)
     }
 
-    /// Sends away the connection that has been here longest of those that have proven nothing and wait
-    /// for no answer. False if there is none.
-    pub(crate) fn make_room(&self) -> bool {
-        dismiss_first(self.waiting(), |visit| !visit.is_answering())
+    /// Closes the oldest connection of the source with the most of those on which nobody has proven anything. False if
+    /// there is none.
+    fn make_stranger_room(&self) -> bool {
+        let now = Instant::now();
+        close_one(self.pool(PoolKind::Strangers), |pool, seen| {
+            pool.by_share().find_map(|members| oldest_of(members, seen, now, |_| true))
+        })
     }
 
-    /// Sends away one of those, or else one that is between two requests. False if there is none.
+    /// Closes one of those, or else a connection that is between two requests, whoever's it is. False if there is none.
     pub(crate) fn make_any_room(&self) -> bool {
-        self.make_room() || self.end_idle()
+        self.make_stranger_room() || self.close_idle(PoolKind::Principals) || self.close_idle(PoolKind::Operators)
     }
 
-    /// Sends away a connection that is between two requests, as anybody's may be. False if there is none.
-    fn end_idle(&self) -> bool {
-        dismiss_first(self.known(), |visit| !visit.is_busy())
+    /// The same; and where agents have taken the places that are kept from them, the family with the most
+    /// connections gives up its oldest request.
+    fn make_room(&self, limits: &Limits) -> bool {
+        if self.make_any_room() {
+            return true;
+        }
+        let principals = self.pool(PoolKind::Principals);
+        if principals.len() <= limits.connections.saturating_sub(limits.kept()) {
+            return false;
+        }
+        let now = Instant::now();
+        close_one(principals, |pool, seen| {
+            pool.by_share().find_map(|members| oldest_of(members, seen, now, |visit| !visit.is_upgraded()))
+        })
     }
 
-    fn known(&self) -> MutexGuard<'_, Numbered> {
-        self.proven.lock().unwrap_or_else(PoisonError::into_inner)
+    fn close_idle(&self, kind: PoolKind) -> bool {
+        close_one(self.pool(kind), |pool, seen| first_of(pool.by_age(), seen, |visit| !visit.is_busy()))
+    }
+
+    fn pool(&self, kind: PoolKind) -> MutexGuard<'_, HolderPool> {
+        let pool = match kind {
+            PoolKind::Strangers => &self.strangers,
+            PoolKind::Principals => &self.principals,
+            PoolKind::Operators => &self.operators,
+        };
+        pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many connections are open.
@@ -125,7 +201,7 @@ impl Visits {
 
     /// On how many of them nobody has proven anything.
     pub(crate) fn unproven(&self) -> usize {
-        self.waiting().len()
+        self.pool(PoolKind::Strangers).len()
     }
 
     /// How many there was no room for.
@@ -133,38 +209,96 @@ impl Visits {
         self.turned_away.load(Ordering::Relaxed)
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Numbered> {
-        self.unproven.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How many were closed to make room for others.
+    pub(crate) fn closed(&self) -> u64 {
+        self.closed.load(Ordering::Relaxed)
     }
 }
 
-/// Sends away the first of them that may go. False if there is none.
-fn dismiss_first(mut visits: MutexGuard<'_, Numbered>, may_go: impl Fn(&Visit) -> bool) -> bool {
-    let mut seen = Vec::new();
-    let found = visits.iter().find_map(|(number, visit)| {
-        let visit = visit.upgrade()?;
-        let found = may_go(&visit).then_some(*number);
-        seen.push(visit);
-        found
-    });
-    if let Some(number) = found {
-        visits.remove(&number);
+/// Connections that were looked at under a pool's lock. They are let go after it: the end of the last holder of one
+/// asks for the same lock.
+type Seen = Vec<Arc<Visit>>;
+
+/// Closes the connection that is chosen. False if none is.
+fn close_one(
+    mut pool: MutexGuard<'_, HolderPool>,
+    choose: impl FnOnce(&HolderPool, &mut Seen) -> Option<Arc<Visit>>,
+) -> bool {
+    let mut seen = Seen::new();
+    let chosen = choose(&pool, &mut seen).inspect(|visit| drop(pool.remove(visit.number)));
+    drop(pool);
+    chosen.inspect(|visit| visit.dismiss()).is_some()
+}
+
+/// The first connection that may go.
+fn first_of<'v>(
+    visits: impl Iterator<Item = &'v Weak<Visit>>,
+    seen: &mut Seen,
+    may_go: impl Fn(&Visit) -> bool,
+) -> Option<Arc<Visit>> {
+    for visit in visits.filter_map(Weak::upgrade) {
+        seen.push(Arc::clone(&visit));
+        if may_go(&visit) {
+            return Some(visit);
+        }
     }
-    // Whoever is held here may be held by nobody else by now, and its end asks for the same lock.
-    drop(visits);
-    let Some(visit) = seen.pop().filter(|_| found.is_some()) else { return false };
-    visit.dismiss();
-    true
+    None
+}
+
+/// The oldest of a holder's connections that waits for its client; if none has waited long enough, the oldest of all.
+fn oldest_of(members: &Numbered, seen: &mut Seen, now: Instant, may_go: impl Fn(&Visit) -> bool) -> Option<Arc<Visit>> {
+    let waits_for_client =
+        |visit: &Visit| now.duration_since(visit.since) >= GRACE && !visit.awaits_our_answer(now) && may_go(visit);
+    first_of(members.values(), seen, waits_for_client).or_else(|| first_of(members.values(), seen, &may_go))
 }
 
 impl Visit {
-    /// Somebody has proven to be somebody here.
-    pub(crate) fn prove(&self) {
-        if self.proven.swap(true, Ordering::Relaxed) {
+    /// Notes that this request comes from somebody who is known. `holder` is asked for where the connection was
+    /// another's before.
+    pub(crate) fn prove_as(&self, who: &Who, holder: impl FnOnce() -> Holder) {
+        self.proven.store(true, Ordering::Relaxed);
+        if self.standing().who.as_ref() == Some(who) {
             return;
         }
-        let kept = self.visits.waiting().remove(&self.number);
-        self.visits.known().extend(kept.map(|visit| (self.number, visit)));
+        let kind = match who {
+            Who::Person { role: Role::Operator, .. } => PoolKind::Operators,
+            Who::Person { .. } | Who::Agent(_) | Who::Nobody => PoolKind::Principals,
+        };
+        let holder = holder();
+        let mut standing = self.standing();
+        standing.who = Some(who.clone());
+        self.stand(&mut standing, kind, holder);
+    }
+
+    /// Notes that this request has proven something, without saying for whom.
+    pub(crate) fn prove(&self, holder: Holder) {
+        self.proven.store(true, Ordering::Relaxed);
+        let mut standing = self.standing();
+        if standing.pool == PoolKind::Strangers {
+            self.stand(&mut standing, PoolKind::Principals, holder);
+        }
+    }
+
+    /// Counts a stranger's connection for the source that a proxy names.
+    pub(crate) fn comes_from(&self, source: Holder) {
+        let mut standing = self.standing();
+        if standing.pool == PoolKind::Strangers && standing.holder != source {
+            self.stand(&mut standing, PoolKind::Strangers, source);
+        }
+    }
+
+    fn stand(&self, standing: &mut VisitStanding, kind: PoolKind, holder: Holder) {
+        // The guard of the one pool is let go before the other is asked for.
+        let removed = self.visits.pool(standing.pool).remove(self.number);
+        // One that was told to leave is in no pool.
+        if let Some(visit) = removed {
+            self.visits.pool(kind).insert(&holder, self.number, visit);
+        }
+        (standing.pool, standing.holder) = (kind, holder);
+    }
+
+    fn standing(&self) -> MutexGuard<'_, VisitStanding> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a place for a WebSocket, unless the last ones are left for requests.
@@ -176,15 +310,23 @@ impl Visit {
     }
 
     fn dismiss(&self) {
+        // An idle connection that is asked something before it hears of this is answered first.
+        self.cut.store(self.is_busy(), Ordering::Relaxed);
         if self.counted.swap(false, Ordering::Relaxed) {
             self.visits.open.fetch_sub(1, Ordering::Relaxed);
+            self.visits.closed.fetch_add(1, Ordering::Relaxed);
         }
         self.leave.notify_one();
     }
 
     /// Whether a request is being answered, to the last byte, or the connection is no longer one for requests.
     pub(crate) fn is_busy(&self) -> bool {
-        self.is_answering() || self.writing.load(Ordering::Relaxed) || self.upgraded.load(Ordering::Relaxed)
+        self.is_answering() || self.writing.load(Ordering::Relaxed) || self.is_upgraded()
+    }
+
+    /// Whether the connection is to be closed in the middle of what it does.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Relaxed)
     }
 
     /// The other side takes nothing more for now, or has taken what there was.
@@ -192,9 +334,40 @@ impl Visit {
         self.writing.store(left, Ordering::Relaxed);
     }
 
+    /// More of a body is awaited, or has come.
+    pub(crate) fn receives(&self, awaited: bool) {
+        self.receiving.store(awaited, Ordering::Relaxed);
+    }
+
     /// Whether a request is being answered.
     fn is_answering(&self) -> bool {
         self.underway.load(Ordering::Relaxed) > 0
+    }
+
+    fn is_upgraded(&self) -> bool {
+        self.upgraded.load(Ordering::Relaxed)
+    }
+
+    /// Whether the next step is ours: a request has come whole, a moment ago, and is being answered.
+    fn awaits_our_answer(&self, now: Instant) -> bool {
+        let waits_for_client = self.receiving.load(Ordering::Relaxed) || self.writing.load(Ordering::Relaxed);
+        let is_recent = now.duration_since(self.asked_at()) < ANSWERING;
+        self.is_answering() && !self.is_upgraded() && !waits_for_client && is_recent
+    }
+
+    fn asked_at(&self) -> Instant {
+        self.since + Duration::from_millis(self.begun_at.load(Ordering::Relaxed))
+    }
+
+    /// When the latest request must be over, its answer read: one that has shown no credential that counts.
+    pub(crate) fn deadline(&self, request_time: Duration) -> Option<Instant> {
+        let has_one = !self.is_upgraded() && !self.is_proven() && self.begun() > 0;
+        has_one.then(|| self.asked_at() + request_time)
+    }
+
+    /// Whether the latest request has shown a credential that counts.
+    pub(crate) fn is_proven(&self) -> bool {
+        self.proven.load(Ordering::Relaxed)
     }
 
     /// How many requests have begun.
@@ -204,6 +377,10 @@ impl Visit {
 
     /// A request has begun; it is over when this is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> Underway {
+        let at = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.begun_at.store(at, Ordering::Relaxed);
+        self.proven.store(false, Ordering::Relaxed);
+        self.receiving.store(false, Ordering::Relaxed);
         self.underway.fetch_add(1, Ordering::Relaxed);
         self.begun.fetch_add(1, Ordering::Relaxed);
         Underway(Arc::clone(self))
@@ -220,11 +397,8 @@ impl Drop for Visit {
         if *self.counted.get_mut() {
             self.visits.open.fetch_sub(1, Ordering::Relaxed);
         }
-        if *self.proven.get_mut() {
-            self.visits.known().remove(&self.number);
-        } else {
-            self.visits.waiting().remove(&self.number);
-        }
+        let pool = self.standing.get_mut().unwrap_or_else(PoisonError::into_inner).pool;
+        drop(self.visits.pool(pool).remove(self.number));
     }
 }
 
@@ -256,97 +430,4 @@ impl Drop for Underway {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Peer, Visit, Visits};
-    use crate::settings::Limits;
-    use std::sync::Arc;
-
-    struct House(Arc<Visits>, Limits);
-
-    fn house(connections: usize, unproven_connections: usize) -> House {
-        House(Arc::default(), Limits { connections, unproven_connections, ..Limits::default() })
-    }
-
-    impl House {
-        fn admit(&self) -> Option<Arc<Visit>> {
-            self.0.admit(Peer::on_socket(), &self.1)
-        }
-    }
-
-    #[test]
-    fn there_are_never_more_than_the_limit() {
-        let house = house(2, 2);
-        let (first, second) = (house.admit().unwrap(), house.admit().unwrap());
-        let requests = (first.begin(), second.begin());
-        assert!(house.admit().is_none());
-        assert_eq!((house.0.open(), house.0.turned_away()), (2, 1));
-        drop((first, second, requests));
-        assert_eq!((house.0.open(), house.0.unproven()), (0, 0));
-    }
-
-    #[tokio::test]
-    async fn the_one_that_was_silent_longest_makes_room() {
-        let house = house(10, 3);
-        let proven = house.admit().unwrap();
-        proven.prove();
-        let (busy, silent, later) = (house.admit().unwrap(), house.admit().unwrap(), house.admit().unwrap());
-        let request = busy.begin();
-        let next = house.admit().unwrap();
-        silent.told_to_leave().await;
-        assert_eq!((house.0.open(), house.0.unproven()), (4, 3));
-        let _requests = (later.begin(), next.begin());
-        assert!(house.admit().is_none(), "all three are being answered");
-        drop(request);
-        assert!(house.admit().is_some());
-        busy.told_to_leave().await;
-    }
-
-    #[tokio::test]
-    async fn who_is_between_two_requests_makes_room_and_a_socket_does_not() {
-        let house = house(3, 3);
-        let (socket, busy, idle) = (house.admit().unwrap(), house.admit().unwrap(), house.admit().unwrap());
-        for visit in [&socket, &busy, &idle] {
-            visit.prove();
-        }
-        socket.begin().upgrade();
-        let _request = busy.begin();
-        let next = house.admit().unwrap();
-        idle.told_to_leave().await;
-        let _next = next.begin();
-        assert_eq!((house.0.open(), house.admit().is_none()), (3, true));
-        // It has left once, however long it takes to go.
-        drop(idle);
-        assert_eq!(house.0.open(), 3);
-    }
-
-    #[test]
-    fn who_reads_slowly_is_not_cut_off_in_the_middle_of_an_answer() {
-        let house = house(1, 1);
-        let slow = house.admit().unwrap();
-        slow.prove();
-        slow.writes(true);
-        assert!(house.admit().is_none());
-        slow.writes(false);
-        assert!(house.admit().is_some());
-    }
-
-    #[test]
-    fn one_that_ends_while_it_is_looked_at_is_in_nobodys_way() {
-        let house = house(1, 1);
-        let visit = std::cell::RefCell::new(house.admit());
-        visit.borrow().as_ref().unwrap().prove();
-        // What was looked at is held by nobody else from here on.
-        let looked = super::dismiss_first(house.0.known(), |_| visit.take().is_none());
-        assert!(!looked && house.0.open() == 0);
-    }
-
-    #[test]
-    fn sockets_leave_places_for_requests() {
-        let house = house(32, 32);
-        let visit = house.admit().unwrap();
-        let mut places: Vec<_> = (0..30).map(|_| visit.stay(&house.1).unwrap()).collect();
-        assert!(visit.stay(&house.1).is_none());
-        places.pop();
-        assert!(visit.stay(&house.1).is_some());
-    }
-}
+mod tests;

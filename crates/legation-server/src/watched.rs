@@ -17,6 +17,8 @@ pub(crate) struct Watched<S> {
     visit: Arc<Visit>,
     head_time: Duration,
     stall_time: Duration,
+    /// How long a request without a credential may take, its answer read.
+    request_time: Duration,
     /// The head that has begun to come.
     head: Option<Head>,
     late: Option<Pin<Box<Sleep>>>,
@@ -35,8 +37,9 @@ impl<S> Watched<S> {
     /// The first head is expected from when the connection was taken, whatever had to be agreed on before.
     pub(crate) fn new(stream: S, visit: &Arc<Visit>, limits: &Limits) -> Watched<S> {
         let (visit, head_time, stall_time) = (Arc::clone(visit), limits.head_time, limits.stall_time);
+        let request_time = limits.unproven_request_time;
         let head = Some(Head { until: visit.since + head_time, after: 0 });
-        Watched { stream, visit, head_time, stall_time, head, late: None, stalled: None }
+        Watched { stream, visit, head_time, stall_time, request_time, head, late: None, stalled: None }
     }
 
     /// Notes that bytes have come: those of a new head, if no request is being answered.
@@ -64,11 +67,16 @@ impl<S> Watched<S> {
     /// What came of a write, unless the other side has taken nothing for too long.
     fn written<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         self.visit.writes(written.is_pending());
+        let deadline = self.visit.deadline(self.request_time);
+        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         if written.is_ready() {
             self.stalled = None;
             return written;
         }
         let until = Instant::now() + self.stall_time;
+        let until = deadline.map_or(until, |deadline| deadline.min(until));
         ready!(self.stalled.get_or_insert_with(|| Box::pin(sleep_until(until))).as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }

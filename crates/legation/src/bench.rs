@@ -24,6 +24,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         Some(BenchCommand::Mcp) => vec![Scenario::Mcp],
         Some(BenchCommand::Push) => vec![Scenario::Push],
         Some(BenchCommand::Alarms) => vec![Scenario::Alarms],
+        Some(BenchCommand::Strangers) => vec![Scenario::Strangers],
         Some(BenchCommand::All) | None => all(&plan),
     };
     if plan.nats_server.is_none() && scenarios.contains(&Scenario::Ws) {

@@ -34,6 +34,8 @@ pub(crate) use values::{Mode, Trusted};
 
 /// The smallest head that clients of today fit into.
 const SMALLEST_HEAD: u64 = 4 << 10;
+/// The shortest time for a request without a credential.
+const SHORTEST_REQUEST: Duration = Duration::from_secs(1);
 /// The smallest segment a message of full size fits into many times.
 const SMALLEST_SEGMENT: u64 = 4 << 20;
 /// How long may be waited for a hello (VCP negotiation 3.1, section 8).
@@ -162,6 +164,7 @@ impl ConfigFile {
         );
         ensure!(!realm.is_empty(), "realm is empty: it names the record in every checkpoint");
         ensure!(limits.connections > 0 && limits.unproven_connections > 0, "limits: no connection could be opened");
+        ensure!(limits.unproven_request_time.0 >= SHORTEST_REQUEST, "limits.unproven_request_time is at least 1s");
         ensure!(limits.sockets_per_agent > 0, "limits.sockets_per_agent is at least 1");
         let shares = [
             limits.halted_sessions_per_agent,
@@ -240,6 +243,8 @@ impl ConfigFile {
         Limits {
             connections: limits.connections,
             unproven_connections: limits.unproven_connections,
+            unproven_request_time: limits.unproven_request_time.0,
+            unproven_body_rate: limits.unproven_body_rate.0,
             handshake_time: limits.handshake_time.0,
             sockets_per_agent: limits.sockets_per_agent,
             head_bytes: usize::try_from(limits.head_bytes.0).unwrap_or(usize::MAX),

@@ -1,7 +1,8 @@
 //! What is asked for, and what is answered.
 
+use super::answer::AnswerDetails;
 use super::{Answer, Call, Erasure, IdSearched, Misunderstood, Restore};
-use crate::effect::{Accepted, Entry, Refused, Tally};
+use crate::effect::{Accepted, Entry, Refused, TallyBatch};
 use crate::erased::Span;
 use crate::extensions;
 use crate::key::{KeyEvent, NewKey};
@@ -13,6 +14,7 @@ use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Received, Rejection};
 use legation_scan::Found;
+use serde::Deserialize;
 
 /// How the sender of a message proved to be it.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +95,15 @@ pub enum Input {
         who: Who,
         /// The token it gets if it is new, or asks for another.
         token: TokenHash,
+    },
+    /// To remove an agent and do something about those below it.
+    RemoveWith {
+        /// Its id.
+        id: String,
+        /// What becomes of those below it.
+        below: Below,
+        /// Who asks.
+        who: Who,
     },
     /// To remove an agent.
     Remove {
@@ -207,8 +218,21 @@ pub enum Input {
     Answer(Box<Answer>),
     /// To note that somebody known was refused something.
     Refusal(Refused),
-    /// To note what strangers were refused.
-    Tally(Vec<Tally>),
+    /// To note what was refused and counted.
+    Tally(TallyBatch),
+}
+
+/// What becomes of the agents below one that is removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Below {
+    /// They stand below its parent from now on.
+    #[default]
+    Keep,
+    /// The same, and they are suspended.
+    Suspend,
+    /// They are removed with it.
+    Remove,
 }
 
 /// What the rules leave to people, or to agents beside messages.
@@ -286,6 +310,8 @@ pub enum Verdict {
         id: String,
         /// Whether it made something new.
         new: bool,
+        /// What a message's sender is told beyond that; none if there is nothing.
+        details: Option<Box<AnswerDetails>>,
     },
     /// On the record at this position, where it waits for somebody's word.
     Held {
@@ -293,6 +319,8 @@ pub enum Verdict {
         position: u64,
         /// The message's id.
         id: String,
+        /// Why, who decides, and by when.
+        details: Option<Box<AnswerDetails>>,
     },
     /// A copy of a message that was taken at this position.
     Duplicate {
@@ -306,10 +334,18 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The same with details for the sender of a message.
+    pub(super) fn with_details(mut self, new_details: Option<Box<AnswerDetails>>) -> Verdict {
+        if let Verdict::Accepted { details, .. } | Verdict::Held { details, .. } = &mut self {
+            *details = new_details;
+        }
+        self
+    }
+
     /// The same for what waits for somebody's word.
     pub(super) fn held(self) -> Verdict {
         match self {
-            Verdict::Accepted { position, id, .. } => Verdict::Held { position, id },
+            Verdict::Accepted { position, id, details, .. } => Verdict::Held { position, id, details },
             Verdict::Held { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_) => self,
         }
     }

@@ -2,7 +2,7 @@
 //! is it fresh, may its sender speak, whom does it reach.
 
 use super::freshness::Fresh;
-use super::{Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
+use super::{AnswerDetails, Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
 use crate::effect::{Accepted, Effect};
 use crate::key::Custody;
 use crate::rules::hold::{Lifter, Reason};
@@ -58,6 +58,7 @@ impl Desk<'_> {
             return Ok(copy);
         }
         let Fresh { remembered, finding: late } = self.freshness(verified)?;
+        let proves = self.first_proof(sender, proof)?;
         // A broadcast goes to everybody; reading it has found what is not for everybody.
         if let Some(found) = received.warnings().find(|found| found.code == Code::PersonalStateBroadcast) {
             return Err(Rejection::because(found.code, found.message.clone()).at("/payload/personal_state"));
@@ -111,9 +112,15 @@ impl Desk<'_> {
             emergency,
             is_alarm,
             ruled: Box::new(ruled),
+            proves,
             keys: Keys::default(),
         });
+        let details = match &effect {
+            Effect::Accepted(accepted) => AnswerDetails::of(state, state.next, accepted, received),
+            _ => None,
+        };
         let mut decision = self.accepted(id, true, effect, None);
+        decision.verdict = decision.verdict.with_details(details);
         if is_held {
             decision.verdict = decision.verdict.held();
         }

@@ -5,13 +5,16 @@
 use super::revocation::{check_reason, shortened};
 use super::vcp::may_act;
 use super::{At, Change as Ruled, Ruling};
+use crate::decide::alike;
+use crate::extensions::Subject;
 use crate::moment::Moment;
+use crate::names::NameIndex;
 use crate::state::State;
 use crate::token::TokenHash;
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The longest a token may last.
@@ -24,8 +27,8 @@ pub const KNOWN_TOKENS: usize = 1024;
 /// A token that was issued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issued {
-    /// Whom it names.
-    pub subject: String,
+    /// The subject it names, with its kind.
+    pub subject: Subject,
     /// Since when.
     pub at: Moment,
     /// Until when.
@@ -58,8 +61,11 @@ impl Issued {
 
 /// Every token that has not ended by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Identities(BTreeMap<TokenHash, Issued>);
+pub struct Identities {
+    tokens: BTreeMap<TokenHash, Issued>,
+    /// External subjects that tokens were issued for: their state outlasts the tokens.
+    names: NameIndex,
+}
 
 /// What is asked of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +74,7 @@ pub enum Order {
     Issue {
         /// Its hash.
         token: TokenHash,
-        /// Whom it names.
+        /// The subject it names: written out with its kind, or a bare name (see [`subject_of`]).
         subject: String,
         /// Until when.
         expires: Moment,
@@ -87,7 +93,7 @@ pub enum Order {
 pub enum Which {
     /// The one with this hash.
     Token(TokenHash),
-    /// All of a subject.
+    /// All of a subject. A bare name means every kind of it.
     Of(String),
 }
 
@@ -99,7 +105,7 @@ pub enum Change {
     Issued {
         /// Its hash.
         token: TokenHash,
-        /// Whom it names.
+        /// The subject it names, with its kind; without one in entries written before subjects had kinds.
         subject: String,
         /// Until when.
         expires: Moment,
@@ -121,31 +127,46 @@ pub enum Change {
 impl Identities {
     /// The token with this hash, as long as it has not ended by itself.
     pub fn get(&self, token: &TokenHash) -> Option<&Issued> {
-        self.0.get(token)
+        self.tokens.get(token)
     }
 
     /// All of them, by hash.
     pub fn iter(&self) -> impl Iterator<Item = (&TokenHash, &Issued)> {
-        self.0.iter()
+        self.tokens.iter()
+    }
+
+    /// External subjects that tokens were issued for.
+    pub(crate) fn names(&self) -> &NameIndex {
+        &self.names
+    }
+
+    /// The state of these subjects was erased. The name of one that has a token stays.
+    pub(crate) fn forget_names(&mut self, subjects: &BTreeSet<Subject>) {
+        let unused = |subject: &&Subject| subject.is_external() && self.known(subject) == 0;
+        let unused: Vec<_> = subjects.iter().filter(unused).collect();
+        unused.into_iter().for_each(|subject| self.names.remove(subject.bare()));
     }
 
     /// Those of a subject that count.
-    fn live<'s>(&'s self, subject: &'s str, now: Moment) -> impl Iterator<Item = TokenHash> + 's {
-        let own = self.0.iter().filter(move |(_, issued)| issued.subject == subject && issued.counts(now));
+    fn live<'s>(&'s self, subject: &'s Subject, now: Moment) -> impl Iterator<Item = TokenHash> + 's {
+        let own = self.tokens.iter().filter(move |(_, issued)| issued.subject == *subject && issued.counts(now));
         own.map(|(token, _)| *token)
     }
 
-    fn known(&self, subject: &str) -> usize {
-        self.0.values().filter(|issued| issued.subject == subject).count()
+    fn known(&self, subject: &Subject) -> usize {
+        self.tokens.values().filter(|issued| issued.subject == *subject).count()
     }
 
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         // What has ended by itself needs nobody's word any more.
-        self.0.retain(|_, issued| at.at < issued.expires);
+        self.tokens.retain(|_, issued| at.at < issued.expires);
         match change {
             Change::Issued { token, subject, expires, by } => {
-                let (subject, by) = (subject.clone(), by.clone());
-                self.0.insert(*token, Issued { subject, at: at.at, expires: *expires, by, revoked: None });
+                let (subject, by) = (Subject::of_token(subject, by), by.clone());
+                if subject.is_external() {
+                    self.names.insert(subject.bare());
+                }
+                self.tokens.insert(*token, Issued { subject, at: at.at, expires: *expires, by, revoked: None });
             }
             Change::Revoked { tokens, by, why } => {
                 let revoked =
@@ -158,7 +179,7 @@ impl Identities {
     }
 
     fn revoke(&mut self, token: &TokenHash, revoked: &Revoked) {
-        if let Some(issued) = self.0.get_mut(token).filter(|issued| issued.revoked.is_none()) {
+        if let Some(issued) = self.tokens.get_mut(token).filter(|issued| issued.revoked.is_none()) {
             issued.revoked = Some(revoked.clone());
         }
     }
@@ -166,7 +187,7 @@ impl Identities {
     /// An agent is gone, and whoever has its name next is another.
     pub(crate) fn removed(&mut self, agent: &str, at: Moment) {
         let revoked = Revoked { at, by: "the exchange".to_owned(), why: Some("the agent was removed".to_owned()) };
-        for token in self.live(agent, at).collect::<Vec<_>>() {
+        for token in self.live(&Subject::agent(agent), at).collect::<Vec<_>>() {
             self.revoke(&token, &revoked);
         }
     }
@@ -182,7 +203,7 @@ pub(crate) fn order(state: &State, now: Moment, order: &Order, who: &Who) -> Res
 
 fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who) -> Result<Change, Rejection> {
     let (token, subject, expires) = wish;
-    is_for(who, subject)?;
+    let subject = &subject_of(state, subject, who)?;
     if let Who::Agent(agent) = who {
         may_act(state, agent)?;
     }
@@ -200,7 +221,7 @@ fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who)
             format!("{LIVE_TOKENS} tokens of this subject count already: revoke some, or wait until they end");
         return Err(Rejection::because(Code::RateLimited, message).at("/subject"));
     }
-    Ok(Change::Issued { token, subject: subject.to_owned(), expires, by: who.to_string() })
+    Ok(Change::Issued { token, subject: subject.to_string(), expires, by: who.to_string() })
 }
 
 fn revoke(state: &State, now: Moment, which: &Which, why: Option<&str>, who: &Who) -> Result<Change, Rejection> {
@@ -213,8 +234,8 @@ fn revoke(state: &State, now: Moment, which: &Which, why: Option<&str>, who: &Wh
             issued.filter(|issued| is_for(who, &issued.subject).is_ok()).map(|_| *token).into_iter().collect()
         }
         Which::Of(subject) => {
-            is_for(who, subject)?;
-            identities.live(subject, now).collect()
+            let meant = subjects_meant(state, subject, who)?;
+            meant.iter().flat_map(|subject| identities.live(subject, now)).collect()
         }
     };
     match who {
@@ -228,11 +249,66 @@ fn revoke(state: &State, now: Moment, which: &Which, why: Option<&str>, who: &Wh
     }
 }
 
+/// The subject that a token is issued for. An agent has tokens for itself alone. An operator writes the kind out
+/// (`agent:`, `person:`, `external:`); a bare name is an agent's, else a person's, else an external subject's.
+pub fn subject_of(state: &State, name: &str, who: &Who) -> Result<Subject, Rejection> {
+    let refuse = |code, message: String| Err(Rejection::because(code, message).at("/subject"));
+    let own = Subject::written_out(name);
+    if let Who::Agent(id) = who {
+        let own = own.unwrap_or_else(|| Subject::agent(name));
+        return is_for(who, &own).map(|()| Subject::agent(id));
+    }
+    is_for(who, &Subject::identity(name))?;
+    let mut meant = Subject::all_meant(state, name);
+    match (meant.next(), meant.next()) {
+        (Some(subject), None) if subject.is_external() => external(state, subject),
+        (Some(subject), None) if own.is_none() && state.rules.identities.names().resembling(name) == Some(name) => {
+            refuse(Code::ConfusableId, format!("{name:?} is both {subject} and external:{name}: write out which"))
+        }
+        (Some(subject), None) => Ok(subject),
+        (Some(_), Some(_)) => refuse(Code::ConfusableId, Subject::unknown(state, name)),
+        (None, _) if own.is_some() => refuse(Code::UnknownAgent, format!("there is no {name}")),
+        (None, _) => external(state, Subject::identity(name)),
+    }
+}
+
+/// An external subject, unless it is, or looks like, somebody else.
+fn external(state: &State, subject: Subject) -> Result<Subject, Rejection> {
+    let (name, names) = (subject.bare(), state.rules.identities.names());
+    let known = names.resembling(name);
+    if known == Some(name) {
+        return Ok(subject);
+    }
+    let agent = state.registry.resembling(name).map(|(_, taken)| ("an agent's name", taken));
+    let group = || state.registry.group_resembling(name).map(|group| ("the group", group));
+    let person = || state.people.resembling(name).map(|person| ("the person", person));
+    let other = || known.map(|known| ("the external subject", known));
+    match agent.or_else(group).or_else(person).or_else(other) {
+        Some((kind, taken)) => Err(alike(name, kind, taken).at("/subject")),
+        None => Ok(subject),
+    }
+}
+
+/// The subjects that a name means whose tokens are to be revoked: what an operator writes without a kind means them all.
+fn subjects_meant(state: &State, name: &str, who: &Who) -> Result<BTreeSet<Subject>, Rejection> {
+    let written_out = Subject::written_out(name);
+    if let Who::Agent(_) = who {
+        let own = written_out.unwrap_or_else(|| Subject::agent(name));
+        return is_for(who, &own).map(|()| BTreeSet::from([own]));
+    }
+    is_for(who, &Subject::identity(name))?;
+    let bare = || {
+        let all = [Subject::agent(name), Subject::person(name), Subject::identity(name)];
+        all.into_iter().chain(Subject::all_meant(state, name)).collect()
+    };
+    Ok(written_out.map_or_else(bare, |subject| BTreeSet::from([subject])))
+}
+
 /// Operators have a say about every subject, an agent about itself.
-fn is_for(who: &Who, subject: &str) -> Result<(), Rejection> {
+fn is_for(who: &Who, subject: &Subject) -> Result<(), Rejection> {
     match who {
         _ if who.is_operator() => Ok(()),
-        Who::Agent(id) if id == subject => Ok(()),
+        Who::Agent(id) if *subject == Subject::agent(id) => Ok(()),
         Who::Agent(_) => {
             Err(Rejection::because(Code::NotAllowed, "an agent has tokens for itself alone").at("/subject"))
         }

@@ -42,7 +42,7 @@ pub(crate) async fn post(
         Err(refusal) if refusal.code() == Code::TooLarge => Bytes::from(vec![b' '; Limits::HANDSHAKE.bytes + 1]),
         read => read?,
     };
-    match shared.greet(&guest, &who, &bytes) {
+    match shared.greet(&guest, &who, &bytes).await {
         Ok(agreement) => {
             let (holder, life) = (Holder::of(&guest, &headers), shared.settings().negotiation.session);
             let agreement = shared.handshakes.sessions.open(agreement, holder, life, Instant::now());

@@ -82,25 +82,31 @@ impl Remembered {
 
 impl Desk {
     /// Answers the hello a session begins with.
-    pub(super) fn greet(&self, guest: &Guest, who: &Who, hello: Option<&str>) -> Greeting {
+    pub(super) async fn greet(&self, guest: &Guest, who: &Who, hello: Option<&str>) -> Greeting {
         let Some(hello) = hello else {
             self.shared.handshakes.count_legacy();
             return Greeting::Silent;
         };
-        match self.shared.greet(guest, who, hello.as_bytes()) {
+        match self.shared.greet(guest, who, hello.as_bytes()).await {
             Ok(agreement) => Greeting::Agreed(Arc::new(agreement)),
             Err(refusal) => Greeting::Refused(Arc::new(refusal)),
         }
     }
 
     /// Answers the hello that comes with a request, once.
-    pub(super) fn greet_again(&self, guest: &Guest, who: &Who, owner: TokenHash, hello: Option<&str>) -> Greeting {
+    pub(super) async fn greet_again(
+        &self,
+        guest: &Guest,
+        who: &Who,
+        owner: TokenHash,
+        hello: Option<&str>,
+    ) -> Greeting {
         let Some(text) = hello else { return Greeting::Silent };
         let (key, now) = ((owner, Token::hash_of(text)), Instant::now());
         if let Some(known) = self.remembered.find(key, now) {
             return Greeting::Agreed(known);
         }
-        let greeting = self.greet(guest, who, hello);
+        let greeting = self.greet(guest, who, hello).await;
         if let Greeting::Agreed(agreement) = &greeting {
             let until = now + self.shared.settings().negotiation.session;
             self.remembered.keep(key, Kept { agreement: Arc::clone(agreement), until }, now);

@@ -115,19 +115,20 @@ fn of_thousands_that_prove_nothing_a_thousand_stay_and_whoever_is_somebody_gets_
     closed(&silent[0]);
 }
 
+/// Sockets in the middle of an answer that does not end.
+fn streaming(house: &House, path: &str, token: &str) -> TcpStream {
+    let mut socket = house.connect();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n");
+    socket.write_all(request.as_bytes()).unwrap();
+    socket.read_exact(&mut [0; 12]).unwrap();
+    socket
+}
+
 #[test]
 fn beyond_the_last_connection_one_is_told_to_come_again() {
     let house = House::limited(Limits { connections: 3, ..Limits::default() });
-    let agents = ["ann", "bob", "cleo"].map(|name| house.admit(name));
-    // Each is in the middle of an answer, so none makes room.
-    let kept = agents.each_ref().map(|agent| {
-        let mut socket = house.connect();
-        let stream = format!("GET /v1/agents/{}/stream HTTP/1.1", agent.id);
-        let request = format!("{stream}\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n", agent.token);
-        socket.write_all(request.as_bytes()).unwrap();
-        socket.read_exact(&mut [0; 12]).unwrap();
-        socket
-    });
+    // Each is an operator's in the middle of an answer, so none makes room.
+    let kept = [(); 3].map(|()| streaming(&house, "/v1/feed", &house.operator));
     let mut socket = house.connect();
     // It may be told before it has asked.
     drop(socket.write_all(HEALTH));
@@ -137,6 +138,24 @@ fn beyond_the_last_connection_one_is_told_to_come_again() {
     drop(kept);
     // Their seats are free once the server has noticed.
     while !house.raw(HEALTH).starts_with("HTTP/1.1 200 ") {}
+}
+
+/// However many requests of agents are being answered, places are kept for operators and health checks.
+#[test]
+fn agents_that_take_every_place_keep_out_no_operator_and_no_health_check() {
+    let house = House::limited(Limits { connections: 32, ..Limits::default() });
+    let agents = ["ann", "bob", "cleo"].map(|name| house.admit(name));
+    let mut kept = Vec::new();
+    for round in 0..20 {
+        let (head, operator) = (format!("Authorization: Bearer {}\r\n", house.operator), "GET /v1/storage HTTP/1.1");
+        let asked = format!("{operator}\r\nHost: localhost\r\n{head}\r\n");
+        assert!(house.raw(asked.as_bytes()).starts_with("HTTP/1.1 200 "), "round {round}");
+        assert!(house.raw(HEALTH).starts_with("HTTP/1.1 200 "), "round {round}");
+        for agent in &agents {
+            kept.push(streaming(&house, &format!("/v1/agents/{}/stream", agent.id), &agent.token));
+        }
+    }
+    closed(&kept[0]);
 }
 
 #[test]

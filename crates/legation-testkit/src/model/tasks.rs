@@ -188,6 +188,7 @@ impl Model {
             | Change::Repeated { .. }
             | Change::Said { .. }
             | Change::Shown { .. }
+            | Change::Requested { .. }
             | Change::Stranded { .. }
             | Change::Erred { fails: false, .. } => {}
         }

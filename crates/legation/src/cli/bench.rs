@@ -80,6 +80,8 @@ pub(crate) enum BenchCommand {
     Push,
     /// Emergencies and alarms nobody answers, beside 2,000 other messages a second
     Alarms,
+    /// Operators and health checks beside 5,000 slow unauthenticated requests
+    Strangers,
     /// All of these; the default
     All,
     /// The bare handler

@@ -90,6 +90,8 @@ impl From<Forwarding> for ProxyHeader {
 pub(crate) struct LimitsTable {
     pub(crate) connections: usize,
     pub(crate) unproven_connections: usize,
+    pub(crate) unproven_request_time: Span,
+    pub(crate) unproven_body_rate: Size,
     pub(crate) handshake_time: Span,
     pub(crate) sockets_per_agent: usize,
     pub(crate) head_bytes: Size,
@@ -405,6 +407,8 @@ impl Default for LimitsTable {
         LimitsTable {
             connections: limits.connections,
             unproven_connections: limits.unproven_connections,
+            unproven_request_time: Span(limits.unproven_request_time),
+            unproven_body_rate: Size(limits.unproven_body_rate),
             handshake_time: Span(limits.handshake_time),
             sockets_per_agent: limits.sockets_per_agent,
             head_bytes: Size(limits.head_bytes as u64),

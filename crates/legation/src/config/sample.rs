@@ -55,6 +55,10 @@ header = "x-forwarded-for"
 # Open connections, of which WebSockets take at most fifteen in sixteen; and those on which nobody has proven to be anybody yet.
 connections = {connections}
 unproven_connections = {unproven}
+# A request that shows no credential: how long it may take, its answer read, and the bytes per second at which its
+# body must come.
+unproven_request_time = "{unproven_time}"
+unproven_body_rate = "{unproven_rate}"
 # How long it may take to agree on TLS.
 handshake_time = "{handshake_time}"
 # WebSockets of one agent.
@@ -207,6 +211,8 @@ acl_transport = false
 "#,
         connections = limits.connections,
         unproven = limits.unproven_connections,
+        unproven_time = limits.unproven_request_time,
+        unproven_rate = limits.unproven_body_rate,
         handshake_time = limits.handshake_time,
         sockets = limits.sockets_per_agent,
         head_bytes = limits.head_bytes,

@@ -1,6 +1,6 @@
 //! The exchange that answers: whether it does, takes work, knows us, and keeps our time.
 
-use super::{Check, certificate};
+use super::{Check, certificate, keys, names};
 use crate::remote::{Parcel, Remote, Reply, refused, text};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
@@ -24,9 +24,18 @@ pub(super) fn checks(remote: &Remote) -> Vec<Check> {
     let clock = alive.date.as_deref().map(|date| clock(date, now()));
     let readiness = get("/readyz").ok();
     let record_clock = readiness.as_ref().and_then(record_clock);
-    [Some(reached(&alive)), clock, readiness.as_ref().map(ready), record_clock, told(get("/v1/agents"), known)]
+    let readiness = readiness.as_ref().map(ready);
+    [Some(reached(&alive)), clock, readiness, record_clock, told(get("/v1/agents"), known), keys::check(remote)]
         .into_iter()
         .flatten()
+        .chain(
+            get("/v1/names/collisions")
+                .ok()
+                .filter(Reply::is_accepted)
+                .and_then(|reply| reply.value().ok())
+                .map(|found| names::checks(&found))
+                .unwrap_or_default(),
+        )
         .chain(get("/metrics").ok().filter(Reply::is_accepted).map(|reply| measured(&reply.text)).unwrap_or_default())
         .collect()
 }

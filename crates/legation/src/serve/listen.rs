@@ -5,10 +5,11 @@ use crate::config::{Config, Listen};
 use anyhow::Context as _;
 use legation_server::{Listener, Tls};
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 /// What is listened at.
 #[derive(Debug, Default)]
@@ -51,7 +52,7 @@ impl Bound {
     }
 
     async fn tcp(&mut self, address: SocketAddr, tls: Option<&Arc<Tls>>) -> anyhow::Result<()> {
-        let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen at {address}"))?;
+        let listener = bind(address).with_context(|| format!("cannot listen at {address}"))?;
         let address = listener.local_addr().context("cannot listen")?;
         let (listener, place) = match tls {
             Some(tls) => (Listener::Tls(listener, Arc::clone(tls)), Place::Https(address)),
@@ -76,6 +77,18 @@ impl Bound {
     fn unix(&mut self, path: &std::path::Path, _: u32) -> anyhow::Result<()> {
         anyhow::bail!("cannot listen at unix:{}: this system has no such sockets", path.display())
     }
+}
+
+/// Connections that have come and wait to be taken: so many at once are normal where thousands come back together.
+const BACKLOG: u32 = 4096;
+
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A port whose last connections have just been closed may be taken again; elsewhere it would let others take it.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 #[cfg(unix)]

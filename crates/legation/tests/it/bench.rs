@@ -109,6 +109,13 @@ fn alarms_are_timed_beside_other_traffic() {
 }
 
 #[test]
+fn nobody_is_locked_out_by_strangers_and_it_is_timed() {
+    let rows = measured("strangers");
+    assert_eq!(rows.len(), if cfg!(target_os = "linux") { 4 } else { 2 });
+    assert!(rows.iter().all(|row| row["legation"]["seconds"].is_number()), "{rows:?}");
+}
+
+#[test]
 fn streams_are_compared_with_nats_or_it_is_said_how_to_get_it() {
     let ran = bench(&["--in-flight", "16", "nats"]);
     if ran.code == 0 {

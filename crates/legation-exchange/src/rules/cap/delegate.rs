@@ -9,7 +9,6 @@ use super::rights::{Grant, Rights};
 use super::task::Task;
 use super::tasks::Kept;
 use super::tools;
-use crate::agent::Agent;
 use crate::clocks::Clocks;
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -122,11 +121,12 @@ pub(crate) fn rule_to(state: &State, me: &str, parent: Option<u64>, to: &str) ->
     rule_for(state, &*rights?, to)
 }
 
-/// The rule for an agent, by any name of it or of the agent it is an instance of.
+/// The rule for an agent, by any name of it, or of the agent it is an instance of, that references mean.
 fn rule_for(state: &State, rights: &Rights, to: &str) -> Option<String> {
     let agent = state.registry.agent(to);
     let base = agent.and_then(|agent| state.registry.agent(agent.instance_of.as_ref()?));
-    let mut names = agent.into_iter().chain(base).flat_map(Agent::names).chain([to]);
+    let known = agent.into_iter().chain(base).flat_map(|agent| state.registry.referable_names(agent));
+    let mut names = known.chain([to]);
     names.find_map(|name| rights.allowed.get(name)).cloned()
 }
 
