@@ -392,6 +392,11 @@ impl Exchange {
         self.state().registry().agent(id).cloned()
     }
 
+    /// The quota family of an agent, in words. Two agents share their quotas if these are the same.
+    pub fn quota_family(&self, agent: &str) -> String {
+        self.state().registry().quota_family(agent).to_string()
+    }
+
     /// All registered agents.
     pub fn agents(&self) -> Vec<Agent> {
         self.state().registry().agents().cloned().collect()

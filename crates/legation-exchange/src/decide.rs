@@ -16,6 +16,7 @@ mod names;
 mod order;
 mod people;
 mod push;
+mod quota;
 mod register;
 mod remove;
 mod rotate;

@@ -14,6 +14,7 @@ use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Standing;
+use crate::quota::{Departures, QuotaUsage};
 use crate::rules::Kept;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,9 @@ struct WireState {
     lately: Lately,
     /// The times of both clocks.
     clocks: ClockHistory,
+    /// Removed agents of which something is left that counts for their families.
+    #[serde(default, skip_serializing_if = "Departures::is_empty")]
+    departures: Departures,
 }
 
 const FORM: u32 = 16;
@@ -78,6 +82,7 @@ impl State {
             rules: self.rules.clone(),
             lately: self.lately.clone(),
             clocks: self.clocks.clone(),
+            departures: self.quotas.departures().clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
         let json = serde_json::to_vec(&wire).unwrap_or_default();
@@ -122,6 +127,9 @@ impl State {
                 mailbox.lay_before(before);
             }
         }
+        // Reading noted changes that the count below has in it.
+        state.discard_usage_changes();
+        state.quotas = QuotaUsage::count(&state.registry, &state.rules, wire.departures);
         Some(state)
     }
 

@@ -1,6 +1,7 @@
 //! Everything the exchange knows, as a fold over its record.
 
 mod mail;
+mod usage;
 
 use crate::agent::Agent;
 use crate::by_name::ByName;
@@ -16,6 +17,7 @@ use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 use crate::moment::Moment;
 use crate::names::ReferenceIndex;
 use crate::person::People;
+use crate::quota::QuotaUsage;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
 use crate::rules::hold::{self, Hold};
@@ -46,6 +48,7 @@ pub struct State {
     /// The times of both clocks at messages.
     pub(crate) clocks: ClockHistory,
     pub(crate) rules: Kept,
+    pub(crate) quotas: QuotaUsage,
 }
 
 impl State {
@@ -71,6 +74,7 @@ impl State {
             lately: self.lately.clone(),
             clocks: self.clocks.clone(),
             rules: self.rules.clone(),
+            quotas: self.quotas.clone(),
         }
     }
 
@@ -217,7 +221,7 @@ impl State {
             Effect::Registered { agent, by } => {
                 self.mailboxes.or_default(&agent.id);
                 let agent = self.with_own_aliases(agent, by);
-                self.registry.put(agent.clone());
+                self.quotas.register(&mut self.registry, agent.clone());
                 self.rules.cap.registered(&self.registry, &agent);
             }
             Effect::Removed { agent, .. } => {
@@ -276,6 +280,10 @@ impl State {
             }
             Effect::Refused(refused) => self.rules.vcp.cut(refused, entry.at),
             Effect::Tallied { .. } | Effect::Rotated { .. } | Effect::Copied { .. } => {}
+        }
+        self.count_usage();
+        if let Effect::Removed { agent, .. } = &entry.effect {
+            self.quotas.settle(agent);
         }
     }
 
@@ -426,7 +434,7 @@ impl State {
         self.rules.translations.gone(agent);
         self.rules.extensions.forget(&Subject::agent(agent));
         self.rules.identities.removed(agent, at);
-        self.registry.remove_for_good(agent);
+        self.quotas.remove(&mut self.registry, agent);
     }
 
     fn confirm(&mut self, agent: Option<&str>, person: Option<&str>) {

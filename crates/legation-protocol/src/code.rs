@@ -205,6 +205,10 @@ codes! {
     StorageFull = "storage_full",
     /// Too much at once.
     Busy = "busy",
+    /// More than an agent or its family may have.
+    QuotaExceeded = "quota_exceeded",
+    /// A message to more recipients than one message may have.
+    TooManyRecipients = "too_many_recipients",
     /// More than may come from here in this time.
     RateLimited = "rate_limited",
     /// An id that more than one message has.
@@ -304,6 +308,7 @@ impl Code {
                 | Code::StorageFull
                 | Code::Busy
                 | Code::RateLimited
+                | Code::QuotaExceeded
                 | Code::DelegationLimit
                 | Code::ExtensionLimit
                 | Code::CoreFeatureLost

@@ -2,6 +2,7 @@
 
 use crate::body;
 use crate::caller::Caller;
+use crate::guest::Guest;
 use crate::inbox::query;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
@@ -49,10 +50,12 @@ pub(crate) async fn put(
     State(shared): State<Arc<Shared>>,
     AgentPath(id): AgentPath,
     Caller(who): Caller,
+    guest: Guest,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     let registration: Registration = body::object(&headers, body).await?;
+    let registration = Registration { source: Some(guest.source.key().to_string()), ..registration };
     let (exchange, name, by) = (shared.exchange.clone(), id.clone(), who.clone());
     let asked = async move { exchange.register(&name, registration, by).await };
     let (verdict, token) = shared.apart(asked).await?;

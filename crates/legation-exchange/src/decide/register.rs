@@ -30,17 +30,12 @@ impl Desk<'_> {
         if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
         }
-        // Strangers' roots are counted by where they came from; a client that proves who it is, by its own tree.
-        let registered_from = match who {
-            Who::Nobody => wanted.source.clone(),
-            Who::Agent(_) | Who::Person { .. } => None,
-        };
         let (rotate, pushes) = (wanted.rotate_token, matches!(wanted.push, Pushing::To(_)));
         let names_aliases = wanted.aliases.is_some();
         let blank = Agent {
             id: id.clone(),
             since: self.state.next,
-            registered_from,
+            registered_from: Desk::registered_from(who, wanted.source.as_ref()),
             tokens: Tokens::first(token),
             ..Agent::default()
         };
@@ -62,6 +57,7 @@ impl Desk<'_> {
         self.state.registry.check_names(&agent)?;
         self.admit_names(old, &agent, who)?;
         self.state.registry.check_place(&agent)?;
+        self.check_registration_quotas(old, &agent, who)?;
         if let Some(name) = agent.names().find(|name| self.policy.looks_like_exchange(name)) {
             return Err(Rejection::because(
                 Code::ReservedId,

@@ -9,6 +9,8 @@ use crate::decide::alike;
 use crate::extensions::Subject;
 use crate::moment::Moment;
 use crate::names::NameIndex;
+use crate::policy::Policy;
+use crate::quota::{Resource, UsageChanges, check_known_family, same_family};
 use crate::state::State;
 use crate::token::TokenHash;
 use crate::who::Who;
@@ -53,6 +55,11 @@ pub struct Revoked {
 }
 
 impl Issued {
+    /// The agent that asked for it, unless an operator did.
+    fn issuer(&self) -> Option<&str> {
+        self.by.strip_prefix("agent ")
+    }
+
     /// Whether it counts at a time.
     pub fn counts(&self, now: Moment) -> bool {
         now < self.expires && self.revoked.is_none()
@@ -65,6 +72,9 @@ pub struct Identities {
     tokens: BTreeMap<TokenHash, Issued>,
     /// External subjects that tokens were issued for: their state outlasts the tokens.
     names: NameIndex,
+    /// Changes of how many tokens agents have asked for that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 /// What is asked of tokens.
@@ -157,16 +167,37 @@ impl Identities {
         self.tokens.values().filter(|issued| issued.subject == *subject).count()
     }
 
+    /// The agents that asked for tokens, once for each.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = &str> {
+        self.tokens.values().filter_map(Issued::issuer)
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
+    }
+
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         // What has ended by itself needs nobody's word any more.
-        self.tokens.retain(|_, issued| at.at < issued.expires);
+        self.tokens.retain(|_, issued| {
+            let lasts = at.at < issued.expires;
+            if let Some(issuer) = issued.issuer().filter(|_| !lasts) {
+                self.usage.add(issuer, Resource::IdentityTokens, -1);
+            }
+            lasts
+        });
         match change {
             Change::Issued { token, subject, expires, by } => {
                 let (subject, by) = (Subject::of_token(subject, by), by.clone());
                 if subject.is_external() {
                     self.names.insert(subject.bare());
                 }
-                self.tokens.insert(*token, Issued { subject, at: at.at, expires: *expires, by, revoked: None });
+                let issued = Issued { subject, at: at.at, expires: *expires, by, revoked: None };
+                issued.issuer().into_iter().for_each(|issuer| self.usage.add(issuer, Resource::IdentityTokens, 1));
+                let before = self.tokens.insert(*token, issued);
+                if let Some(issuer) = before.as_ref().and_then(Issued::issuer) {
+                    self.usage.add(issuer, Resource::IdentityTokens, -1);
+                }
             }
             Change::Revoked { tokens, by, why } => {
                 let revoked =
@@ -193,15 +224,27 @@ impl Identities {
     }
 }
 
-pub(crate) fn order(state: &State, now: Moment, order: &Order, who: &Who) -> Result<Ruling, Rejection> {
+pub(crate) fn order(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    order: &Order,
+    who: &Who,
+) -> Result<Ruling, Rejection> {
     let change = match order {
-        Order::Issue { token, subject, expires } => issue(state, now, (*token, subject, *expires), who)?,
+        Order::Issue { token, subject, expires } => issue(state, policy, now, (*token, subject, *expires), who)?,
         Order::Revoke { which, why } => revoke(state, now, which, why.as_deref(), who)?,
     };
     Ok(Ruling { changes: vec![Ruled::Identity(change)], ..Ruling::default() })
 }
 
-fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who) -> Result<Change, Rejection> {
+fn issue(
+    state: &State,
+    policy: &Policy,
+    now: Moment,
+    wish: (TokenHash, &str, Moment),
+    who: &Who,
+) -> Result<Change, Rejection> {
     let (token, subject, expires) = wish;
     let subject = &subject_of(state, subject, who)?;
     if let Who::Agent(agent) = who {
@@ -221,7 +264,24 @@ fn issue(state: &State, now: Moment, wish: (TokenHash, &str, Moment), who: &Who)
             format!("{LIVE_TOKENS} tokens of this subject count already: revoke some, or wait until they end");
         return Err(Rejection::because(Code::RateLimited, message).at("/subject"));
     }
+    if let Who::Agent(agent) = who {
+        family_has_room(state, policy, now, agent)?;
+    }
     Ok(Change::Issued { token, subject: subject.to_string(), expires, by: who.to_string() })
+}
+
+/// Checks the quota of an agent's family. Expired tokens are counted until the next change: only a family that seems
+/// to have reached its quota is counted token by token.
+fn family_has_room(state: &State, policy: &Policy, now: Moment, agent: &str) -> Result<(), Rejection> {
+    check_known_family(state, policy, agent, Resource::IdentityTokens).or_else(|rejection| {
+        if rejection.code() != Code::QuotaExceeded {
+            return Err(rejection);
+        }
+        let lasting = state.rules().identities.tokens.values().filter(|issued| now < issued.expires);
+        let own = lasting.filter_map(Issued::issuer).filter(|issuer| same_family(state, issuer, agent));
+        let most = policy.quotas.family.of(Resource::IdentityTokens);
+        if (own.count() as u64) < most { Ok(()) } else { Err(rejection) }
+    })
 }
 
 fn revoke(state: &State, now: Moment, which: &Which, why: Option<&str>, who: &Who) -> Result<Change, Rejection> {

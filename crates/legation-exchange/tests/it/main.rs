@@ -27,6 +27,8 @@ mod names;
 mod open_alerts;
 mod people;
 mod pushed;
+mod quotas;
+mod quotas_model;
 mod reach;
 mod references;
 mod registration;

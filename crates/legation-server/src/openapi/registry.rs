@@ -2,7 +2,7 @@
 
 use super::Chapter;
 use super::operation::{Operation, Proof};
-use super::schema::text;
+use super::schema::{one_of, text};
 use axum::http::Method;
 
 const AGENT: &str = "The agent's id, percent-encoded";

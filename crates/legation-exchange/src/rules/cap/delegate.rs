@@ -12,6 +12,7 @@ use super::tools;
 use crate::clocks::Clocks;
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::quota::{Resource, check_family};
 use crate::rules::{Case, Ruling};
 use crate::state::State;
 use legation_protocol::cap::Message;
@@ -229,6 +230,7 @@ fn on_same_terms(case: &Case<'_>, known: &Task, parent: Option<u64>, message: &M
 }
 
 pub(super) fn within_limits(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {
+    check_family(case.state, case.policy, case.speaker.id(), Resource::Tasks)?;
     let kept = &case.state.rules.cap;
     let limit = |message: String| Err(Rejection::because(Code::DelegationLimit, message).at("/task_id").by(SPEC));
     match parent.and_then(|parent| kept.task(parent)) {

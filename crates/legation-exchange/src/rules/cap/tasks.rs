@@ -11,6 +11,7 @@ use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
 use crate::names::ReferenceIndex;
+use crate::quota::UsageChanges;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,9 @@ pub struct Kept {
     pub(super) stale: BTreeSet<u64>,
     /// Open tasks whose delegation reaches nobody, and the reason.
     pub(super) undelivered: BTreeMap<u64, Loss>,
+    /// Changes of how many tasks are in `handed` that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 /// Somebody's part in the tasks with an id. No party's name has a line's end in it.
@@ -125,6 +129,16 @@ impl Kept {
     /// Open tasks somebody handed over.
     pub(super) fn handed(&self, who: &str) -> impl Iterator<Item = u64> {
         self.handed.get(who).into_iter().flatten().copied()
+    }
+
+    /// How many open tasks each has handed over.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.handed.iter().map(|(who, tasks)| (who, tasks.len()))
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
     }
 
     /// The task a message belongs to that waits for a word.

@@ -124,7 +124,7 @@ impl Propose {
         let chosen = candidates.iter().flat_map(|candidate| Subject::all_meant(state, &candidate.id));
         about.extend(chosen.filter(|subject| stakeholders.contains_key(subject)));
         let (title, text, candidates) = (title.clone(), text.clone(), candidates.clone());
-        Ok(Drafted { title, text, candidates, stakeholders, about, scanned: Vec::new() })
+        Ok(Drafted { title, text, candidates, stakeholders, about, scanned: Vec::new(), agent: None })
     }
 
     fn stakeholders(&self, state: &State) -> Result<BTreeMap<Subject, Standing>, Rejection> {

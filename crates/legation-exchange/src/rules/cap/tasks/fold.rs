@@ -5,6 +5,7 @@ use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
 use crate::names::{Reference, ReferenceSource};
+use crate::quota::Resource;
 use crate::registry::Registry;
 use crate::rules::At;
 use crate::rules::acl::Loss;
@@ -104,6 +105,7 @@ impl Kept {
         if !task.waits {
             put(&mut self.held, &task.assignee, number);
         }
+        self.usage.add(task.counts_for(), Resource::Tasks, 1);
         put(&mut self.handed, task.counts_for(), number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
@@ -143,6 +145,7 @@ impl Kept {
         {
             self.references.remove(&reference);
         }
+        self.usage.add(task.counts_for(), Resource::Tasks, -1);
         take(&mut self.handed, task.counts_for(), number);
         self.lost.remove(&number);
         self.undelivered.remove(&number);
