@@ -2035,7 +2035,7 @@ export interface components {
              * @description What it is about.
              * @enum {string}
              */
-            readonly kind: "emergency" | "review_waiting" | "halted" | "dead_letter" | "storage" | "key_revoked" | "conflict" | "escalation" | "escalation_unanswered" | "ack_unmatched" | "flood" | "push_failed" | "clock";
+            readonly kind: "emergency" | "review_waiting" | "halted" | "dead_letter" | "storage" | "key_revoked" | "conflict" | "escalation" | "escalation_unanswered" | "ack_unmatched" | "flood" | "push_failed" | "clock" | "stale_emergency";
             /** @description The first entry of the record that raised it. */
             readonly position: number | null;
             /** @description Whose record it is. */
@@ -3614,6 +3614,13 @@ export interface components {
         };
         /** @description Whether it takes work. */
         readonly Ready: {
+            /** @description Where the record's clock and the machine's differ by more than a minute: work is taken all the same. */
+            readonly clock?: {
+                /** @description False. */
+                readonly agrees: boolean;
+                /** @description Seconds that the record's clock is ahead; less than zero where it is behind. */
+                readonly record_ahead_seconds: number;
+            };
             /** @description What keeps it from that. */
             readonly not_ready?: readonly {
                 /** @description Which part of it. */

@@ -4,6 +4,7 @@
 
 use crate::agent::Agent;
 use crate::before::Before;
+use crate::clock_history::{ClockHistory, DedupEnd};
 use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
 use crate::epoch::Epochs;
@@ -53,6 +54,8 @@ struct WireState {
     rules: Kept,
     /// Which of the last entries are how old.
     lately: Lately,
+    /// The times of both clocks.
+    clocks: ClockHistory,
     /// Removed agents of which something is left that counts for their families.
     #[serde(default, skip_serializing_if = "Departures::is_empty")]
     departures: Departures,
@@ -83,6 +86,7 @@ impl State {
             dropped: self.dropped.clone(),
             rules: self.rules.clone(),
             lately: self.lately.clone(),
+            clocks: self.clocks.clone(),
             departures: self.quotas.departures().clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
@@ -104,7 +108,7 @@ impl State {
         let wire: WireState = serde_json::from_slice(json).ok().filter(|wire: &WireState| wire.form == FORM)?;
         let mut state = State { next: wire.next, now: wire.now, dedup: Some(Dedup::default()), ..State::default() };
         (state.epochs, state.erasures, state.dropped) = (wire.epochs, wire.erasures, wire.dropped);
-        (state.rules, state.lately) = (wire.rules, wire.lately);
+        (state.rules, state.lately, state.clocks) = (wire.rules, wire.lately, wire.clocks);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
         wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
         wire.former_keys.into_iter().for_each(|(key, agent)| state.registry.put_former_key(key, agent));
@@ -143,8 +147,13 @@ impl State {
     }
 
     /// What was taken since the state was empty or read from bytes, and until when that is of use.
-    pub fn taken(&self) -> (Vec<u8>, Moment) {
+    pub fn taken(&self) -> (Vec<u8>, DedupEnd) {
         self.dedup.as_ref().map(Dedup::to_part).unwrap_or_default()
+    }
+
+    /// Whether all that was taken is forgotten whose ends are no later than this.
+    pub fn has_forgotten(&self, end: DedupEnd) -> bool {
+        self.clocks.is_past(end)
     }
 
     /// Adds what [`taken`](State::taken) gave.

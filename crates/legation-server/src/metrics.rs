@@ -88,6 +88,8 @@ fn record(page: &mut Page, shared: &Shared) {
     page.gauge("legation_record_entries", "Entries of the record.", shared.exchange.head().size);
     let epoch = shared.exchange.epochs().last().map_or(1, |epoch| epoch.epoch);
     page.gauge("legation_record_epoch", "How often the record was restored from a copy, from 1.", epoch);
+    let ahead = "Seconds that the record's clock is ahead of the machine's.";
+    page.gauge("legation_clock_ahead_seconds", ahead, stats.clock_difference().ahead_seconds());
     page.gauge("legation_index_lag", "Entries that cannot be found yet.", shared.exchange.index_lag());
     let (_, kept) = shared.exchange.retention();
     let before = "Position before which texts were dropped.";

@@ -10,6 +10,7 @@
 mod alerts;
 mod attacks;
 mod charters;
+mod clocks;
 mod connections;
 mod console;
 mod conversations;
