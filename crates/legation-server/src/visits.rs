@@ -13,6 +13,7 @@ mod pool;
 pub(crate) use pool::{Holder, network_of};
 
 use crate::settings::Limits;
+use crate::unread::UnreadAccount;
 use legation_exchange::{Role, Who};
 use pool::HolderPool;
 use std::collections::BTreeMap;
@@ -100,6 +101,8 @@ pub(crate) struct Visit {
     writing: AtomicBool,
     /// Whether it speaks another protocol by now.
     upgraded: AtomicBool,
+    /// Bytes of answers that were handed over and are not written, and for whom they are counted.
+    unread: Mutex<(usize, Option<Arc<UnreadAccount>>)>,
     leave: Notify,
 }
 
@@ -145,6 +148,7 @@ impl Visits {
             receiving: AtomicBool::new(false),
             writing: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
+            unread: Mutex::default(),
             leave: Notify::new(),
         });
         self.pool(PoolKind::Strangers).insert(&peer.holder(), number, Arc::downgrade(&visit));
@@ -334,6 +338,37 @@ impl Visit {
         self.writing.store(left, Ordering::Relaxed);
     }
 
+    /// What is handed over from here on is counted for this account.
+    pub(crate) fn answers_for(&self, account: &Arc<UnreadAccount>) {
+        let mut unread = self.unread();
+        if unread.1.as_ref().is_some_and(|before| Arc::ptr_eq(before, account)) {
+            return;
+        }
+        let (bytes, before) = std::mem::replace(&mut *unread, (0, Some(Arc::clone(account))));
+        if let Some(before) = before {
+            before.release(bytes);
+        }
+    }
+
+    /// Bytes of an answer were handed over, to be written.
+    pub(crate) fn owes(&self, bytes: usize) {
+        self.unread().0 += bytes;
+    }
+
+    /// Bytes were written.
+    pub(crate) fn wrote(&self, bytes: usize) {
+        let mut unread = self.unread();
+        let read = bytes.min(unread.0);
+        unread.0 -= read;
+        if let Some(account) = unread.1.as_ref().filter(|_| read > 0) {
+            account.release(read);
+        }
+    }
+
+    fn unread(&self) -> MutexGuard<'_, (usize, Option<Arc<UnreadAccount>>)> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// More of a body is awaited, or has come.
     pub(crate) fn receives(&self, awaited: bool) {
         self.receiving.store(awaited, Ordering::Relaxed);
@@ -396,6 +431,10 @@ impl Drop for Visit {
     fn drop(&mut self) {
         if *self.counted.get_mut() {
             self.visits.open.fetch_sub(1, Ordering::Relaxed);
+        }
+        let (unread, account) = std::mem::take(self.unread.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if let Some(account) = account {
+            account.release(unread);
         }
         let pool = self.standing.get_mut().unwrap_or_else(PoisonError::into_inner).pool;
         drop(self.visits.pool(pool).remove(self.number));
