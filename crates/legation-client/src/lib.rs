@@ -63,7 +63,7 @@ pub use refused::Refused;
 pub use registration::Registration;
 pub use registry::{Agent, AgentKey, Registered};
 pub use revocation::verify_staple;
-pub use sent::{Sent, Status};
+pub use sent::{AnswerFinding, AnswerHold, AnswerReason, Sent, Status};
 pub use session::Session;
 pub use tool::{ToolAnswer, ToolCall};
 pub use verified::{Doubt, Verified};

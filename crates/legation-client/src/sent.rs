@@ -33,6 +33,50 @@ pub struct Sent {
     pub receipt: Receipt,
     /// What the receipt states.
     pub stated: Stated,
+    /// Findings of the rules and the scan, and changes the exchange made to the message's terms. The receipt does not
+    /// cover them.
+    pub findings: Vec<AnswerFinding>,
+    /// Whether the message went to the record and to nobody, since it names no recipient and there are no parties to hear it.
+    /// The receipt does not cover it.
+    pub record_only: bool,
+    /// The terms of the hold, if the message is held. The receipt does not cover them.
+    pub hold: Option<AnswerHold>,
+}
+
+/// A finding about a message.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct AnswerFinding {
+    /// The finding's code.
+    pub code: String,
+    /// The finding in words.
+    pub message: String,
+    /// JSON pointer to the member it is about.
+    #[serde(default)]
+    pub at: Option<String>,
+}
+
+/// The terms of a hold: why, who decides, and by when.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct AnswerHold {
+    /// Every reason for the hold.
+    pub reasons: Vec<AnswerReason>,
+    /// The review's id.
+    pub review: String,
+    /// The time at which an undecided hold is rejected, as RFC 3339.
+    #[serde(default)]
+    pub decide_by: Option<String>,
+    /// Roles that can lift a reason: `operator`, `reviewer`, `overseer` or `parent`.
+    #[serde(default)]
+    pub decided_by_roles: Vec<String>,
+}
+
+/// A reason for a hold.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct AnswerReason {
+    /// The reason's code.
+    pub code: String,
+    /// The reason in words.
+    pub message: String,
 }
 
 /// The answer, as nobody has checked yet.
@@ -42,12 +86,19 @@ pub(crate) struct Taken {
     message_id: String,
     position: u64,
     receipt: Option<Receipt>,
+    #[serde(default)]
+    findings: Vec<AnswerFinding>,
+    #[serde(default)]
+    record_only: bool,
+    /// Optional: servers before 0.1 answer a held message without it.
+    #[serde(flatten)]
+    hold: Option<AnswerHold>,
 }
 
 impl Taken {
     /// The answer, if it proves that this letter was taken.
     pub(crate) fn proven(self, letter: &Letter, keys: &[PublicKey]) -> Result<Sent, Error> {
-        let Taken { status, message_id, position, receipt } = self;
+        let Taken { status, message_id, position, receipt, findings, record_only, hold } = self;
         let receipt = receipt.ok_or(ReceiptFault::Absent)?;
         let stated = stated(&receipt, letter.digest, keys)?;
         if stated.position != position {
@@ -57,6 +108,6 @@ impl Taken {
         if stated.message_id != message_id || letter.id.as_ref().is_some_and(|id| *id != message_id) {
             return Err(ReceiptFault::OtherMessage.into());
         }
-        Ok(Sent { status, message_id, position, receipt, stated })
+        Ok(Sent { status, message_id, position, receipt, stated, findings, record_only, hold })
     }
 }

@@ -23,11 +23,12 @@ use crate::tools::Tools;
 use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{
-    Agent, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
+    Agent, Collision, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
 };
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
@@ -92,6 +93,9 @@ pub enum Error {
         /// The last.
         last: u64,
     },
+    /// A list of what was revoked that another exchange signed.
+    #[error("the list of what was revoked is not signed by this exchange's key, or is of another realm")]
+    OtherList,
     /// Something was erased between the beginning of a copy and the moment its files were opened.
     #[error("entry {position} erased what the copy was to hold: begin the copy again")]
     Overtaken {
@@ -362,6 +366,11 @@ impl Exchange {
         Ok(who)
     }
 
+    /// Names in the record that collide: it was written before all names were one namespace.
+    pub fn name_collisions(&self) -> BTreeSet<Collision> {
+        self.state().name_collisions()
+    }
+
     /// Everybody who has a token, by name.
     pub fn people(&self) -> Vec<Person> {
         self.state().people().iter().cloned().collect()
@@ -379,6 +388,11 @@ impl Exchange {
     /// A registered agent.
     pub fn agent(&self, id: &str) -> Option<Agent> {
         self.state().registry().agent(id).cloned()
+    }
+
+    /// The quota family of an agent, in words. Two agents share their quotas if these are the same.
+    pub fn quota_family(&self, agent: &str) -> String {
+        self.state().registry().quota_family(agent).to_string()
     }
 
     /// All registered agents.

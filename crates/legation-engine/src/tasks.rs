@@ -99,7 +99,8 @@ impl Exchange {
         let parts = task.parts.iter().filter_map(|part| cap.task(*part));
         let part = |part: &Task| Part { id: part.id.clone(), assignee: part.assignee.clone(), state: part.state() };
         let overseer = cap.overseer_in(registry, task);
-        let overseer = overseer.map(|name| registry.resolve(&name).map_or(name.into_owned(), |agent| agent.id.clone()));
+        let overseer =
+            overseer.map(|name| registry.referent(&name).map_or(name.into_owned(), |agent| agent.id.clone()));
         let rights = cap.left_in(registry, number, self.policies.borrow().narrowing);
         Sight { number, task: task.clone(), lineage, parts: parts.map(part).collect(), rights, overseer }
     }

@@ -240,7 +240,7 @@ impl Alert {
     /// The alert an entry raises. A rule whose entries people must hear of has its arm here.
     pub fn raised_by(entry: &Entry) -> Option<Alert> {
         let (kind, about, count, text) = match &entry.effect {
-            Effect::Died { agent, positions, why } => {
+            Effect::Died { agent, positions, why, .. } => {
                 let text = format!("messages reached nobody: {}", why.as_str());
                 (Kind::DeadLetter, agent.clone(), positions.len(), text)
             }

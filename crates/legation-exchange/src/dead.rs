@@ -44,7 +44,7 @@ pub struct DeadLetter {
     /// Since when.
     pub at: Moment,
     /// The entry that registered its sender; [`NOBODY`](crate::NOBODY) if no agent's suspension stops it.
-    #[serde(default = "nobody")]
+    #[serde(default = "nobody", with = "crate::wire_integer::sender")]
     pub from: u64,
     /// The entry that began the session it belongs to; [`OUTSIDE`](crate::OUTSIDE) if it belongs to none.
     pub session: u64,

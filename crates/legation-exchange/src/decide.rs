@@ -2,16 +2,20 @@
 //! that make it so.
 
 mod acknowledge;
+mod answer;
 mod call;
 mod dead_letters;
 mod erase;
 mod input;
+mod key_binding;
 mod keys;
 mod message;
 mod misunderstood;
+mod names;
 mod order;
 mod people;
 mod push;
+mod quota;
 mod register;
 mod remove;
 mod rotate;
@@ -25,11 +29,13 @@ use crate::state::{State, remembered_as};
 use crate::who::Who;
 use legation_protocol::{Message, Rejection};
 
+pub use answer::{AnswerDetails, AnswerFinding, AnswerHold, AnswerReason};
 pub use call::{Answer, Call};
 pub use erase::{ERASED_AT_ONCE, Erasure};
-pub use input::{Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
+pub use input::{Below, Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
 pub use keys::key_statement;
 pub use misunderstood::Misunderstood;
+pub(crate) use names::alike;
 pub use upkeep::Restore;
 
 /// Decides what comes of an input. `earlier` are the messages at the positions that
@@ -43,7 +49,8 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Message(verified) => return desk.take(*verified),
         Input::Misunderstood(misunderstood) => Ok(desk.misunderstood(*misunderstood)),
         Input::Register { id, registration, who, token } => desk.register(id, *registration, &who, token),
-        Input::Remove { id, who } => desk.remove(id, &who),
+        Input::Remove { id, who } => desk.remove(id, Below::Keep, &who),
+        Input::RemoveWith { id, below, who } => desk.remove(id, below, &who),
         Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
         Input::Grant { name, role, who, token } => desk.grant(name, role, &who, token),
         Input::Withdraw { name, who } => desk.withdraw(name, &who),
@@ -70,7 +77,7 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
 
 /// Where messages lie that a decision about this input must know.
 pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
-    if needs_words(input) {
+    if let Input::Order { .. } = input {
         return asked_in(state, input).into_iter().collect();
     }
     let Input::Message(verified) = input else { return Vec::new() };
@@ -89,12 +96,17 @@ pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     if let Message::Acl(message) = message {
         earlier.extend(acl::puzzling(state, message));
     }
+    earlier.extend(vcp::repeatable(state, message));
     earlier
 }
 
 /// Whether a decision about this input needs the bytes of what [`earlier_than`] names.
 pub fn needs_words(input: &Input) -> bool {
-    matches!(input, Input::Order { order, .. } if matches!(**order, Directive::Cap(_)))
+    match input {
+        Input::Order { order, .. } => matches!(**order, Directive::Cap(_)),
+        Input::Message(verified) => vcp::own_emergency(verified.received.message()).is_some(),
+        _ => false,
+    }
 }
 
 /// Where the message lies that asked for what is to be done again.
@@ -118,9 +130,11 @@ pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) 
     let now = now.max(state.now);
     let due = state.mailboxes.filter(|mailbox| mailbox.earliest().is_some_and(|first| first <= now));
     let died = due.filter_map(|(agent, mailbox)| {
-        let positions: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
+        let expired: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
+        let tasks = cap::undelivered_tasks(state, agent, expired.iter().copied());
+        let positions: Vec<_> = expired.iter().map(|item| item.position).collect();
         let why = crate::dead::Why::Expired;
-        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why })
+        (!positions.is_empty()).then(|| Effect::Died { agent: agent.to_owned(), positions, why, tasks })
     });
     let died = (state.next..).zip(died).map(|(position, effect)| Entry { position, at: now, effect, body: None });
     let died: Vec<_> = died.collect();
@@ -163,6 +177,7 @@ impl Desk<'_> {
             }
             Input::Register { who, .. }
             | Input::Remove { who, .. }
+            | Input::RemoveWith { who, .. }
             | Input::Key { who, .. }
             | Input::Grant { who, .. }
             | Input::Withdraw { who, .. }
@@ -207,7 +222,7 @@ impl Desk<'_> {
 
     fn accepted(&self, id: String, new: bool, effect: Effect, body: Option<Box<[u8]>>) -> Decision {
         let entry = self.entry(effect, body);
-        let verdict = Verdict::Accepted { position: entry.position, id, new };
+        let verdict = Verdict::Accepted { position: entry.position, id, new, details: None };
         Decision { verdict, entries: vec![entry] }
     }
 
@@ -220,6 +235,6 @@ impl Desk<'_> {
         let position = self.state.next;
         let entries = (position..).zip(effects);
         let entries = entries.map(|(position, effect)| Entry { position, at: self.now, effect, body: None });
-        Decision { verdict: Verdict::Accepted { position, id, new: false }, entries: entries.collect() }
+        Decision { verdict: Verdict::Accepted { position, id, new: false, details: None }, entries: entries.collect() }
     }
 }

@@ -12,9 +12,11 @@ use crate::person::Person;
 use crate::push::Pushed;
 use crate::record::{Ruling, Words};
 use crate::rules::cap::Judged;
+use crate::rules::revocation::WithdrawalScope;
 use crate::rules::vlp::Keys;
 use crate::rules::{Change, Ruled};
 use crate::tool::{Answered, Called};
+use legation_protocol::sign::PublicKey;
 use legation_protocol::{Format, Rejection};
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +80,9 @@ pub enum Effect {
         /// Why, where one was withdrawn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
+        /// Where a withdrawn key ceases to count; older records do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scope: Option<WithdrawalScope>,
     },
     /// A person got a token, or another role.
     Granted {
@@ -114,6 +119,9 @@ pub enum Effect {
         positions: Vec<u64>,
         /// Why.
         why: Why,
+        /// Open tasks whose delegation was among them, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tasks: Vec<u64>,
     },
     /// A message that had reached nobody was sent again.
     Resent(Resent),
@@ -125,6 +133,9 @@ pub enum Effect {
         up_to: u64,
         /// Who did it.
         by: String,
+        /// Open tasks whose delegation was among them, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tasks: Vec<u64>,
     },
     /// The record goes on from a copy.
     Restored(Restored),
@@ -276,6 +287,7 @@ impl Effect {
     pub fn changes(&self) -> Option<Party> {
         match self {
             Effect::Registered { agent, .. } => Some(Party::Agent(agent.id.clone())),
+            Effect::Keyed { scope: Some(WithdrawalScope::Everywhere), .. } => Some(Party::Everybody),
             Effect::Removed { agent, .. }
             | Effect::Keyed { agent, .. }
             | Effect::Confirmed { agent: Some(agent), .. } => Some(Party::Agent(agent.clone())),
@@ -328,6 +340,8 @@ pub enum Party {
     Stopped(String),
     /// A person. They may read any mailbox.
     Person,
+    /// Any agent: a key that was withdrawn counts for nobody any more.
+    Everybody,
 }
 
 /// A message that was taken.
@@ -374,6 +388,9 @@ pub struct Accepted {
     /// What the rules made of it.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub ruled: Box<Ruled>,
+    /// The key it is signed with, where the sender had not shown yet that it holds that key: bound to it from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proves: Option<Box<PublicKey>>,
     /// What it is found by, if it is of VLP.
     #[serde(skip)]
     pub keys: Keys,
@@ -512,7 +529,7 @@ pub struct Resent {
     /// Who sent it again.
     pub by: String,
     /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
-    #[serde(default = "nobody")]
+    #[serde(default = "nobody", with = "crate::wire_integer::sender")]
     pub from: u64,
 }
 
@@ -527,7 +544,8 @@ pub struct Released {
     pub message: u64,
     /// Whose mailboxes it goes to.
     pub to: Vec<String>,
-    /// The entry that registered its sender.
+    /// The entry that registered its sender; [`NOBODY`] if no agent's suspension stops it.
+    #[serde(with = "crate::wire_integer::sender")]
     pub from: u64,
     /// How long it waits.
     pub expires: Moment,

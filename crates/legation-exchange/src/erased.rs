@@ -100,6 +100,9 @@ pub struct Erased {
     pub reason: Option<String>,
     /// Who did it.
     pub by: String,
+    /// Open tasks whose delegation nobody has taken yet and is among them, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<u64>,
 }
 
 /// Which bodies went that had been kept long enough.

@@ -17,13 +17,16 @@ mod erased;
 mod extension;
 pub mod extensions;
 mod key;
+mod key_index;
 mod lately;
 mod mailbox;
 mod moment;
+mod names;
 mod opacity;
 mod person;
 mod policy;
 mod push;
+mod quota;
 pub mod record;
 mod redaction;
 mod registration;
@@ -37,13 +40,15 @@ mod state;
 mod token;
 pub mod tool;
 mod who;
+mod wire_integer;
 
 pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind, Urgency};
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Answer, Call, Decision, Directive, ERASED_AT_ONCE, Earlier, Erasure, Input, KeyChange, Misunderstood, Proof,
-    Restore, SpareId, Verdict, Verified, decide, earlier_than, key_statement, needs_words, quoted_by, tick,
+    Answer, AnswerDetails, AnswerFinding, AnswerHold, AnswerReason, Below, Call, Decision, Directive, ERASED_AT_ONCE,
+    Earlier, Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId, Verdict, Verified, decide,
+    earlier_than, key_statement, needs_words, quoted_by, tick,
 };
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally, TallyBatch};
 pub use epoch::{Epoch, Epochs, Restored};
@@ -52,10 +57,12 @@ pub use extension::BUILT;
 pub use key::{Custody, Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 pub use moment::Moment;
+pub use names::{Collision, NameKind};
 pub use opacity::{Clearance, Opacity};
 pub use person::{People, Person};
 pub use policy::{Policy, Shares};
 pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Standing, Try};
+pub use quota::{FamilyQuotas, Quotas, Resource};
 pub use redaction::Redaction;
 pub use registration::Registration;
 pub use registry::{QuotaFamily, Registry};

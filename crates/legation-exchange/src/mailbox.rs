@@ -210,8 +210,8 @@ impl Mailbox {
         self.earliest
     }
 
-    pub(crate) fn expired(&self, now: Moment) -> impl Iterator<Item = u64> {
-        self.items.iter().filter(move |item| item.expires <= now).map(|item| item.position)
+    pub(crate) fn expired(&self, now: Moment) -> impl Iterator<Item = Item> {
+        self.items.iter().filter(move |item| item.expires <= now).copied()
     }
 
     /// Looks again when the first item expires.

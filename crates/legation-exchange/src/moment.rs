@@ -1,15 +1,27 @@
 //! Time as the record knows it.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use crate::wire_integer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 /// Microseconds since 1970.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(u64);
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        wire_integer::serialize(self.0, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {
+        wire_integer::deserialize(deserializer).map(Moment)
+    }
+}
 
 impl Moment {
     /// This many microseconds after 1970 began.
@@ -52,6 +64,20 @@ pub(crate) fn stamp<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 #[cfg(test)]
 mod tests {
     use super::Moment;
+
+    #[test]
+    fn a_moment_beyond_i_json_is_written_as_text_and_read_in_both_forms() {
+        for (micros, text) in [(9_007_199_254_740_991, "9007199254740991"), (u64::MAX, r#""18446744073709551615""#)] {
+            let moment = Moment::from_micros(micros);
+            assert_eq!(serde_json::to_string(&moment).unwrap(), text);
+            for text in [text.to_owned(), micros.to_string()] {
+                assert_eq!(serde_json::from_str::<Moment>(&text).unwrap(), moment, "{text}");
+            }
+        }
+        for text in ["-1", "1.5", r#""x""#, "null", r#""18446744073709551616""#] {
+            assert!(serde_json::from_str::<Moment>(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_moment_is_written_as_the_wire_has_it() {

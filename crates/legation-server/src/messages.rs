@@ -17,8 +17,8 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use legation_engine::{RECEIPT_MAX, Submission};
-use legation_exchange::Verdict;
 use legation_exchange::record::Receipt;
+use legation_exchange::{AnswerDetails, Verdict};
 use legation_protocol::Format;
 use serde::Serialize;
 use std::sync::Arc;
@@ -39,6 +39,9 @@ pub(crate) struct Taken {
     message_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<u64>,
+    /// Findings, and the terms of the hold if the message is held.
+    #[serde(flatten)]
+    details: Option<Box<AnswerDetails>>,
     /// Written [at once](Taken::write), behind the rest.
     #[serde(skip)]
     receipt: Option<Receipt>,
@@ -46,13 +49,13 @@ pub(crate) struct Taken {
 
 impl Taken {
     pub(crate) fn of((verdict, receipt): (Verdict, Option<Receipt>)) -> Result<Taken, Refusal> {
-        let (status, position, message_id) = match verdict {
-            Verdict::Accepted { position, id, .. } => ("accepted", position, id),
-            Verdict::Held { position, id } => (HELD, position, id),
-            Verdict::Duplicate { position, id } => ("duplicate", position, id),
+        let (status, position, message_id, details) = match verdict {
+            Verdict::Accepted { position, id, details, .. } => ("accepted", position, id, details),
+            Verdict::Held { position, id, details } => (HELD, position, id, details),
+            Verdict::Duplicate { position, id } => ("duplicate", position, id, None),
             Verdict::Refused(rejection) => return Err(Refusal::recorded(rejection)),
         };
-        Ok(Taken { status, message_id, position: Some(position), receipt })
+        Ok(Taken { status, message_id, position: Some(position), details, receipt })
     }
 
     fn http_status(&self) -> StatusCode {
@@ -118,7 +121,7 @@ pub(crate) async fn vcp(
     let (position, receipt) = (taken.position, taken.receipt.as_ref().and_then(in_header));
     // The binding knows two words for what is taken, and what is held is taken.
     let status = if taken.status == HELD { "accepted" } else { taken.status };
-    let mut response = Json(Taken { status, position: None, receipt: None, ..taken }).into_response();
+    let mut response = Json(Taken { status, position: None, details: None, receipt: None, ..taken }).into_response();
     let position = position.map(|position| (POSITION, HeaderValue::from(position)));
     response.headers_mut().extend(position.into_iter().chain(receipt.map(|receipt| (RECEIPT, receipt))));
     Ok(response)

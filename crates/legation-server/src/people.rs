@@ -96,7 +96,7 @@ pub(crate) async fn delete(
     let exchange = shared.exchange.clone();
     match shared.apart(async move { exchange.withdraw(&name, caller.0).await }).await? {
         Verdict::Accepted { position, id, .. }
-        | Verdict::Held { position, id }
+        | Verdict::Held { position, id, .. }
         | Verdict::Duplicate { position, id } => Ok(Json(Withdrawn { withdrawn: id, position }).into_response()),
         Verdict::Refused(rejection) => Err(Refusal::recorded(rejection)),
     }

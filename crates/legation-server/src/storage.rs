@@ -88,7 +88,7 @@ pub(crate) async fn rotate(
     let exchange = shared.exchange.clone();
     match shared.apart(async move { exchange.rotate_key(caller.0).await }).await? {
         Verdict::Accepted { position, id, .. }
-        | Verdict::Held { position, id }
+        | Verdict::Held { position, id, .. }
         | Verdict::Duplicate { position, id } => {
             Ok((StatusCode::ACCEPTED, Json(Rotated { key: id, position })).into_response())
         }

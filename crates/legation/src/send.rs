@@ -8,7 +8,7 @@ use crate::remote::{Parcel, Remote, refused, text};
 use crate::validate::escaped;
 use anyhow::{Context as _, bail};
 use futures_util::{StreamExt as _, stream};
-use legation_client::{Error, Refused, Sent, Status};
+use legation_client::{AnswerFinding, AnswerHold, AnswerReason, Error, Refused, Sent, Status};
 use legation_protocol::Format;
 use legation_protocol::json::Doc;
 use legation_protocol::sign::SecretKey;
@@ -46,13 +46,30 @@ fn proven(remote: &Remote, sent: &Sent) -> anyhow::Result<Outcome> {
 }
 
 fn taken(sent: &Sent) -> Value {
-    let Sent { status, message_id, position, receipt, .. } = sent;
+    let Sent { status, message_id, position, receipt, findings, record_only, hold, .. } = sent;
     let status = match status {
         Status::Duplicate => "duplicate",
         Status::Held => "held",
         _ => "accepted",
     };
-    json!({"status": status, "message_id": message_id, "position": position, "receipt": receipt})
+    let mut answer = json!({"status": status, "message_id": message_id, "position": position, "receipt": receipt});
+    if let Value::Object(members) = &mut answer {
+        if !findings.is_empty() {
+            let one = |found: &AnswerFinding| json!({"code": found.code, "message": found.message, "at": found.at});
+            members.insert("findings".to_owned(), findings.iter().map(one).collect());
+        }
+        if *record_only {
+            members.insert("record_only".to_owned(), json!(true));
+        }
+        if let Some(AnswerHold { reasons, review, decide_by, decided_by_roles }) = hold {
+            let one = |reason: &AnswerReason| json!({"code": reason.code, "message": reason.message});
+            members.insert("reasons".to_owned(), reasons.iter().map(one).collect());
+            members.insert("review".to_owned(), json!(review));
+            members.insert("decide_by".to_owned(), json!(decide_by));
+            members.insert("decided_by_roles".to_owned(), json!(decided_by_roles));
+        }
+    }
+    answer
 }
 
 fn said_no(remote: &Remote, why: &Refused) -> anyhow::Result<Outcome> {

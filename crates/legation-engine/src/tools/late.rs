@@ -133,7 +133,7 @@ mod tests {
         let exchange = Exchange { jobs, ..opened.exchange.clone() };
         exchange.close_calls(vec![3, 7]);
         let full = || Verdict::Refused(Rejection::because(Code::StorageFull, "no room"));
-        let done = |position| Verdict::Accepted { position, id: String::new(), new: true };
+        let done = |position| Verdict::Accepted { position, id: String::new(), new: true, details: None };
         for (call, verdict) in [(3, full()), (7, done(8)), (3, full()), (3, done(9))] {
             let (of, answer) = next(&mut asked).await.expect("it is tried again");
             assert_eq!(of, call);

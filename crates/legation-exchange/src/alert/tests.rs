@@ -13,7 +13,7 @@ fn entry(position: u64, effect: Effect) -> Entry {
 }
 
 fn died(position: u64, agent: &str) -> Alert {
-    let effect = Effect::Died { agent: agent.to_owned(), positions: vec![1, 2], why: Why::Expired };
+    let effect = Effect::Died { agent: agent.to_owned(), positions: vec![1, 2], why: Why::Expired, tasks: Vec::new() };
     Alert::raised_by(&entry(position, effect)).unwrap()
 }
 

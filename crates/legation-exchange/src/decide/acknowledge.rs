@@ -2,6 +2,7 @@
 
 use super::{Decided, Decision, Desk, Verdict};
 use crate::effect::{Acked, Effect};
+use crate::rules::cap;
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::{Code, Rejection};
 
@@ -19,7 +20,7 @@ impl Desk<'_> {
         let waits = mailbox.is_some_and(|mailbox| mailbox.has_any(up_to, &positions));
         if !waits && !self.state.was_shown(&agent, up_to, &positions) {
             let position = self.state.next.saturating_sub(1);
-            let verdict = Verdict::Accepted { position, id: agent, new: false };
+            let verdict = Verdict::Accepted { position, id: agent, new: false, details: None };
             return Ok(Decision { verdict, entries: Vec::new() });
         }
         let effect = Effect::Acked(Acked { agent: agent.clone(), up_to, positions });
@@ -33,7 +34,9 @@ impl Desk<'_> {
         self.must_have_mailbox(&agent)?;
         let last = self.state.next.saturating_sub(1);
         let up_to = up_to.map_or(last, |position| position.min(last));
-        let effect = Effect::Purged { agent: agent.clone(), up_to, by: who.to_string() };
+        let items = self.state.mailbox(&agent).into_iter().flat_map(|mailbox| mailbox.after(None));
+        let tasks = cap::undelivered_tasks(self.state, &agent, items.take_while(|item| item.position <= up_to));
+        let effect = Effect::Purged { agent: agent.clone(), up_to, by: who.to_string(), tasks };
         Ok(self.accepted(agent, false, effect, None))
     }
 

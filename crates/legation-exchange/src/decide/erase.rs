@@ -5,6 +5,7 @@ use super::{Decided, Desk, Verdict};
 use crate::effect::Effect;
 use crate::erased::{Erased, Redacted, Span, Unbound, covers};
 use crate::extensions::Subject;
+use crate::rules::cap;
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
 use std::collections::BTreeSet;
@@ -65,7 +66,8 @@ impl Desk<'_> {
             return Err(Rejection::because(Code::Undelivered, message).at("/undelivered"));
         }
         let (unbinds, by) = (unbinds.into_iter().collect(), who.to_string());
-        Ok(self.noted(Effect::Erased(Erased { positions, redacted, forgets, unbinds, subject, reason, by })))
+        let tasks = cap::erased_delegations(self.state, &positions);
+        Ok(self.noted(Effect::Erased(Erased { positions, redacted, forgets, unbinds, subject, reason, by, tasks })))
     }
 }
 

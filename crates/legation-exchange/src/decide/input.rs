@@ -1,5 +1,6 @@
 //! What is asked for, and what is answered.
 
+use super::answer::AnswerDetails;
 use super::{Answer, Call, Erasure, Misunderstood, Restore};
 use crate::effect::{Accepted, Entry, Refused, TallyBatch};
 use crate::erased::Span;
@@ -13,6 +14,7 @@ use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Received, Rejection};
 use legation_scan::Found;
+use serde::Deserialize;
 
 /// How the sender of a message proved to be it.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +93,15 @@ pub enum Input {
         who: Who,
         /// The token it gets if it is new, or asks for another.
         token: TokenHash,
+    },
+    /// To remove an agent and do something about those below it.
+    RemoveWith {
+        /// Its id.
+        id: String,
+        /// What becomes of those below it.
+        below: Below,
+        /// Who asks.
+        who: Who,
     },
     /// To remove an agent.
     Remove {
@@ -209,6 +220,19 @@ pub enum Input {
     Tally(TallyBatch),
 }
 
+/// What becomes of the agents below one that is removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Below {
+    /// They stand below its parent from now on.
+    #[default]
+    Keep,
+    /// The same, and they are suspended.
+    Suspend,
+    /// They are removed with it.
+    Remove,
+}
+
 /// What the rules leave to people, or to agents beside messages.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Directive {
@@ -284,6 +308,8 @@ pub enum Verdict {
         id: String,
         /// Whether it made something new.
         new: bool,
+        /// What a message's sender is told beyond that; none if there is nothing.
+        details: Option<Box<AnswerDetails>>,
     },
     /// On the record at this position, where it waits for somebody's word.
     Held {
@@ -291,6 +317,8 @@ pub enum Verdict {
         position: u64,
         /// The message's id.
         id: String,
+        /// Why, who decides, and by when.
+        details: Option<Box<AnswerDetails>>,
     },
     /// A copy of a message that was taken at this position.
     Duplicate {
@@ -304,10 +332,18 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The same with details for the sender of a message.
+    pub(super) fn with_details(mut self, new_details: Option<Box<AnswerDetails>>) -> Verdict {
+        if let Verdict::Accepted { details, .. } | Verdict::Held { details, .. } = &mut self {
+            *details = new_details;
+        }
+        self
+    }
+
     /// The same for what waits for somebody's word.
     pub(super) fn held(self) -> Verdict {
         match self {
-            Verdict::Accepted { position, id, .. } => Verdict::Held { position, id },
+            Verdict::Accepted { position, id, details, .. } => Verdict::Held { position, id, details },
             Verdict::Held { .. } | Verdict::Duplicate { .. } | Verdict::Refused(_) => self,
         }
     }

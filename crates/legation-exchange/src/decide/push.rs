@@ -8,7 +8,7 @@ impl Desk<'_> {
     /// Nothing where the agent is gone, and its mailbox with it.
     pub(super) fn pushed(&self, pushed: Pushed) -> Decision {
         if self.state.registry.agent(&pushed.agent).is_none() {
-            let verdict = Verdict::Accepted { position: self.state.next, id: pushed.agent, new: false };
+            let verdict = Verdict::Accepted { position: self.state.next, id: pushed.agent, new: false, details: None };
             return Decision { verdict, entries: Vec::new() };
         }
         self.noted(Effect::Pushed(pushed))

@@ -17,6 +17,7 @@ mod standing;
 mod task;
 mod tasks;
 mod tools;
+mod undelivered;
 mod words;
 
 pub use calls::Calls;
@@ -33,6 +34,7 @@ pub(crate) use failure::{answer_lost, due, was_unheard};
 pub(crate) use judge::heed;
 pub(crate) use order::{order, words_of_order};
 pub(super) use oversight::{Inquiry, asks_in_vlp, decide_in_acl, decide_in_vlp, mark_unreviewed, must_not_wait};
+pub(crate) use undelivered::{erased_delegations, undelivered_tasks};
 
 use super::{At, Case, Ruling};
 use legation_protocol::Rejection;

@@ -50,8 +50,8 @@ fn of_alarm(change: &vcp::AlarmChange) -> Option<&u64> {
 /// What is only said or shown in a task does not move it.
 fn of_task(change: &cap::Change) -> Option<&u64> {
     use cap::Change::{
-        Closed, Erred, Escalated, Expired, Finished, Opened, Reassigned, Repeated, Retried, Said, Shown, Stranded,
-        Waits,
+        Closed, Erred, Escalated, Expired, Finished, Opened, Reassigned, Repeated, Requested, Retried, Said, Shown,
+        Stranded, Waits,
     };
     match change {
         Repeated { task }
@@ -63,7 +63,7 @@ fn of_task(change: &cap::Change) -> Option<&u64> {
         | Retried { task, .. }
         | Reassigned { task, .. }
         | Escalated { task, .. } => Some(task),
-        Opened(_) | Said { .. } | Shown { .. } | Waits { .. } | Stranded { .. } => None,
+        Opened(_) | Said { .. } | Shown { .. } | Waits { .. } | Requested { .. } | Stranded { .. } => None,
     }
 }
 

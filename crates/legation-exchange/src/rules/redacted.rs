@@ -106,8 +106,8 @@ fn of_alarm(change: &AlarmChange) -> AlarmChange {
 
 fn of_cap(change: &cap::Change) -> cap::Change {
     use cap::Change::{
-        Closed, Erred, Escalated, Expired, Finished, Opened, Reassigned, Repeated, Retried, Said, Shown, Stranded,
-        Waits,
+        Closed, Erred, Escalated, Expired, Finished, Opened, Reassigned, Repeated, Requested, Retried, Said, Shown,
+        Stranded, Waits,
     };
     match change.clone() {
         Reassigned { task, to, deadline, judged } => {
@@ -119,6 +119,7 @@ fn of_cap(change: &cap::Change) -> cap::Change {
         | Said { .. }
         | Shown { .. }
         | Waits { .. }
+        | Requested { .. }
         | Stranded { .. }
         | Finished { .. }
         | Erred { .. }

@@ -114,6 +114,13 @@ impl Ruling {
         }
     }
 
+    /// One more change, in the entry of what the exchange was last made to say.
+    pub(crate) fn change_with_last(&mut self, change: Change) {
+        if let Some(last) = self.heard.last_mut() {
+            last.changes.push(change);
+        }
+    }
+
     /// What the exchange was last made to say shows work to whoever decides on it.
     pub(crate) fn shows_last(&mut self) {
         if let Some(last) = self.heard.last_mut() {

@@ -19,8 +19,8 @@ pub use table::published;
 
 pub(crate) use again::{Handover, ask_again, break_off, pass_on, speaks, waits_for_word};
 pub(crate) use broken::{
-    Why, answer_lost, answer_refused, call_off, due, halted, has_asked, notify, stays_over, take_back, work_failed,
-    work_not_awaited,
+    Why, answer_lost, answer_refused, asks_of, call_off, due, halted, has_asked, notify, stays_over, take_back,
+    work_failed, work_not_awaited,
 };
 
 use super::hold::{Lifter, Reason};

@@ -74,6 +74,7 @@ fn waits_in_cap(change: &cap::Change) -> bool {
         cap::Change::Said { user: Some(_), .. }
         | cap::Change::Repeated { .. }
         | cap::Change::Shown { .. }
+        | cap::Change::Requested { .. }
         | cap::Change::Stranded { .. }
         | cap::Change::Finished { .. }
         | cap::Change::Erred { .. }

@@ -25,14 +25,15 @@ pub(crate) fn below(parent: Option<&str>, seed: u8) -> Registration {
 /// A grandparent, a parent, a child, and a peer of the grandparent's.
 fn family() -> Desk {
     let mut desk = Desk::new();
-    for (id, parent) in [(GRAND, None), (PARENT, Some(GRAND)), (CHILD, Some(PARENT)), (PEER, None)] {
-        desk.register(id, below(parent, 1), Who::operator()).unwrap();
+    for (seed, (id, parent)) in (1..).zip([(GRAND, None), (PARENT, Some(GRAND)), (CHILD, Some(PARENT)), (PEER, None)]) {
+        desk.register(id, below(parent, seed), Who::operator()).unwrap();
     }
     desk
 }
 
+/// A proof that holds for any sender: agents do not share keys, and these tests are about what is said.
 pub(crate) fn signed() -> Proof {
-    Proof::Signature(key(1).public())
+    Proof::InProcess
 }
 
 fn envelope(from: &str, to: &str, kind: &str, number: u64, time: &str, payload: &Value) -> String {
@@ -346,6 +347,25 @@ fn an_audience_is_named_by_id_alias_or_group() {
     desk.register("agent://h/sister", below(Some(GRAND), 2), Who::operator()).unwrap();
     let again = broadcast.replace("8000-00000000000a", "8000-00000000000b");
     assert_eq!(refused(&desk.send(&again, signed())), Code::ConstraintViolated);
+}
+
+#[test]
+fn a_parent_binds_its_child_whomever_it_may_address() {
+    let mut desk = family();
+    accepted(&lay(&mut desk, GRAND, PARENT, 1, "merge", "audience_restrict", &json!([PEER])));
+    let refused_to = |desk: &mut Desk, to: &str, id: &str| {
+        assert_eq!(refused(&desk.send(&claim(PARENT, to, id, "x"), by(PARENT))), Code::ConstraintViolated);
+    };
+    refused_to(&mut desk, CHILD, "MSG001");
+    accepted(&lay(&mut desk, PARENT, CHILD, 2, "merge", "token_limit", &json!(100)));
+    assert_eq!(bound(&desk, CHILD).token_limit, Some(100));
+    // Nothing else goes to a child that it may not address, and no constraint in place of others.
+    refused_to(&mut desk, CHILD, "MSG002");
+    let instead = lay(&mut desk, PARENT, CHILD, 3, "override", "token_limit", &json!(50));
+    assert_eq!(refused(&instead), Code::ConstraintViolated);
+    // What it may say at all is held to its other constraints still.
+    accepted(&lay(&mut desk, GRAND, PARENT, 4, "merge", "topic_block", &json!(["weapons"])));
+    accepted(&lay(&mut desk, PARENT, CHILD, 5, "merge", "topic_block", &json!(["weapons"])));
 }
 
 #[test]

@@ -51,6 +51,7 @@ impl Desk {
 
     fn commit(&mut self, entries: Vec<Entry>) {
         for entry in entries {
+            stays_within_i_json(&entry.effect);
             self.state.apply(&entry);
             self.record.push(entry);
         }
@@ -136,6 +137,23 @@ impl Desk {
             .map(|mailbox| mailbox.after(None).map(|item| item.position).collect())
             .unwrap_or_default()
     }
+}
+
+/// Whatever is decided in any test, no entry has an integer that a JSON reader could change (RFC 7493).
+#[track_caller]
+fn stays_within_i_json(effect: &Effect) {
+    fn check(value: &serde_json::Value) -> bool {
+        match value {
+            serde_json::Value::Number(number) => {
+                number.is_f64() || number.as_i64().is_some_and(|number| number.unsigned_abs() < 1 << 53)
+            }
+            serde_json::Value::Array(values) => values.iter().all(check),
+            serde_json::Value::Object(members) => members.values().all(check),
+            serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::String(_) => true,
+        }
+    }
+    let json = serde_json::to_value(effect).unwrap();
+    assert!(check(&json), "{json}");
 }
 
 /// A VLP claim of `sender` to `receiver`.

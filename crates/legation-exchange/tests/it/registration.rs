@@ -70,6 +70,44 @@ fn parents_form_a_tree_of_limited_depth() {
 }
 
 #[test]
+fn a_subtree_that_moves_keeps_to_the_depth() {
+    let mut desk = Desk::new();
+    let chain = |desk: &mut Desk, name: &str, agents: usize| {
+        desk.agent(&format!("{name}0"));
+        for depth in 1..agents {
+            let above = format!("{name}{}", depth - 1);
+            assert_eq!(desk.register(&format!("{name}{depth}"), below(&above), Who::operator()), Ok(true));
+        }
+    };
+    chain(&mut desk, "a", 12);
+    chain(&mut desk, "b", 6);
+    // Sixteen may stand above the deepest: twelve of these, and five of its own line.
+    assert_eq!(desk.register("b0", below("a11"), Who::operator()), Err(Code::BadParent));
+    assert_eq!(desk.register("b1", below("a11"), Who::operator()), Ok(false));
+    assert_eq!(desk.register("x", below("b5"), Who::operator()), Err(Code::BadParent));
+    assert_eq!(desk.register("b1", below("a10"), Who::operator()), Ok(false));
+    assert_eq!(desk.register("x", below("b5"), Who::operator()), Ok(true));
+    assert_eq!(desk.register("b1", below("a11"), Who::operator()), Err(Code::BadParent));
+    // What else changes about an agent there is no matter of depth.
+    assert_eq!(desk.register("b1", Registration::default(), Who::operator()), Ok(false));
+}
+
+#[test]
+fn agents_below_an_instance_move_with_the_agent_it_is_an_instance_of() {
+    let mut desk = Desk::new();
+    desk.agent("a0");
+    for depth in 1..16 {
+        assert_eq!(desk.register(&format!("a{depth}"), below(&format!("a{}", depth - 1)), Who::operator()), Ok(true));
+    }
+    desk.agent("base");
+    let instance = Registration { instance_of: Some("base".to_owned()), ..Registration::default() };
+    assert_eq!(desk.register("copy", instance, Who::operator()), Ok(true));
+    assert_eq!(desk.register("child", below("copy"), Who::operator()), Ok(true));
+    assert_eq!(desk.register("base", below("a15"), Who::operator()), Err(Code::BadParent));
+    assert_eq!(desk.register("base", below("a14"), Who::operator()), Ok(false));
+}
+
+#[test]
 fn an_agent_has_two_keys_in_use_at_most() {
     let mut desk = Desk::new();
     let keys = |seeds: &[u8]| Registration {
@@ -83,7 +121,7 @@ fn an_agent_has_two_keys_in_use_at_most() {
     let live = |seed: u8| agent.has_live_key(&key(seed).public(), desk.now);
     assert_eq!([1, 2, 3].map(live), [false, true, true]);
     let text = format!("ed25519:AQ{}=", "A".repeat(41));
-    let weak = NewKey { text, not_after: None, pending: false };
+    let weak = NewKey { text, not_after: None, pending: false, proof: None };
     let weak = Registration { keys: Some(vec![weak]), ..Registration::default() };
     assert_eq!(desk.register("b", weak, Who::operator()), Err(Code::WeakKey));
 }

@@ -505,6 +505,18 @@ fn an_unknown_ontology_is_answered_with_what_the_receiver_knows() {
     check(ontologies(&["elizaos:ontology:law/"]), "QUERY_IF", &json!({}), false);
     check(ontologies(&["elizaos:ontology:law/"]), "QUERY_IF", &json!({"ontology": "elizaos:general_query"}), true);
     check(ontologies(&["elizaos:ontology:law/"]), "QUERY_CAPABILITIES", &json!({}), true);
+    for (prefix, term, is_known) in [
+        ("http://a/on", "http://a/ontology", false),
+        ("http://a/on", "http://a/on", true),
+        ("http://a/on", "http://a/on/x", true),
+        ("http://a/on", "http://a/on#x", true),
+        ("http://a/on/", "http://a/on/x", true),
+        ("elizaos:ontology:co", "elizaos:ontology:code/x", false),
+        ("elizaos:ontology:code", "elizaos:ontology:code/x", true),
+        ("elizaos:ontology", "elizaos:ontology:code/x", true),
+    ] {
+        check(ontologies(&[prefix]), "TASK_REQUEST", &json!({"ontology": term}), is_known);
+    }
     check(languages(&["application/json"]), "TASK_REQUEST", &json!({}), true);
     check(languages(&["en"]), "TASK_REQUEST", &json!({"language": "en-GB"}), true);
     check(languages(&["en"]), "TASK_REQUEST", &json!({"language": "de"}), false);
@@ -699,5 +711,6 @@ pub(crate) fn folds(desk: &Desk) {
         folded.apply(&Entry { effect, body: None, ..entry.clone() });
     }
     assert_eq!(folded.rules(), desk.state.rules());
+    assert!(desk.state.usage_is_exact() && folded.usage_is_exact());
     assert_eq!(State::from_bytes(&folded.to_bytes()).unwrap().rules(), desk.state.rules());
 }

@@ -13,3 +13,4 @@ mod model;
 mod oversight;
 mod remedies;
 mod tools;
+mod undelivered;

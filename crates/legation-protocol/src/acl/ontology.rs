@@ -119,6 +119,14 @@ impl Ontology {
         }
     }
 
+    /// Whether the term is a prefix, or begins with it at the end of a segment. Segments end at `/`, `#`, `:`, `.`, `?` and
+    /// `&`, or where the prefix itself ends in one of these.
+    pub fn is_below(&self, prefix: &str) -> bool {
+        const ENDS: [char; 6] = ['/', '#', ':', '.', '?', '&'];
+        let rest = self.0.strip_prefix(prefix);
+        rest.is_some_and(|rest| rest.is_empty() || prefix.ends_with(ENDS) || rest.starts_with(ENDS))
+    }
+
     /// The term of the spec that this is.
     pub fn term(&self) -> Option<Term> {
         Term::named(&self.0)

@@ -6,6 +6,7 @@ use super::Desk;
 use crate::guest::Guest;
 use crate::handshake::{Agreement, Features};
 use crate::refusal::Refusal;
+use crate::settings::Limits;
 use axum::http::HeaderMap;
 use legation_engine::Token;
 use legation_exchange::{TokenHash, Who};
@@ -16,8 +17,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-/// How many agreements are remembered.
-const MOST: usize = 10_000;
 /// How many of one token: beyond that the one that ends first gives way.
 const MOST_OF_ONE: usize = 16;
 
@@ -37,6 +36,8 @@ type Key = (TokenHash, TokenHash);
 #[derive(Debug)]
 struct Kept {
     agreement: Arc<Agreement>,
+    /// The quota family of the token's holder.
+    family: String,
     until: Instant,
 }
 
@@ -57,9 +58,9 @@ impl Remembered {
         self.all().retain(|_, kept| !Arc::ptr_eq(&kept.agreement, agreement));
     }
 
-    fn keep(&self, key: Key, kept: Kept, now: Instant) {
+    fn keep(&self, key: Key, kept: Kept, limits: &Limits, now: Instant) {
         let mut all = self.all();
-        if all.len() >= MOST {
+        if all.len() >= limits.negotiated_sessions {
             all.retain(|_, kept| now < kept.until);
         }
         let (first, last) = ((key.0, TokenHash([0; 32])), (key.0, TokenHash([u8::MAX; 32])));
@@ -69,8 +70,14 @@ impl Remembered {
         {
             all.remove(&oldest);
         }
+        let family = all.iter().filter(|(_, other)| other.family == kept.family);
+        if family.clone().count() >= limits.negotiated_sessions_per_family
+            && let Some(oldest) = family.min_by_key(|(_, kept)| kept.until).map(|(key, _)| *key)
+        {
+            all.remove(&oldest);
+        }
         // Who finds no room is greeted again next time.
-        if all.len() < MOST {
+        if all.len() < limits.negotiated_sessions {
             all.insert(key, kept);
         }
     }
@@ -109,7 +116,8 @@ impl Desk {
         let greeting = self.greet(guest, who, hello).await;
         if let Greeting::Agreed(agreement) = &greeting {
             let until = now + self.shared.settings().negotiation.session;
-            self.remembered.keep(key, Kept { agreement: Arc::clone(agreement), until }, now);
+            let (agreement, family) = (Arc::clone(agreement), self.shared.quota_family(guest, who));
+            self.remembered.keep(key, Kept { agreement, family, until }, &self.shared.settings().limits, now);
         }
         greeting
     }

@@ -29,6 +29,7 @@ mod handshake;
 mod house;
 mod identity;
 mod judge;
+mod key_binding;
 mod keys;
 mod limits;
 mod load;
@@ -54,6 +55,7 @@ mod roles;
 mod scanning;
 mod search;
 mod signin;
+mod stop_many;
 #[cfg(unix)]
 mod strangers;
 mod stream;

@@ -25,6 +25,7 @@ pub(super) fn own(change: &Change, is_held: bool) -> Option<Told> {
         Change::Waits { .. }
         | Change::Said { .. }
         | Change::Shown { .. }
+        | Change::Requested { .. }
         | Change::Stranded { .. }
         | Change::Expired { .. }
         | Change::Closed { .. }
@@ -59,6 +60,7 @@ pub(super) fn since(change: &Change, mover: &Mover<'_>) -> Option<Told> {
         | Change::Waits { .. }
         | Change::Said { .. }
         | Change::Shown { .. }
+        | Change::Requested { .. }
         | Change::Stranded { .. } => return None,
     };
     Some(("task", says))

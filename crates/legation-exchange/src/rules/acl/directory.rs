@@ -105,9 +105,7 @@ pub(super) fn misses(agent: &Agent, message: &legation_protocol::acl::Message) -
     let is_common = ontology == "elizaos:general_query"
         || ["elizaos:ontology:general/", "elizaos:ontology:agent/"].iter().any(|common| ontology.starts_with(common));
     let list = |names: &std::collections::BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
-    if !is_common
-        && !agent.ontologies.is_empty()
-        && !agent.ontologies.iter().any(|own| ontology.starts_with(own.as_str()))
+    if !is_common && !agent.ontologies.is_empty() && !agent.ontologies.iter().any(|own| message.ontology.is_below(own))
     {
         return Some(format!("the receiver knows ontologies that begin with: {}", list(&agent.ontologies)));
     }

@@ -27,6 +27,9 @@ pub enum Change {
         /// Whether the user was asked something, or answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         user: Option<User>,
+        /// Whether it was its assignee.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        by_assignee: bool,
     },
     /// Results of tools were shown in it, by their digests.
     Shown {
@@ -49,6 +52,13 @@ pub enum Change {
         overseer: Option<String>,
         /// Whether it is the result.
         is_final: bool,
+    },
+    /// This entry's message, of the exchange, asks an overseer to decide on held work.
+    Requested {
+        /// The message that waits.
+        message: u64,
+        /// The id of this one, which a decision answers.
+        request: String,
     },
     /// An overseer is gone; a person decides instead.
     Stranded {
@@ -144,6 +154,13 @@ impl Change {
             opened.waits = true;
         }
     }
+
+    /// Fills in the id of the message of the exchange that it is part of.
+    pub(in crate::rules) fn set_message_id(&mut self, id: &str) {
+        if let Change::Requested { request, .. } = self {
+            id.clone_into(request);
+        }
+    }
 }
 
 /// What the user has to do with a message.
@@ -175,11 +192,12 @@ impl Kept {
                 self.hand_again(at, *task, None);
             }
             Change::Repeated { .. } => {}
-            Change::Said { task, user } => self.note(at, *task, *user),
+            Change::Said { task, user, by_assignee } => self.note(at, *task, *user, *by_assignee),
             Change::Shown { task, results, verified } => self.show(*task, results, verified),
             Change::Waits { task, digest, overseer, is_final } => {
                 self.review(at.position, *task, digest, overseer.as_deref(), *is_final);
             }
+            Change::Requested { message, request } => self.request(*message, request),
             Change::Stranded { message } => self.strand(*message),
             Change::Finished { task } => self.finish(at, *task, at.position),
             Change::Erred { task, code, by, fails, rejected } => {

@@ -11,8 +11,8 @@ use crate::policy::Policy;
 use crate::rules::hold::{self, Lifter, Reason, Which};
 use crate::rules::{Case, Ruling, acl, translate};
 use crate::state::State;
-use legation_protocol::Rejection;
 use legation_protocol::cap::{Body, ErrorCode, Message};
+use legation_protocol::{Code, Rejection};
 
 /// An error response. From whoever works on the task to whom it is for, it ends the task.
 pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> Result<(), Rejection> {
@@ -23,8 +23,12 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         return Ok(());
     };
     let me = case.speaker.id();
-    let fails = known.assignee == me && case.goes_to(&known.delegator) && known.is_open();
-    ruling.change(Change::Said { task, user: None }.into());
+    if !known.is_open() {
+        let text = format!("{} is {} already: no error ends it again", known.id, known.state());
+        return Err(Rejection::because(Code::TaskState, text).at("/task_id").by("CAP Observability"));
+    }
+    let fails = known.assignee == me && case.goes_to(&known.delegator);
+    ruling.change(Change::Said { task, user: None, by_assignee: known.assignee == me }.into());
     ruling.change(Change::Erred { task, code: error_code.number(), by: me.to_owned(), fails, rejected: false }.into());
     Ok(())
 }
@@ -41,7 +45,10 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
     if let Some((number, task)) = kept.lost.first().and_then(|number| Some((*number, kept.task(*number)?))) {
         return Some(lost(state, policy, now, (number, task)));
     }
-    let (number, task) = kept.overdue(now)?;
+    let Some((number, task)) = kept.overdue(now) else {
+        let (number, loss) = kept.undelivered.first_key_value()?;
+        return Some(undelivered(state, policy, now, (*number, kept.task(*number)?), *loss));
+    };
     let mut ruling = Ruling::default();
     let text = format!("{} was not done by {}.", task.id, task.deadline);
     ruling.change(
@@ -50,6 +57,30 @@ pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling>
     ruling.change(Change::Expired { task: number }.into());
     tell(state, policy, now, (number, task), (ErrorCode::Timeout, text), &mut ruling);
     Some(ruling)
+}
+
+/// The delegation of an open task reached nobody: the task has failed, and its delegator is told.
+fn undelivered(state: &State, policy: &Policy, now: Moment, (number, task): (u64, &Task), loss: acl::Loss) -> Ruling {
+    let mut ruling = Ruling::default();
+    let (code, by) = (undelivered_code(loss), "the exchange".to_owned());
+    ruling.change(Change::Erred { task: number, code: code.number(), by, fails: true, rejected: false }.into());
+    let text = format!("{:?} never got {}: {}.", task.assignee, task.id, loss.says());
+    tell(state, policy, now, (number, task), (code, text), &mut ruling);
+    ruling
+}
+
+/// A delegation that waited too long is late; one that was taken away is not to be found.
+fn undelivered_code(loss: acl::Loss) -> ErrorCode {
+    match loss {
+        acl::Loss::Expired => ErrorCode::Timeout,
+        acl::Loss::MailboxFull
+        | acl::Loss::Removed
+        | acl::Loss::RequesterRemoved
+        | acl::Loss::Purged
+        | acl::Loss::Erased
+        | acl::Loss::Refused
+        | acl::Loss::Crowded => ErrorCode::NotFound,
+    }
 }
 
 /// Tells whoever handed a task over that it failed; and if the exchange did that for somebody of another dialect, them.

@@ -52,6 +52,9 @@ pub struct Task {
     pub handed: u64,
     /// How often it was handed over.
     pub tries: u32,
+    /// Whether its assignee has done anything in it since it was handed over last.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taken_up: bool,
     /// Its parts.
     pub parts: BTreeSet<u64>,
     /// How many of them are open.
@@ -120,6 +123,9 @@ pub struct Review {
     pub overseer: Option<String>,
     /// Whether it is the task's result.
     pub is_final: bool,
+    /// The id of the request by which its overseer was asked to decide, if that speaks the ElizaOS agent language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
 }
 
 /// Something that went wrong in a task.

@@ -10,7 +10,10 @@ use super::task::Task;
 use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::names::ReferenceIndex;
+use crate::quota::UsageChanges;
 use crate::registry::Registry;
+use crate::rules::acl::Loss;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +46,8 @@ pub struct Kept {
     ended: BTreeSet<(u64, u64)>,
     ended_tasks: usize,
     rights: ByName<Rights>,
+    /// Names that manifests, and tasks under older manifests, refer to.
+    references: ReferenceIndex,
     /// Calls of tools.
     pub(crate) calls: Calls,
     /// Open tasks that lost a party.
@@ -51,6 +56,11 @@ pub struct Kept {
     pub(super) stranded: BTreeSet<u64>,
     /// What waits in tasks that have ended.
     pub(super) stale: BTreeSet<u64>,
+    /// Open tasks whose delegation reaches nobody, and the reason.
+    pub(super) undelivered: BTreeMap<u64, Loss>,
+    /// Changes of how many tasks are in `handed` that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 /// Somebody's part in the tasks with an id. No party's name has a line's end in it.
@@ -111,9 +121,24 @@ impl Kept {
         self.held.get(who).into_iter().flatten().copied()
     }
 
+    /// All open tasks.
+    pub(super) fn open_tasks(&self) -> impl Iterator<Item = (u64, &Task)> {
+        self.deadlines.iter().filter_map(|(_, number)| Some((*number, self.tasks.get(number)?)))
+    }
+
     /// Open tasks somebody handed over.
     pub(super) fn handed(&self, who: &str) -> impl Iterator<Item = u64> {
         self.handed.get(who).into_iter().flatten().copied()
+    }
+
+    /// How many open tasks each has handed over.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.handed.iter().map(|(who, tasks)| (who, tasks.len()))
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
     }
 
     /// The task a message belongs to that waits for a word.
@@ -133,7 +158,8 @@ impl Kept {
     }
 
     pub(crate) fn earliest(&self) -> Option<Moment> {
-        let at_once = !(self.lost.is_empty() && self.stranded.is_empty() && self.stale.is_empty());
+        let is_idle = self.lost.is_empty() && self.stranded.is_empty() && self.stale.is_empty();
+        let at_once = !(is_idle && self.undelivered.is_empty());
         if at_once { Some(Moment::default()) } else { self.deadlines.first().map(|(at, _)| *at) }
     }
 
@@ -153,11 +179,9 @@ impl Kept {
         }
     }
 
-    /// Whether a manifest, or a task that runs under an older one, has an overseer of this name.
-    pub(crate) fn awaits_overseer(&self, name: &str) -> bool {
-        let has = |rights: &Rights| rights.overseer.as_deref() == Some(name);
-        let narrowed = |number: &u64| self.tasks.get(number)?.narrowed.as_deref();
-        self.rights.any(has) || self.deadlines.iter().filter_map(|(_, number)| narrowed(number)).any(has)
+    /// Names that manifests, and tasks that run under older manifests, refer to.
+    pub(crate) fn references(&self) -> &ReferenceIndex {
+        &self.references
     }
 
     /// What the assignee of a task may do in it by its manifests, before any grant.

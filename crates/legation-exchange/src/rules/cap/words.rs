@@ -1,5 +1,6 @@
 //! What the exchange itself says in tasks: errors, handoffs, and work for overseers.
 
+use super::change::Change;
 use super::order::is_here;
 use super::oversight::Work;
 use super::task::Task;
@@ -117,7 +118,12 @@ pub(super) fn show_work(
     let shown = || json!({ "oversight": oversight, "attachments": attachments });
     match state.registry.agent(overseer) {
         Some(agent) if speaks_no_cap(agent, Format::Vlp) => return show_in_vlp(agent, content, shown(), ruling),
-        Some(agent) if speaks_no_cap(agent, Format::Acl) => return show_in_acl(agent, content, shown(), ruling),
+        Some(agent) if speaks_no_cap(agent, Format::Acl) => {
+            show_in_acl(agent, content, shown(), ruling);
+            // A decision answers this request.
+            let request = Change::Requested { message: position, request: String::new() };
+            return ruling.change_with_last(request.into());
+        }
         Some(_) | None => {}
     }
     say(state, &task.id, overseer, ruling, move |id, me, to| {

@@ -144,6 +144,12 @@ pub(crate) fn has_asked(state: &State, original: u64) -> bool {
     links.said_for(original).filter_map(|said| links.get(said)).any(Link::is_ask)
 }
 
+/// The messages in which the exchange asked an agent for the work that this entry asked for.
+pub(crate) fn asks_of<'s>(state: &'s State, original: u64, agent: &'s str) -> impl Iterator<Item = u64> + 's {
+    let asks = state.rules.translations.asks_for(original);
+    asks.filter(move |ask| ask.translation.to == agent).map(|ask| ask.position)
+}
+
 /// Tells whoever was asked, in its dialect, that nobody waits for an answer.
 fn not_awaited(state: &State, ask: &Link, said: &Said, ruling: &mut Ruling) {
     let asked = &ask.translation;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// Nanoseconds since 1970. Messages are fresh when they are taken, so it never comes near the end.
+    #[serde(with = "crate::wire_integer::text")]
     pub nanos: i64,
     /// The message's id. Its text orders as the id does.
     pub id: String,

@@ -126,12 +126,13 @@ fn an_inquiry_in_a_task_that_was_asked_for_in_acl_leaves_the_result_its_way() {
     assert_eq!(acts, ["TASK_ACCEPT", "INFORM_RESULT"]);
 }
 
-fn decides(decision: &str, digest: Option<&Value>) -> String {
+/// A decision that answers a message with this id.
+fn decides(decision: &str, answers: &Value, digest: Option<&Value>) -> String {
     json!({
         "mcp_version": "0.1.0", "message_id": "5b1f0c9e-3a77-4c1d-9a46-000000000009", "performative": "INFORM_RESULT",
         "sender": {"agent_id": "lead"}, "receiver": {"agent_id": EXCHANGE}, "language": "application/json",
         "ontology": "elizaos:ontology:general/task_request", "timestamp": "2026-02-15T10:30:00Z",
-        "in_reply_to": "5b1f0c9e-3a77-4c1d-9a46-000000000008",
+        "in_reply_to": answers,
         "payload": {
             "task_status": "success", "result_summary": "Looked at it.",
             "result_details": {"decision": decision, "digest": digest},
@@ -152,9 +153,33 @@ fn an_overseer_who_speaks_acl_is_shown_work_as_a_request_and_decides_by_a_result
         let about = &shown["payload"]["task_parameters"]["oversight"];
         assert_eq!((&shown["payload"]["task_description"], &about["author"]), (&json!("words"), &json!("worker")));
         let other = json!("sha256:0000000000000000000000000000000000000000000000000000000000000000");
-        assert_eq!(refused(&desk.send(&decides(decision, Some(&other)), by("lead"))), Code::OversightConflict);
-        accepted(&desk.send(&decides(decision, Some(&about["digest"])), by("lead")));
+        assert_eq!(
+            refused(&desk.send(&decides(decision, &shown["message_id"], Some(&other)), by("lead"))),
+            Code::OversightConflict
+        );
+        accepted(&desk.send(&decides(decision, &shown["message_id"], Some(&about["digest"])), by("lead")));
         state(&desk, "X", want);
+        folds_again(&desk);
+    }
+}
+
+#[test]
+fn a_decision_in_acl_answers_the_request_that_showed_the_work() {
+    for named_by_digest in [true, false] {
+        let mut desk = shop(Format::Acl);
+        let (first, second) = (works(&mut desk, "X"), works(&mut desk, "Y"));
+        let digest = |shown: &Value| shown["payload"]["task_parameters"]["oversight"]["digest"].clone();
+        let wanted = named_by_digest.then(|| digest(&first));
+        let stray = json!("5b1f0c9e-3a77-4c1d-9a46-000000000008");
+        assert_eq!(
+            refused(&desk.send(&decides("approve", &stray, wanted.as_ref()), by("lead"))),
+            Code::OversightConflict
+        );
+        let crossed = decides("approve", &second["message_id"], Some(&digest(&first)));
+        assert_eq!(refused(&desk.send(&crossed, by("lead"))), Code::OversightConflict);
+        accepted(&desk.send(&decides("approve", &first["message_id"], wanted.as_ref()), by("lead")));
+        state(&desk, "X", "done");
+        state(&desk, "Y", "in_review");
         folds_again(&desk);
     }
 }

@@ -156,6 +156,8 @@ fn begin(narrowing: Narrowing, oversight: Oversight) -> (Desk, Model) {
     let mut desk = Desk::new();
     (desk.policy.narrowing, desk.policy.oversight) = (narrowing, oversight);
     desk.policy.task_deadline = Duration::from_hours(USUAL);
+    // No mailbox loses anything but what is taken out of it.
+    desk.policy.time_to_live = Duration::from_hours(100_000);
     let (agents, tasks, shown) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     let (held, told) = (BTreeMap::new(), Vec::new());
     let mut model = Model { now: 0, narrowing, oversight, agents, tasks, shown, held, told };

@@ -255,6 +255,7 @@ fn task_due_in(desk: &Desk, hours: u64) -> serde_json::Value {
 #[test]
 fn a_task_that_is_tried_again_is_not_due_before_its_parts() {
     let mut desk = story();
+    desk.policy.time_to_live = Duration::from_hours(100 * 24);
     let until = |deadline: &str| json!({ "deadline": deadline });
     accepted(&hand_with(&mut desk, "T1", "orchestrator", "pm-1", until("2026-03-15T00:00:00Z")));
     accepted(&hand_with(&mut desk, "T1.1", "pm-1", "analyst-1", until("2026-03-14T00:00:00Z")));

@@ -5,7 +5,7 @@ use super::parties::custody;
 use crate::openapi::dialects::MESSAGES;
 use crate::openapi::refusals::refusal_members;
 use crate::openapi::schema::{
-    Member, any_of, as_a, list, may, must, number, object, of, one_of, or_null, text, texts, time,
+    Member, any_of, as_a, flag, list, may, must, number, object, of, one_of, or_null, text, texts, time,
 };
 use serde_json::{Value, json};
 
@@ -51,11 +51,60 @@ fn taken() -> [Member; 2] {
     ]
 }
 
-fn placed() -> [Member; 2] {
-    [must("position", number("Where in the record it lies.")), may("receipt", of("Receipt"))]
+fn placed() -> [Member; 8] {
+    [
+        must("position", number("Where in the record it lies.")),
+        may(
+            "findings",
+            list(
+                "SHOULDs that the message breaks, findings of the rules and the scan, and changes the exchange made to its terms.",
+                &answer_finding(),
+            ),
+        ),
+        may(
+            "record_only",
+            flag(
+                "Present and true where the message names no recipient and reached nobody: it is on the record alone.",
+            ),
+        ),
+        may("reasons", list("Reasons for the hold; only where the status is `held`.", &answer_reason())),
+        may(
+            "review",
+            text("The review's id, which is the position of the held entry; only where the status is `held`."),
+        ),
+        may(
+            "decide_by",
+            or_null(time("The time at which an undecided hold is rejected; only where the status is `held`.")),
+        ),
+        may("decided_by_roles", roles_that_decide()),
+        may("receipt", of("Receipt")),
+    ]
 }
 
-pub(super) fn facts() -> [Member; 12] {
+fn answer_finding() -> Value {
+    object(
+        "A finding about the message.",
+        [
+            must("code", text("The finding's code, for programs.")),
+            must("message", text("The finding in words.")),
+            must("at", or_null(text("JSON pointer to the member it is about."))),
+        ],
+    )
+}
+
+fn answer_reason() -> Value {
+    object(
+        "A reason for the hold.",
+        [must("code", text("The reason's code, for programs.")), must("message", text("The reason in words."))],
+    )
+}
+
+fn roles_that_decide() -> Value {
+    let role = json!({"type": "string", "enum": ["operator", "overseer", "parent", "reviewer"]});
+    list("Roles that can lift a reason; only where the status is `held`.", &role)
+}
+
+pub(super) fn facts() -> [Member; 14] {
     [
         must("position", number("Where in the record it lies.")),
         must("verdict", one_of("What was decided; what was `held` may have gone on since.", &["accepted", "held"])),
@@ -69,6 +118,11 @@ pub(super) fn facts() -> [Member; 12] {
         must("digest", as_a("Hash", "SHA-256 of its canonical form without its signature.")),
         may("custody", custody("Who keeps the key it is signed with, where it is not the sender.")),
         must("findings", list("What rules and the scan found.", &of("Finding"))),
+        may(
+            "level",
+            text("How its safety is judged, where it is: the stricter of what it declares and what was computed."),
+        ),
+        may("metrics", of("Metrics")),
     ]
 }
 

@@ -3,6 +3,7 @@
 use super::SPEC;
 use super::verdict::{Held, apply, waiting};
 use crate::rules::cap::change::Change;
+use crate::rules::cap::task::Review;
 use crate::rules::{Case, Ruling, translate};
 use legation_protocol::acl::{self, Content};
 use legation_protocol::cap::Decision;
@@ -22,7 +23,7 @@ pub(in crate::rules) struct Inquiry<'c> {
 impl Inquiry<'_> {
     /// It is part of what is said in the task.
     pub(in crate::rules) fn noted(&self) -> crate::rules::Change {
-        Change::Said { task: self.number, user: None }.into()
+        Change::Said { task: self.number, user: None, by_assignee: false }.into()
     }
 }
 
@@ -74,6 +75,11 @@ pub(super) fn decision_in_acl<'m>(
     case.policy.is_exchange(&message.receiver.agent_id).then_some((decision, result))
 }
 
+/// Whether a decision on held work answers the request that showed it. Work that older versions showed has no such request.
+fn answers_request(review: &Review, named: Option<&str>) -> bool {
+    review.request.as_deref().is_none_or(|request| named == Some(request))
+}
+
 /// An overseer's word in the ElizaOS agent language: a result to the exchange whose details have a `decision`, and the
 /// `digest` of the work, which may be left out where just one thing waits. Whether it is one.
 pub(in crate::rules) fn decide_in_acl(
@@ -86,10 +92,16 @@ pub(in crate::rules) fn decide_in_acl(
     };
     let details = result.result_details.to_value();
     let digest = details.get("digest").and_then(Value::as_str);
-    let mut meant = waiting(case, agent).filter(|(_, review)| digest.is_none_or(|digest| review.digest == digest));
+    let named = message.refers_to();
+    let mut meant = waiting(case, agent)
+        .filter(|(_, review)| digest.is_none_or(|digest| review.digest == digest))
+        .filter(|(_, review)| answers_request(review, named.as_deref()));
     let refuse = |text| Err(Rejection::because(Code::OversightConflict, text).at("/payload/result_details").by(SPEC));
     match (meant.next(), meant.next().filter(|_| digest.is_none())) {
-        (None, _) => refuse("no such work waits for your decision: changed work has another digest"),
+        (None, _) => refuse(
+            "no such work waits for your decision: changed work has another digest, and a decision has the message_id of the \
+             TASK_REQUEST that showed the work as its in_reply_to",
+        ),
         (Some(_), Some(_)) => refuse("several messages wait for your decision: name the digest of one"),
         (Some((held, _)), None) => {
             apply(case, &held, decision, result.result_summary.clone(), ruling);

@@ -4,8 +4,11 @@ use super::{Kept, seat};
 use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::names::{Reference, ReferenceSource};
+use crate::quota::Resource;
 use crate::registry::Registry;
 use crate::rules::At;
+use crate::rules::acl::Loss;
 use crate::rules::cap::change::{Escalation, Opened, User};
 use crate::rules::cap::rights::Rights;
 use crate::rules::cap::task::{Failure, Review, Stage, Task};
@@ -16,6 +19,12 @@ type Index = ByName<BTreeSet<u64>>;
 
 fn put(index: &mut Index, who: &str, number: u64) {
     index.or_default(who).insert(number);
+}
+
+/// The overseer of a task that runs under an older manifest than its assignee has.
+fn overseer_in_task(number: u64, task: &Task) -> Option<Reference> {
+    let name = task.narrowed.as_deref()?.overseer.clone()?;
+    Some(Reference { name, source: ReferenceSource::Task(number), author: Some(task.assignee.clone()) })
 }
 
 pub(super) fn take(index: &mut Index, who: &str, number: u64) {
@@ -53,6 +62,7 @@ impl Kept {
             notice: number,
             handed: number,
             tries: 1,
+            taken_up: false,
             parts: BTreeSet::new(),
             open_parts: 0,
             reviews: BTreeMap::new(),
@@ -72,6 +82,7 @@ impl Kept {
         }
         if let Some(above) = opened.parent.and_then(|parent| self.tasks.get_mut(&parent)) {
             above.parts.insert(number);
+            above.taken_up |= above.assignee == *task.counts_for();
         }
         self.tasks.insert(number, task);
         self.reopen(number, opened.deadline);
@@ -94,6 +105,7 @@ impl Kept {
         if !task.waits {
             put(&mut self.held, &task.assignee, number);
         }
+        self.usage.add(task.counts_for(), Resource::Tasks, 1);
         put(&mut self.handed, task.counts_for(), number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
@@ -113,7 +125,8 @@ impl Kept {
     /// The delegation does not go on.
     fn call_off(&mut self, at: At, number: u64) {
         self.stale.remove(&number);
-        if self.waiting.remove(&number) {
+        // One that reaches nobody fails instead, and its delegator is told.
+        if self.waiting.remove(&number) && !self.undelivered.contains_key(&number) {
             self.close(at, number);
         }
     }
@@ -127,9 +140,15 @@ impl Kept {
         self.stranded.retain(|message| !task.reviews.contains_key(message));
         self.deadlines.remove(&(task.deadline, number));
         take(&mut self.held, &task.assignee, number);
-        self.narrowed.remove(&number);
+        if self.narrowed.remove(&number)
+            && let Some(reference) = overseer_in_task(number, task)
+        {
+            self.references.remove(&reference);
+        }
+        self.usage.add(task.counts_for(), Resource::Tasks, -1);
         take(&mut self.handed, task.counts_for(), number);
         self.lost.remove(&number);
+        self.undelivered.remove(&number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
             above.open_parts = above.open_parts.saturating_sub(1);
@@ -149,9 +168,10 @@ impl Kept {
         }
     }
 
-    pub(in crate::rules::cap) fn note(&mut self, at: At, number: u64, user: Option<User>) {
+    pub(in crate::rules::cap) fn note(&mut self, at: At, number: u64, user: Option<User>, by_assignee: bool) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.note(at.position);
+        task.taken_up |= by_assignee;
         match user {
             Some(User::Asked) if task.is_open() => task.asked_user = Some(at.position),
             Some(User::Answered) => task.asked_user = None,
@@ -168,14 +188,24 @@ impl Kept {
         is_final: bool,
     ) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
-        let review = Review { digest: digest.to_owned(), overseer: overseer.map(str::to_owned), is_final };
+        let overseer_id = overseer.map(str::to_owned);
+        let review = Review { digest: digest.to_owned(), overseer: overseer_id, is_final, request: None };
         task.reviews.insert(message, review);
+        task.taken_up = true;
         self.reviews.insert(message, number);
         if let Some(tree) = self.trees.get_mut(&task.root) {
             tree.reviews.insert(message);
         }
         if let Some(overseer) = overseer {
             put(&mut self.overseen, overseer, message);
+        }
+    }
+
+    /// An overseer is asked for a decision by the message with this id.
+    pub(in crate::rules::cap) fn request(&mut self, message: u64, request: &str) {
+        let task = self.reviews.get(&message).and_then(|number| self.tasks.get_mut(number));
+        if let Some(review) = task.and_then(|task| task.reviews.get_mut(&message)) {
+            review.request = Some(request.to_owned());
         }
     }
 
@@ -258,7 +288,8 @@ impl Kept {
     pub(in crate::rules::cap) fn hand_again(&mut self, at: At, number: u64, deadline: Option<Moment>) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.tries = task.tries.saturating_add(1);
-        task.handed = at.position;
+        (task.handed, task.taken_up) = (at.position, false);
+        self.undelivered.remove(&number);
         let deadline = deadline.unwrap_or(task.deadline);
         if deadline != task.deadline {
             task.first_deadline.get_or_insert(task.deadline);
@@ -283,6 +314,19 @@ impl Kept {
         }
     }
 
+    /// The delegations of these tasks reach nobody.
+    pub(crate) fn lose_delegations(&mut self, tasks: &[u64], loss: Loss) {
+        let is_open = |number: &&u64| self.tasks.get(number).is_some_and(Task::is_open);
+        self.undelivered.extend(tasks.iter().filter(is_open).map(|number| (*number, loss)));
+    }
+
+    /// An agent calls a tool in a task.
+    pub(crate) fn take_up(&mut self, task: Option<u64>, agent: &str) {
+        if let Some(task) = task.and_then(|number| self.tasks.get_mut(&number)) {
+            task.taken_up |= task.assignee == agent;
+        }
+    }
+
     /// An agent was registered or changed. What is running keeps the stricter of old and new rights.
     pub(crate) fn registered(&mut self, registry: &Registry, agent: &Agent) {
         let Some(manifest) = &agent.manifest else { return };
@@ -293,23 +337,45 @@ impl Kept {
         let holders: Vec<_> = registry.instances(&agent.id).chain([agent]).collect();
         let holders = holders.into_iter().filter(|holder| self.held.contains_key(&holder.id));
         let before: Vec<_> = holders.map(|holder| (holder, self.rights(holder).map(Cow::into_owned))).collect();
+        rights.references(&agent.id).for_each(|reference| self.references.insert(reference));
+        let old = self.rights.remove(&agent.id);
         self.rights.insert(agent.id.clone(), rights);
+        if let Some(old) = old {
+            self.drop_references(&agent.id, &old);
+        }
         for (holder, old) in before {
             let new = self.rights(holder).map(Cow::into_owned).unwrap_or_default();
             let old = old.unwrap_or_default();
             for number in self.held.get(&holder.id).into_iter().flatten() {
                 if let Some(task) = self.tasks.get_mut(number) {
                     let met = task.narrowed.as_deref().unwrap_or(&old).meet(&new);
+                    if let Some(reference) = overseer_in_task(*number, task) {
+                        self.references.remove(&reference);
+                    }
                     task.narrowed = Some(Box::new(met));
                     self.narrowed.insert(*number);
+                    if let Some(reference) = overseer_in_task(*number, task) {
+                        self.references.insert(reference);
+                    }
                 }
             }
         }
     }
 
+    /// Drops the references of a manifest that gave way, save those that the current one has too.
+    fn drop_references(&mut self, agent: &str, old: &Rights) {
+        let kept: BTreeSet<_> =
+            self.rights.get(agent).into_iter().flat_map(|rights| rights.references(agent)).collect();
+        for reference in old.references(agent).filter(|reference| !kept.contains(reference)) {
+            self.references.remove(&reference);
+        }
+    }
+
     /// An agent is gone.
     pub(crate) fn removed(&mut self, agent: &str) {
-        self.rights.remove(agent);
+        if let Some(rights) = self.rights.remove(agent) {
+            self.drop_references(agent, &rights);
+        }
         self.calls.forget(agent);
         self.lost.extend(self.held.get(agent).into_iter().chain(self.handed.get(agent)).flatten());
         let is_for = |number: &&u64| self.tasks.get(number).is_some_and(|task| task.assignee == agent);

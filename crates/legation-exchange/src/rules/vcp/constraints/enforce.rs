@@ -29,6 +29,8 @@ pub(in crate::rules::vcp) fn enforce(case: &Case<'_>, ruling: &mut Ruling) -> Re
     let hearer = if to.is_empty() { translate::hearer(case) } else { None };
     let hearer = hearer.map(str::to_owned);
     let to = hearer.as_ref().map_or(to, std::slice::from_ref);
+    // Whom it may address takes no parent the means to bind its child.
+    let to = if binds_child(message) { &[] } else { to };
     keeps_to(case.state, sender, &content, to)?;
     match message {
         Message::Vlp(_) => hold_to_floor(case, ruling),
@@ -108,6 +110,15 @@ pub(in crate::rules::vcp) fn is_free(message: &Message) -> bool {
     }
 }
 
+/// Whether a message attaches constraints to a child of its sender and replaces none.
+fn binds_child(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::ConstraintPropagate(attached) => attached.propagation_mode == Mode::Merge,
+        Payload::Escalation(_) | Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => false,
+    }
+}
+
 /// Whether a message lays constraints beside those that are there: a merge takes none away.
 pub(in crate::rules::vcp) fn only_binds(message: &Message) -> bool {
     let Message::Vcp(envelope) = message else { return false };
@@ -153,10 +164,13 @@ fn check<'l>(state: &State, content: &Content<'_>, to: &[String], laid: &'l Laid
     None
 }
 
-/// Whether a list names a recipient: by one of its names, the agent it is a copy of, or a group.
+/// Whether a list names a recipient: by one of its names that references mean, the agent it is a copy of, or a group.
 pub(super) fn admits(state: &State, list: &BTreeSet<String>, name: &str) -> bool {
     let agent = state.registry.resolve(name);
-    let by_name = |agent: &Agent| agent.names().chain(agent.instance_of.as_deref()).any(|name| list.contains(name));
+    let by_name = |agent: &Agent| {
+        let mut names = state.registry.referable_names(agent).chain(agent.instance_of.as_deref());
+        names.any(|name| list.contains(name))
+    };
     list.contains(name) || agent.is_some_and(|agent| by_name(agent) || !agent.groups.is_disjoint(list))
 }
 

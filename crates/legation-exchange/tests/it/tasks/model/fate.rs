@@ -1,6 +1,6 @@
 //! How the model's tasks end, go on and fall due.
 
-use super::world::{Held, Model, Name, Rights, Stage, Work};
+use super::world::{Held, Model, Name, Rights, Stage, Task, Work};
 
 /// How long a task may take without a deadline of its own, and how long a person's word is waited for.
 pub(super) const USUAL: u64 = 168;
@@ -64,7 +64,7 @@ impl Model {
         if !task.is_open() {
             (task.stage, task.versions) = (Stage::Open, Vec::new());
         }
-        (task.handed, task.tries) = (at, task.tries + 1);
+        (task.handed, task.tries, task.begun) = (at, task.tries + 1, false);
     }
 
     /// When a task is due: never later than the one it is a part of.
@@ -79,7 +79,9 @@ impl Model {
         let overseer = self.overseer_of(task);
         work.overseer = overseer.filter(|overseer| self.is_agent(overseer) && !self.are_one(overseer, author));
         work.until = work.overseer.is_none().then_some(self.now + REVIEW);
-        let works = &mut self.tasks.get_mut(&task).unwrap().works;
+        let known = self.tasks.get_mut(&task).unwrap();
+        known.begun = true;
+        let works = &mut known.works;
         if work.is_final {
             work.replaces = works.iter().filter(|(_, older)| older.is_final).map(|(message, _)| *message).collect();
         }
@@ -95,6 +97,9 @@ impl Model {
         let (number, work) = self.take(message);
         self.tasks.get_mut(&number).unwrap().works.retain(|older, _| !work.replaces.contains(older));
         self.ask_user(work.asks_user);
+        if let Some(task) = work.begins.and_then(|task| self.tasks.get_mut(&task)) {
+            task.begun = true;
+        }
         self.shown.extend(work.shows);
         if work.is_final {
             self.finish(number, message);
@@ -170,6 +175,16 @@ impl Model {
             } else {
                 self.close(number);
             }
+        }
+    }
+
+    /// An agent's mailbox is emptied: the tasks that it has not begun with fail, since it never hears of them.
+    pub(super) fn purge(&mut self, who: Name) {
+        let is_lost = |task: &Task| task.is_open() && task.assignee == who && !task.waits && !task.begun;
+        let lost: Vec<_> = self.tasks.iter().filter(|(_, task)| is_lost(task)).map(|(number, _)| *number).collect();
+        for number in lost {
+            self.fail(number, 404, EXCHANGE);
+            self.tell_delegator(number, 404);
         }
     }
 

@@ -52,6 +52,11 @@ pub(super) fn play(desk: &mut Desk, model: &mut Model, step: &Step) -> Option<(F
             desk.passes(Duration::from_hours(*hours));
             Some((Fate::Taken, Fate::Taken))
         }
+        Step::Purge(who) => model.is_agent(who).then(|| {
+            model.purge(who);
+            let input = Input::Purge { agent: (*who).to_owned(), up_to: None, who: Who::operator() };
+            (Fate::Taken, fate(&desk.ask(input)))
+        }),
         Step::Restart => {
             desk.state = State::from_bytes(&desk.state.to_bytes()).unwrap();
             Some((Fate::Taken, Fate::Taken))

@@ -68,6 +68,8 @@ pub(super) enum Step {
     /// Whoever has to decide on what waits goes.
     Desert(Which),
     Return(Name),
+    /// Somebody's mailbox is emptied unread.
+    Purge(Name),
     Pass(u64),
     /// The state is written and read.
     Restart,
@@ -211,6 +213,7 @@ pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => agent().prop_map(Step::Remove),
         1 => (0..4usize).prop_map(Step::Desert),
         3 => agent().prop_map(Step::Return),
+        2 => agent().prop_map(Step::Purge),
         2 => prop_oneof![3 => 1..30u64, 1 => 100..250u64].prop_map(Step::Pass),
         1 => Just(Step::Restart),
     ];

@@ -150,6 +150,9 @@ impl Model {
         }
         let deadline = self.due(parent, notice.deadline);
         let waits = notice.suspect && self.is_agent(from);
+        if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
+            above.begun |= above.assignee == from;
+        }
         self.tasks.insert(
             at,
             Task {
@@ -167,6 +170,7 @@ impl Model {
                 first_deadline: deadline,
                 handed: at,
                 tries: 1,
+                begun: false,
                 works: BTreeMap::new(),
                 result: None,
                 asked_user: false,
@@ -217,13 +221,14 @@ impl Model {
         self.may_show(from, within, words.shows)?;
         match words.what {
             What::Decision(decision, about) => self.decide(from, &words.id, place, decision, about)?,
-            What::Error(code) => self.err(from, to, place, code),
+            What::Error(code) => self.err(from, to, place, code)?,
             What::Plain if self.is_held_back(at, words, place) => return Ok(Fate::Held),
             What::Plain | What::Inquiry | What::Result => {}
         }
         if !matches!(words.what, What::Error(_)) {
             self.note(words, place);
         }
+        self.begin(from, place);
         self.shown.extend(place.task().zip(words.shows));
         if let (What::Plain, Oversight::Implied) = (&words.what, self.oversight) {
             self.imply(at, words);
@@ -263,7 +268,11 @@ impl Model {
         if self.overseer_of(number).is_some() {
             let asks_user = (words.to == "user").then_some(number);
             let replaces = Vec::new();
-            self.wait(at, number, Work { overseer: None, is_final: true, until: None, asks_user, shows, replaces });
+            self.wait(
+                at,
+                number,
+                Work { overseer: None, is_final: true, until: None, asks_user, shows, replaces, begins: None },
+            );
             return Ok(Fate::Held);
         }
         self.shown.extend(shows);
@@ -272,13 +281,24 @@ impl Model {
     }
 
     /// From whoever works on a task to whom it is for, an error ends it.
-    fn err(&mut self, from: Name, to: Name, place: Place, code: i64) {
-        let Some(number) = place.task() else { return };
+    fn err(&mut self, from: Name, to: Name, place: Place, code: i64) -> Result<(), Code> {
+        let Some(number) = place.task() else { return Ok(()) };
         let task = self.tasks.get_mut(&number).unwrap();
-        if task.is_open() && task.assignee == from && task.delegator == to {
+        if !task.is_open() {
+            return Err(Code::TaskState);
+        }
+        if task.assignee == from && task.delegator == to {
             self.fail(number, code, from);
         } else {
             task.errors.push((code, from));
+        }
+        Ok(())
+    }
+
+    /// Whoever works on a task has begun with it.
+    fn begin(&mut self, from: Name, place: Place) {
+        if let Some(task) = place.task().and_then(|task| self.tasks.get_mut(&task)) {
+            task.begun |= task.assignee == from;
         }
     }
 
@@ -355,6 +375,7 @@ impl Model {
         }
         let owed = self.tasks.iter().filter(|(number, task)| {
             task.is_open()
+                && !task.waits
                 && self.are_one(task.assignee, words.from)
                 && self.are_one(task.delegator, words.to)
                 && self.overseer_of(**number).is_some()
@@ -365,7 +386,13 @@ impl Model {
         let asks_user = place.task().filter(|_| words.to == "user");
         let shows = place.task().zip(words.shows);
         let replaces = Vec::new();
-        self.wait(at, number, Work { overseer: None, is_final: false, until: None, asks_user, shows, replaces });
+        // What asks the user is no word in the task before it goes on.
+        let begins = asks_user.filter(|task| self.tasks[task].assignee == words.from);
+        if words.to != "user" {
+            self.begin(words.from, place);
+        }
+        let work = Work { overseer: None, is_final: false, until: None, asks_user, shows, replaces, begins };
+        self.wait(at, number, work);
         true
     }
 

@@ -62,6 +62,8 @@ pub(super) struct Work {
     pub(super) shows: Option<(u64, Shown)>,
     /// Earlier results whose place it takes once a person has seen it.
     pub(super) replaces: Vec<u64>,
+    /// The task that its author has begun with once it goes on.
+    pub(super) begins: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -82,6 +84,8 @@ pub(super) struct Task {
     pub(super) first_deadline: u64,
     pub(super) handed: u64,
     pub(super) tries: u32,
+    /// Whether its assignee has done anything in it since it was handed over last.
+    pub(super) begun: bool,
     pub(super) works: BTreeMap<u64, Work>,
     pub(super) result: Option<u64>,
     pub(super) asked_user: bool,
