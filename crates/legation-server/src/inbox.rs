@@ -29,7 +29,7 @@ const LONGEST: u64 = 60;
 /// How many messages are fetched at once, and how many bytes of them make an answer that is large
 /// enough: the rest is listed by the next request.
 pub(crate) const PAGE: usize = 32;
-pub(crate) const ENOUGH: usize = 4 << 20;
+pub(crate) const ENOUGH: usize = 8 << 20;
 /// The bytes after which no more messages are added to a piece of an answer.
 const PIECE: usize = 128 << 10;
 

@@ -95,6 +95,8 @@ pub(crate) struct Visit {
     begun_at: AtomicU64,
     /// Whether the latest of them has shown a credential that counts.
     proven: AtomicBool,
+    /// Whether all that has come was looked at, and more is awaited.
+    reading: AtomicBool,
     /// Whether more of the latest request's body is awaited.
     receiving: AtomicBool,
     /// Whether something is left to write that the other side does not take yet.
@@ -145,6 +147,7 @@ impl Visits {
             begun: AtomicU64::new(0),
             begun_at: AtomicU64::new(0),
             proven: AtomicBool::new(false),
+            reading: AtomicBool::new(false),
             receiving: AtomicBool::new(false),
             writing: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
@@ -155,13 +158,22 @@ impl Visits {
         Some(visit)
     }
 
+    /// Whether strangers have all their places, and each of them waits for us: more are better taken a moment later.
+    pub(crate) fn is_crowded(&self, limits: &Limits) -> bool {
+        let pool = self.pool(PoolKind::Strangers);
+        if pool.len() < limits.unproven_connections {
+            return false;
+        }
+        let (now, mut seen) = (Instant::now(), Seen::new());
+        let waits = first_of(pool.by_age(), &mut seen, |visit| visit.waits_for_client(now));
+        drop(pool);
+        waits.is_none()
+    }
+
     /// Closes the oldest connection of the source with the most of those on which nobody has proven anything. False if
     /// there is none.
     fn make_stranger_room(&self) -> bool {
-        let now = Instant::now();
-        close_one(self.pool(PoolKind::Strangers), |pool, seen| {
-            pool.by_share().find_map(|members| oldest_of(members, seen, now, |_| true))
-        })
+        close_one(self.pool(PoolKind::Strangers), |pool, seen| largest_holders(pool, seen, |_| true))
     }
 
     /// Closes one of those, or else a connection that is between two requests, whoever's it is. False if there is none.
@@ -179,10 +191,7 @@ impl Visits {
         if principals.len() <= limits.connections.saturating_sub(limits.kept()) {
             return false;
         }
-        let now = Instant::now();
-        close_one(principals, |pool, seen| {
-            pool.by_share().find_map(|members| oldest_of(members, seen, now, |visit| !visit.is_upgraded()))
-        })
+        close_one(principals, |pool, seen| largest_holders(pool, seen, |visit| !visit.is_upgraded()))
     }
 
     fn close_idle(&self, kind: PoolKind) -> bool {
@@ -249,11 +258,23 @@ fn first_of<'v>(
     None
 }
 
-/// The oldest of a holder's connections that waits for its client; if none has waited long enough, the oldest of all.
-fn oldest_of(members: &Numbered, seen: &mut Seen, now: Instant, may_go: impl Fn(&Visit) -> bool) -> Option<Arc<Visit>> {
-    let waits_for_client =
-        |visit: &Visit| now.duration_since(visit.since) >= GRACE && !visit.awaits_our_answer(now) && may_go(visit);
-    first_of(members.values(), seen, waits_for_client).or_else(|| first_of(members.values(), seen, &may_go))
+/// A connection of one of the holders with the most: the oldest that waits for its client, if possible one that is no
+/// newcomer; if none waits, the oldest of all.
+fn largest_holders(pool: &HolderPool, seen: &mut Seen, may_go: impl Fn(&Visit) -> bool) -> Option<Arc<Visit>> {
+    let now = Instant::now();
+    let waits = |visit: &Visit| visit.waits_for_client(now) && may_go(visit);
+    let has_been_here = |visit: &Visit| now.duration_since(visit.since) >= GRACE;
+    let mut below = usize::MAX;
+    while let Some(share) = pool.largest_share(below) {
+        let found = first_of(pool.with_share(share), seen, |visit| has_been_here(visit) && waits(visit))
+            .or_else(|| first_of(pool.with_share(share), seen, waits))
+            .or_else(|| first_of(pool.with_share(share), seen, &may_go));
+        if found.is_some() {
+            return found;
+        }
+        below = share;
+    }
+    None
 }
 
 impl Visit {
@@ -383,11 +404,21 @@ impl Visit {
         self.upgraded.load(Ordering::Relaxed)
     }
 
-    /// Whether the next step is ours: a request has come whole, a moment ago, and is being answered.
-    fn awaits_our_answer(&self, now: Instant) -> bool {
-        let waits_for_client = self.receiving.load(Ordering::Relaxed) || self.writing.load(Ordering::Relaxed);
-        let is_recent = now.duration_since(self.asked_at()) < ANSWERING;
-        self.is_answering() && !self.is_upgraded() && !waits_for_client && is_recent
+    /// All that has come was looked at, and more is awaited; or more has come.
+    pub(crate) fn reads(&self, awaited: bool) {
+        self.reading.store(awaited, Ordering::Relaxed);
+    }
+
+    /// Whether the next step is the client's, and not ours: what it sent was looked at, and no whole request of a moment ago
+    /// is being answered.
+    fn waits_for_client(&self, now: Instant) -> bool {
+        if self.is_upgraded() || self.writing.load(Ordering::Relaxed) {
+            return true;
+        }
+        if self.is_answering() {
+            return self.receiving.load(Ordering::Relaxed) || now.duration_since(self.asked_at()) >= ANSWERING;
+        }
+        self.reading.load(Ordering::Relaxed)
     }
 
     fn asked_at(&self) -> Instant {

@@ -90,7 +90,9 @@ impl<S> Watched<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match Pin::new(&mut self.stream).poll_read(cx, buf) {
+        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+        self.visit.reads(read.is_pending());
+        match read {
             Poll::Ready(read) => {
                 self.heard();
                 Poll::Ready(read)
