@@ -2593,6 +2593,8 @@ export interface components {
         readonly Directory: {
             /** @description The agents. */
             readonly agents: readonly components["schemas"]["Agent"][];
+            /** @description What to ask for next, as `after`; null at the end. */
+            readonly next: string | null;
         };
         /** @description What was done is in the record. */
         readonly Done: {
@@ -6303,8 +6305,12 @@ export interface operations {
     readonly listAgents: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only those behind this id: `next` of the answer before */
+                readonly after?: string;
                 /** @description Only those that told the directory of a topic or an action of this name */
                 readonly capability?: string;
+                /** @description How many at most */
+                readonly limit?: number;
             };
             readonly header?: {
                 /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */

@@ -423,6 +423,12 @@ impl Exchange {
         self.state().registry().agents().cloned().collect()
     }
 
+    /// The first agents after an id that fit, as many as are wanted.
+    pub fn agents_after(&self, after: Option<&str>, limit: usize, fits: impl Fn(&Agent) -> bool) -> Vec<Agent> {
+        let state = self.state();
+        state.registry().agents_after(after).filter(|agent| fits(agent)).take(limit).cloned().collect()
+    }
+
     /// Where the record stands.
     pub fn head(&self) -> Head {
         self.head.borrow().clone()

@@ -65,6 +65,17 @@ impl Exchange {
         self.first_of(agent, after, limit, usize::MAX, Receipts::All)
     }
 
+    /// The same, until it comes to so many bytes.
+    pub fn inbox_up_to(
+        &self,
+        agent: &str,
+        after: Option<u64>,
+        limit: usize,
+        enough: usize,
+    ) -> Result<Vec<Delivery>, Error> {
+        self.first_of(agent, after, limit, enough, Receipts::All)
+    }
+
     /// The same with the most urgent first, until it comes to so many bytes. There is nothing beyond: what
     /// comes next is known once these are acknowledged.
     pub fn urgent(&self, agent: &str, limit: usize, enough: usize) -> Result<Vec<Delivery>, Error> {

@@ -156,7 +156,7 @@ impl Exchange {
         let (public, rewriter, runtime) = (notary.public(), ledger.rewriter(), Handle::current());
         let keeper = Keeper::beside(&snapshots, &reader, &heads, &ring, (covered, snapshot_every));
         let bells = Arc::new(Arrivals::default());
-        let (tallies, arrivals) = (Arc::new(Tallies::in_folder(data.join("refusals"))), Arc::clone(&bells));
+        let (tallies, arrivals) = (Arc::new(Tallies::in_folder(data.join("rejections"))), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies), heads.clone());
         let pace = Arc::new(Limiter::new(pace));
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));

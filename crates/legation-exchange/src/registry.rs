@@ -11,6 +11,7 @@ use legation_protocol::id::{AgentId, is_reserved};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use unicode_security::confusable_detection::skeleton;
 
 /// How many agents may stand above each other.
@@ -148,6 +149,13 @@ impl Registry {
     /// All of them, by id.
     pub fn agents(&self) -> impl Iterator<Item = &Agent> {
         self.ids.iter().filter_map(|id| self.agents.get(id))
+    }
+
+    /// Those whose ids come after one, in order.
+    pub fn agents_after<'r>(&'r self, after: Option<&str>) -> impl Iterator<Item = &'r Agent> + use<'r> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let ids = self.ids.range::<str, _>((from, Bound::Unbounded));
+        ids.filter_map(|id| self.agents.get(id))
     }
 
     /// Those that said where they take their messages, and where that is.

@@ -113,6 +113,7 @@ fn doors(page: &mut Page, shared: &Shared) {
     let closed = "legation_connections_closed_for_room_total";
     page.head(closed, "counter", "Connections that were closed to make room for others.");
     page.sample(closed, &[], visits.closed());
+    page.gauge("legation_answers_unread_bytes", "Bytes of answers that nobody has read.", shared.unread.bytes());
     sockets(page, shared);
     handshakes(page, shared);
     page.head("legation_rate_limited_total", "counter", "Requests refused by the limits of a source.");

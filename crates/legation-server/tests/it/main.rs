@@ -67,7 +67,9 @@ mod tls;
 mod tools;
 mod translate;
 mod truth;
+
 #[cfg(unix)]
 mod unix;
+mod unread;
 mod words;
 mod ws;
