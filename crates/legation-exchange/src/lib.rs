@@ -18,6 +18,7 @@ mod epoch;
 mod erased;
 mod extension;
 pub mod extensions;
+mod former_names;
 mod key;
 mod key_index;
 mod lately;

@@ -9,6 +9,7 @@ use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erasures};
+use crate::former_names::NameHash;
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox};
 use crate::mailboxes::FamilyKey;
@@ -27,7 +28,7 @@ struct WireState {
     next: u64,
     now: Moment,
     agents: Vec<Agent>,
-    gone: Vec<String>,
+    gone: Vec<NameHash>,
     /// Public keys that are bound to an agent which lists them no longer, oldest first.
     #[serde(default)]
     former_keys: Vec<([u8; 32], String)>,
@@ -73,7 +74,7 @@ impl State {
             next: self.next,
             now: self.now,
             agents: self.registry.agents().cloned().collect(),
-            gone: self.registry.gone().map(str::to_owned).collect(),
+            gone: self.registry.former_names().hashes().collect(),
             former_keys: self.registry.former_keys().map(|(key, agent)| (key, agent.to_owned())).collect(),
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
@@ -110,7 +111,7 @@ impl State {
         (state.epochs, state.erasures, state.dropped) = (wire.epochs, wire.erasures, wire.dropped);
         (state.rules, state.lately, state.clocks) = (wire.rules, wire.lately, wire.clocks);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
-        wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
+        wire.gone.into_iter().for_each(|hash| state.registry.restore_former_name(hash));
         wire.former_keys.into_iter().for_each(|(key, agent)| state.registry.put_former_key(key, agent));
         wire.people.into_iter().for_each(|person| state.people.put(person));
         wire.dead.into_iter().for_each(|(position, agent, letter)| state.dead.put(position, &agent, letter));

@@ -257,7 +257,7 @@ impl State {
             Effect::Granted { person, .. } => self.people.put(person.clone()),
             Effect::Withdrawn { person, .. } => {
                 self.people.remove(person);
-                self.registry.put_gone(person.clone());
+                self.registry.put_gone(person);
                 self.rules.extensions.forget(&Subject::person(person));
             }
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
