@@ -72,8 +72,7 @@ async fn connect(source: Ipv4Addr, address: SocketAddr) -> std::io::Result<TcpSt
 
 /// Asks on connections of their own, for as long as is measured. One that is not answered ends it.
 async fn ask(exchange: &Served, time: Duration) -> anyhow::Result<(Vec<Duration>, Vec<Duration>)> {
-    let bearer = format!("Bearer {}", exchange.operator);
-    let (health, operator) = (get("/healthz", &[]), get("/v1/storage", &[("Authorization", &bearer)]));
+    let (health, operator) = (get("/healthz", &[]), get("/v1/storage", &[("Authorization", &exchange.operator)]));
     let (mut healths, mut operators) = (Vec::new(), Vec::new());
     let end = instant() + time;
     while instant() < end {

@@ -88,6 +88,12 @@ struct KeyRing {
 }
 
 #[derive(Deserialize)]
+struct Signing {
+    #[serde(default)]
+    realm: Option<String>,
+}
+
+#[derive(Deserialize)]
 struct Changed {
     agent: Agent,
 }
@@ -98,6 +104,28 @@ impl Client {
     pub async fn register(&self, registration: &Registration) -> Result<Registered, Error> {
         let body = serde_json::to_vec(registration).map_err(|why| Error::Answer(Some(why)))?;
         self.call(Call::json(Method::PUT, path(&registration.id), body)).await?.read()
+    }
+
+    /// The same with a key whose secret half is at hand: a proof goes along, and the key is bound to the agent from the
+    /// start. No other agent can register it then.
+    pub async fn register_with_key(&self, registration: &Registration, key: &SecretKey) -> Result<Registered, Error> {
+        let mut body = serde_json::to_value(registration).map_err(|why| Error::Answer(Some(why)))?;
+        let new = match self.prove(&registration.id, key).await? {
+            Some(proof) => json!({ "key": key.public(), "proof": proof }),
+            None => json!(key.public()),
+        };
+        if let Value::Object(members) = &mut body {
+            let keys = members.entry("keys").or_insert_with(|| json!([]));
+            keys.as_array_mut().into_iter().for_each(|keys| keys.push(new.clone()));
+        }
+        self.call(Call::json(Method::PUT, path(&registration.id), body.to_string())).await?.read()
+    }
+
+    /// The signature by which an agent shows that it holds a key; nothing where the exchange does not tell its realm.
+    pub async fn prove(&self, agent: &str, key: &SecretKey) -> Result<Option<String>, Error> {
+        let Signing { realm } = self.ask(Call::get("/.well-known/legation/keys".to_owned())).await?;
+        let statement = realm.map(|realm| key_statement(&realm, agent, &key.public()));
+        Ok(statement.map(|statement| key.sign_bytes(statement.as_bytes()).to_string()))
     }
 
     /// An agent as the exchange shows it.
@@ -119,13 +147,20 @@ impl Client {
         if let (Value::Object(members), Some(end)) = (&mut body, not_after) {
             members.insert("not_after".to_owned(), end.as_str().into());
         }
-        self.change_key("/keys", body, self.vouch(key).await?).await
+        let (proof, _) = self.vouch(key).await?.unzip();
+        self.change_key("/keys", body, proof).await
     }
 
     /// Brings the next key in under the signature of the one in use, which is accepted for a while longer.
     /// Gives back a client that signs with the new one.
     pub async fn rotate_key(&self, next: SecretKey) -> Result<Client, Error> {
-        self.add_key(&next.public(), None).await?;
+        let public = next.public();
+        let mut body = json!({ "key": public });
+        let (proof, statement) = self.vouch(&public).await?.unzip();
+        if let (Value::Object(members), Some(statement)) = (&mut body, statement) {
+            members.insert("key_proof".to_owned(), next.sign_bytes(statement.as_bytes()).to_string().into());
+        }
+        self.change_key("/keys", body, proof).await?;
         Ok(self.keyed(next))
     }
 
@@ -144,11 +179,12 @@ impl Client {
         Ok(agent)
     }
 
-    /// The signature of the key in use that lets another one in.
-    async fn vouch(&self, key: &PublicKey) -> Result<Option<String>, Error> {
+    /// The signature of the key in use that lets another one in, and the statement it is over.
+    async fn vouch(&self, key: &PublicKey) -> Result<Option<(String, String)>, Error> {
         let Some(secret) = self.secret() else { return Ok(None) };
         let KeyRing { realm, agent } = self.ask(Call::get(format!("{}/keys", path(self.named()?)))).await?;
-        Ok(Some(secret.sign_bytes(key_statement(&realm, &agent, key).as_bytes()).to_string()))
+        let statement = key_statement(&realm, &agent, key);
+        Ok(Some((secret.sign_bytes(statement.as_bytes()).to_string(), statement)))
     }
 }
 

@@ -36,6 +36,9 @@ pub struct Sent {
     /// Findings of the rules and the scan, and changes the exchange made to the message's terms. The receipt does not
     /// cover them.
     pub findings: Vec<AnswerFinding>,
+    /// Whether the message went to the record and to nobody, since it names no recipient and there are no parties to hear it.
+    /// The receipt does not cover it.
+    pub record_only: bool,
     /// The terms of the hold, if the message is held. The receipt does not cover them.
     pub hold: Option<AnswerHold>,
 }
@@ -85,6 +88,8 @@ pub(crate) struct Taken {
     receipt: Option<Receipt>,
     #[serde(default)]
     findings: Vec<AnswerFinding>,
+    #[serde(default)]
+    record_only: bool,
     /// Optional: servers before 0.1 answer a held message without it.
     #[serde(flatten)]
     hold: Option<AnswerHold>,
@@ -93,7 +98,7 @@ pub(crate) struct Taken {
 impl Taken {
     /// The answer, if it proves that this letter was taken.
     pub(crate) fn proven(self, letter: &Letter, keys: &[PublicKey]) -> Result<Sent, Error> {
-        let Taken { status, message_id, position, receipt, findings, hold } = self;
+        let Taken { status, message_id, position, receipt, findings, record_only, hold } = self;
         let receipt = receipt.ok_or(ReceiptFault::Absent)?;
         let stated = stated(&receipt, letter.digest, keys)?;
         if stated.position != position {
@@ -103,6 +108,6 @@ impl Taken {
         if stated.message_id != message_id || letter.id.as_ref().is_some_and(|id| *id != message_id) {
             return Err(ReceiptFault::OtherMessage.into());
         }
-        Ok(Sent { status, message_id, position, receipt, stated, findings, hold })
+        Ok(Sent { status, message_id, position, receipt, stated, findings, record_only, hold })
     }
 }

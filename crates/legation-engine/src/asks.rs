@@ -2,7 +2,7 @@
 
 use crate::exchange::{Error, Exchange, Pending};
 use crate::tokens::Token;
-use legation_exchange::{Input, KeyChange, Registration, Role, Verdict, Who};
+use legation_exchange::{Below, Input, KeyChange, Registration, Role, Verdict, Who};
 
 impl Exchange {
     /// Registers or changes an agent. A new one gets a token, and one that asks for another; it is
@@ -36,6 +36,13 @@ impl Exchange {
     /// Removes an agent.
     pub async fn remove(&self, id: &str, who: Who) -> Result<Verdict, Error> {
         let verdict = self.ask(Input::Remove { id: id.to_owned(), who }).await?;
+        self.let_keys_go().await?;
+        Ok(verdict)
+    }
+
+    /// Removes an agent, and suspends or removes those below it.
+    pub async fn remove_with(&self, id: &str, below: Below, who: Who) -> Result<Verdict, Error> {
+        let verdict = self.ask(Input::RemoveWith { id: id.to_owned(), below, who }).await?;
         self.let_keys_go().await?;
         Ok(verdict)
     }

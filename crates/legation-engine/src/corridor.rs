@@ -193,10 +193,10 @@ impl Exchange {
         digest: &Digest,
         rejection: Rejection,
     ) -> Pending {
-        self.note_rejection(who, &rejection, source, Some(digest.to_string()));
+        let recording = self.note_rejection(who, &rejection, source, Some(digest.to_string()));
         let verdict = Verdict::Refused(rejection.about(digest.to_string()));
         self.stats.verdict(dialect, &verdict);
-        Pending::answered(verdict)
+        Pending::rejected(recording, verdict)
     }
 
     /// Lets a message through that its sender may send now. An alarm is never too much.

@@ -264,7 +264,7 @@ impl Decider {
                     self.arrivals.tell_registered();
                 }
                 Party::Stopped(agent) => self.arrivals.tell_stopped(agent),
-                Party::Person => self.arrivals.tell_all(),
+                Party::Person | Party::Everybody => self.arrivals.tell_all(),
             }
         }
     }
@@ -328,6 +328,7 @@ impl Asked {
             Input::Misunderstood(_) => Some(Format::Acl),
             Input::Register { .. }
             | Input::Remove { .. }
+            | Input::RemoveWith { .. }
             | Input::Key { .. }
             | Input::Grant { .. }
             | Input::Withdraw { .. }

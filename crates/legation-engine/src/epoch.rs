@@ -7,9 +7,13 @@ use crate::identity::ring_of;
 use crate::ledger::Ledger;
 use crate::stopped::Stopped;
 use legation_exchange::record::{Hash, SignedCheckpoint};
+use legation_exchange::revocation::{List, Of, Signed, key_hash};
+use legation_exchange::rules::identity;
 use legation_exchange::{
-    ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, OPERATOR, Redaction, Restore, Verdict, Who, spans,
+    Directive, ERASED_AT_ONCE, Effect, Epoch, Erasure, Input, KeyChange, KeyEvent, OPERATOR, Redaction, Restore, State,
+    TokenHash, Verdict, Who, spans,
 };
+use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,8 +23,22 @@ use std::path::Path;
 /// taken for a statement of what the copy was made from. What had been erased since the copy was made is
 /// erased again, as far as the copy has it; a list that is of another record is refused.
 pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Gone]) -> Result<Epoch, Error> {
-    let Stopped { mut ledger, realm, .. } = Stopped::open(data, &ring_of(data))?;
+    begin_epoch_with(data, checkpoint, erased, None)
+}
+
+/// The same where a list tells what was revoked by the lost record: keys and tokens that the copy still has are revoked
+/// again, and keys that it does not have register for the agents they were revoked from no more. The list is signed by the
+/// key that lies in the data directory, or it is refused.
+pub fn begin_epoch_with(
+    data: &Path,
+    checkpoint: &SignedCheckpoint,
+    erased: &[Gone],
+    revoked: Option<&Signed>,
+) -> Result<Epoch, Error> {
+    let Stopped { mut ledger, realm, key, .. } = Stopped::open(data, &ring_of(data))?;
     erased.iter().try_for_each(|gone| gone.must_be_of(&ledger, &realm))?;
+    let revoked = revoked.map(|signed| list_of(signed, &key.public(), &realm)).transpose()?;
+    let again = revoked.map(|list| RevokedAgain::of(&list, ledger.state())).unwrap_or_default();
     let mut drawn = [0; 16];
     getrandom::fill(&mut drawn).map_err(|_| Error::Random)?;
     let restore = drawn.iter().fold(String::new(), |mut text, byte| {
@@ -33,6 +51,7 @@ pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Gone]) 
         checkpoint: Some(Hash::of(&[checkpoint.to_json().as_bytes()]).to_string()),
         restore,
         by: OPERATOR.to_owned(),
+        revoked_keys: again.unknown_keys,
     };
     let before = ledger.state().epochs().last();
     ledger.batch(vec![Input::Restore(Box::new(input))], now()).map_err(Error::Record)?;
@@ -41,7 +60,61 @@ pub fn begin_epoch(data: &Path, checkpoint: &SignedCheckpoint, erased: &[Gone]) 
         return Err(Error::NoRoom);
     }
     erase_again(&mut ledger, erased)?;
+    for input in again.inputs {
+        let batch = ledger.batch(vec![input], now()).map_err(Error::Record)?;
+        if batch.verdicts.iter().any(|verdict| matches!(verdict, Verdict::Refused(_))) {
+            return Err(Error::NoRoom);
+        }
+    }
     Ok(begun)
+}
+
+/// A list of what was revoked, if the exchange of this realm signed it.
+fn list_of(signed: &Signed, key: &PublicKey, realm: &str) -> Result<List, Error> {
+    let list = signed.is_by(key).then(|| List::parse(&signed.statement)).flatten();
+    list.filter(|list| list.realm == realm).ok_or(Error::OtherList)
+}
+
+/// What has to be revoked again in a copy that was made before.
+#[derive(Default)]
+struct RevokedAgain {
+    inputs: Vec<Input>,
+    /// Keys that the copy does not have.
+    unknown_keys: Vec<Hash>,
+}
+
+impl RevokedAgain {
+    fn of(list: &List, state: &State) -> RevokedAgain {
+        let why = || Some("revoked before the restore".to_owned());
+        let keys = list.entries.iter().filter(|entry| entry.of == Of::Key);
+        let mut open: BTreeMap<_, _> = keys.map(|entry| (entry.hash, entry.compromised)).collect();
+        let mut inputs = Vec::new();
+        for agent in state.registry().agents() {
+            for key in &agent.keys {
+                let Some(compromised) = open.remove(&key_hash(&agent.id, &key.public)) else { continue };
+                if key.state.is_withdrawn() {
+                    continue;
+                }
+                let event = if compromised { KeyEvent::Compromise } else { KeyEvent::Revoke };
+                let change = KeyChange::Event { key: key.public.clone(), event, proof: None, why: why() };
+                inputs.push(Input::Key { agent: agent.id.clone(), change: Box::new(change), who: Who::operator() });
+            }
+        }
+        for (agent, key, _) in state.rules().revocations.keys() {
+            if let Ok(key) = PublicKey::parse(key) {
+                open.remove(&key_hash(agent, &key));
+            }
+        }
+        let identities = &state.rules().identities;
+        for entry in list.entries.iter().filter(|entry| entry.of == Of::Identity) {
+            let token = TokenHash(entry.hash.0);
+            if identities.get(&token).is_some_and(|issued| issued.revoked.is_none()) {
+                let order = identity::Order::Revoke { which: identity::Which::Token(token), why: why() };
+                inputs.push(Input::Order { order: Box::new(Directive::Identity(order)), who: Who::operator() });
+            }
+        }
+        RevokedAgain { inputs, unknown_keys: open.into_keys().collect() }
+    }
 }
 
 fn erase_again(ledger: &mut Ledger, erased: &[Gone]) -> Result<(), Error> {

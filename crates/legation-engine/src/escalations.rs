@@ -1,7 +1,7 @@
 //! Escalations and whether agents may go on: who sees what of them, and what operators do about them.
 
 use crate::exchange::{Error, Exchange};
-use legation_exchange::rules::vcp::{Alarm, Order, Standing};
+use legation_exchange::rules::vcp::{Alarm, Order, Standing, StopMany};
 use legation_exchange::{Agent, Directive, Input, State, Verdict, Who};
 use std::collections::BTreeSet;
 use tokio::sync::broadcast;
@@ -135,6 +135,11 @@ impl Exchange {
         who: Who,
     ) -> Result<Verdict, Error> {
         self.order_vcp(Order::Resume { agent: agent.to_owned(), escalation, why }, who).await
+    }
+
+    /// Suspends an agent and all below it, or all agents, in one commit; or resumes them.
+    pub async fn stop_many(&self, order: StopMany, who: Who) -> Result<Verdict, Error> {
+        self.order_vcp(Order::Many(order), who).await
     }
 
     async fn order_vcp(&self, order: Order, who: Who) -> Result<Verdict, Error> {

@@ -13,7 +13,7 @@ use crate::limiter::{Limiter, Rate};
 use crate::look::{Look, look};
 use crate::outgoing::Outgoing;
 use crate::receipt::{Answered, Notary};
-use crate::refusals::{Source, Tallies};
+use crate::refusals::{Recording, Source, Tallies};
 use crate::retention::Shelf;
 use crate::revocations::Register;
 use crate::scanning::Scanning;
@@ -23,11 +23,12 @@ use crate::tools::Tools;
 use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{
-    Agent, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
+    Agent, Collision, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
 };
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
@@ -92,6 +93,9 @@ pub enum Error {
         /// The last.
         last: u64,
     },
+    /// A list of what was revoked that another exchange signed.
+    #[error("the list of what was revoked is not signed by this exchange's key, or is of another realm")]
+    OtherList,
     /// Something was erased between the beginning of a copy and the moment its files were opened.
     #[error("entry {position} erased what the copy was to hold: begin the copy again")]
     Overtaken {
@@ -121,6 +125,8 @@ pub struct Pending {
 #[derive(Debug)]
 enum Stage {
     Answered(Verdict),
+    /// A rejection that is told once it is on the record.
+    Rejected(Box<Recording>, Verdict),
     Asked(oneshot::Receiver<Answer>, Arc<Notary>),
     /// Its place in the order is yet to come.
     Placed(oneshot::Receiver<Result<oneshot::Receiver<Answer>, Error>>, Arc<Notary>),
@@ -129,6 +135,11 @@ enum Stage {
 impl Pending {
     pub(crate) fn answered(verdict: Verdict) -> Pending {
         Pending { stage: Stage::Answered(verdict), counted: None }
+    }
+
+    /// A rejection that is told once it is on the record.
+    pub(crate) fn rejected(recording: Recording, verdict: Verdict) -> Pending {
+        Pending { stage: Stage::Rejected(Box::new(recording), verdict), counted: None }
     }
 
     /// Something that gets its place in the order later.
@@ -154,6 +165,10 @@ impl Pending {
         let Pending { stage, counted } = self;
         let (answered, notary) = match stage {
             Stage::Answered(verdict) => return Ok(Settled { verdict, source: None }),
+            Stage::Rejected(recording, verdict) => {
+                recording.recorded().await;
+                return Ok(Settled { verdict, source: None });
+            }
             Stage::Asked(answered, notary) => (answered, notary),
             Stage::Placed(place, notary) => (place.await.map_err(|_| Error::Closed)??, notary),
         };
@@ -297,6 +312,12 @@ impl Exchange {
         Ok(answered)
     }
 
+    /// Asks something, unless too much is asked already.
+    pub(crate) fn ask_if_room(&self, input: Input) -> Option<oneshot::Receiver<Answer>> {
+        let (answer, answered) = oneshot::channel();
+        self.jobs.try_send(Job { input, answer, since: instant() }).is_ok().then_some(answered)
+    }
+
     /// Asks something whose answer nobody waits for, unless too much is asked already.
     pub(crate) fn ask_unheard(&self, input: Input) {
         let (answer, _) = oneshot::channel();
@@ -345,6 +366,11 @@ impl Exchange {
         Ok(who)
     }
 
+    /// Names in the record that collide: it was written before all names were one namespace.
+    pub fn name_collisions(&self) -> BTreeSet<Collision> {
+        self.state().name_collisions()
+    }
+
     /// Everybody who has a token, by name.
     pub fn people(&self) -> Vec<Person> {
         self.state().people().iter().cloned().collect()
@@ -362,6 +388,11 @@ impl Exchange {
     /// A registered agent.
     pub fn agent(&self, id: &str) -> Option<Agent> {
         self.state().registry().agent(id).cloned()
+    }
+
+    /// The quota family of an agent, in words. Two agents share their quotas if these are the same.
+    pub fn quota_family(&self, agent: &str) -> String {
+        self.state().registry().quota_family(agent).to_string()
     }
 
     /// All registered agents.

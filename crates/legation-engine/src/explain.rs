@@ -9,8 +9,9 @@ mod stopped;
 pub use refused::explain_refusal;
 
 use crate::exchange::{Error, Exchange};
+use crate::fate::Fate;
 use crate::search::Scope;
-use legation_exchange::{Accepted, Custody, Effect, Entry, Fate, Moment, Try, Who, Why};
+use legation_exchange::{Accepted, Custody, Effect, Entry, Fate as PushFate, Moment, Try, Who, Why};
 use legation_store::index::{Finder, Order, Query, What};
 use std::collections::BTreeSet;
 use stopped::Way;
@@ -34,6 +35,7 @@ impl Exchange {
     pub async fn explain(&self, entry: &Entry, message: &Accepted, who: &Who) -> Result<Vec<Step>, Error> {
         let scope = self.scope(who);
         let mut steps = taken(entry, message);
+        steps.extend(self.text_gone(entry)?);
         let constrained = self.held_to(entry, message, who);
         let step = |says| Step { step: "constrained", position: entry.position, at: entry.at, says };
         steps.extend(constrained.into_iter().map(step));
@@ -85,6 +87,24 @@ impl Exchange {
         let mut told = BTreeSet::new();
         steps.retain(|step| told.insert((step.step, step.position, step.says.clone())));
         Ok(steps)
+    }
+
+    /// The step by which the text of a message went: it was erased, or kept long enough.
+    fn text_gone(&self, entry: &Entry) -> Result<Option<Step>, Error> {
+        let step = match self.fate(entry)? {
+            Some(Fate::Erased { position, at, by, reason }) => {
+                let why = ruled::because(reason.as_deref().unwrap_or_default());
+                Some(Step { step: "erased", position, at, says: format!("{by} erased its text{why}.") })
+            }
+            Some(Fate::Dropped) => {
+                let dropped = self.state().dropped().entry;
+                let at = self.entry(dropped)?.map_or(entry.at, |dropped| dropped.at);
+                let says = "Its text was kept as long as texts are kept here, and is gone.".to_owned();
+                Some(Step { step: "text_dropped", position: dropped, at, says })
+            }
+            None => None,
+        };
+        Ok(step)
     }
 
     fn waits(&self, agent: &str, routed: u64, entry: &Entry) -> Option<Step> {
@@ -144,15 +164,15 @@ impl Exchange {
     }
 }
 
-fn attempt(fate: Fate, tried: &Try, agent: &str) -> String {
+fn attempt(fate: PushFate, tried: &Try, agent: &str) -> String {
     let Try { number, outcome, .. } = tried;
     match fate {
-        Fate::Delivered => format!("The endpoint of {agent:?} took it at attempt {number}, with {outcome}."),
-        Fate::Failed => format!("Attempt {number} to bring it to the endpoint of {agent:?} failed: {outcome}."),
-        Fate::GivenUp if *number == 0 => {
+        PushFate::Delivered => format!("The endpoint of {agent:?} took it at attempt {number}, with {outcome}."),
+        PushFate::Failed => format!("Attempt {number} to bring it to the endpoint of {agent:?} failed: {outcome}."),
+        PushFate::GivenUp if *number == 0 => {
             format!("It was too old to be brought to the endpoint of {agent:?}, and waits.")
         }
-        Fate::GivenUp => {
+        PushFate::GivenUp => {
             format!("Attempt {number}, the last, to bring it to the endpoint of {agent:?} failed: {outcome}. It waits.")
         }
     }
@@ -160,12 +180,12 @@ fn attempt(fate: Fate, tried: &Try, agent: &str) -> String {
 
 /// What happened up to the entry itself.
 fn taken(entry: &Entry, message: &Accepted) -> Vec<Step> {
-    let size = entry.body.as_ref().map_or(0, |body| body.len());
     let step = |step, says| Step { step, position: entry.position, at: entry.at, says };
-    let received = format!(
-        "{size} bytes came in: a {} {} by {:?}. They broke no rule of their dialect.",
-        message.dialect, message.kind, message.sender
-    );
+    let what = format!("a {} {} by {:?}", message.dialect, message.kind, message.sender);
+    let received = match &entry.body {
+        Some(body) => format!("{} bytes came in: {what}. They broke no rule of their dialect.", body.len()),
+        None => format!("It came in: {what}. It broke no rule of its dialect."),
+    };
     let proven = match message.proof.as_str() {
         "signature" if message.custody == Custody::Exchange => {
             "The sender's token proved the sender, and the exchange signed it with the key that it keeps for the sender \

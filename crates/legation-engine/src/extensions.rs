@@ -28,7 +28,7 @@ impl Exchange {
             Call::Look(seen) => seen,
             Call::Act(act, words) => {
                 if let Err(rejection) = self.paced_ask(&asker, &who) {
-                    self.note_rejection(&who, &rejection, Source::InProcess, None);
+                    self.note_rejection(&who, &rejection, Source::InProcess, None).recorded().await;
                     return Ok(Err(rejection));
                 }
                 let scanned = self.scan_words(&act, &words);

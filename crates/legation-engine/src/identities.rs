@@ -4,7 +4,8 @@
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::tokens::Token;
-use legation_exchange::rules::identity::{Issued, KNOWN_TOKENS, LONGEST, Order, Which};
+use legation_exchange::extensions::Subject;
+use legation_exchange::rules::identity::{Issued, KNOWN_TOKENS, LONGEST, Order, Which, subject_of};
 use legation_exchange::{Directive, Moment, TokenHash, Verdict, Who};
 use legation_protocol::token::IdentityToken;
 use legation_protocol::{Code, Rejection};
@@ -13,8 +14,8 @@ use std::time::Duration;
 /// Whom a token named that counts. What an extension keeps about them, this opens; it never lets anybody speak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identified {
-    /// Whom.
-    pub subject: String,
+    /// The subject, with its kind.
+    pub subject: Subject,
     /// Until when.
     pub expires: Moment,
     /// What is kept of the token.
@@ -22,16 +23,25 @@ pub struct Identified {
 }
 
 impl Exchange {
-    /// Issues a token that names `subject` for so long. It is told here and never again.
+    /// Issues a token that names `subject` for so long: written out with its kind, or a bare name. It is told here and
+    /// never again.
     pub async fn issue_identity(
         &self,
         subject: &str,
         life: Duration,
         who: Who,
     ) -> Result<(Verdict, Option<IdentityToken>), Error> {
+        let subject = subject_of(&self.state(), subject, &who);
+        let subject = match subject {
+            Ok(subject) => subject,
+            Err(rejection) => {
+                self.refuse_known(&who, &rejection).await?;
+                return Ok((Verdict::Refused(rejection), None));
+            }
+        };
         // Whole seconds are all that a token can say; the rules see to the bounds.
         let seconds = now().plus(life.min(LONGEST + Duration::from_secs(1))).micros() / 1_000_000;
-        let Some(token) = self.fresh_identity(subject, seconds) else {
+        let Some(token) = self.fresh_identity(subject.as_str(), seconds) else {
             let message = "a subject has at least one character, and 128 at most as a token writes it";
             let rejection = Rejection::because(Code::OutOfRange, message).at("/subject");
             self.refuse_known(&who, &rejection).await?;
@@ -39,7 +49,7 @@ impl Exchange {
         };
         let hash = Token::hash_of(&token.reveal());
         let expires = Moment::from_micros(token.expires_at() * 1_000_000);
-        let order = Order::Issue { token: hash, subject: subject.to_owned(), expires };
+        let order = Order::Issue { token: hash, subject: subject.to_string(), expires };
         let verdict = self.order(Directive::Identity(order), who).await?;
         let told = matches!(verdict, Verdict::Accepted { .. });
         Ok((verdict, told.then_some(token)))
@@ -80,6 +90,15 @@ impl Exchange {
         self.counting(&identified.token).is_some()
     }
 
+    /// Returns what is known of the token that somebody was identified by, if this names it: its hash, or the token.
+    pub fn presented_identity(&self, identified: &Identified, name: &str) -> Option<Issued> {
+        let by_hash = TokenHash::try_from(name.to_owned()).is_ok_and(|hash| hash == identified.token);
+        let state = self.state();
+        let time = now().max(state.now());
+        let issued = state.rules().identities.get(&identified.token).filter(|issued| time < issued.expires);
+        issued.filter(|_| by_hash || Token::hash_of(name) == identified.token).cloned()
+    }
+
     /// Every token that has not ended by itself, with what became of it: all for those who see everything, an
     /// agent's own for itself.
     pub fn identities(&self, who: &Who) -> Vec<(TokenHash, Issued)> {
@@ -87,7 +106,7 @@ impl Exchange {
         let time = now().max(state.now());
         let visible = |issued: &Issued| match who {
             Who::Person { .. } => who.sees_all(),
-            Who::Agent(id) => issued.subject == *id,
+            Who::Agent(id) => issued.subject == Subject::agent(id),
             Who::Nobody => false,
         };
         let all = state.rules().identities.iter().filter(|(_, issued)| time < issued.expires && visible(issued));

@@ -7,9 +7,10 @@ use crate::draft::{self, Draft, Salts};
 use crate::exchange::Error;
 use crate::look::look;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
+use legation_exchange::rules::vcp::{Order, reach};
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than, needs_words,
-    quoted_by, tick,
+    Decision, Directive, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than,
+    needs_words, quoted_by, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};
@@ -17,6 +18,9 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 pub use commit::{Batch, Begun};
+
+/// About how many bytes an order to many adds for each agent: an entry, and a notice to it.
+const MANY: usize = 2560;
 
 /// A record and the state folded from it. Inputs are decided one after the other; what was decided is committed
 /// together, and while that is on its way to the disk more can be decided.
@@ -86,7 +90,7 @@ impl Ledger {
         let now = now.max(self.state.now());
         // What has fallen due and found no room is overtaken by nothing but what makes some.
         let is_behind = self.starved.is_some() && !makes_room(&input);
-        if is_behind || !self.reserve(weight(&input))? {
+        if is_behind || !self.reserve(weight(&input) + self.weight_of_many(&input))? {
             self.draft.verdicts.push(Verdict::Refused(no_room()));
             return Ok(());
         }
@@ -99,6 +103,13 @@ impl Ledger {
             Ok(()) => self.beyond = Some(Made { entries, frames, verdict }),
         }
         Ok(())
+    }
+
+    /// About as many bytes as an order to many agents adds beyond those of one.
+    fn weight_of_many(&self, input: &Input) -> usize {
+        let Input::Order { order, .. } = input else { return 0 };
+        let Directive::Vcp(Order::Many(many)) = &**order else { return 0 };
+        reach(&self.state, many) * (MANY + many.why.len() * 2)
     }
 
     /// About how many bytes of the record what waits for a commit comes to.
@@ -324,6 +335,7 @@ fn makes_room(input: &Input) -> bool {
         | Input::Misunderstood(_)
         | Input::Register { .. }
         | Input::Remove { .. }
+        | Input::RemoveWith { .. }
         | Input::Key { .. }
         | Input::Grant { .. }
         | Input::Withdraw { .. }
@@ -357,10 +369,11 @@ fn weight(input: &Input) -> usize {
             let unbinds: usize = erasure.unbinds.iter().map(|one| one.agent.len() + one.kind.len() * 2 + 32).sum();
             erasure.positions.len() * 48 + erasure.redacted.len() * 96 + erasure.forgets.len() * 320 + unbinds
         }
-        Input::Tally(refusals) => refusals.len() * 256,
+        Input::Tally(tallies) => tallies.refusals.len() * 256,
         Input::Call { call, .. } => call.arguments.len() * 2,
         Input::Answer(answer) => answer.body.as_ref().map_or(0, |body| body.len() * 2) + answer.scanned.len() * 8192,
         Input::Remove { .. }
+        | Input::RemoveWith { .. }
         | Input::Key { .. }
         | Input::Grant { .. }
         | Input::Withdraw { .. }

@@ -82,7 +82,7 @@ pub use clock::Wall;
 pub use conversations::Conversation;
 pub use corridor::{Credential, Submission};
 pub use dead_letters::{Beyond, Letter};
-pub use epoch::begin_epoch;
+pub use epoch::{begin_epoch, begin_epoch_with};
 pub use erase::{Doomed, Subject, Toll, Wish};
 pub use escalations::{Escalations, Turned, Turns};
 pub use evidence::{Decision, Evidence, Said, Word};

@@ -146,8 +146,9 @@ impl Exchange {
         let (public, rewriter, runtime) = (notary.public(), ledger.rewriter(), Handle::current());
         let keeper = Keeper::beside(&snapshots, &reader, &heads, &ring, (covered, snapshot_every));
         let bells = Arc::new(Arrivals::default());
-        let (tallies, arrivals) = (Arc::new(Tallies::default()), Arc::clone(&bells));
-        let (counting, pace) = (refusals::keep(jobs.downgrade(), Arc::clone(&tallies)), Arc::new(Limiter::new(pace)));
+        let (tallies, arrivals) = (Arc::new(Tallies::in_folder(data.join("refusals"))), Arc::clone(&bells));
+        let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies), heads.clone());
+        let pace = Arc::new(Limiter::new(pace));
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
         let (follower, indexed, requests) =
             index::follower(data.join("index"), reader.clone(), heads.clone(), Arc::clone(&desk));
@@ -215,6 +216,7 @@ impl Exchange {
     fn set_going(&self, runtime: &Handle, counting: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
         self.let_go()?;
         self.close_tool_calls();
+        self.take_over_tallies();
         drop(runtime.spawn(counting));
         if let Some(outlet) = self.outlet() {
             drop(runtime.spawn(push::supervise(Arc::new(outlet))));

@@ -1,19 +1,22 @@
-//! What was refused. Refusals to those who proved who they are go into the record one by one, and
-//! nobody waits for that; those to strangers are counted by code, source and minute, so that nobody
-//! makes the record grow by knocking.
+//! Rejections, all of which are on the record. One of somebody known gets an entry of its own, and is answered once
+//! that is durable; where there are too many of a kind, or the queue is full, they are counted. Those of strangers are
+//! counted by code, source and minute, so that nobody makes the record grow by knocking.
 
-use crate::decider::{Job, instant};
-use crate::exchange::{Error, Exchange};
-use legation_exchange::{Input, Refused, Tally, Who};
+mod count_file;
+mod tallies;
+
+pub(crate) use tallies::Tallies;
+
+use crate::decider::{Answer, Job, instant};
+use crate::exchange::{Error, Exchange, Head};
+use legation_exchange::{Effect, Input, Refused, Verdict, Who};
 use legation_protocol::{Code, Rejection};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
-/// How many pairs of code and source are told apart within a minute.
-const MOST: usize = 10_000;
 /// How often counts go into the record.
 const OFTEN: Duration = Duration::from_mins(1);
 
@@ -27,134 +30,126 @@ pub enum Source {
     InProcess,
 }
 
-/// Counts of a minute.
-#[derive(Debug, Default)]
-pub(crate) struct Tallies(Mutex<BTreeMap<(&'static str, Option<Source>), Counted>>);
-
-#[derive(Debug, Default)]
-struct Counted {
-    count: u64,
+/// A rejection on its way to the record.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    /// The answer to its entry, if it gets one of its own.
+    answer: Option<oneshot::Receiver<Answer>>,
+    tallies: Arc<Tallies>,
+    code: Code,
+    by: String,
     digest: Option<String>,
 }
 
-impl Tallies {
-    pub(crate) fn count(&self, code: Code, source: Source, digest: Option<String>) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (code.as_str(), Some(source));
-        let key = if counts.len() < MOST || counts.contains_key(&key) { key } else { (code.as_str(), None) };
-        let counted = counts.entry(key).or_default();
-        counted.count += 1;
-        counted.digest = digest.or(counted.digest.take());
+impl Recording {
+    /// Waits until the rejection is on the record, or counted.
+    pub(crate) async fn recorded(self) {
+        let Some(answer) = self.answer else { return };
+        let is_recorded = matches!(answer.await, Ok(Answer { verdict: Verdict::Accepted { .. }, .. }));
+        if !is_recorded {
+            // The record had no room for it, or the exchange ends: it is counted, and told later.
+            self.tallies.count_known(self.code.as_str(), &self.by, self.digest);
+        }
     }
+}
 
-    fn take(&self) -> Vec<Tally> {
-        let counts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        let tally = |((code, source), counted): ((&str, Option<Source>), Counted)| {
-            let source = match source {
-                Some(Source::Address(address)) => address.to_string(),
-                Some(Source::InProcess) => "in process".to_owned(),
-                None => "others".to_owned(),
-            };
-            Tally { code: code.to_owned(), source, count: counted.count, digest: counted.digest }
-        };
-        counts.into_iter().map(tally).collect()
+impl Tallies {
+    /// Counts a rejection of a stranger.
+    pub(crate) fn count(&self, code: Code, source: Source, digest: Option<String>) {
+        self.count_stranger(code.as_str(), source, digest);
     }
 }
 
 impl Exchange {
-    /// Notes that something was refused before it came to a decision. `digest` is that of what was
-    /// asked, if it was read.
-    pub fn note_refusal(&self, who: &Who, code: Code, source: Source, digest: Option<String>) {
-        let by = who.to_string();
-        self.note_refused(
-            who,
-            code,
-            source,
-            Refused { by, code: code.as_str().to_owned(), digest, ..Refused::default() },
-        );
+    /// Notes that something was refused before it came to a decision, and returns once that is on the record or
+    /// counted. `digest` is that of what was asked, if it was read.
+    pub async fn note_refusal(&self, who: &Who, code: Code, source: Source, digest: Option<String>) {
+        let refused = Refused { by: who.to_string(), code: code.as_str().to_owned(), digest, ..Refused::default() };
+        self.note_refused(who, code, source, refused).recorded().await;
+    }
+
+    /// Counts a rejection, whoever it was for, where a flood is no reason to let the record grow.
+    pub fn count_refusal(&self, code: Code, source: Source, digest: Option<String>) {
+        self.tallies.count(code, source, digest);
     }
 
     /// The same, with what they were told.
-    pub(crate) fn note_rejection(&self, who: &Who, rejection: &Rejection, source: Source, digest: Option<String>) {
+    pub(crate) fn note_rejection(
+        &self,
+        who: &Who,
+        rejection: &Rejection,
+        source: Source,
+        digest: Option<String>,
+    ) -> Recording {
         let refused = Refused { digest, ..Refused::of(who.to_string(), rejection) };
-        self.note_refused(who, rejection.code(), source, refused);
+        self.note_refused(who, rejection.code(), source, refused)
     }
 
-    fn note_refused(&self, who: &Who, code: Code, source: Source, refused: Refused) {
+    fn note_refused(&self, who: &Who, code: Code, source: Source, refused: Refused) -> Recording {
+        let (by, digest) = (refused.by.clone(), refused.digest.clone());
+        let recording = Recording { answer: None, tallies: Arc::clone(&self.tallies), code, by, digest };
         if *who == Who::Nobody {
-            return self.tallies.count(code, source, refused.digest);
+            self.tallies.count(code, source, refused.digest);
+            return recording;
         }
-        // A queue that is full has better things to do than this.
-        self.ask_unheard(Input::Refusal(refused));
+        let stands_alone = self.tallies.may_stand_alone(code.as_str(), &recording.by);
+        let answer = if stands_alone { self.ask_if_room(Input::Refusal(refused)) } else { None };
+        if answer.is_none() {
+            self.tallies.count_known(code.as_str(), &recording.by, recording.digest.clone());
+        }
+        Recording { answer, ..recording }
     }
 
     /// Writes what was counted into the record.
     pub async fn write_tallies(&self) -> Result<(), Error> {
-        match self.tallies.take() {
-            none if none.is_empty() => Ok(()),
-            tallies => self.ask(Input::Tally(tallies)).await.map(drop),
-        }
+        write(&self.tallies, &self.jobs, self.head().size).await
+    }
+
+    /// Takes over what was counted by a process that was killed.
+    pub(crate) fn take_over_tallies(&self) {
+        let size = self.head().size;
+        self.tallies.take_over(size, |from| {
+            let entries = (from..size).filter_map(|position| self.entry(position).ok().flatten());
+            let batch = |effect| match effect {
+                Effect::Tallied { batch, .. } => batch,
+                _ => None,
+            };
+            entries.filter_map(|entry| batch(entry.effect)).collect::<BTreeSet<_>>()
+        });
     }
 }
 
-/// Writes counts each minute until nobody asks anything any more.
-pub(crate) async fn keep(jobs: mpsc::WeakSender<Job>, tallies: Arc<Tallies>) {
+/// Brings all that was counted into the record. What finds no room there waits for the next time.
+async fn write(tallies: &Tallies, jobs: &mpsc::Sender<Job>, size: u64) -> Result<(), Error> {
+    let mut closed = tallies.closed.lock().await;
+    closed.extend(tallies.close(size));
+    while let Some(counts) = closed.front_mut() {
+        while let Some(batch) = counts.batches.front() {
+            let (answer, answered) = oneshot::channel();
+            let job = Job { input: Input::Tally(batch.clone()), answer, since: instant() };
+            jobs.send(job).await.map_err(|_| Error::Closed)?;
+            match answered.await.map_err(|_| Error::Closed)?.verdict {
+                Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => {}
+                Verdict::Refused(_) => return Err(Error::NoRoom),
+            }
+            counts.batches.pop_front();
+        }
+        if let Some(counts) = closed.pop_front() {
+            counts.is_recorded();
+        }
+    }
+    Ok(())
+}
+
+/// Writes counts each minute until nobody asks anything any more; first those that another process left.
+pub(crate) async fn keep(jobs: mpsc::WeakSender<Job>, tallies: Arc<Tallies>, head: watch::Receiver<Head>) {
     loop {
-        tokio::time::sleep(OFTEN).await;
         let Some(jobs) = jobs.upgrade() else { return };
-        let counted = tallies.take();
-        let nothing = counted.is_empty();
-        let (answer, _) = oneshot::channel();
-        let job = Job { input: Input::Tally(counted), answer, since: instant() };
-        if !nothing && jobs.send(job).await.is_err() {
+        let size = head.borrow().size;
+        if let Err(Error::Closed) = write(&tallies, &jobs, size).await {
             return;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MOST, Source, Tallies};
-    use legation_protocol::Code;
-    use std::net::{IpAddr, Ipv4Addr};
-
-    fn source(number: u32) -> Source {
-        Source::Address(IpAddr::V4(Ipv4Addr::from_bits(number)))
-    }
-
-    #[test]
-    fn refusals_of_one_kind_from_one_place_are_one_count() {
-        let tallies = Tallies::default();
-        for number in 0..1000 {
-            tallies.count(Code::BadJson, source(number % 2), Some(number.to_string()));
-            tallies.count(Code::TooLarge, source(0), None);
-        }
-        // One whose body was not read does not hide what was.
-        tallies.count(Code::BadJson, source(0), None);
-        let counts: Vec<_> =
-            tallies.take().into_iter().map(|tally| (tally.code, tally.source, tally.count, tally.digest)).collect();
-        let count = |code: &str, source: &str, count, digest: Option<&str>| {
-            (code.to_owned(), source.to_owned(), count, digest.map(str::to_owned))
-        };
-        assert_eq!(
-            counts,
-            [
-                count("bad_json", "0.0.0.0", 501, Some("998")),
-                count("bad_json", "0.0.0.1", 500, Some("999")),
-                count("too_large", "0.0.0.0", 1000, None),
-            ]
-        );
-        assert!(tallies.take().is_empty());
-    }
-
-    #[test]
-    fn however_many_places_there_are_the_counts_are_few() {
-        let tallies = Tallies::default();
-        for number in 0..30_000 {
-            tallies.count(Code::BadJson, source(number), None);
-        }
-        let counts = tallies.take();
-        assert_eq!((counts.len(), counts.iter().map(|tally| tally.count).sum::<u64>()), (MOST + 1, 30_000));
-        assert!(counts.iter().any(|tally| tally.source == "others" && tally.count == 20_000));
+        drop(jobs);
+        tokio::time::sleep(OFTEN).await;
     }
 }

@@ -68,9 +68,10 @@ impl Exchange {
     pub fn key_staple(&self, agent: &str, key: &PublicKey) -> Result<Result<Signed, Rejection>, Error> {
         let staple = {
             let state = self.state();
-            let withdrawn = state.rules().revocations.get(agent, key).is_some();
+            if let Err(rejection) = state.check_standing_key(agent, key) {
+                return Ok(Err(rejection));
+            }
             match state.registry().agent(agent).and_then(|agent| agent.key(key)) {
-                _ if withdrawn => return Ok(Err(Rejection::because(Code::KeyRevoked, "this key was withdrawn"))),
                 None => return Ok(Err(Rejection::because(Code::NotFound, "there is no agent with this key"))),
                 Some(found) => self.staple(&state, (Of::Key, key_hash(agent, key)), found.state, found.not_after),
             }

@@ -103,7 +103,8 @@ impl Exchange {
         let part =
             |part: &Task| Part { id: part.id.clone(), assignee: part.assignee.clone(), state: state_for(who, part) };
         let overseer = cap.overseer_in(registry, task);
-        let overseer = overseer.map(|name| registry.resolve(&name).map_or(name.into_owned(), |agent| agent.id.clone()));
+        let overseer =
+            overseer.map(|name| registry.referent(&name).map_or(name.into_owned(), |agent| agent.id.clone()));
         let rights = cap.left_in(registry, number, self.policies.borrow().narrowing);
         let (standing, reviews) = (state_for(who, task), known_reviews(who, task));
         let mut known = task.clone();

@@ -94,7 +94,7 @@ impl Exchange {
         let place = match self.place_of(&who) {
             Ok(place) => place,
             Err(rejection) => {
-                self.note_rejection(&who, &rejection, Source::InProcess, None);
+                self.note_rejection(&who, &rejection, Source::InProcess, None).recorded().await;
                 return Ok(Err(rejection));
             }
         };

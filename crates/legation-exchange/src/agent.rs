@@ -57,6 +57,10 @@ pub struct Agent {
     /// that an operator or their parent registered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered_from: Option<String>,
+    /// Aliases that no reference (of a manifest, an overseer, an audience) means, since the agent gave them to itself.
+    /// `None` in entries that were written before references were told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub own_aliases: Option<BTreeSet<String>>,
     /// Its bearer tokens.
     pub tokens: Tokens,
 }
@@ -103,6 +107,11 @@ impl Agent {
     /// The id by which it and its instances, or those it is one of, are one party.
     pub fn family(&self) -> &str {
         self.instance_of.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Whether a name is an alias that no reference means.
+    pub fn is_own_alias(&self, name: &str) -> bool {
+        self.own_aliases.as_ref().is_some_and(|own| own.contains(name))
     }
 
     /// All names it goes by.

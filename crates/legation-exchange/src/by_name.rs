@@ -53,11 +53,6 @@ impl<V> ByName<V> {
         found.into_iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Whether one has this property.
-    pub(crate) fn any(&self, has: impl Fn(&V) -> bool) -> bool {
-        self.0.values().any(has)
-    }
-
     /// All of them, by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
         self.filter(|_| true)

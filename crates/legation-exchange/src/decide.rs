@@ -7,18 +7,21 @@ mod call;
 mod dead_letters;
 mod erase;
 mod input;
+mod key_binding;
 mod keys;
 mod message;
 mod misunderstood;
+mod names;
 mod order;
 mod people;
 mod push;
+mod quota;
 mod register;
 mod remove;
 mod rotate;
 mod upkeep;
 
-use crate::effect::{Effect, Entry, Refused};
+use crate::effect::{Effect, Entry, Refused, TallyBatch};
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::{self, Ruling, acl, cap, vcp, vlp};
@@ -29,9 +32,10 @@ use legation_protocol::{Message, Rejection};
 pub use answer::{AnswerDetails, AnswerFinding, AnswerHold, AnswerReason};
 pub use call::{Answer, Call};
 pub use erase::{ERASED_AT_ONCE, Erasure};
-pub use input::{Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
+pub use input::{Below, Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
 pub use keys::key_statement;
 pub use misunderstood::Misunderstood;
+pub(crate) use names::alike;
 pub use upkeep::Restore;
 
 /// Decides what comes of an input. `earlier` are the messages at the positions that
@@ -45,7 +49,8 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Message(verified) => return desk.take(*verified),
         Input::Misunderstood(misunderstood) => Ok(desk.misunderstood(*misunderstood)),
         Input::Register { id, registration, who, token } => desk.register(id, *registration, &who, token),
-        Input::Remove { id, who } => desk.remove(id, &who),
+        Input::Remove { id, who } => desk.remove(id, Below::Keep, &who),
+        Input::RemoveWith { id, below, who } => desk.remove(id, below, &who),
         Input::Key { agent, change, who } => desk.change_key(agent, *change, &who),
         Input::Grant { name, role, who, token } => desk.grant(name, role, &who, token),
         Input::Withdraw { name, who } => desk.withdraw(name, &who),
@@ -63,14 +68,16 @@ pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier],
         Input::Call { call, who } => desk.call(*call, &who),
         Input::Answer(answer) => desk.answer(*answer),
         Input::Refusal(refused) => Ok(desk.noted(Effect::Refused(refused))),
-        Input::Tally(refusals) => Ok(desk.noted(Effect::Tallied { refusals })),
+        Input::Tally(TallyBatch { refusals, batch, since }) => {
+            Ok(desk.noted(Effect::Tallied { refusals, batch, since }))
+        }
     };
     decided.unwrap_or_else(|why| desk.refused(asked, why))
 }
 
 /// Where messages lie that a decision about this input must know.
 pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
-    if needs_words(input) {
+    if let Input::Order { .. } = input {
         return asked_in(state, input).into_iter().collect();
     }
     let Input::Message(verified) = input else { return Vec::new() };
@@ -89,12 +96,17 @@ pub fn earlier_than(state: &State, input: &Input) -> Vec<u64> {
     if let Message::Acl(message) = message {
         earlier.extend(acl::puzzling(state, message));
     }
+    earlier.extend(vcp::repeatable(state, message));
     earlier
 }
 
 /// Whether a decision about this input needs the bytes of what [`earlier_than`] names.
 pub fn needs_words(input: &Input) -> bool {
-    matches!(input, Input::Order { order, .. } if matches!(**order, Directive::Cap(_)))
+    match input {
+        Input::Order { order, .. } => matches!(**order, Directive::Cap(_)),
+        Input::Message(verified) => vcp::own_emergency(verified.received.message()).is_some(),
+        _ => false,
+    }
 }
 
 /// Where the message lies that asked for what is to be done again.
@@ -165,6 +177,7 @@ impl Desk<'_> {
             }
             Input::Register { who, .. }
             | Input::Remove { who, .. }
+            | Input::RemoveWith { who, .. }
             | Input::Key { who, .. }
             | Input::Grant { who, .. }
             | Input::Withdraw { who, .. }

@@ -12,9 +12,11 @@ use crate::person::Person;
 use crate::push::Pushed;
 use crate::record::{Ruling, Words};
 use crate::rules::cap::Judged;
+use crate::rules::revocation::WithdrawalScope;
 use crate::rules::vlp::Keys;
 use crate::rules::{Change, Ruled};
 use crate::tool::{Answered, Called};
+use legation_protocol::sign::PublicKey;
 use legation_protocol::{Format, Rejection};
 use serde::{Deserialize, Serialize};
 
@@ -39,10 +41,16 @@ pub enum Effect {
     Accepted(Accepted),
     /// Something was refused.
     Refused(Refused),
-    /// What strangers were refused within a minute, counted.
+    /// What was refused within a minute and counted: to strangers, and to principals beyond what has entries of its own.
     Tallied {
-        /// How often, by code and source.
+        /// How often, by code and source or principal.
         refusals: Vec<Tally>,
+        /// The name of the counts, by which they are known to be on the record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        batch: Option<String>,
+        /// When counting began.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Moment>,
     },
     /// An agent was registered or changed.
     Registered {
@@ -72,6 +80,9 @@ pub enum Effect {
         /// Why, where one was withdrawn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
+        /// Where a withdrawn key ceases to count; older records do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scope: Option<WithdrawalScope>,
     },
     /// A person got a token, or another role.
     Granted {
@@ -276,6 +287,7 @@ impl Effect {
     pub fn changes(&self) -> Option<Party> {
         match self {
             Effect::Registered { agent, .. } => Some(Party::Agent(agent.id.clone())),
+            Effect::Keyed { scope: Some(WithdrawalScope::Everywhere), .. } => Some(Party::Everybody),
             Effect::Removed { agent, .. }
             | Effect::Keyed { agent, .. }
             | Effect::Confirmed { agent: Some(agent), .. } => Some(Party::Agent(agent.clone())),
@@ -328,6 +340,8 @@ pub enum Party {
     Stopped(String),
     /// A person. They may read any mailbox.
     Person,
+    /// Any agent: a key that was withdrawn counts for nobody any more.
+    Everybody,
 }
 
 /// A message that was taken.
@@ -374,6 +388,9 @@ pub struct Accepted {
     /// What the rules made of it.
     #[serde(default, skip_serializing_if = "is_plain")]
     pub ruled: Box<Ruled>,
+    /// The key it is signed with, where the sender had not shown yet that it holds that key: bound to it from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proves: Option<Box<PublicKey>>,
     /// What it is found by, if it is of VLP.
     #[serde(skip)]
     pub keys: Keys,
@@ -460,17 +477,31 @@ impl Refused {
     }
 }
 
-/// What strangers from one place were refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Rejections that were counted together, as they go into the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TallyBatch {
+    /// How often, by code and source or principal.
+    pub refusals: Vec<Tally>,
+    /// The name of the counts.
+    pub batch: Option<String>,
+    /// When counting began.
+    pub since: Option<Moment>,
+}
+
+/// How often one code was given to strangers at one source, or to one principal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Why.
     pub code: String,
-    /// Where they came from.
+    /// Where they came from; `known` of a principal, `others` of more than can be told apart.
     pub source: String,
     /// How often.
     pub count: u64,
     /// SHA-256 of the last of what was asked, if it was read.
     pub digest: Option<String>,
+    /// The principal, as in the entry of a single rejection.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 /// Messages that were acknowledged.

@@ -1,6 +1,7 @@
 //! Epochs: a record that goes on from a copy begins a new one, so that what it says from then on is
 //! never taken for what the lost end said.
 
+use crate::record::Hash;
 use serde::{Deserialize, Serialize};
 
 /// What an epoch began with: the record was restored from a copy.
@@ -19,6 +20,10 @@ pub struct Restored {
     pub restore: String,
     /// Who did it.
     pub by: String,
+    /// Keys that were revoked after the copy was made and that it does not have, by
+    /// [`key_hash`](crate::revocation::key_hash).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revoked_keys: Vec<Hash>,
 }
 
 /// One epoch of a record.
@@ -71,7 +76,8 @@ mod tests {
         let mut epochs = Epochs::default();
         for (epoch, size) in [(2, 10), (3, 11)] {
             let (root, restore, by) = (String::new(), format!("r{epoch}"), String::new());
-            epochs.begin(size, &Restored { epoch, size, root, checkpoint: None, restore, by });
+            epochs
+                .begin(size, &Restored { epoch, size, root, checkpoint: None, restore, by, revoked_keys: Vec::new() });
         }
         let at = |position| (epochs.at(position).epoch, epochs.at(position).restore);
         assert_eq!(at(9), (1, None));

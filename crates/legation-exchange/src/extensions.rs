@@ -250,7 +250,7 @@ pub(crate) fn order(
     let what = match act {
         Act::Personal(act) => What::Personal(kept.personal.decide(&asker.subject, act)?),
         Act::Relational(act) => What::Relational(kept.relational.decide(&asker.subject, act, scanned)?),
-        Act::Consensus(act) => What::Consensus(consensus::decide(state, asker, who, act, scanned)?),
+        Act::Consensus(act) => What::Consensus(consensus::decide(state, policy, asker, who, act, scanned)?),
         Act::Torch(act) => What::Torch(torch::decide(state, asker, now, act, scanned)?),
         Act::Intent(act) => What::Intent(intent::decide(kept, asker, now, act)?),
     };

@@ -1,7 +1,7 @@
 //! An agent's keys and their lives.
 
 use crate::moment::Moment;
-use legation_protocol::sign::PublicKey;
+use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Code, Rejection};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -19,6 +19,9 @@ pub struct Key {
     /// Who keeps its secret half.
     #[serde(default, skip_serializing_if = "Custody::is_own")]
     pub custody: Custody,
+    /// Whether the agent has shown that it holds the secret half. Such a key is bound: no other agent registers it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proven: bool,
 }
 
 /// Who keeps the secret half of a key.
@@ -107,6 +110,11 @@ impl KeyState {
         }
     }
 
+    /// Whether a signature under it may be accepted now or later.
+    pub const fn may_count(self) -> bool {
+        self.is_live() || matches!(self, KeyState::Pending)
+    }
+
     /// Whether it was taken back before its time, and nothing under it counts any more.
     pub const fn is_withdrawn(self) -> bool {
         match self {
@@ -161,6 +169,8 @@ pub struct NewKey {
     pub not_after: Option<Moment>,
     /// Whether it waits to be taken into use.
     pub pending: bool,
+    /// A signature of the key itself over [`key_statement`](crate::key_statement): it binds the key from the start.
+    pub proof: Option<Signature>,
 }
 
 #[derive(Deserialize)]
@@ -173,21 +183,29 @@ enum WireKey {
         not_after: Option<Moment>,
         #[serde(default)]
         pending: bool,
+        #[serde(default, deserialize_with = "signature")]
+        proof: Option<Signature>,
     },
+}
+
+/// Reads a signature, `base64:…`.
+fn signature<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Signature>, D::Error> {
+    let text = <Option<String>>::deserialize(deserializer)?;
+    text.map(|text| Signature::parse(&text).map_err(serde::de::Error::custom)).transpose()
 }
 
 impl From<WireKey> for NewKey {
     fn from(wire: WireKey) -> Self {
         match wire {
-            WireKey::Text(text) => NewKey { text, not_after: None, pending: false },
-            WireKey::More { key, not_after, pending } => NewKey { text: key, not_after, pending },
+            WireKey::Text(text) => NewKey { text, not_after: None, pending: false, proof: None },
+            WireKey::More { key, not_after, pending, proof } => NewKey { text: key, not_after, pending, proof },
         }
     }
 }
 
 impl From<&PublicKey> for NewKey {
     fn from(key: &PublicKey) -> Self {
-        NewKey { text: key.to_string(), not_after: None, pending: false }
+        NewKey { text: key.to_string(), not_after: None, pending: false, proof: None }
     }
 }
 
@@ -196,7 +214,7 @@ impl NewKey {
     pub(crate) fn checked(&self) -> Result<Key, Rejection> {
         let public = PublicKey::parse(&self.text).map_err(|bad| Rejection::because(bad.code(), bad.to_string()))?;
         let state = if self.pending { KeyState::Pending } else { KeyState::Active };
-        Ok(Key { public, state, not_after: self.not_after, custody: Custody::Own })
+        Ok(Key { public, state, not_after: self.not_after, custody: Custody::Own, proven: false })
     }
 }
 

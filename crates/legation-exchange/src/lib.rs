@@ -17,13 +17,16 @@ mod erased;
 mod extension;
 pub mod extensions;
 mod key;
+mod key_index;
 mod lately;
 mod mailbox;
 mod moment;
+mod names;
 mod opacity;
 mod person;
 mod policy;
 mod push;
+mod quota;
 pub mod record;
 mod redaction;
 mod registration;
@@ -43,21 +46,23 @@ pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind, Urgency};
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
-    Answer, AnswerDetails, AnswerFinding, AnswerHold, AnswerReason, Call, Decision, Directive, ERASED_AT_ONCE, Earlier,
-    Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId, Verdict, Verified, decide, earlier_than,
-    key_statement, needs_words, quoted_by, tick,
+    Answer, AnswerDetails, AnswerFinding, AnswerHold, AnswerReason, Below, Call, Decision, Directive, ERASED_AT_ONCE,
+    Earlier, Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId, Verdict, Verified, decide,
+    earlier_than, key_statement, needs_words, quoted_by, tick,
 };
-pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, ReviewOutcome, Tally};
+pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, ReviewOutcome, Tally, TallyBatch};
 pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Redacted, Span, Unbound, covers, spans};
 pub use extension::BUILT;
 pub use key::{Custody, Key, KeyEvent, KeyState, NewKey};
 pub use mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 pub use moment::Moment;
+pub use names::{Collision, NameKind};
 pub use opacity::{Clearance, Opacity};
 pub use person::{People, Person};
 pub use policy::{Policy, Shares};
 pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Standing, Try};
+pub use quota::{FamilyQuotas, Quotas, Resource};
 pub use redaction::Redaction;
 pub use registration::Registration;
 pub use registry::{QuotaFamily, Registry};

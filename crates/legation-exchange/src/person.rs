@@ -1,6 +1,7 @@
 //! People: known by name, each with a role and a token of their own, so that the record says who
 //! decided.
 
+use crate::names::NameIndex;
 use crate::token::{TokenHash, Tokens};
 use crate::who::{Role, Who};
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ impl Person {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct People {
     people: BTreeMap<String, Person>,
+    /// Their names.
+    names: NameIndex,
     tokens: BTreeMap<TokenHash, String>,
 }
 
@@ -35,6 +38,15 @@ impl People {
     /// The person of this name.
     pub fn named(&self, name: &str) -> Option<&Person> {
         self.people.get(name)
+    }
+
+    /// A person whose name is, or looks like, this one.
+    pub(crate) fn resembling(&self, name: &str) -> Option<&str> {
+        self.names.resembling(name)
+    }
+
+    pub(crate) fn names(&self) -> &NameIndex {
+        &self.names
     }
 
     /// Whoever holds a token.
@@ -50,11 +62,13 @@ impl People {
     pub(crate) fn put(&mut self, person: Person) {
         self.remove(&person.name);
         self.tokens.extend(person.tokens.iter().map(|token| (token, person.name.clone())));
+        self.names.insert(&person.name);
         self.people.insert(person.name.clone(), person);
     }
 
     pub(crate) fn remove(&mut self, name: &str) {
         let Some(person) = self.people.remove(name) else { return };
+        self.names.remove(name);
         for token in person.tokens.iter() {
             self.tokens.remove(&token);
         }

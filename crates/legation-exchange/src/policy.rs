@@ -1,5 +1,6 @@
 //! What an operator may set. Everything has a value that works.
 
+use crate::quota::Quotas;
 use crate::rules::Voice;
 use crate::rules::acl;
 use crate::rules::cap::{Narrowing, Oversight, Silence};
@@ -58,6 +59,8 @@ pub struct Policy {
     pub extended_acl: bool,
     /// How much of one agent's may be open at once.
     pub shares: Shares,
+    /// How much agents and their families may have.
+    pub quotas: Quotas,
     /// The key the exchange speaks with. Without one its VCP messages are not signed.
     pub voice: Option<Voice>,
 }
@@ -107,6 +110,7 @@ impl Default for Policy {
             talks: acl::Times::default(),
             extended_acl: false,
             shares: Shares::default(),
+            quotas: Quotas::default(),
             voice: None,
         }
     }

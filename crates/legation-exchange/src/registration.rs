@@ -249,7 +249,8 @@ fn entrusted(mut keys: Vec<Key>, custody: Custody, kept: Option<PublicKey>) -> V
     for key in keys.iter_mut().filter(|key| new.is_some() || key.custody == Custody::Exchange) {
         key.state = key.state.after(KeyEvent::Retire).unwrap_or(key.state);
     }
-    let made = |public| Key { public, state: KeyState::Active, not_after: None, custody: Custody::Exchange };
+    let made =
+        |public| Key { public, state: KeyState::Active, not_after: None, custody: Custody::Exchange, proven: true };
     keys.extend(new.map(made));
     forget_oldest(&mut keys);
     keys

@@ -2,9 +2,13 @@
 
 use crate::agent::Agent;
 use crate::by_name::ByName;
+use crate::key::KeyEvent;
+use crate::key_index::KeyIndex;
+use crate::names::NameIndex;
 use crate::push::Push;
 use crate::token::TokenHash;
 use legation_protocol::id::{AgentId, is_reserved};
+use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_security::confusable_detection::skeleton;
@@ -41,12 +45,16 @@ pub struct Registry {
     pushed: BTreeSet<String>,
     /// Who belongs to a group.
     groups: ByName<BTreeSet<String>>,
+    /// The names of those groups.
+    group_names: NameIndex,
     /// Who runs as a copy of an agent.
     copies: ByName<BTreeSet<String>>,
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
-    /// Names that were an agent's once, and what they look like.
+    /// Names that an agent, a group or a person had once, by confusable skeleton.
     gone: BTreeMap<String, String>,
+    /// Who lists which public key, and to whom those are bound that nobody lists.
+    keys: KeyIndex,
 }
 
 impl Registry {
@@ -58,6 +66,44 @@ impl Registry {
     /// The agent that goes by this name.
     pub fn resolve(&self, name: &str) -> Option<&Agent> {
         self.agents.get(name).or_else(|| self.agents.get(self.names.get(name)?))
+    }
+
+    /// The agent that a manifest or a constraint means by a name: the one with this id, or with this alias if references
+    /// mean it.
+    pub fn referent(&self, name: &str) -> Option<&Agent> {
+        self.resolve(name).filter(|agent| self.is_referable(agent, name))
+    }
+
+    /// The names by which manifests and constraints mean an agent.
+    pub(crate) fn referable_names<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r str> {
+        agent.names().filter(|name| self.is_referable(agent, name))
+    }
+
+    /// Whether a reference to this name of an agent means it. A name means an id first, then a group, then an alias; and
+    /// no alias that the agent gave itself where references do not mean it.
+    fn is_referable(&self, agent: &Agent, name: &str) -> bool {
+        name == agent.id
+            || !(agent.is_own_alias(name) || self.groups.contains_key(name) || self.agents.contains_key(name))
+    }
+
+    /// The agent with a name that is, or looks like, this one, and that name.
+    pub(crate) fn resembling(&self, name: &str) -> Option<(&str, &str)> {
+        self.looks.get(&look(name)).map(|(owner, taken)| (owner.as_str(), taken.as_str()))
+    }
+
+    /// Every name of an agent, with its skeleton and the agent that has it.
+    pub(crate) fn skeletons(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        self.looks.iter().map(|(skeleton, (owner, name))| (skeleton.as_str(), name.as_str(), owner.as_str()))
+    }
+
+    /// A group with members whose name is, or looks like, this one.
+    pub(crate) fn group_resembling(&self, name: &str) -> Option<&str> {
+        self.group_names.resembling(name)
+    }
+
+    /// The names of groups with members.
+    pub(crate) fn group_names(&self) -> &NameIndex {
+        &self.group_names
     }
 
     /// The agent that this entry registered.
@@ -144,17 +190,17 @@ impl Registry {
         self.groups.get(group).into_iter().flatten().filter_map(|id| self.agents.get(id))
     }
 
-    /// Whether a name is a group's, and no agent's.
+    /// Whether a name means a group: an id of that name comes first, an alias does not.
     pub fn is_group(&self, name: &str) -> bool {
-        self.groups.contains_key(name) && !self.names.contains_key(name)
+        self.groups.contains_key(name) && !self.agents.contains_key(name)
     }
 
-    /// Names that were an agent's once.
+    /// Names that an agent, a group or a person had once.
     pub fn gone(&self) -> impl Iterator<Item = &str> {
         self.gone.values().map(String::as_str)
     }
 
-    /// Whether a name is, or looks like, one that was an agent's once.
+    /// Whether a name is, or looks like, one that an agent, a group or a person had once.
     pub fn is_gone(&self, name: &str) -> bool {
         self.gone.contains_key(&look(name))
     }
@@ -167,8 +213,8 @@ impl Registry {
         })
     }
 
-    /// Whether an agent may be put into the registry as it is.
-    pub fn check(&self, agent: &Agent) -> Result<(), Rejection> {
+    /// Whether the names of an agent are well-formed and no other agent's.
+    pub(crate) fn check_names(&self, agent: &Agent) -> Result<(), Rejection> {
         let bad = |error: &dyn std::fmt::Display| Rejection::because(Code::BadAgentId, error.to_string());
         AgentId::named(&agent.id).map_err(|error| bad(&error))?;
         for name in agent.names() {
@@ -182,6 +228,11 @@ impl Registry {
                 return Err(Rejection::because(Code::ConfusableId, message));
             }
         }
+        Ok(())
+    }
+
+    /// Whether an agent may stand where it is to stand: below its parent, beside its base, and under its overseer.
+    pub(crate) fn check_place(&self, agent: &Agent) -> Result<(), Rejection> {
         self.check_base(agent)?;
         self.check_overseer(agent)?;
         let above = self.check_parent(agent)?;
@@ -263,20 +314,92 @@ impl Registry {
         levels.map(|index| index + 1).max().unwrap_or(0)
     }
 
+    /// The agents that list a public key, in whatever state it is.
+    pub fn key_holders<'r>(&'r self, key: &PublicKey) -> impl Iterator<Item = &'r Agent> {
+        self.keys.holders(key).filter_map(|since| self.since(since))
+    }
+
+    /// The id that a public key is bound to: an agent's, or that of one that was removed.
+    pub fn key_owner<'r>(&'r self, key: &PublicKey) -> Option<&'r str> {
+        let is_bound = |agent: &&Agent| agent.key(key).is_some_and(|own| own.proven);
+        let holder = self.key_holders(key).find(is_bound).map(|agent| agent.id.as_str());
+        holder.or_else(|| self.keys.former_owner(key))
+    }
+
+    /// Public keys that count, or may come to count, for more than one agent; with the agents' ids. A record of before
+    /// keys were bound may have some.
+    pub fn shared_keys(&self) -> BTreeMap<String, Vec<&str>> {
+        let mut shared: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (bytes, since) in self.keys.shared() {
+            let Some(agent) = self.since(since) else { continue };
+            let may_count = agent.keys.iter().find(|key| key.public.as_bytes() == bytes && key.state.may_count());
+            if let Some(key) = may_count {
+                shared.entry(key.public.to_string()).or_default().push(&agent.id);
+            }
+        }
+        shared.retain(|_, agents| agents.len() > 1);
+        shared
+    }
+
+    /// Bindings of keys that no agent lists, oldest first.
+    pub(crate) fn former_keys(&self) -> impl Iterator<Item = ([u8; 32], &str)> {
+        self.keys.former()
+    }
+
+    pub(crate) fn put_former_key(&mut self, key: [u8; 32], agent: String) {
+        self.keys.put_former(key, agent);
+    }
+
+    /// Binds a key to an agent that has shown that it holds the secret half.
+    pub(crate) fn bind_key(&mut self, id: &str, key: &PublicKey) {
+        self.change(id, |agent| {
+            agent.keys.iter_mut().filter(|own| own.public == *key).for_each(|own| own.proven = true)
+        });
+    }
+
+    /// Ends what other agents claim of a key: it is `RETIRED` with them.
+    pub(crate) fn end_claims(&mut self, id: &str, key: &PublicKey) {
+        let others: Vec<_> =
+            self.key_holders(key).filter(|agent| agent.id != id).map(|agent| agent.id.clone()).collect();
+        for other in others {
+            let Some(agent) = self.agents.get_mut(&other) else { continue };
+            for own in agent.keys.iter_mut().filter(|own| own.public == *key) {
+                own.state = own.state.after(KeyEvent::Retire).unwrap_or(own.state);
+            }
+        }
+    }
+
+    /// Keys that an agent has bound end every other claim to them.
+    fn end_claims_on_bound(&mut self, agent: &Agent) {
+        for key in agent.keys.iter().filter(|key| key.proven) {
+            if self.keys.holders(&key.public).any(|since| since != agent.since) {
+                self.end_claims(&agent.id, &key.public);
+            }
+        }
+    }
+
     pub(crate) fn put(&mut self, agent: Agent) {
-        self.remove(&agent.id);
+        if let Some(before) = self.remove(&agent.id) {
+            self.keys.replace(&before, &agent);
+        } else {
+            self.keys.add(&agent);
+        }
+        self.end_claims_on_bound(&agent);
         for name in agent.names() {
+            let look = look(name);
             self.names.insert(name.to_owned(), agent.id.clone());
-            self.looks.insert(look(name), (agent.id.clone(), name.to_owned()));
+            self.gone.remove(&look);
+            self.looks.insert(look, (agent.id.clone(), name.to_owned()));
         }
         self.tokens.extend(agent.tokens.iter().map(|token| (token, agent.id.clone())));
-        for name in agent.names() {
-            self.gone.remove(&look(name));
-        }
         if agent.push.is_some() {
             self.pushed.insert(agent.id.clone());
         }
         for group in &agent.groups {
+            if !self.groups.contains_key(group) {
+                self.group_names.insert(group);
+                self.gone.remove(&look(group));
+            }
             self.groups.or_default(group).insert(agent.id.clone());
         }
         if let Some(base) = &agent.instance_of {
@@ -307,18 +430,27 @@ impl Registry {
                 child.parent.clone_from(&above);
             }
         });
-        self.remove(id);
+        if let Some(gone) = self.remove(id) {
+            self.keys.take(&gone);
+        }
         for name in names {
             self.put_gone(name);
         }
     }
 
-    fn remove(&mut self, id: &str) {
-        let Some(agent) = self.agents.remove(id) else { return };
+    fn remove(&mut self, id: &str) -> Option<Agent> {
+        let agent = self.agents.remove(id)?;
         self.ids.remove(id);
         self.pushed.remove(id);
         self.since.remove(&agent.since);
-        agent.groups.iter().for_each(|group| take(&mut self.groups, group, id));
+        for group in &agent.groups {
+            take(&mut self.groups, group, id);
+            // A group that lost its last member keeps its name, for whatever refers to it.
+            if !self.groups.contains_key(group) {
+                self.group_names.remove(group);
+                self.put_gone(group.clone());
+            }
+        }
         agent.instance_of.iter().for_each(|base| take(&mut self.copies, base, id));
         for name in agent.names() {
             self.names.remove(name);
@@ -327,6 +459,7 @@ impl Registry {
         for token in agent.tokens.iter() {
             self.tokens.remove(&token);
         }
+        Some(agent)
     }
 }
 

@@ -35,9 +35,10 @@ pub(crate) use voice::utter;
 use crate::extensions;
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::quota::Resource;
 use crate::state::State;
 use legation_protocol::acl::Performative;
-use legation_protocol::vcp::Payload;
+use legation_protocol::vcp::{Payload, Role, Rule};
 use legation_protocol::{Message, Rejection};
 use serde::{Deserialize, Serialize};
 
@@ -227,6 +228,28 @@ pub struct At {
 }
 
 impl Kept {
+    /// Reports how much each agent has of what is counted for quotas; of held messages, [`hold::Holds::usage`] does.
+    pub(crate) fn usage(&self, report: &mut impl FnMut(&str, Resource, usize)) {
+        self.cap.usage().for_each(|(who, tasks)| report(who, Resource::Tasks, tasks));
+        self.acl.usage().for_each(|(who, talks)| report(who, Resource::Conversations, talks));
+        self.vlp.sessions.open_usage().for_each(|(who, sessions)| report(who, Resource::Sessions, sessions));
+        self.vlp.sessions.halt_usage().for_each(|(who, halts)| report(who, Resource::Halts, halts));
+        self.extensions.consensus.usage().for_each(|who| report(who, Resource::Deliberations, 1));
+        self.identities.usage().for_each(|who| report(who, Resource::IdentityTokens, 1));
+    }
+
+    /// Takes the changes of that which were not counted yet.
+    pub(crate) fn take_usage_changes(&mut self) -> impl Iterator<Item = (String, Resource, i64)> + use<> {
+        let all = [
+            self.cap.usage_changes().take(),
+            self.acl.usage_changes().take(),
+            self.vlp.sessions.usage_changes().take(),
+            self.extensions.consensus.usage_changes().take(),
+            self.identities.usage_changes().take(),
+        ];
+        all.into_iter().flatten()
+    }
+
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
             Change::Hold(change) => {
@@ -383,6 +406,17 @@ pub fn is_alarm(message: &Message) -> bool {
     match &envelope.payload {
         Payload::Escalation(alarm) => alarm.severity.is_grave(),
         Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
+    }
+}
+
+/// Whether a message passes every quota and rate limit: alarms, acknowledgements of escalations, and resumes. Nobody
+/// is left stopped, and no alarm unanswered, because somebody has used up what they may have.
+pub fn passes_quotas(message: &Message) -> bool {
+    let Message::Vcp(envelope) = message else { return false };
+    match &envelope.payload {
+        Payload::Escalation(said) => said.severity.is_grave() || matches!(said.role(), Ok(Role::Ack(_))),
+        Payload::ConstraintPropagate(rules) => rules.constraints.iter().any(|one| matches!(one.rule, Rule::Resume(_))),
+        Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) => false,
     }
 }
 

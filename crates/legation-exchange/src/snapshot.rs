@@ -13,6 +13,7 @@ use crate::mailbox::{Item, Mailbox};
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Standing;
+use crate::quota::{Departures, QuotaUsage};
 use crate::rules::Kept;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,9 @@ struct WireState {
     now: Moment,
     agents: Vec<Agent>,
     gone: Vec<String>,
+    /// Public keys that are bound to an agent which lists them no longer, oldest first.
+    #[serde(default)]
+    former_keys: Vec<([u8; 32], String)>,
     people: Vec<Person>,
     dead: Vec<(u64, String, DeadLetter)>,
     /// Whose mailboxes follow, and how many items each has.
@@ -45,6 +49,9 @@ struct WireState {
     rules: Kept,
     /// Which of the last entries are how old.
     lately: Lately,
+    /// Removed agents of which something is left that counts for their families.
+    #[serde(default, skip_serializing_if = "Departures::is_empty")]
+    departures: Departures,
 }
 
 const FORM: u32 = 16;
@@ -60,6 +67,7 @@ impl State {
             now: self.now,
             agents: self.registry.agents().cloned().collect(),
             gone: self.registry.gone().map(str::to_owned).collect(),
+            former_keys: self.registry.former_keys().map(|(key, agent)| (key, agent.to_owned())).collect(),
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
             unpushed: self.unpushed(),
@@ -70,6 +78,7 @@ impl State {
             dropped: self.dropped.clone(),
             rules: self.rules.clone(),
             lately: self.lately.clone(),
+            departures: self.quotas.departures().clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
         let json = serde_json::to_vec(&wire).unwrap_or_default();
@@ -93,6 +102,7 @@ impl State {
         (state.rules, state.lately) = (wire.rules, wire.lately);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
         wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
+        wire.former_keys.into_iter().for_each(|(key, agent)| state.registry.put_former_key(key, agent));
         wire.people.into_iter().for_each(|person| state.people.put(person));
         wire.dead.into_iter().for_each(|(position, agent, letter)| state.dead.put(position, &agent, letter));
         let mut items = items.chunks_exact(ITEM).map(item);
@@ -113,6 +123,9 @@ impl State {
                 mailbox.lay_before(before);
             }
         }
+        // Reading noted changes that the count below has in it.
+        state.discard_usage_changes();
+        state.quotas = QuotaUsage::count(&state.registry, &state.rules, wire.departures);
         Some(state)
     }
 

@@ -1,7 +1,9 @@
 //! Everything the exchange knows, as a fold over its record.
 
 mod mail;
+mod usage;
 
+use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
@@ -12,13 +14,17 @@ use crate::extensions::Subject;
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
 use crate::moment::Moment;
+use crate::names::ReferenceIndex;
 use crate::person::People;
+use crate::quota::QuotaUsage;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
 use crate::rules::hold::{self, Hold};
+use crate::rules::revocation::WithdrawalScope;
 use crate::rules::vlp::within;
 use crate::rules::{At, Change, Kept};
-use legation_protocol::Format;
+use legation_protocol::sign::PublicKey;
+use legation_protocol::{Code, Format, Rejection};
 use std::borrow::Cow;
 
 /// The state of an exchange after some number of entries.
@@ -39,6 +45,7 @@ pub struct State {
     pub(crate) dropped: Dropped,
     pub(crate) lately: Lately,
     pub(crate) rules: Kept,
+    pub(crate) quotas: QuotaUsage,
 }
 
 impl State {
@@ -63,6 +70,7 @@ impl State {
             dropped: self.dropped.clone(),
             lately: self.lately.clone(),
             rules: self.rules.clone(),
+            quotas: self.quotas.clone(),
         }
     }
 
@@ -141,6 +149,25 @@ impl State {
         !is_own && !self.rules.cap.was_shown(message, party)
     }
 
+    /// Every index of names that something refers to.
+    pub(crate) fn references(&self) -> impl Iterator<Item = &ReferenceIndex> {
+        [self.rules.cap.references(), self.rules.vcp.constraints.references()].into_iter()
+    }
+
+    /// Checks that nothing is known against a key of an agent: that it was never withdrawn, from whomever, and that it
+    /// stands with no other agent unless this one has proven it.
+    pub fn check_standing_key(&self, agent: &str, key: &PublicKey) -> Result<(), Rejection> {
+        let owner = self.registry.key_owner(key);
+        self.rules.revocations.check_key(agent, key, owner == Some(agent))?;
+        let counts = |other: &Agent| other.id != agent && other.key(key).is_some_and(|own| own.state.may_count());
+        if owner.is_some_and(|owner| owner != agent) || (owner.is_none() && self.registry.key_holders(key).any(counts))
+        {
+            let message = "this key stands with another agent too, and this one has not proven that it holds it";
+            return Err(Rejection::because(Code::KeyBound, message));
+        }
+        Ok(())
+    }
+
     /// When a deadline of the rules falls due next.
     pub fn next_deadline(&self) -> Option<Moment> {
         self.rules.earliest()
@@ -191,24 +218,30 @@ impl State {
         self.lately.note(entry.position, self.now);
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
-            Effect::Registered { agent, .. } => {
+            Effect::Registered { agent, by } => {
                 self.mailboxes.or_default(&agent.id);
-                self.registry.put((**agent).clone());
-                self.rules.cap.registered(&self.registry, agent);
+                let agent = self.with_own_aliases(agent, by);
+                self.quotas.register(&mut self.registry, agent.clone());
+                self.rules.cap.registered(&self.registry, &agent);
             }
             Effect::Removed { agent, .. } => {
                 self.remove(agent, At { position: entry.position, at: entry.at });
                 // Its identity tokens were revoked.
                 self.rules.revocations.revoked(At { position: entry.position, at: entry.at });
             }
-            Effect::Keyed { agent, keys, why, .. } => {
+            Effect::Keyed { agent, keys, why, scope, .. } => {
                 self.registry.change(agent, |agent| agent.put_keys(keys));
                 let at = At { position: entry.position, at: entry.at };
-                self.rules.revocations.keyed(at, agent, keys, why.as_deref());
+                self.rules.revocations.keyed(at, agent, keys, (why.as_deref(), *scope));
+                if *scope == Some(WithdrawalScope::Everywhere) {
+                    let withdrawn = keys.iter().filter(|key| key.state.is_withdrawn());
+                    withdrawn.for_each(|key| self.registry.end_claims(agent, &key.public));
+                }
             }
             Effect::Granted { person, .. } => self.people.put(person.clone()),
             Effect::Withdrawn { person, .. } => {
                 self.people.remove(person);
+                self.registry.put_gone(person.clone());
                 self.rules.extensions.forget(&Subject::person(person));
             }
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
@@ -223,7 +256,10 @@ impl State {
                 self.purge(agent, *up_to, entry.at);
                 self.rules.cap.lose_delegations(tasks, Loss::Purged);
             }
-            Effect::Restored(restored) => self.epochs.begin(entry.position, restored),
+            Effect::Restored(restored) => {
+                self.epochs.begin(entry.position, restored);
+                self.rules.revocations.relist(&restored.revoked_keys);
+            }
             Effect::Erased(erased) => self.erase(entry, erased),
             Effect::Cleared { up_to } => self.erasures.clear(*up_to),
             Effect::Dropped { before, kept } => {
@@ -245,9 +281,16 @@ impl State {
             Effect::Refused(refused) => self.rules.vcp.cut(refused, entry.at),
             Effect::Tallied { .. } | Effect::Rotated { .. } | Effect::Copied { .. } => {}
         }
+        self.count_usage();
+        if let Effect::Removed { agent, .. } = &entry.effect {
+            self.quotas.settle(agent);
+        }
     }
 
     fn accept(&mut self, entry: &Entry, accepted: &Accepted) {
+        if let Some(key) = &accepted.proves {
+            self.registry.bind_key(&accepted.sender, key);
+        }
         // What the message changes comes first: an emergency freezes what its sender said, not itself.
         let position = entry.position;
         if accepted.ruled.held.is_empty() {
@@ -354,6 +397,7 @@ impl State {
             let is_redacted = |entry| erased.redacted.binary_search_by_key(&entry, |one| one.position).is_ok();
             self.rules.redact(&is_redacted, &erased.unbinds);
             self.rules.extensions.erase(&erased.forgets, &is_redacted);
+            self.rules.identities.forget_names(&erased.forgets);
         }
         self.erasures.add(entry.position, &erased.positions, &erased.redacted);
     }
@@ -386,7 +430,7 @@ impl State {
         self.rules.translations.gone(agent);
         self.rules.extensions.forget(&Subject::agent(agent));
         self.rules.identities.removed(agent, at);
-        self.registry.remove_for_good(agent);
+        self.quotas.remove(&mut self.registry, agent);
     }
 
     fn confirm(&mut self, agent: Option<&str>, person: Option<&str>) {

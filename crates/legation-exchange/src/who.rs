@@ -52,6 +52,11 @@ impl Role {
         Role::ALL.iter().copied().find(|role| role.as_str() == name)
     }
 
+    /// Whether an entry that names its author so was written by a person with this role.
+    pub(crate) fn is_named_in(self, by: &str) -> bool {
+        by.strip_prefix(self.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    }
+
     /// Whether a person with this role may speak, and read what is said to it, as one of the
     /// principals of CAP that are no agents.
     pub fn speaks_as(self, principal: &str) -> bool {

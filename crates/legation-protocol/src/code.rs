@@ -91,6 +91,8 @@ codes! {
     OpaqueAgentId = "opaque_agent_id",
     /// Personal state sent to everybody.
     PersonalStateBroadcast = "personal_state_broadcast",
+    /// A model family or a purpose that the protocol's published schema does not allow.
+    ScopeForm = "scope_form",
     /// A performative the language does not have.
     UnknownPerformative = "unknown_performative",
     /// A reply that does not say what it replies to.
@@ -195,12 +197,18 @@ codes! {
     UrlForbidden = "url_forbidden",
     /// A key that cannot do, or become, what was asked.
     KeyState = "key_state",
+    /// A key that is bound to another agent.
+    KeyBound = "key_bound",
     /// An instance of what cannot have one.
     BadInstance = "bad_instance",
     /// The record has no room.
     StorageFull = "storage_full",
     /// Too much at once.
     Busy = "busy",
+    /// More than an agent or its family may have.
+    QuotaExceeded = "quota_exceeded",
+    /// A message to more recipients than one message may have.
+    TooManyRecipients = "too_many_recipients",
     /// More than may come from here in this time.
     RateLimited = "rate_limited",
     /// An id that more than one message has.
@@ -300,6 +308,7 @@ impl Code {
                 | Code::StorageFull
                 | Code::Busy
                 | Code::RateLimited
+                | Code::QuotaExceeded
                 | Code::DelegationLimit
                 | Code::ExtensionLimit
                 | Code::CoreFeatureLost

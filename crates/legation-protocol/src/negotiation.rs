@@ -22,7 +22,7 @@ pub use ack::{Ack, Mismatch};
 pub use answer::{Answered, answer};
 pub use core_features::{CoreFeatures, Feature, Observed};
 pub use extension::{BadExtensionName, ExtensionName};
-pub use hello::{Hello, Identity, MAX_EXTENSIONS};
+pub use hello::{Hello, Identity, MAX_CLIENT_ID, MAX_EXTENSIONS};
 pub use kept::Kept;
 pub use negotiate::{Server, negotiate};
 pub use refusal::{ErrorCode, Refusal};

@@ -120,6 +120,11 @@ impl PublicKey {
         if key.to_edwards().compress().to_bytes() == *bytes { Ok(PublicKey(key)) } else { Err(BadKey::Point) }
     }
 
+    /// The 32 bytes of RFC 8032.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+
     /// Whether `signature` is this key's over exactly these bytes.
     pub fn verifies(&self, bytes: &[u8], signature: &Signature) -> bool {
         self.0.verify_strict(bytes, &ed25519_dalek::Signature::from_bytes(&signature.0)).is_ok()

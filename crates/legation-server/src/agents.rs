@@ -2,6 +2,7 @@
 
 use crate::body;
 use crate::caller::Caller;
+use crate::guest::Guest;
 use crate::inbox::query;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
@@ -13,7 +14,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::Escalations;
-use legation_exchange::{Registration, Verdict, Who};
+use legation_exchange::{Below, Registration, Verdict, Who};
 use legation_protocol::Code;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -49,10 +50,12 @@ pub(crate) async fn put(
     State(shared): State<Arc<Shared>>,
     AgentPath(id): AgentPath,
     Caller(who): Caller,
+    guest: Guest,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     let registration: Registration = body::object(&headers, body).await?;
+    let registration = Registration { source: Some(guest.source.key().to_string()), ..registration };
     let (exchange, name, by) = (shared.exchange.clone(), id.clone(), who.clone());
     let asked = async move { exchange.register(&name, registration, by).await };
     let (verdict, token) = shared.apart(asked).await?;
@@ -114,15 +117,29 @@ struct Removed {
     position: u64,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RemoveQuery {
+    #[serde(default)]
+    below: Below,
+}
+
 /// `DELETE /v1/agents/{id}`
 pub(crate) async fn delete(
     State(shared): State<Arc<Shared>>,
     AgentPath(id): AgentPath,
     caller: Caller,
+    uri: Uri,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
+    let RemoveQuery { below } = query(&uri)?;
     let exchange = shared.exchange.clone();
-    let asked = async move { exchange.remove(&id, caller.0).await };
+    let asked = async move {
+        match below {
+            Below::Keep => exchange.remove(&id, caller.0).await,
+            Below::Suspend | Below::Remove => exchange.remove_with(&id, below, caller.0).await,
+        }
+    };
     match shared.apart(asked).await? {
         Verdict::Accepted { position, id, .. }
         | Verdict::Held { position, id, .. }

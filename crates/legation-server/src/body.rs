@@ -74,6 +74,16 @@ pub(crate) async fn object<T: DeserializeOwned>(headers: &HeaderMap, body: Body)
     parsed(&bytes).map_err(|rejection| Refusal::from(rejection).about(&bytes))
 }
 
+/// The same where every member may be left out, and so the whole body too.
+pub(crate) async fn object_or_nothing<T: DeserializeOwned>(headers: &HeaderMap, body: Body) -> Result<T, Refusal> {
+    let bytes = whole(body).await?;
+    if bytes.is_empty() {
+        return Ok(parsed(b"{}")?);
+    }
+    Media::json(headers)?;
+    parsed(&bytes).map_err(|rejection| Refusal::from(rejection).about(&bytes))
+}
+
 /// Makes sure that nothing is asked where there is nothing to ask: no body, or an object without members.
 pub(crate) async fn nothing(headers: &HeaderMap, body: Body) -> Result<(), Refusal> {
     #[derive(Deserialize)]

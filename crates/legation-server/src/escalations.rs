@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::{Error, Escalations};
-use legation_exchange::rules::vcp::{Alarm, Telling};
+use legation_exchange::rules::vcp::{Alarm, StopMany, Telling};
 use legation_protocol::Code;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -143,16 +143,29 @@ pub(crate) async fn acknowledge(
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Why {
-    reason: String,
+struct SuspendRequest {
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    subtree: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Resumed {
-    reason: String,
+struct ResumeRequest {
+    #[serde(default)]
+    reason: Option<String>,
     #[serde(default)]
     escalation: Option<String>,
+    #[serde(default)]
+    subtree: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StopAllRequest {
+    #[serde(default)]
+    reason: Option<String>,
 }
 
 /// `POST /v1/agents/{id}/suspend`
@@ -164,9 +177,50 @@ pub(crate) async fn suspend(
     body: Body,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let Why { reason } = body::object(&headers, body).await?;
+    let SuspendRequest { reason, subtree } = body::object(&headers, body).await?;
+    let reason = reason.unwrap_or_default();
+    if subtree {
+        return stop_many(&shared, StopMany { below: Some(id), suspends: true, why: reason }, caller).await;
+    }
     let exchange = shared.exchange.clone();
     done(shared.apart(async move { exchange.suspend(&id, reason, caller.0).await }).await?)
+}
+
+/// `POST /v1/suspend-all`
+pub(crate) async fn suspend_all(
+    State(shared): State<Arc<Shared>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    stop_all(&shared, true, caller, &headers, body).await
+}
+
+/// `POST /v1/resume-all`
+pub(crate) async fn resume_all(
+    State(shared): State<Arc<Shared>>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    stop_all(&shared, false, caller, &headers, body).await
+}
+
+async fn stop_all(
+    shared: &Shared,
+    suspends: bool,
+    caller: Caller,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    caller.must_be_somebody()?;
+    let StopAllRequest { reason } = body::object_or_nothing(headers, body).await?;
+    stop_many(shared, StopMany { below: None, suspends, why: reason.unwrap_or_default() }, caller).await
+}
+
+async fn stop_many(shared: &Shared, order: StopMany, caller: Caller) -> Result<Response, Refusal> {
+    let exchange = shared.exchange.clone();
+    done(shared.apart(async move { exchange.stop_many(order, caller.0).await }).await?)
 }
 
 /// `POST /v1/agents/{id}/resume`
@@ -178,7 +232,18 @@ pub(crate) async fn resume(
     body: Body,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let Resumed { reason, escalation } = body::object(&headers, body).await?;
+    let ResumeRequest { reason, escalation, subtree } = body::object(&headers, body).await?;
+    let reason = reason.unwrap_or_default();
+    match (subtree, &escalation) {
+        (true, None) => {
+            return stop_many(&shared, StopMany { below: Some(id), suspends: false, why: reason }, caller).await;
+        }
+        (true, Some(_)) => {
+            let message = "`escalation` resumes one agent from one escalation: leave it out, or `subtree`";
+            return Err(Refusal::because(Code::SchemaInvalid, message));
+        }
+        (false, _) => {}
+    }
     let exchange = shared.exchange.clone();
     done(shared.apart(async move { exchange.resume(&id, escalation, reason, caller.0).await }).await?)
 }

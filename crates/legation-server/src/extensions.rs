@@ -154,9 +154,14 @@ impl Agreement {
 
     /// Who somebody is to the extensions in this session, and what is active in it.
     fn asker(&self, who: &Who) -> Result<Asker, Refusal> {
-        let identity = self.identity.as_ref().map(|identity| identity.subject.as_str());
+        let identity = self.identity.as_ref().map(|identity| &identity.subject);
         let unknown = || Refusal::because(Code::Unauthenticated, "this takes a token, or an identity in the hello");
         let subject = Subject::of(who, identity).ok_or_else(unknown)?;
+        if !subject.is_of(who) {
+            let text =
+                format!("the identity token names {subject}, whose state is opened by that agent or person alone");
+            return Err(Refusal::because(Code::NotAllowed, text));
+        }
         let active = Extension::ALL.into_iter().filter(|extension| self.terms.allows(&extension.name()));
         Ok(Asker { subject, active: active.collect() })
     }

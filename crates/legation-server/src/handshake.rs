@@ -19,7 +19,7 @@ use crate::refusal::Refusal as Refused;
 use crate::settings::Limits;
 use crate::shared::Shared;
 use legation_engine::{Identified, Limiter};
-use legation_exchange::Who;
+use legation_exchange::{QuotaFamily, Who};
 use legation_protocol::json::{Digest, Doc};
 use legation_protocol::negotiation::{
     Ack, Answered, CoreFeatures, ErrorCode, ExtensionName, Observed, Refusal, Registry, Terms, answer,
@@ -99,20 +99,29 @@ impl Handshakes {
 }
 
 impl Shared {
+    /// The quota family that a principal's sessions count for. A stranger belongs to that of the agents which were
+    /// registered from its address without a token.
+    pub(crate) fn quota_family(&self, guest: &Guest, who: &Who) -> String {
+        match who {
+            Who::Agent(id) => self.exchange.quota_family(id),
+            Who::Person { .. } => who.to_string(),
+            Who::Nobody => QuotaFamily::Source(&guest.source.key().to_string()).to_string(),
+        }
+    }
+
     /// Answers a hello: what is agreed on, or the one error. A refusal is on the record once this returns.
-    pub(crate) fn greet(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {
+    pub(crate) async fn greet(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {
         let agreed = self.agree(guest, who, hello).inspect(|_| self.handshakes.count_ack());
-        agreed.inspect_err(|refusal| {
+        if let Err(refusal) = &agreed {
             self.handshakes.count_error(&refusal.code);
             let digest = Some(Digest::of_bytes(hello).to_string());
             match code_of(&refusal.code) {
                 // Counted, whoever it is: a flood is no reason to let the record grow.
-                Code::RateLimited => {
-                    self.exchange.note_refusal(&Who::Nobody, Code::RateLimited, guest.source.into(), digest);
-                }
-                code => self.note(guest, Unrecorded { code, digest }),
+                Code::RateLimited => self.exchange.count_refusal(Code::RateLimited, guest.source.into(), digest),
+                code => self.note(guest, Unrecorded { code, digest }).await,
             }
-        })
+        }
+        agreed
     }
 
     fn agree(&self, guest: &Guest, who: &Who, hello: &[u8]) -> Result<Agreement, Refusal> {

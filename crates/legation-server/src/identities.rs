@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::Token;
+use legation_exchange::extensions::Subject;
 use legation_exchange::rules::identity::{Issued, Which};
 use legation_exchange::{Moment, TokenHash, Verdict, Who};
 use legation_protocol::{Code, Rejection};
@@ -25,7 +26,8 @@ const LIFE: u64 = 3600;
 #[derive(Serialize)]
 struct Told {
     hash: TokenHash,
-    subject: String,
+    /// With its kind.
+    subject: Subject,
     issued_at: String,
     expires_at: String,
     issued_by: String,
@@ -69,7 +71,11 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri:
     }
     let Sought { subject } = query(&uri)?;
     let all = shared.exchange.identities(&caller.0).into_iter();
-    let sought = all.filter(|(_, issued)| subject.as_ref().is_none_or(|subject| issued.subject == *subject));
+    let sought = all.filter(|(_, issued)| {
+        subject
+            .as_ref()
+            .is_none_or(|subject| [issued.subject.as_str(), issued.subject.bare()].contains(&subject.as_str()))
+    });
     Ok(Json(Listing { identities: sought.map(Told::of).collect() }).into_response())
 }
 
@@ -98,7 +104,7 @@ pub(crate) async fn issue(
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
     let Wanted { subject, seconds } = body::object(&headers, body).await?;
-    let subject = match (subject, &caller.0) {
+    let named = match (subject, &caller.0) {
         (Some(subject), _) => subject,
         (None, Who::Agent(id)) => id.clone(),
         (None, Who::Person { .. } | Who::Nobody) => {
@@ -106,12 +112,12 @@ pub(crate) async fn issue(
         }
     };
     let life = Duration::from_secs(seconds.unwrap_or(LIFE));
-    let (exchange, named) = (shared.exchange.clone(), subject.clone());
+    let exchange = shared.exchange.clone();
     let asked = async move { exchange.issue_identity(&named, life, caller.0).await };
     let (verdict, token) = shared.apart(asked).await?;
     let Some(token) = token else { return done(verdict) };
     let expires_at = Moment::from_micros(token.expires_at().saturating_mul(1_000_000)).to_string();
-    let token = token.reveal();
+    let (subject, token) = (token.names(), token.reveal());
     Ok((StatusCode::CREATED, Json(Made { hash: Token::hash_of(&token), token, subject, expires_at })).into_response())
 }
 

@@ -61,6 +61,7 @@ struct Added {
     #[serde(default)]
     pending: bool,
     proof: Option<String>,
+    key_proof: Option<String>,
 }
 
 /// `POST /v1/agents/{id}/keys`
@@ -72,10 +73,11 @@ pub(crate) async fn add(
     body: Body,
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let Added { key, not_after, pending, proof } = body::object(&headers, body).await?;
+    let Added { key, not_after, pending, proof, key_proof } = body::object(&headers, body).await?;
     let not_after = not_after.as_deref().map(moment).transpose()?;
-    let proof = proof.as_deref().map(signature).transpose()?;
-    let change = KeyChange::Add { key: NewKey { text: key, not_after, pending }, proof };
+    let proof = proof.as_deref().map(|text| signature(text, "/proof")).transpose()?;
+    let key_proof = key_proof.as_deref().map(|text| signature(text, "/key_proof")).transpose()?;
+    let change = KeyChange::Add { key: NewKey { text: key, not_after, pending, proof: key_proof }, proof };
     changed(&shared, id, change, caller, StatusCode::CREATED).await
 }
 
@@ -97,7 +99,7 @@ pub(crate) async fn change(
 ) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
     let Changed { state, proof, reason } = body::object(&headers, body).await?;
-    let proof = proof.as_deref().map(signature).transpose()?;
+    let proof = proof.as_deref().map(|text| signature(text, "/proof")).transpose()?;
     let change = KeyChange::Event { key, event: leading_to(state)?, proof, why: reason };
     changed(&shared, agent, change, caller, StatusCode::OK).await
 }
@@ -146,6 +148,6 @@ fn moment(text: &str) -> Result<Moment, Rejection> {
     Timestamp::utc(text).map(|time| Moment::of(&time)).map_err(|error| bad(&error).at("/not_after"))
 }
 
-fn signature(text: &str) -> Result<Signature, Rejection> {
-    Signature::parse(text).map_err(|bad| Rejection::because(Code::SignatureFormat, bad.to_string()).at("/proof"))
+fn signature(text: &str, place: &str) -> Result<Signature, Rejection> {
+    Signature::parse(text).map_err(|bad| Rejection::because(Code::SignatureFormat, bad.to_string()).at(place))
 }

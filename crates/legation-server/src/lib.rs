@@ -7,6 +7,7 @@ mod alerts;
 mod backup;
 mod body;
 mod caller;
+mod collisions;
 mod connection;
 mod console;
 mod constraints;

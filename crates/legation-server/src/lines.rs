@@ -95,7 +95,7 @@ impl Feed {
         // The place in the window comes first, so that a full one holds back the submission too.
         let place = self.underway.reserve().await.map_err(|_| Over)?;
         let pending = match line.bytes {
-            Err(rejection) => Err(self.noted(Refusal::from(rejection))),
+            Err(rejection) => Err(self.noted(Refusal::from(rejection)).await),
             Ok(bytes) => self.submit(bytes).await,
         };
         place.send((line.number, pending));
@@ -103,14 +103,18 @@ impl Feed {
     }
 
     /// A refusal that does not come from the exchange, put on the record.
-    fn noted(&self, refusal: Refusal) -> Refusal {
-        refusal.unrecorded().into_iter().for_each(|unrecorded| self.shared.note(&self.guest, unrecorded));
+    async fn noted(&self, refusal: Refusal) -> Refusal {
+        if let Some(unrecorded) = refusal.unrecorded() {
+            self.shared.note(&self.guest, unrecorded).await;
+        }
         refusal
     }
 
     async fn submit(&self, bytes: &[u8]) -> Result<Pending, Refusal> {
         if self.guest.anonymous {
-            self.shared.sources.may_fail(&self.guest).map_err(|refusal| self.noted(refusal))?;
+            if let Err(refusal) = self.shared.sources.may_fail(&self.guest) {
+                return Err(self.noted(refusal).await);
+            }
         }
         let (credential, trace) = (self.credential.clone(), self.trace.clone());
         let (source, idempotency_key) = (self.guest.source.into(), None);

@@ -90,6 +90,7 @@ impl Desk {
 
     async fn serve(&self, owner: TokenHash, who: Who, mut parts: Parts, body: Body) -> Result<Response, Refusal> {
         let session = self.sessions.of(&parts.headers, owner)?;
+        let mut opener = None;
         let Inward { bytes, opens, hello, straight } = read(&parts, body, session.is_some()).await?;
         let guest = parts.extensions.get::<Guest>().cloned().ok_or_else(sessions::none)?;
         let straight = straight.filter(|straight| straight.is_announced(&parts.headers, session.is_some()));
@@ -98,10 +99,12 @@ impl Desk {
             Some(_) if opens => return Err(again()),
             Some(greeting) => greeting,
             None if opens => {
-                self.sessions.has_room(owner).await?;
-                self.greet(&guest, &who, hello.as_deref())
+                let family = self.shared.quota_family(&guest, &who);
+                self.sessions.has_room(owner, &family, &self.shared.settings().limits).await?;
+                opener = Some(family);
+                self.greet(&guest, &who, hello.as_deref()).await
             }
-            None => self.greet_again(&guest, &who, owner, hello.as_deref()),
+            None => self.greet_again(&guest, &who, owner, hello.as_deref()).await,
         };
         self.must_hold(&greeting, &parts.headers).await?;
         let straight = straight.filter(|_| !greeting.is_refused() && Tool::Send.is_for(&who));
@@ -121,10 +124,8 @@ impl Desk {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
         let response = in_our_words(response)?;
-        if !opens {
-            return Ok(response);
-        }
-        self.sessions.opened(response.headers(), owner, greeting);
+        let Some(family) = opener else { return Ok(response) };
+        self.sessions.opened(response.headers(), (owner, family), greeting);
         edge::outward(response).await
     }
 }

@@ -17,6 +17,7 @@ use legation_engine::{Error, Exchange, Fate, Lookup, explain_refusal};
 use legation_exchange::record::Receipt;
 use legation_exchange::rules::Finding;
 use legation_exchange::{Accepted, Custody, Effect, Entry, Refused, Who};
+use legation_protocol::vlp::{Level, Metrics};
 use legation_protocol::{Code, Format};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -48,6 +49,12 @@ pub(crate) struct MessageFacts<'e> {
     custody: Option<Custody>,
     /// What rules and the scan found.
     findings: &'e [Finding],
+    /// How its safety is judged: the stricter of what it declares and what was computed (VLP).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<Level>,
+    /// How much of what it rests on was verified (VLP).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<&'e Metrics>,
     /// What it says, in a few words.
     #[serde(skip_serializing_if = "Option::is_none")]
     gist: Option<String>,
@@ -189,6 +196,8 @@ impl<'e> MessageFacts<'e> {
             digest,
             custody: told(accepted.custody),
             findings: &accepted.ruled.findings,
+            level: accepted.ruled.level,
+            metrics: accepted.ruled.metrics.as_ref(),
             gist: None,
             message: message.map(Cow::Borrowed),
             receipt: None,

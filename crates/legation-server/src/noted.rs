@@ -21,16 +21,16 @@ pub(crate) struct Unrecorded {
 impl Shared {
     /// Puts the refusal an answer carries, if it carries one, on the record. Somebody who only looked is
     /// refused something if they may not see it; else they were told that they asked for nothing.
-    pub(crate) fn note_answer(&self, guest: &Guest, looked: bool, response: &mut Response) {
+    pub(crate) async fn note_answer(&self, guest: &Guest, looked: bool, response: &mut Response) {
         let Some(refusal) = response.extensions_mut().remove::<Unrecorded>() else { return };
         if !looked || BARRED.contains(&response.status()) {
-            self.note(guest, refusal);
+            self.note(guest, refusal).await;
         }
     }
 
-    pub(crate) fn note(&self, guest: &Guest, Unrecorded { code, digest }: Unrecorded) {
+    pub(crate) async fn note(&self, guest: &Guest, Unrecorded { code, digest }: Unrecorded) {
         if is_theirs(code) {
-            self.exchange.note_refusal(&guest.who(), code, guest.source.into(), digest);
+            self.exchange.note_refusal(&guest.who(), code, guest.source.into(), digest).await;
         }
     }
 }

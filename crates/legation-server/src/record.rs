@@ -123,6 +123,7 @@ pub(crate) async fn consistency(State(shared): State<Arc<Shared>>, uri: Uri) -> 
 
 #[derive(Serialize)]
 struct Keys {
+    realm: String,
     keys: [Key; 1],
 }
 
@@ -135,5 +136,6 @@ struct Key {
 /// `GET /.well-known/legation/keys`
 pub(crate) async fn keys(State(shared): State<Arc<Shared>>) -> Response {
     let public = shared.exchange.public_key().to_string();
-    Json(Keys { keys: [Key { public, state: "ACTIVE" }] }).into_response()
+    let realm = shared.exchange.realm().to_owned();
+    Json(Keys { realm, keys: [Key { public, state: "ACTIVE" }] }).into_response()
 }

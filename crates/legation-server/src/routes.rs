@@ -11,10 +11,10 @@ use crate::shared::Shared;
 use crate::traces::Trace;
 use crate::visits::Visit;
 use crate::{
-    agents, alerts, backup, console, constraints, conversations, dead_letters, demo, entries, erase, escalations,
-    evidence, extensions, feed, halts, health, identities, inbox, keys, leftover, mcp, memory, message, messages,
-    metrics, openapi, paced, page, people, record, reviews, revocations, search, signin, storage, stream, talks, tasks,
-    tools, truth, ws,
+    agents, alerts, backup, collisions, console, constraints, conversations, dead_letters, demo, entries, erase,
+    escalations, evidence, extensions, feed, halts, health, identities, inbox, keys, leftover, mcp, memory, message,
+    messages, metrics, openapi, paced, page, people, record, reviews, revocations, search, signin, storage, stream,
+    talks, tasks, tools, truth, ws,
 };
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -80,6 +80,8 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/conversations/{key}", conversations::get),
         Door::post("/v1/agents/{id}/suspend", escalations::suspend),
         Door::post("/v1/agents/{id}/resume", escalations::resume),
+        Door::post("/v1/suspend-all", escalations::suspend_all),
+        Door::post("/v1/resume-all", escalations::resume_all),
         Door::get("/v1/escalations", escalations::list),
         Door::post("/v1/escalations/{id}/ack", escalations::acknowledge),
         Door::get("/v1/dead-letters", dead_letters::list),
@@ -102,6 +104,7 @@ pub(crate) fn doors() -> Vec<Door> {
         Door::get("/v1/tokens", people::list),
         Door::put("/v1/tokens/{name}", people::put),
         Door::delete("/v1/tokens/{name}", people::delete),
+        Door::get("/v1/names/collisions", collisions::list),
         Door::get("/v1/identities", identities::list),
         Door::post("/v1/identities", identities::issue),
         Door::post("/v1/identities/revoke", identities::revoke),
@@ -168,7 +171,7 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     request.extensions_mut().insert(guest.clone());
     let named = matches!(Header::of(request.headers(), &HOST), Header::Once(host) if !is_own_name(host));
     let mut response = next.run(request).instrument(span.clone()).await;
-    shared.note_answer(&guest, looked, &mut response);
+    shared.note_answer(&guest, looked, &mut response).await;
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them, unless they say otherwise.
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

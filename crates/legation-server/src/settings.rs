@@ -82,6 +82,10 @@ pub struct Limits {
     pub registrations: Option<Rate>,
     /// How often somebody may begin a handshake: whoever they have proven to be, or else all at one address.
     pub hellos: Option<Rate>,
+    /// Most negotiated sessions of each kind: over plain HTTP, of MCP hosts, and of MCP hosts that have no session.
+    pub negotiated_sessions: usize,
+    /// Most of them of one quota family.
+    pub negotiated_sessions_per_family: usize,
 }
 
 impl Limits {
@@ -118,6 +122,8 @@ impl Default for Limits {
             failures: Some(Rate::per_minute(300)),
             registrations: Some(Rate::per_minute(600)),
             hellos: Some(Rate::per_minute(120)),
+            negotiated_sessions: 10_000,
+            negotiated_sessions_per_family: 2000,
         }
     }
 }

@@ -48,6 +48,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::MessageIdConflict
         | Code::AgentExists
         | Code::KeyState
+        | Code::KeyBound
         | Code::AmbiguousMessage
         | Code::Fenced
         | Code::AheadOfRecord
@@ -65,7 +66,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         Code::Erased | Code::BodyDropped => StatusCode::GONE,
         Code::TooLarge | Code::AttachmentTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        Code::MailboxFull | Code::RateLimited | Code::DelegationLimit | Code::ExtensionLimit => {
+        Code::MailboxFull | Code::RateLimited | Code::QuotaExceeded | Code::DelegationLimit | Code::ExtensionLimit => {
             StatusCode::TOO_MANY_REQUESTS
         }
         Code::Busy | Code::CoreFeatureLost | Code::ToolUnavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -98,6 +99,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::BadLanguage
         | Code::BadOntology
         | Code::OntologyForm
+        | Code::ScopeForm
         | Code::BadEstimate
         | Code::BadTaskId
         | Code::UnknownAttachment
@@ -133,6 +135,7 @@ pub(crate) const fn status(code: Code) -> StatusCode {
         | Code::BadInstance
         | Code::TooManyKeys
         | Code::UrlForbidden
+        | Code::TooManyRecipients
         | Code::Untranslatable => StatusCode::UNPROCESSABLE_ENTITY,
     }
 }
@@ -141,6 +144,8 @@ pub(crate) const fn status(code: Code) -> StatusCode {
 pub(crate) fn retry_after(code: Code) -> Option<Duration> {
     let wait = match status(code) {
         StatusCode::TOO_MANY_REQUESTS if matches!(code, Code::RateLimited) => Duration::from_secs(1),
+        // Room comes when something ends or is removed, not by itself.
+        StatusCode::TOO_MANY_REQUESTS if matches!(code, Code::QuotaExceeded) => Duration::from_secs(60),
         StatusCode::TOO_MANY_REQUESTS => Duration::from_secs(5),
         StatusCode::SERVICE_UNAVAILABLE => Duration::from_secs(1),
         StatusCode::INSUFFICIENT_STORAGE => Duration::from_secs(30),

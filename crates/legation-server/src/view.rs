@@ -97,12 +97,16 @@ pub(crate) struct KeyView {
     /// Who keeps its secret half, where it is not the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     custody: Option<Custody>,
+    /// Whether the agent has shown that it holds the secret half: the key is bound to it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    proven: bool,
 }
 
 impl KeyView {
     pub(crate) fn of(key: &Key) -> KeyView {
         let not_after = key.not_after.map(|end| end.to_string());
-        KeyView { public: key.public.to_string(), state: key.state.as_str(), not_after, custody: told(key.custody) }
+        let (public, state, custody) = (key.public.to_string(), key.state.as_str(), told(key.custody));
+        KeyView { public, state, not_after, custody, proven: key.proven }
     }
 }
 

@@ -164,6 +164,7 @@ fn frame(position: u64, words: u64) -> Frame {
         emergency: false,
         is_alarm: false,
         ruled: Box::default(),
+        proves: None,
         keys: legation_exchange::rules::vlp::Keys::default(),
     });
     Frame {

@@ -59,7 +59,7 @@ pub(crate) struct Model {
     /// Messages that were held and do not go on.
     ended: BTreeSet<u64>,
     alarms: BTreeMap<u64, alarms::Alarm>,
-    stopped: BTreeSet<String>,
+    stopped: BTreeMap<String, vcp::StopScope>,
     tasks: BTreeMap<u64, tasks::Task>,
     /// Results that wait, and their tasks.
     results: BTreeMap<u64, (u64, bool)>,
@@ -89,7 +89,7 @@ impl Model {
             approved: BTreeMap::new(),
             ended: BTreeSet::new(),
             alarms: BTreeMap::new(),
-            stopped: BTreeSet::new(),
+            stopped: BTreeMap::new(),
             tasks: BTreeMap::new(),
             results: BTreeMap::new(),
             talks: BTreeMap::new(),

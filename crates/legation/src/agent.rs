@@ -3,15 +3,16 @@
 mod key;
 
 use crate::Outcome;
-use crate::cli::{AddArgs, AgentArgs, AgentCommand, Keeper};
+use crate::cli::{AddArgs, AgentArgs, AgentCommand, Keeper, StopAllArgs};
 use crate::input::read_text;
+use crate::keygen::read_secret;
 use crate::remote::{Parcel, Remote, encoded, text};
 use crate::validate::shown;
 use anyhow::Context as _;
 use legation_protocol::Format;
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -25,14 +26,15 @@ pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
             let reply = remote.ask("GET", &path(id), &Parcel::default())?;
             remote.report(&reply, |agent, out| writeln!(out, "{}", laid_out(agent)))
         }
-        AgentCommand::Remove { id } => {
-            let reply = remote.ask("DELETE", &path(id), &Parcel::default())?;
+        AgentCommand::Remove { id, below } => {
+            let query = below.map(|below| format!("?below={}", below.as_str())).unwrap_or_default();
+            let reply = remote.ask("DELETE", &format!("{}{query}", path(id)), &Parcel::default())?;
             remote.report(&reply, |gone, _| writeln!(io::stderr(), "{} is removed", text(gone, "removed")))
         }
         AgentCommand::Key(key) => key::run(&remote, &key.command),
         AgentCommand::Token { id } => rotate(&remote, id),
-        AgentCommand::Suspend { id, reason } => order(&remote, id, "suspend", reason),
-        AgentCommand::Resume { id, reason } => order(&remote, id, "resume", reason),
+        AgentCommand::Suspend { id, reason, subtree } => order(&remote, id, "suspend", (reason.as_deref(), *subtree)),
+        AgentCommand::Resume { id, reason, subtree } => order(&remote, id, "resume", (reason.as_deref(), *subtree)),
         AgentCommand::Purge { id, up_to } => purge(&remote, id, *up_to),
     }
 }
@@ -40,8 +42,8 @@ pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
 /// What is registered. What was not named stays out, and so stays as it is.
 #[derive(Serialize)]
 struct Wanted<'a> {
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    keys: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    keys: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     custody: Option<&'static str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -74,9 +76,9 @@ struct Endpoint<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(args: &'a AddArgs) -> anyhow::Result<Wanted<'a>> {
+    fn of(args: &'a AddArgs, keys: Vec<Value>) -> anyhow::Result<Wanted<'a>> {
         Ok(Wanted {
-            keys: &args.keys,
+            keys,
             custody: args.custody.map(Keeper::as_str),
             dialects: &args.dialects,
             aliases: args.aliases.iter().map(|(dialect, name)| (dialect.as_str(), name.as_str())).collect(),
@@ -99,7 +101,8 @@ fn manifest(file: &Path) -> anyhow::Result<Box<RawValue>> {
 }
 
 fn add(remote: &Remote, args: &AddArgs) -> anyhow::Result<Outcome> {
-    let body = serde_json::to_vec(&Wanted::of(args)?)?;
+    let keys = args.keys.iter().map(|key| new_key(remote, &args.id, key)).collect::<anyhow::Result<_>>()?;
+    let body = serde_json::to_vec(&Wanted::of(args, keys)?)?;
     let reply = remote.ask("PUT", &path(&args.id), &Parcel::json(&body))?;
     remote.report(&reply, |made, out| {
         let id = made.get("agent").map(|agent| text(agent, "id")).unwrap_or_default();
@@ -111,6 +114,19 @@ fn add(remote: &Remote, args: &AddArgs) -> anyhow::Result<Outcome> {
     })
 }
 
+/// A key as it is named; or one whose file is named, with the proof that it is held here.
+fn new_key(remote: &Remote, agent: &str, named: &str) -> anyhow::Result<Value> {
+    if named.starts_with("ed25519:") {
+        return Ok(named.into());
+    }
+    let secret = read_secret(Path::new(named))?;
+    let proof = remote.wait(remote.client.prove(agent, &secret)).map_err(|error| remote.told(error))?;
+    Ok(match proof {
+        Some(proof) => json!({ "key": secret.public(), "proof": proof }),
+        None => json!(secret.public()),
+    })
+}
+
 fn rotate(remote: &Remote, id: &str) -> anyhow::Result<Outcome> {
     let reply = remote.ask("PUT", &path(id), &Parcel::json(br#"{"rotate_token":true}"#))?;
     remote.report(&reply, |made, out| {
@@ -119,10 +135,25 @@ fn rotate(remote: &Remote, id: &str) -> anyhow::Result<Outcome> {
     })
 }
 
-fn order(remote: &Remote, id: &str, what: &str, reason: &str) -> anyhow::Result<Outcome> {
-    let body = serde_json::to_vec(&serde_json::json!({ "reason": reason }))?;
-    let reply = remote.ask("POST", &format!("{}/{what}", path(id)), &Parcel::json(&body))?;
-    remote.report(&reply, |_, _| writeln!(io::stderr(), "{id} and those above it are told", id = shown(id)))
+fn order(remote: &Remote, id: &str, what: &str, (reason, subtree): (Option<&str>, bool)) -> anyhow::Result<Outcome> {
+    let mut body = json!({});
+    if let Some(reason) = reason {
+        body["reason"] = reason.into();
+    }
+    if subtree {
+        body["subtree"] = true.into();
+    }
+    let reply = remote.ask("POST", &format!("{}/{what}", path(id)), &Parcel::json(&serde_json::to_vec(&body)?))?;
+    let who = if subtree { "all below it" } else { "those above it" };
+    remote.report(&reply, |_, _| writeln!(io::stderr(), "{id} and {who} are told", id = shown(id)))
+}
+
+/// `legation suspend-all` and `legation resume-all`.
+pub(crate) fn stop_all(args: &StopAllArgs, what: &str) -> anyhow::Result<Outcome> {
+    let remote = Remote::new(&args.remote)?;
+    let body = args.reason.as_ref().map_or_else(|| json!({}), |reason| json!({ "reason": reason }));
+    let reply = remote.ask("POST", &format!("/v1/{what}"), &Parcel::json(&serde_json::to_vec(&body)?))?;
+    remote.report(&reply, |_, _| writeln!(io::stderr(), "done, and the agents are told"))
 }
 
 fn purge(remote: &Remote, id: &str, up_to: Option<u64>) -> anyhow::Result<Outcome> {

@@ -1,5 +1,7 @@
 //! `legation doctor`: whether everything is in order here. It looks, and changes nothing.
 
+mod keys;
+mod names;
 mod place;
 mod service;
 mod setup;

@@ -90,6 +90,8 @@ fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Config(args)) => config::run(&args),
         Some(Command::Agent(args)) => agent::run(&args),
+        Some(Command::SuspendAll(args)) => agent::stop_all(&args, "suspend-all"),
+        Some(Command::ResumeAll(args)) => agent::stop_all(&args, "resume-all"),
         Some(Command::Token(args)) => token::run(&args),
         Some(Command::Identity(args)) => identity::run(&args),
         Some(Command::Revocations(args)) => revocation::list(&args),

@@ -6,8 +6,9 @@ use crate::cli::RestoreArgs;
 use crate::copy;
 use crate::input::read_text;
 use crate::partial::{beside, give_name};
+use crate::revocation::signed_list;
 use anyhow::{Context as _, bail};
-use legation_engine::{Gone, MANIFEST, begin_epoch};
+use legation_engine::{Gone, MANIFEST, begin_epoch_with};
 use legation_exchange::Epoch;
 use legation_store::atomic_write;
 use legation_store::backup::{is_empty_or_absent, unpack};
@@ -47,7 +48,9 @@ fn restored(args: &RestoreArgs, place: &Path) -> anyhow::Result<(Epoch, u64)> {
     }
     fs::remove_file(place.join(MANIFEST)).context("cannot tidy up")?;
     let erased = args.erased.as_deref().map(erased).transpose()?.unwrap_or_default();
-    let begun = begin_epoch(place, &manifest.checkpoint, &erased).context("cannot go on from this backup")?;
+    let revoked = args.revoked.as_deref().map(signed_list).transpose()?;
+    let begun = begin_epoch_with(place, &manifest.checkpoint, &erased, revoked.as_ref());
+    let begun = begun.context("cannot go on from this backup")?;
     Ok((begun, manifest.checkpoint.unverified().size))
 }
 
@@ -88,8 +91,16 @@ fn tell(args: &RestoreArgs, begun: &Epoch, size: u64) -> anyhow::Result<()> {
     }
     writeln!(
         io::stderr(),
-        "What was taken after the backup was made is gone, from position {size} on, and may be sent again. Tokens and \
-         keys are those of then: withdraw again what was withdrawn since. The operator gets a new token at the next start."
+        "What was taken after the backup was made is gone, from position {size} on, and may be sent again. The operator \
+         gets a new token at the next start."
     )?;
+    let again = if args.revoked.is_some() {
+        "Keys and identity tokens that were revoked since the backup was made stay revoked; people's and agents' tokens are \
+         those of then: withdraw again what was withdrawn since."
+    } else {
+        "Tokens and keys are those of then: withdraw again what was withdrawn since, or restore with --revoked and the list \
+         that `legation revocations list --out` wrote."
+    };
+    writeln!(io::stderr(), "{again}")?;
     Ok(())
 }

@@ -136,10 +136,18 @@ fn pem(key: &PublicKey) -> String {
 
 fn read(args: &CheckedArgs) -> anyhow::Result<(Signed, PublicKey)> {
     let path = args.signature.clone().unwrap_or_else(|| beside(&args.file, "sig"));
-    let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
-    let bytes: [u8; 64] = bytes.try_into().map_err(|_| anyhow!("{} does not hold 64 bytes", path.display()))?;
-    let signed = Signed { statement: read_text(&args.file)?, signature: Signature::from_bytes(bytes) };
-    Ok((signed, public_key(&args.key)?))
+    Ok((signed(&args.file, &path)?, public_key(&args.key)?))
+}
+
+fn signed(file: &Path, signature: &Path) -> anyhow::Result<Signed> {
+    let bytes = fs::read(signature).with_context(|| signature.display().to_string())?;
+    let bytes: [u8; 64] = bytes.try_into().map_err(|_| anyhow!("{} does not hold 64 bytes", signature.display()))?;
+    Ok(Signed { statement: read_text(file)?, signature: Signature::from_bytes(bytes) })
+}
+
+/// A list with the signature beside it, as `legation revocations list --out` writes them. Nobody has checked it yet.
+pub(crate) fn signed_list(file: &Path) -> anyhow::Result<Signed> {
+    signed(file, &beside(file, "sig"))
 }
 
 /// The hash that is spelled, or that of a token.

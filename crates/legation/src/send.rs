@@ -46,7 +46,7 @@ fn proven(remote: &Remote, sent: &Sent) -> anyhow::Result<Outcome> {
 }
 
 fn taken(sent: &Sent) -> Value {
-    let Sent { status, message_id, position, receipt, findings, hold, .. } = sent;
+    let Sent { status, message_id, position, receipt, findings, record_only, hold, .. } = sent;
     let status = match status {
         Status::Duplicate => "duplicate",
         Status::Held => "held",
@@ -57,6 +57,9 @@ fn taken(sent: &Sent) -> Value {
         if !findings.is_empty() {
             let one = |found: &AnswerFinding| json!({"code": found.code, "message": found.message, "at": found.at});
             members.insert("findings".to_owned(), findings.iter().map(one).collect());
+        }
+        if *record_only {
+            members.insert("record_only".to_owned(), json!(true));
         }
         if let Some(AnswerHold { reasons, review, decide_by, decided_by_roles }) = hold {
             let one = |reason: &AnswerReason| json!({"code": reason.code, "message": reason.message});

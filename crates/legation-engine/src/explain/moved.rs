@@ -93,11 +93,16 @@ impl Exchange {
         let mut steps = Vec::new();
         for found in finder.find(&query).map_err(Error::Index)? {
             let Some(entry) = self.entry(found)? else { continue };
+            let Some(mover) = Mover::of(&entry) else { continue };
+            // What was held moved it when it was released.
+            let (position, at) = match self.release_of(finder, &entry)? {
+                Some(release) => (release.position, release.at),
+                None => (entry.position, entry.at),
+            };
             let state = self.state();
             if !is_told(&state, &entry) {
                 continue;
             }
-            let Some(mover) = Mover::of(&entry) else { continue };
             let changes = entry.effect.made().iter().filter(|change| change.moves() == [began]);
             let told = changes.flat_map(|change| match change {
                 Change::Vcp(vcp::Change::Alarm(change)) => alarm::since(change, &mover, is_mild),
@@ -115,9 +120,19 @@ impl Exchange {
                 | Change::Extension(_)
                 | Change::Identity(_) => Vec::new(),
             });
-            steps.extend(told.map(|(step, says)| Step { step, position: entry.position, at: entry.at, says }));
+            steps.extend(told.map(|(step, says)| Step { step, position, at, says }));
         }
         Ok(steps)
+    }
+
+    /// Returns the entry that released a held message.
+    fn release_of(&self, finder: &Finder, held: &Entry) -> Result<Option<Entry>, Error> {
+        if !matches!(&held.effect, Effect::Accepted(accepted) if !accepted.ruled.held.is_empty()) {
+            return Ok(None);
+        }
+        let is_it =
+            |entry: &Entry| matches!(&entry.effect, Effect::Released(released) if released.message == held.position);
+        Ok(self.about(finder, held.position)?.into_iter().find(is_it))
     }
 }
 

@@ -137,8 +137,10 @@ fn alarm_in(change: &Change) -> Option<&vcp::AlarmChange> {
 fn by_order(change: &Change) -> Option<String> {
     let Change::Vcp(vcp::Change::Standing(change)) = change else { return None };
     Some(match change {
-        vcp::StandingChange::Suspended { agent, by, why } => format!("{by} suspended {agent:?}{}", because(why)),
+        vcp::StandingChange::Suspended { agent, by, why, .. } => format!("{by} suspended {agent:?}{}", because(why)),
         vcp::StandingChange::Resumed { agent, by, why } => format!("{by} let {agent:?} go on{}", because(why)),
+        vcp::StandingChange::ExchangeSuspended { by, why } => format!("{by} suspended all agents{}", because(why)),
+        vcp::StandingChange::ExchangeResumed { by, why } => format!("{by} resumed all agents{}", because(why)),
     })
 }
 

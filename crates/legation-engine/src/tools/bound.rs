@@ -59,7 +59,8 @@ impl Exchange {
         let place = match self.place_for(tools, agent) {
             Ok(place) => place,
             Err(rejection) => {
-                self.note_rejection(&Who::Agent(agent.to_owned()), &rejection, Source::InProcess, None);
+                let who = Who::Agent(agent.to_owned());
+                self.note_rejection(&who, &rejection, Source::InProcess, None).recorded().await;
                 return Ok(Err(rejection));
             }
         };

@@ -2,7 +2,8 @@
 
 use legation_engine::Ledger;
 use legation_exchange::{
-    Input, Moment, Policy, Proof, Registration, Said, SpareId, State, Tally, TokenHash, Verdict, Verified, Who,
+    Input, Moment, Policy, Proof, Registration, Said, SpareId, State, Tally, TallyBatch, TokenHash, Verdict, Verified,
+    Who,
 };
 use legation_protocol::{Code, Received};
 use legation_store::{Disk, EFFECT_MAX, Known, Log, Options, Ring, verify};
@@ -24,7 +25,8 @@ fn register(number: u8, bytes: usize) -> Input {
 /// Something whose effect is much larger than it looks.
 fn unforeseen(bytes: usize) -> Input {
     let (code, source) = ("busy".to_owned(), ".".repeat(bytes));
-    Input::Tally(vec![Tally { code, source, count: 1, digest: None }])
+    let refusals = vec![Tally { code, source, count: 1, ..Tally::default() }];
+    Input::Tally(TallyBatch { refusals, ..TallyBatch::default() })
 }
 
 fn ring() -> Arc<Ring> {

@@ -5,15 +5,19 @@ use crate::moment::Moment;
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::{Change, Finding, cap};
 use crate::state::State;
+use legation_protocol::{Message, Received, Recipients, Violation};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Details of an answer to the sender of a message. Empty for most messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AnswerDetails {
-    /// What the rules and the scan found, and what the exchange changed.
+    /// SHOULDs of the dialect that the message breaks, what the rules and the scan found, and what the exchange changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<AnswerFinding>,
+    /// Whether the message goes to the record and to nobody: it names no recipient, and there are no parties to hear it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub record_only: bool,
     /// The terms of the hold, if the message is held.
     #[serde(flatten)]
     pub hold: Option<AnswerHold>,
@@ -55,19 +59,44 @@ pub struct AnswerReason {
 impl AnswerDetails {
     /// Builds the details of the answer to a message that is about to be committed at `position`. Returns `None` if
     /// there is nothing beyond verdict and position to tell.
-    pub(super) fn of(state: &State, position: u64, accepted: &Accepted) -> Option<Box<AnswerDetails>> {
-        let ruled = &accepted.ruled;
-        if ruled.findings.is_empty() && ruled.held.is_empty() {
+    pub(super) fn of(
+        state: &State,
+        position: u64,
+        accepted: &Accepted,
+        received: &Received,
+    ) -> Option<Box<AnswerDetails>> {
+        let (ruled, record_only) = (&accepted.ruled, is_record_only(accepted, received.message()));
+        // What a rule found too is told once.
+        let is_found = |warning: &&Violation| ruled.findings.iter().any(|found| found.code == warning.code.as_str());
+        let mut warnings = received.warnings().filter(|warning| !is_found(warning)).peekable();
+        if ruled.findings.is_empty() && ruled.held.is_empty() && !record_only && warnings.peek().is_none() {
             return None;
         }
-        let findings = ruled.findings.iter().map(AnswerFinding::from).collect();
+        let findings =
+            warnings.map(AnswerFinding::from).chain(ruled.findings.iter().map(AnswerFinding::from)).collect();
         let hold = (!ruled.held.is_empty()).then(|| AnswerHold {
             reasons: ruled.held.iter().map(AnswerReason::from).collect(),
             review: position.to_string(),
             decide_by: decision_deadline(state, ruled.until, &ruled.changes).map(|until| until.to_string()),
             decided_by_roles: deciding_roles(&ruled.held),
         });
-        Some(Box::new(AnswerDetails { findings, hold }))
+        Some(Box::new(AnswerDetails { findings, record_only, hold }))
+    }
+}
+
+/// Whether a message reaches nobody because it is for nobody in particular, and nobody hears it in another dialect either.
+fn is_record_only(accepted: &Accepted, message: &Message) -> bool {
+    let is_translated = || accepted.ruled.findings.iter().any(|finding| finding.code == "translated");
+    accepted.to.is_empty()
+        && accepted.missed.is_empty()
+        && matches!(message.recipients(), Recipients::Thread | Recipients::Peers)
+        && !is_translated()
+}
+
+impl From<&Violation> for AnswerFinding {
+    fn from(warning: &Violation) -> AnswerFinding {
+        let Violation { code, at, message, .. } = warning;
+        AnswerFinding { code: code.as_str().to_owned(), message: message.clone().into_owned(), at: at.clone() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::answer::AnswerDetails;
 use super::{Answer, Call, Erasure, Misunderstood, Restore};
-use crate::effect::{Accepted, Entry, Refused, Tally};
+use crate::effect::{Accepted, Entry, Refused, TallyBatch};
 use crate::erased::Span;
 use crate::extensions;
 use crate::key::{KeyEvent, NewKey};
@@ -14,6 +14,7 @@ use crate::who::{Role, Who};
 use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Received, Rejection};
 use legation_scan::Found;
+use serde::Deserialize;
 
 /// How the sender of a message proved to be it.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,6 +93,15 @@ pub enum Input {
         who: Who,
         /// The token it gets if it is new, or asks for another.
         token: TokenHash,
+    },
+    /// To remove an agent and do something about those below it.
+    RemoveWith {
+        /// Its id.
+        id: String,
+        /// What becomes of those below it.
+        below: Below,
+        /// Who asks.
+        who: Who,
     },
     /// To remove an agent.
     Remove {
@@ -206,8 +216,21 @@ pub enum Input {
     Answer(Box<Answer>),
     /// To note that somebody known was refused something.
     Refusal(Refused),
-    /// To note what strangers were refused.
-    Tally(Vec<Tally>),
+    /// To note what was refused and counted.
+    Tally(TallyBatch),
+}
+
+/// What becomes of the agents below one that is removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Below {
+    /// They stand below its parent from now on.
+    #[default]
+    Keep,
+    /// The same, and they are suspended.
+    Suspend,
+    /// They are removed with it.
+    Remove,
 }
 
 /// What the rules leave to people, or to agents beside messages.

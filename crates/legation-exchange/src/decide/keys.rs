@@ -32,11 +32,16 @@ impl Desk<'_> {
         let Some(agent) = self.state.registry.agent(&id) else {
             return Err(Rejection::because(Code::UnknownAgent, "there is no such agent"));
         };
-        let mut reason = None;
+        let (mut reason, mut scope) = (None, None);
         let keys = match change {
             KeyChange::Add { key, proof } => {
-                let mut key = key.checked().map_err(|rejection| rejection.at("/key"))?;
+                let (own_proof, mut key) = (key.proof, key.checked().map_err(|rejection| rejection.at("/key"))?);
                 self.may_bring_in(agent, &key.public, proof.as_ref(), who)?;
+                if let Some(own_proof) = own_proof {
+                    let at = |rejection: Rejection| rejection.at("/key_proof");
+                    self.check_possession(&agent.id, &key.public, &own_proof).map_err(at)?;
+                    key.proven = true;
+                }
                 if !who.is_operator() {
                     key.not_after = bounded(agent, key.not_after);
                 }
@@ -51,7 +56,9 @@ impl Desk<'_> {
                 match event {
                     KeyEvent::Activate => {
                         self.may_bring_in(agent, &key.public, proof.as_ref(), who)?;
-                        self.taking_over(agent, key.after(event)?)?
+                        let active = key.after(event)?;
+                        self.check_new_key(agent, &active)?;
+                        self.taking_over(agent, active)?
                     }
                     KeyEvent::Supersede => {
                         may_change(agent, who)?;
@@ -59,21 +66,26 @@ impl Desk<'_> {
                     }
                     KeyEvent::Retire | KeyEvent::Compromise | KeyEvent::Revoke => {
                         may_change(agent, who)?;
-                        vec![key.after(event)?]
+                        let changed = key.after(event)?;
+                        scope = changed.state.is_withdrawn().then(|| self.withdrawal_scope(agent, &key.public, who));
+                        vec![changed]
                     }
                 }
             }
         };
         let why = reason.filter(|_| keys.iter().any(|key| key.state.is_withdrawn()));
-        let effect = Effect::Keyed { agent: id.clone(), keys, by: who.to_string(), why };
+        let effect = Effect::Keyed { agent: id.clone(), keys, by: who.to_string(), why, scope };
         Ok(self.accepted(id, false, effect, None))
     }
 
-    fn added(&self, agent: &Agent, key: Key) -> Result<Vec<Key>, Rejection> {
+    fn added(&self, agent: &Agent, mut key: Key) -> Result<Vec<Key>, Rejection> {
+        self.check_owner(&agent.id, &key.public).map_err(|rejection| rejection.at("/key"))?;
         if agent.key(&key.public).is_some() {
             return Err(Rejection::because(Code::KeyState, "the agent has, or had, this key already").at("/key"));
         }
-        self.state.rules.revocations.admit(&agent.id, &key.public).map_err(|rejection| rejection.at("/key"))?;
+        self.check_new_key(agent, &key).map_err(|rejection| rejection.at("/key"))?;
+        self.state.rules.revocations.check_room(&agent.id).map_err(|rejection| rejection.at("/key"))?;
+        key.proven |= self.is_vouched_for(&agent.id, &key);
         match key.state {
             KeyState::Pending
                 if agent.keys.iter().filter(|key| key.state == KeyState::Pending).count() >= LIVE_KEYS =>

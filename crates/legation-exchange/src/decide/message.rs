@@ -5,10 +5,11 @@ use super::{AnswerDetails, Asked, Decided, Decision, Desk, Earlier, Proof, Spare
 use crate::effect::{Accepted, Effect};
 use crate::key::Custody;
 use crate::moment::Moment;
+use crate::quota::{Resource, check_family};
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::vcp::AlarmChange;
 use crate::rules::vlp::Keys;
-use crate::rules::{Case, Change, Ruled, Ruling, Speaker, is_alarm, judge, vcp};
+use crate::rules::{Case, Change, Ruled, Ruling, Speaker, is_alarm, judge, passes_quotas, vcp};
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::vcp::Severity;
 use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
@@ -53,11 +54,13 @@ impl Desk<'_> {
             return Ok(copy);
         }
         let remembered = self.freshness(message)?;
+        let proves = self.first_proof(sender, proof)?;
         // A broadcast goes to everybody; reading it has found what is not for everybody.
         if let Some(found) = received.warnings().find(|found| found.code == Code::PersonalStateBroadcast) {
             return Err(Rejection::because(found.code, found.message.clone()).at("/payload/personal_state"));
         }
         let addressed = self.addressees(sender, message)?;
+        self.check_fan_out(addressed.len(), message)?;
         let (state, policy, now) = (self.state, self.policy, self.now);
         let earlier = self.known_earlier(sender, found);
         let case = Case {
@@ -76,9 +79,13 @@ impl Desk<'_> {
             judge(&case)?;
         let is_alarm = is_alarm(message);
         let reasons = if is_alarm { Vec::new() } else { reasons };
-        self.has_room_to_wait(sender, &reasons)?;
+        if !passes_quotas(message) {
+            self.has_room_to_wait(sender, &reasons)?;
+        }
         let is_held = !reasons.is_empty();
-        let routes = self.routes(instead.unwrap_or(addressed), message, is_alarm)?;
+        let to = instead.unwrap_or(addressed);
+        self.check_fan_out(to.len(), message)?;
+        let routes = self.routes(to, message)?;
         // What is held reaches nobody yet, and is no dead letter either: those can be read and sent again.
         let Routes { to, missed } = if is_held { routes.waiting() } else { routes };
         let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
@@ -102,10 +109,11 @@ impl Desk<'_> {
             emergency,
             is_alarm,
             ruled: Box::new(ruled),
+            proves,
             keys: Keys::default(),
         });
         let details = match &effect {
-            Effect::Accepted(accepted) => AnswerDetails::of(state, state.next, accepted),
+            Effect::Accepted(accepted) => AnswerDetails::of(state, state.next, accepted, received),
             _ => None,
         };
         let mut decision = self.accepted(id, true, effect, None);
@@ -209,17 +217,18 @@ impl Desk<'_> {
         Ok(made.plus(self.policy.past).plus(self.policy.dedup_margin))
     }
 
-    /// Whom the message is addressed to, by canonical id.
+    /// Whom the message is addressed to, by canonical id: one more than a message may go to, where there are more.
     fn addressees(&self, sender: Speaker<'_>, message: &Message) -> Result<Vec<String>, Rejection> {
+        let most = self.policy.quotas.fan_out.saturating_add(1);
         match (message.recipients(), sender) {
             (Recipients::One(name), _) if self.policy.is_exchange(name) => Ok(Vec::new()),
             (Recipients::One(name), _) if self.is_group(name, message) => {
                 let members = self.state.registry.members(name).filter(|agent| agent.id != sender.id());
-                Ok(members.map(|agent| agent.id.clone()).collect())
+                Ok(members.take(most).map(|agent| agent.id.clone()).collect())
             }
             (Recipients::One(name), _) => Ok(vec![self.addressed(name)?]),
             (Recipients::Peers, Speaker::Agent(sender)) => {
-                Ok(self.state.registry.peers(sender).map(|agent| agent.id.clone()).collect())
+                Ok(self.state.registry.peers(sender).take(most).map(|agent| agent.id.clone()).collect())
             }
             (Recipients::Peers, Speaker::Principal { .. }) | (Recipients::Thread, _) => Ok(Vec::new()),
         }
@@ -230,12 +239,12 @@ impl Desk<'_> {
         message.dialect() == Format::Acl && !PRINCIPALS.contains(&name) && self.state.registry.is_group(name)
     }
 
-    /// The mailboxes the message goes to. An alarm always finds room.
-    fn routes(&self, to: Vec<String>, message: &Message, is_alarm: bool) -> Result<Routes, Rejection> {
+    /// The mailboxes the message goes to. An alarm, an acknowledgement and a resume always find room.
+    fn routes(&self, to: Vec<String>, message: &Message) -> Result<Routes, Rejection> {
         let full = |agent: &String| {
             self.state.mailbox(agent).is_some_and(|mailbox| mailbox.len() >= self.policy.mailbox_limit)
         };
-        if is_alarm {
+        if passes_quotas(message) {
             return Ok(Routes { to, missed: Vec::new() });
         }
         let (missed, to): (Vec<_>, Vec<_>) = to.into_iter().partition(full);
@@ -253,7 +262,7 @@ impl Desk<'_> {
         let Some(agent) = sender.agent().filter(|_| !reasons.is_empty()) else { return Ok(()) };
         let most = self.policy.shares.held.min(self.policy.mailbox_limit);
         if self.state.rules.holds.queued_of(agent.since) < most {
-            return Ok(());
+            return check_family(self.state, self.policy, &agent.id, Resource::HeldMessages);
         }
         let message = format!("{most} messages of {:?} wait for somebody's word already, and so would this", agent.id);
         Err(Rejection::because(Code::RateLimited, message))

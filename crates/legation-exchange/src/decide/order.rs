@@ -15,13 +15,13 @@ impl Desk<'_> {
             vcp::may_order(state, agent, begins(order))?;
         }
         let ruling = match order {
+            Directive::Vcp(order) => return self.follow_all(vcp::order(state, policy, now, order, who)?, who),
             Directive::Review(review) => hold::review(state, policy, now, review, who),
-            Directive::Vcp(order) => vcp::order(state, policy, now, order, who),
             Directive::Cap(order) => cap::order(state, policy, now, (order, self.earlier), who),
             Directive::Acl(order) => acl::order(state, policy, now, order, who),
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
             Directive::Extension(order) => extensions::order(state, policy, now, order, who),
-            Directive::Identity(order) => identity::order(state, now, order, who),
+            Directive::Identity(order) => identity::order(state, self.policy, now, order, who),
             Directive::Copy { size, keys } => return self.copied(*size, *keys, who),
         }?;
         let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false, details: None };
@@ -29,12 +29,28 @@ impl Desk<'_> {
     }
 
     /// The entries a ruling without a message makes.
-    pub(super) fn follow(&self, mut ruling: Ruling, by: &str) -> Vec<Entry> {
+    pub(super) fn follow(&self, ruling: Ruling, by: &str) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        self.follow_onto(ruling, by, &mut entries);
+        entries
+    }
+
+    /// Rulings that are one decision, one behind the other.
+    fn follow_all(&self, rulings: Vec<Ruling>, who: &Who) -> Decided {
+        let (by, mut entries) = (who.to_string(), Vec::new());
+        rulings.into_iter().for_each(|ruling| self.follow_onto(ruling, &by, &mut entries));
+        let verdict = Verdict::Accepted { position: self.state.next, id: String::new(), new: false, details: None };
+        Ok(Decision { verdict, entries })
+    }
+
+    /// The entries a ruling without a message makes, behind those that the decision has made so far.
+    pub(super) fn follow_onto(&self, mut ruling: Ruling, by: &str, entries: &mut Vec<Entry>) {
         look_at_released(self.state, self.policy, self.now, &mut ruling);
         let Ruling { changes, released, heard, again, .. } = ruling;
-        let mut entries = Vec::new();
+        let first = self.state.next + entries.len() as u64;
         if !changes.is_empty() {
-            entries.push(self.entry(Effect::Changed { changes, by: by.to_owned() }, None));
+            let effect = Effect::Changed { changes, by: by.to_owned() };
+            entries.push(Entry { position: first, at: self.now, effect, body: None });
         }
         for Again { message, to: agent, from } in again {
             let expires = self.now.plus(self.policy.time_to_live);
@@ -42,8 +58,7 @@ impl Desk<'_> {
             let position = self.state.next + entries.len() as u64;
             entries.push(Entry { position, at: self.now, effect, body: None });
         }
-        self.consequences(self.state.next, released, heard, &mut entries);
-        entries
+        self.consequences(first, released, heard, entries);
     }
 
     /// What follows an entry: held messages that go on, and what the exchange says.

@@ -3,6 +3,7 @@
 use super::{Decided, Decision, Desk, Verdict};
 use crate::effect::Effect;
 use crate::person::Person;
+use crate::registry::look;
 use crate::token::{TokenHash, Tokens};
 use crate::who::{OPERATOR, Role, Who};
 use legation_protocol::id::{AgentId, is_reserved};
@@ -17,6 +18,7 @@ impl Desk<'_> {
         let is_role = Role::ALL.iter().any(|role| role.as_str() == plain);
         if is_role
             || is_reserved(&plain)
+            || is_reserved(&look(&name))
             || matches!(plain.as_str(), "nobody" | "in process")
             || plain.starts_with("agent ")
         {
@@ -27,6 +29,9 @@ impl Desk<'_> {
         }
         let before = self.state.people.named(&name);
         let new = before.is_none();
+        if new {
+            self.admit_person(&name)?;
+        }
         let tokens = before.map_or_else(|| Tokens::first(token), |before| before.tokens.rotated(token));
         let effect = Effect::Granted { person: Person { name: name.clone(), role, tokens }, by: who.to_string() };
         Ok(self.accepted(name, new, effect, None))

@@ -1,5 +1,6 @@
 //! Who may be registered, by whom.
 
+use super::key_binding::KeyProof;
 use super::{Decided, Desk};
 use crate::agent::Agent;
 use crate::effect::Effect;
@@ -22,32 +23,28 @@ impl Desk<'_> {
         match (old, who) {
             (None, Who::Agent(by)) => vcp::may_act(self.state, by)?,
             (Some(old), Who::Agent(_)) if wanted.is_more_than_keys() => vcp::may_be_heard(self.state, old)?,
-            (Some(_), _) | (None, Who::Person { .. } | Who::Nobody) => {}
+            (None, Who::Person { .. } | Who::Nobody) => vcp::check_newcomer(self.state, who)?,
+            (Some(_), _) => {}
         }
         let new = old.is_none();
         if new && !who.is_operator() && self.state.registry.len() >= self.policy.agents_limit {
             return Err(Rejection::because(Code::Busy, "there are as many agents as this exchange may have"));
         }
-        // Strangers' roots are counted by where they came from; a client that proves who it is, by its own tree.
-        let registered_from = match who {
-            Who::Nobody => wanted.source.clone(),
-            Who::Agent(_) | Who::Person { .. } => None,
-        };
         let (rotate, pushes) = (wanted.rotate_token, matches!(wanted.push, Pushing::To(_)));
+        let names_aliases = wanted.aliases.is_some();
         let blank = Agent {
             id: id.clone(),
             since: self.state.next,
-            registered_from,
+            registered_from: Desk::registered_from(who, wanted.source.as_ref()),
             tokens: Tokens::first(token),
             ..Agent::default()
         };
+        self.check_owners(&id, &wanted)?;
+        let proofs = KeyProof::of(&wanted);
         let mut agent = wanted.onto(old.cloned().unwrap_or(blank))?;
-        self.may_have_keys(old, &agent)?;
+        self.bind_keys(old, &mut agent, &proofs)?;
         if agent.manifest.as_ref() != old.and_then(|old| old.manifest.as_ref()) {
             agent.manifest_version += 1;
-        }
-        if !who.is_operator() {
-            self.may_take_names(old, &agent)?;
         }
         if rotate && !new {
             agent.tokens = agent.tokens.rotated(token);
@@ -56,7 +53,11 @@ impl Desk<'_> {
             self.limit_keys(&mut agent.keys);
             agent.parent.get_or_insert_with(|| by.clone());
         }
-        self.state.registry.check(&agent)?;
+        agent.own_aliases = self.own_aliases(old, &agent, names_aliases, who);
+        self.state.registry.check_names(&agent)?;
+        self.admit_names(old, &agent, who)?;
+        self.state.registry.check_place(&agent)?;
+        self.check_registration_quotas(old, &agent, who)?;
         if let Some(name) = agent.names().find(|name| self.policy.looks_like_exchange(name)) {
             return Err(Rejection::because(
                 Code::ReservedId,
@@ -79,7 +80,7 @@ impl Desk<'_> {
             _ if who.is_operator() => Ok(()),
             (Who::Person { .. }, _) => Err(Rejection::because(Code::NotAllowed, "this takes an operator's token")),
             (Who::Agent(by), Some(old)) if by == id => may_change_itself(old, wanted),
-            (Who::Agent(by), None) if own(by) => self.may_spawn(by, id, wanted),
+            (Who::Agent(by), None) if own(by) => self.may_spawn(by, wanted),
             (_, None) if self.policy.open_registration && alone => may_come_in(wanted),
             // Where not everybody registers, a stranger does not learn who has.
             (Who::Nobody, Some(_)) if self.policy.open_registration => {
@@ -94,31 +95,8 @@ impl Desk<'_> {
         }
     }
 
-    /// What was withdrawn under a name does not come back with it.
-    fn may_have_keys(&self, old: Option<&Agent>, agent: &Agent) -> Result<(), Rejection> {
-        let is_new = |key: &&Key| old.is_none_or(|old| old.key(&key.public).is_none());
-        let revocations = &self.state.rules.revocations;
-        let mut new = agent.keys.iter().filter(is_new);
-        new.try_for_each(|key| revocations.admit(&agent.id, &key.public).map_err(|rejection| rejection.at("/keys")))
-    }
-
-    /// What was said under a name stays in the record: another does not come by it so easily.
-    fn may_take_names(&self, old: Option<&Agent>, agent: &Agent) -> Result<(), Rejection> {
-        let is_own = |name: &str| old.is_some_and(|old| old.names().any(|own| own == name));
-        if agent.names().any(|name| !is_own(name) && self.state.registry.is_gone(name)) {
-            let message = "an agent had this name and was removed; only an operator gives it to another";
-            return Err(Rejection::because(Code::AgentExists, message));
-        }
-        // Whoever could take it would approve what it was to review.
-        if agent.names().any(|name| !is_own(name) && self.state.rules.cap.awaits_overseer(name)) {
-            let message = "a manifest names this as an overseer's: an operator registers it";
-            return Err(Rejection::because(Code::NotAllowed, message));
-        }
-        Ok(())
-    }
-
     /// What an agent gives to one below it: its own groups at most, and no manifest.
-    fn may_spawn(&self, by: &str, id: &str, wanted: &Registration) -> Result<(), Rejection> {
+    fn may_spawn(&self, by: &str, wanted: &Registration) -> Result<(), Rejection> {
         let refuse = |message: &'static str, at: &str| Err(Rejection::because(Code::NotAllowed, message).at(at));
         let mine = self.state.registry.agent(by);
         let within = |groups: &std::collections::BTreeSet<String>| mine.is_some_and(|m| groups.is_subset(&m.groups));
@@ -137,17 +115,7 @@ impl Desk<'_> {
         if wanted.manifest.is_some() && !self.policy.open_registration {
             return refuse("only an operator writes manifests", "/manifest");
         }
-        if self.is_expected(by, id) {
-            return refuse("the manifest of another names this agent: an operator registers it", "/id");
-        }
         Ok(())
-    }
-
-    /// Whether somebody else relies on who has this name: would hand it tasks, or is reviewed by it.
-    fn is_expected(&self, by: &str, id: &str) -> bool {
-        let cap = &self.state.rules.cap;
-        let mut others = self.state.registry.agents().filter(|agent| agent.id != by);
-        others.any(|agent| cap.rights(agent).is_some_and(|rights| rights.names(id)))
     }
 
     /// A key that an agent gave does not count for ever.

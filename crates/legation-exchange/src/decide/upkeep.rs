@@ -5,6 +5,7 @@ use super::{Decision, Desk};
 use crate::effect::Effect;
 use crate::epoch::Restored;
 use crate::erased::Span;
+use crate::record::Hash;
 
 /// A copy that the record goes on from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,13 +18,15 @@ pub struct Restore {
     pub restore: String,
     /// Who does it.
     pub by: String,
+    /// Keys that were revoked after the copy was made and that it does not have.
+    pub revoked_keys: Vec<Hash>,
 }
 
 impl Desk<'_> {
     pub(super) fn restore(&self, restore: Restore) -> Decision {
-        let Restore { root, checkpoint, restore, by } = restore;
+        let Restore { root, checkpoint, restore, by, revoked_keys } = restore;
         let (epoch, size) = (self.state.epochs.last().epoch.saturating_add(1), self.state.next);
-        self.noted(Effect::Restored(Restored { epoch, size, root, checkpoint, restore, by }))
+        self.noted(Effect::Restored(Restored { epoch, size, root, checkpoint, restore, by, revoked_keys }))
     }
 
     pub(super) fn cleared(&self, up_to: u64) -> Decision {

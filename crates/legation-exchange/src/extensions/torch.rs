@@ -116,9 +116,12 @@ fn has_room(kept: &Kept, from: &Subject, to: &Subject) -> Result<(), Rejection> 
 
 /// Whether there is anybody who could take a torch: of an identity, whether it counts or has state.
 fn is_there(state: &State, subject: &Subject, now: Moment) -> bool {
-    let Some(name) = subject.as_identity() else { return true };
+    if !subject.is_external() {
+        return true;
+    }
     let identities = &state.rules.identities;
-    state.rules.extensions.knows(subject) || identities.iter().any(|(_, one)| one.subject == name && one.counts(now))
+    state.rules.extensions.knows(subject)
+        || identities.iter().any(|(_, one)| one.subject == *subject && one.counts(now))
 }
 
 fn received(state: &State, asker: &Asker, wanted: &Receive) -> Result<Change, Rejection> {
@@ -138,6 +141,6 @@ pub(super) fn is_heard(state: &State, from: &Subject) -> bool {
 /// Whoever is named, or the one who asks.
 fn other(state: &State, asker: &Asker, name: Option<&str>, at: &str) -> Result<Subject, Rejection> {
     let Some(name) = name else { return Ok(asker.subject.clone()) };
-    let unknown = || Rejection::because(Code::UnknownAgent, format!("there is nobody called {name:?}")).at(at);
+    let unknown = || Rejection::because(Code::UnknownAgent, Subject::unknown(state, name)).at(at);
     Subject::meant(state, name).ok_or_else(unknown)
 }

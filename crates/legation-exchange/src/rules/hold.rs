@@ -13,6 +13,7 @@ use super::Ruling;
 use crate::before::{Before, Place};
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::quota::Uncounted;
 use crate::state::State;
 use crate::who::Role;
 use legation_protocol::Format;
@@ -135,6 +136,9 @@ pub struct Holds {
     /// Where messages lay in whose mailboxes before they were taken back, by the entries that hold them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     back: BTreeMap<String, Before>,
+    /// Changes of how many are in `queued`, by the entry that registered their sender, that were not counted yet.
+    #[serde(skip)]
+    usage: Uncounted<(u64, i64)>,
 }
 
 /// What became of a hold.
@@ -298,9 +302,21 @@ impl Holds {
         self.queued.get(&sender).map_or(0, BTreeSet::len)
     }
 
+    /// How many messages came to wait for somebody's word, by the entry that registered their sender.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (u64, usize)> {
+        self.queued.iter().map(|(sender, messages)| (*sender, messages.len()))
+    }
+
+    /// Takes the changes of that which were not counted yet.
+    pub(crate) fn take_usage(&mut self) -> Vec<(u64, i64)> {
+        self.usage.take()
+    }
+
     pub(crate) fn put(&mut self, message: u64, hold: Hold) {
         if hold.reasons.iter().any(|reason| matches!(reason.lifts, Lifter::Person | Lifter::Overseer(_))) {
-            self.queued.entry(hold.from).or_default().insert(message);
+            if self.queued.entry(hold.from).or_default().insert(message) {
+                self.usage.push((hold.from, 1));
+            }
         }
         if let Some(until) = hold.until {
             self.deadlines.insert((until, message));
@@ -335,7 +351,9 @@ impl Holds {
         }
         self.ready.remove(&message);
         if let Some(queued) = self.queued.get_mut(&hold.from) {
-            queued.remove(&message);
+            if queued.remove(&message) {
+                self.usage.push((hold.from, -1));
+            }
             if queued.is_empty() {
                 self.queued.remove(&hold.from);
             }

@@ -9,15 +9,19 @@ mod escalation;
 mod pause;
 mod resume;
 mod standing;
+mod stop_many;
 
 pub(crate) use alarm::Alerting;
 pub use alarm::{Alarm, Change as AlarmChange, Ours, Stage, Telling};
 pub use alarms::Alarms;
 pub use pause::{Does, table as pause_table};
-pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop};
+pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop, StopScope};
+pub use stop_many::{StopMany, reach};
 
 pub(crate) use cut::cut_of;
-pub(crate) use standing::{family, leave, may_act, may_be_heard, may_order};
+pub(crate) use escalation::{own_emergency, repeatable};
+pub(crate) use standing::{check_newcomer, family, leave, may_act, may_be_heard, may_order};
+pub(crate) use stop_many::{agents_below, suspend_below};
 pub mod constitution;
 pub mod constraints;
 pub mod context;
@@ -87,7 +91,8 @@ impl Change {
             Change::Standing(StandingChange::Suspended { agent, .. } | StandingChange::Resumed { agent, .. }) => {
                 Some(agent)
             }
-            Change::Alarm(_)
+            Change::Standing(StandingChange::ExchangeSuspended { .. } | StandingChange::ExchangeResumed { .. })
+            | Change::Alarm(_)
             | Change::ConstraintsLaid(_)
             | Change::ConstraintsLifted(_)
             | Change::ConstitutionAnnounced(_)
@@ -136,6 +141,8 @@ pub enum Order {
         /// Why.
         why: String,
     },
+    /// To stop many agents at once, or let them go on.
+    Many(StopMany),
     /// To lay constraints on an agent, or lift some.
     Constrain(constraints::Wish),
 }
@@ -202,21 +209,24 @@ pub(crate) fn look(case: &Case<'_>, envelope: &Envelope, ruling: &mut Ruling) ->
     Ok(())
 }
 
+/// What comes of an order: rulings, each of which makes entries of its own.
 pub(crate) fn order(
     state: &State,
     policy: &Policy,
     now: Moment,
     order: &Order,
     who: &Who,
-) -> Result<Ruling, Rejection> {
-    match order {
+) -> Result<Vec<Ruling>, Rejection> {
+    let ruling = match order {
         Order::Acknowledge { escalation } => ack::order(state, now, escalation, who),
         Order::Suspend { agent, why } => resume::suspend(state, policy, agent, why, who),
         Order::Resume { agent, escalation, why } => {
             resume::order(state, policy, (agent, escalation.as_deref()), why, who)
         }
+        Order::Many(many) => return stop_many::order(state, policy, many, who),
         Order::Constrain(wish) => constraints::order(state, policy, now, wish, who),
-    }
+    }?;
+    Ok(vec![ruling])
 }
 
 /// The entry whose message is to be quoted by what falls due first.

@@ -106,6 +106,7 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
         emergency: false,
         is_alarm: true,
         ruled: Box::default(),
+        proves: None,
         keys: Keys::default(),
     };
     accepted.ruled.held = held;

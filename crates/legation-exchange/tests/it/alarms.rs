@@ -286,12 +286,67 @@ fn who_passes_nothing_on_raises_an_alarm_of_its_own() {
     assert_eq!(desk.standing(PARENT), Standing::Paused);
 }
 
-/// The child has raised an alarm, and the parent raises one like it without naming the child's.
+/// The child has raised an alarm, and the parent raises one like it without naming the child's: a critical one in words of
+/// its own, an emergency in the child's.
 fn with_one_of_its_own(severity: &str) -> Desk {
     let mut desk = line();
     accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, severity));
-    accepted(&saying(PARENT, MIDDLE, 2).escalates(&mut desk, severity, "my own disk is on fire", true));
+    let reason = if severity == "emergency" { "on fire" } else { "my own disk is on fire" };
+    accepted(&saying(PARENT, MIDDLE, 2).escalates(&mut desk, severity, reason, true));
     desk
+}
+
+#[test]
+fn an_emergency_of_a_parents_own_suspends_it_though_its_childs_is_open() {
+    for reason in ["my own disk is on fire", "on fire!", "propagated"] {
+        let mut desk = line();
+        accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "emergency"));
+        let position = accepted(&saying(PARENT, MIDDLE, 2).escalates(&mut desk, "emergency", reason, true));
+        assert_eq!(desk.standing(PARENT), Standing::Suspended, "{reason:?}");
+        // It is one of its own in every respect: listed, told to all above, and resumed by name.
+        assert_eq!(desk.open().len(), 2);
+        assert!(
+            desk.propagated(TOP).iter().any(|(said, _)| said.refers_to().is_some_and(|of| of.to_string() == id(2)))
+        );
+        assert_eq!(refused(&saying(PARENT, CHILD, 3).resumes(&mut desk, 1)), Code::AgentSuspended);
+        assert!(desk.state.rules().vcp.standing.stop(PARENT).unwrap().alarms.contains_key(&position));
+        accepted(&saying(MIDDLE, PARENT, 4).resumes(&mut desk, 2));
+        assert_eq!(desk.standing(PARENT), Standing::Running);
+    }
+}
+
+#[test]
+fn an_emergency_that_repeats_or_names_the_childs_suspends_nobody_again() {
+    let named = format!("see {} of my child", id(1));
+    for reason in ["on fire", "  on fire ", &named] {
+        let mut desk = line();
+        accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "emergency"));
+        for n in 2..6 {
+            accepted(&saying(PARENT, MIDDLE, n).escalates(&mut desk, "emergency", reason, true));
+            assert_eq!(desk.standing(PARENT), Standing::Running, "{reason:?}");
+            assert_eq!(desk.open().len(), 2, "however often it is repeated, there is one beside the child's");
+        }
+        accepted(&saying(PARENT, MIDDLE, 6).escalates(&mut desk, "emergency", "the server room too", true));
+        assert_eq!(desk.standing(PARENT), Standing::Suspended);
+    }
+    // Nobody is spared for an emergency of one beside it, or for one that is over.
+    let mut desk = line();
+    accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "emergency"));
+    accepted(&saying(OTHER, PARENT, 2).alarms(&mut desk, "emergency"));
+    assert_eq!(desk.standing(OTHER), Standing::Suspended);
+    accepted(&saying(PARENT, CHILD, 3).resumes(&mut desk, 1));
+    accepted(&saying(PARENT, OTHER, 4).resumes(&mut desk, 2));
+    accepted(&saying(PARENT, MIDDLE, 5).alarms(&mut desk, "emergency"));
+    assert_eq!(desk.standing(PARENT), Standing::Suspended);
+}
+
+#[test]
+fn an_erased_emergency_is_repeated_by_nobody() {
+    let mut desk = line();
+    let message = accepted(&saying(CHILD, PARENT, 1).alarms(&mut desk, "emergency"));
+    desk.record[usize::try_from(message).unwrap()].body = None;
+    accepted(&saying(PARENT, MIDDLE, 2).alarms(&mut desk, "emergency"));
+    assert_eq!(desk.standing(PARENT), Standing::Suspended);
 }
 
 #[test]

@@ -12,8 +12,8 @@ const B: &str = "agent://h/b";
 
 fn pair() -> Desk {
     let mut desk = Desk::new();
-    for id in [A, B] {
-        desk.register(id, below(None, 1), Who::operator()).unwrap();
+    for (seed, id) in [(1, A), (2, B)] {
+        desk.register(id, below(None, seed), Who::operator()).unwrap();
     }
     desk
 }

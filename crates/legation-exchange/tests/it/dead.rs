@@ -1,6 +1,6 @@
 //! Letters that reach nobody: why, who sends them again, and mailboxes emptied unread.
 
-use crate::desk::{Desk, accepted, agent, by, claim, key, person, refused, share};
+use crate::desk::{Desk, accepted, agent, by, cap, claim, key, person, refused, share};
 use crate::line::{CHILD, MIDDLE, PARENT, TOP, id, line, saying};
 use legation_exchange::{Effect, Entry, Input, Proof, Role, State, Verdict, Who, Why};
 use legation_protocol::Code;
@@ -46,6 +46,24 @@ fn a_letter_that_waited_too_long_is_listed_and_can_be_sent_again() {
     assert_eq!(desk.waiting("archivist"), [again]);
     desk.passes(Duration::from_secs(1));
     assert_eq!(listed(&desk), [(again, "archivist".to_owned(), position, Why::Expired)]);
+}
+
+#[test]
+fn a_letter_that_no_suspension_stops_is_sent_again_with_null() {
+    let mut desk = pair();
+    // A person's words are stopped by no agent's suspension.
+    let words = cap("user", "archivist", "m-1");
+    let position = accepted(&desk.send(&words, Proof::Bearer(Who::operator())));
+    desk.passes(desk.policy.time_to_live);
+    accepted(&resend(&mut desk, &[position], Who::operator()));
+    let Entry { effect, .. } = desk.record.last().unwrap();
+    let written = String::from_utf8(effect.to_json().unwrap()).unwrap();
+    assert!(written.contains(r#""from":null"#), "{written}");
+    // Older entries have a number in its place, or nothing.
+    let older = written.replace(r#""from":null"#, r#""from":18446744073709551615"#);
+    assert_eq!(Effect::read(older.as_bytes()).unwrap(), *effect);
+    let older = written.replace(r#","from":null"#, "");
+    assert_eq!(Effect::read(older.as_bytes()).unwrap(), *effect);
 }
 
 #[test]

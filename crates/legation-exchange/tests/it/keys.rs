@@ -339,7 +339,7 @@ fn a_withdrawn_key_does_not_come_back_though_the_agent_has_forgotten_it() {
     desk.ask(Input::Remove { id: ANN.to_owned(), who: Who::operator() });
     let with = |seed: u8| Registration { keys: Some(vec![new_key(seed)]), ..Registration::default() };
     assert_eq!(desk.register(ANN, with(1), Who::operator()), Err(Code::KeyRevoked));
-    assert_eq!(desk.register("eve", with(1), Who::operator()), Ok(false), "another agent's is another key");
+    assert_eq!(desk.register("eve", with(1), Who::operator()), Err(Code::KeyRevoked), "nor under another name");
     desk.register(ANN, with(2), Who::operator()).unwrap();
     assert_eq!(add(&mut desk, new_key(1), None, Who::operator()), Err(Code::KeyRevoked));
 }

@@ -121,7 +121,7 @@ fn an_agent_has_two_keys_in_use_at_most() {
     let live = |seed: u8| agent.has_live_key(&key(seed).public(), desk.now);
     assert_eq!([1, 2, 3].map(live), [false, true, true]);
     let text = format!("ed25519:AQ{}=", "A".repeat(41));
-    let weak = NewKey { text, not_after: None, pending: false };
+    let weak = NewKey { text, not_after: None, pending: false, proof: None };
     let weak = Registration { keys: Some(vec![weak]), ..Registration::default() };
     assert_eq!(desk.register("b", weak, Who::operator()), Err(Code::WeakKey));
 }

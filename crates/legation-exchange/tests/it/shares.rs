@@ -30,6 +30,7 @@ fn folds_again(desk: &Desk) {
         folded.apply(&Entry { effect, body: None, ..entry.clone() });
     }
     assert_eq!(folded, desk.state);
+    assert!(desk.state.usage_is_exact());
     assert_eq!(State::from_bytes(&folded.to_bytes()).unwrap().rules(), folded.rules());
 }
 

@@ -711,5 +711,6 @@ pub(crate) fn folds(desk: &Desk) {
         folded.apply(&Entry { effect, body: None, ..entry.clone() });
     }
     assert_eq!(folded.rules(), desk.state.rules());
+    assert!(desk.state.usage_is_exact() && folded.usage_is_exact());
     assert_eq!(State::from_bytes(&folded.to_bytes()).unwrap().rules(), desk.state.rules());
 }

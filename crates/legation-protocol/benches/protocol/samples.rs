@@ -31,7 +31,7 @@ pub(crate) const SAMPLES: [(&str, &str); 9] = [
     ),
     (
         "vcp-hello",
-        r#"{"type":"vcp-hello","version":"3.1","extensions":["VCP-X-Personal","VCP-X-Relational","VCP-X-Torch"],"identity":null,"min_version":"3.0","client_id":"desk/2.4.0 PAD"}"#,
+        r#"{"type":"vcp-hello","version":"3.1","extensions":["VCP-X-Personal","VCP-X-Relational","VCP-X-Torch"],"identity":null,"min_version":"3.0","client_id":"desk/2.4.0","note":"PAD"}"#,
     ),
     (
         "cap manifest",

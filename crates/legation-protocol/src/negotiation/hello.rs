@@ -12,6 +12,8 @@ use std::fmt;
 
 /// How many extension names of a hello are looked at.
 pub const MAX_EXTENSIONS: usize = 256;
+/// How many characters a client's name has at most.
+pub const MAX_CLIENT_ID: usize = 256;
 
 /// `vcp-hello` (section 3.1): what the client can speak and would like to use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,16 +21,16 @@ pub const MAX_EXTENSIONS: usize = 256;
 pub struct Hello {
     /// The highest version the client can speak.
     pub version: Version,
-    /// The lowest version it can work with; 1.0 when left out.
+    /// The lowest version it can work with; 1.0 when left out or null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_version: Option<Version>,
-    /// The extensions it would like: the well-formed names, each once.
+    /// The extensions it would like: the well-formed names, each once. None when left out or null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions: Option<Kept<Vec<ExtensionName>>>,
     /// Who it is; anonymous when left out or null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
-    /// Its software, for people who look for a fault. Free text that grants nothing.
+    /// Its software, for people who look for a fault. Free text that grants nothing, of [`MAX_CLIENT_ID`] characters at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
     /// Members the spec does not define, kept as they came.
@@ -104,22 +106,26 @@ impl Wire for Hello {
         let mut o = At { node, spec: "NEG 3.1", out }.object()?;
         let kind = o.required("type", |at| typed(at, Kind::Hello));
         let version = o.required("version", Version::read);
-        let min_version = o.optional("min_version", lowest);
-        let extensions = o.optional("extensions", requested);
+        // Clients write null for what they leave out.
+        let min_version = o.nullable("min_version", Version::read);
+        let extensions = o.nullable("extensions", requested);
         let identity = o.nullable("identity", identity);
-        let client_id = o.optional("client_id", read::any_text);
+        let client_id = o.nullable("client_id", client_id);
         check_range(&mut o, version, min_version);
         kind?;
         Some(Hello { version: version?, min_version, extensions, identity, client_id, extra: o.extra() })
     }
 }
 
-fn lowest(at: At<'_, '_>) -> Option<Version> {
-    if at.node.is_null() {
-        let message = "a version is a string, and this is null";
-        return at.fail_with(Code::SchemaInvalid, message, "leave it out, which means \"1.0\"");
+fn client_id(at: At<'_, '_>) -> Option<String> {
+    let At { node, spec, out } = at;
+    let text = read::any_text(At { node, spec, out: &mut *out })?;
+    let length = text.chars().count();
+    if length > MAX_CLIENT_ID {
+        let message = format!("a client_id has at most {MAX_CLIENT_ID} characters, and this has {length}");
+        return At { node, spec, out }.fail_with(Code::OutOfRange, message, "shorten it");
     }
-    Version::read(at)
+    Some(text)
 }
 
 fn check_range(o: &mut Object<'_, '_>, version: Option<Version>, min_version: Option<Version>) {
@@ -130,7 +136,7 @@ fn check_range(o: &mut Object<'_, '_>, version: Option<Version>, min_version: Op
             o.wrong(Code::VersionRange, "min_version", "NEG 3.1", message)
                 .help(format!("lower min_version to {highest} or less, or raise version"));
         }
-        None if o.node.get("min_version").is_none() && highest < Version::V1_0 => {
+        None if o.node.get("min_version").is_none_or(Node::is_null) && highest < Version::V1_0 => {
             let message = format!("the lowest version is 1.0 when it is left out, and {highest} is below that");
             o.wrong(Code::VersionRange, "version", "NEG 3.1", message)
                 .help(format!("raise version, or add \"min_version\": \"{highest}\""));
@@ -257,7 +263,6 @@ mod tests {
         let long = format!(r#""extensions":["VCP-X-{}"]"#, "a".repeat(123));
         check_help(&long, Code::ExtensionName, "128 characters");
         check_help(r#""extensions":["torch"]"#, Code::ExtensionName, "VCP-X- and a letter");
-        check_help(r#""min_version":null"#, Code::SchemaInvalid, "leave it out");
         check_help(r#""min_version":3.1"#, Code::SchemaInvalid, "in quotes");
     }
 

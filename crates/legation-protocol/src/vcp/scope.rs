@@ -44,8 +44,8 @@ impl Scope {
     pub(super) fn read(at: At<'_, '_>) -> Option<Scope> {
         let mut o = At { spec: "VCP 4.2.2", ..at }.object()?;
         let scope = Scope {
-            model_families: o.optional("model_families", |at| at.list(text)),
-            purposes: o.optional("purposes", |at| at.list(text)),
+            model_families: o.optional("model_families", |at| at.list(model_family)),
+            purposes: o.optional("purposes", |at| at.list(purpose)),
             environments: o.optional("environments", |at| at.list(|at| at.named(Code::SchemaInvalid))),
         };
         o.closed();
@@ -65,6 +65,30 @@ impl Scope {
             && meet(self.purposes.as_ref(), other.purposes.as_ref(), |a, b| a == b)
             && meet(self.environments.as_ref(), other.environments.as_ref(), |a, b| a == b)
     }
+}
+
+/// A pattern of model names. The protocol's published schema has letters, digits, `*` and `-` alone.
+fn model_family(at: At<'_, '_>) -> Option<String> {
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '*' | '-');
+    usual_text(at, is_usual, "letters, digits, * and -")
+}
+
+/// A purpose. The protocol's published schema has small letters, digits and `-` alone.
+fn purpose(at: At<'_, '_>) -> Option<String> {
+    let is_usual = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    usual_text(at, is_usual, "small letters, digits and -")
+}
+
+/// Text with something in it. The specification allows any; other characters than the usual earn a warning.
+fn usual_text(at: At<'_, '_>, is_usual: impl Fn(char) -> bool, usual: &str) -> Option<String> {
+    let At { node, spec, out } = at;
+    let text = text(At { node, spec, out: &mut *out })?;
+    if !text.chars().all(is_usual) {
+        out.at(Code::ScopeForm, node, spec, "the protocol's published schema does not allow this in a scope")
+            .help(format!("write it with {usual}"))
+            .warning();
+    }
+    Some(text)
 }
 
 fn any<T>(list: Option<&Vec<T>>, fits: impl Fn(&T) -> bool) -> bool {

@@ -142,7 +142,7 @@ fn a_handshake_is_no_message() {
 #[test]
 fn a_handshake_has_a_limit_of_its_own() {
     let hello = |length: usize| {
-        let frame = r#"{"type":"vcp-hello","version":"3.1","client_id":""}"#;
+        let frame = r#"{"type":"vcp-hello","version":"3.1","extra_pad":""}"#;
         frame.replace("\"\"", &format!("\"{}\"", "x".repeat(length - frame.len())))
     };
     assert!(check(hello(65_536).as_bytes(), None).is_valid());

@@ -42,10 +42,15 @@ pub(crate) async fn post(
         Err(refusal) if refusal.code() == Code::TooLarge => Bytes::from(vec![b' '; Limits::HANDSHAKE.bytes + 1]),
         read => read?,
     };
-    match shared.greet(&guest, &who, &bytes) {
+    let agreed = shared.greet(&guest, &who, &bytes).await.and_then(|agreement| {
+        let (settings, holder) = (shared.settings(), Holder::of(&guest, &headers));
+        let holder = (holder, shared.quota_family(&guest, &who));
+        let (life, sessions) = (settings.negotiation.session, &shared.handshakes.sessions);
+        let opened = sessions.open(agreement, holder, life, &settings.limits, Instant::now());
+        opened.inspect_err(|refusal| shared.handshakes.count_error(&refusal.code))
+    });
+    match agreed {
         Ok(agreement) => {
-            let (holder, life) = (Holder::of(&guest, &headers), shared.settings().negotiation.session);
-            let agreement = shared.handshakes.sessions.open(agreement, holder, life, Instant::now());
             let id = agreement.ack.session_id.as_deref().and_then(|id| HeaderValue::from_str(id).ok());
             let mut response = Json(&agreement.ack).into_response();
             response.headers_mut().extend(id.map(|id| (SESSION, id)));

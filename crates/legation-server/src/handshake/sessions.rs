@@ -6,6 +6,7 @@ use crate::caller::bearer;
 use crate::guest::Guest;
 use crate::header::Header;
 use crate::refusal::Refusal;
+use crate::settings::Limits;
 use crate::shared::Shared;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::AUTHORIZATION;
@@ -25,8 +26,7 @@ use tokio::time::Instant;
 /// The header that carries a session's id.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("legation-session");
 
-/// How many there may be, and how many of one holder: beyond that the one that ends first gives way.
-const MOST: usize = 10_000;
+/// How many one holder may have: beyond that the one that ends first gives way.
 const MOST_OF_ONE: usize = 16;
 
 /// Whose a session is.
@@ -59,6 +59,8 @@ impl Holder {
 struct Open {
     agreement: Arc<Agreement>,
     holder: Holder,
+    /// The quota family of the holder when it was opened.
+    family: String,
     until: Instant,
 }
 
@@ -67,15 +69,31 @@ struct Open {
 pub(crate) struct Sessions(Mutex<BTreeMap<TokenHash, Open>>);
 
 impl Sessions {
-    pub(crate) fn open(&self, agreement: Agreement, holder: Holder, life: Duration, now: Instant) -> Arc<Agreement> {
+    /// Opens a session. Its holder has room by ending its own, a family by ending those of the family: nobody ends
+    /// another family's. A family that has none is told to wait where there are as many as there may be.
+    pub(crate) fn open(
+        &self,
+        agreement: Agreement,
+        (holder, family): (Holder, String),
+        life: Duration,
+        limits: &Limits,
+        now: Instant,
+    ) -> Result<Arc<Agreement>, negotiation::Refusal> {
         let id = kept(agreement.ack.session_id.as_deref().unwrap_or_default());
         let agreement = Arc::new(agreement);
         let mut all = self.all();
         all.retain(|_, open| now < open.until);
         make_room(&mut all, MOST_OF_ONE, |open| open.holder == holder);
-        make_room(&mut all, MOST, |_| true);
-        all.insert(id, Open { agreement: Arc::clone(&agreement), holder, until: now + life });
-        agreement
+        make_room(&mut all, limits.negotiated_sessions_per_family, |open| open.family == family);
+        if all.len() >= limits.negotiated_sessions {
+            make_room(&mut all, 1, |open| open.family == family);
+        }
+        if all.len() >= limits.negotiated_sessions {
+            let first = all.values().map(|open| open.until).min().unwrap_or(now);
+            return Err(negotiation::Refusal::rate_limited(first.saturating_duration_since(now)));
+        }
+        all.insert(id, Open { agreement: Arc::clone(&agreement), holder, family, until: now + life });
+        Ok(agreement)
     }
 
     /// The session with this id, for its holder alone.

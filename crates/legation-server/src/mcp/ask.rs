@@ -73,7 +73,7 @@ impl Desk {
         }
         let Ok(mut response) = self.wall.clone().call(request).await;
         if let Some(guest) = &guest {
-            self.shared.note_answer(guest, looked, &mut response);
+            self.shared.note_answer(guest, looked, &mut response).await;
         }
         said(response).await
     }

@@ -6,6 +6,7 @@ use super::Desk;
 use crate::guest::Guest;
 use crate::handshake::{Agreement, Features};
 use crate::refusal::Refusal;
+use crate::settings::Limits;
 use axum::http::HeaderMap;
 use legation_engine::Token;
 use legation_exchange::{TokenHash, Who};
@@ -16,8 +17,6 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-/// How many agreements are remembered.
-const MOST: usize = 10_000;
 /// How many of one token: beyond that the one that ends first gives way.
 const MOST_OF_ONE: usize = 16;
 
@@ -37,6 +36,8 @@ type Key = (TokenHash, TokenHash);
 #[derive(Debug)]
 struct Kept {
     agreement: Arc<Agreement>,
+    /// The quota family of the token's holder.
+    family: String,
     until: Instant,
 }
 
@@ -57,9 +58,9 @@ impl Remembered {
         self.all().retain(|_, kept| !Arc::ptr_eq(&kept.agreement, agreement));
     }
 
-    fn keep(&self, key: Key, kept: Kept, now: Instant) {
+    fn keep(&self, key: Key, kept: Kept, limits: &Limits, now: Instant) {
         let mut all = self.all();
-        if all.len() >= MOST {
+        if all.len() >= limits.negotiated_sessions {
             all.retain(|_, kept| now < kept.until);
         }
         let (first, last) = ((key.0, TokenHash([0; 32])), (key.0, TokenHash([u8::MAX; 32])));
@@ -69,8 +70,14 @@ impl Remembered {
         {
             all.remove(&oldest);
         }
+        let family = all.iter().filter(|(_, other)| other.family == kept.family);
+        if family.clone().count() >= limits.negotiated_sessions_per_family
+            && let Some(oldest) = family.min_by_key(|(_, kept)| kept.until).map(|(key, _)| *key)
+        {
+            all.remove(&oldest);
+        }
         // Who finds no room is greeted again next time.
-        if all.len() < MOST {
+        if all.len() < limits.negotiated_sessions {
             all.insert(key, kept);
         }
     }
@@ -82,28 +89,35 @@ impl Remembered {
 
 impl Desk {
     /// Answers the hello a session begins with.
-    pub(super) fn greet(&self, guest: &Guest, who: &Who, hello: Option<&str>) -> Greeting {
+    pub(super) async fn greet(&self, guest: &Guest, who: &Who, hello: Option<&str>) -> Greeting {
         let Some(hello) = hello else {
             self.shared.handshakes.count_legacy();
             return Greeting::Silent;
         };
-        match self.shared.greet(guest, who, hello.as_bytes()) {
+        match self.shared.greet(guest, who, hello.as_bytes()).await {
             Ok(agreement) => Greeting::Agreed(Arc::new(agreement)),
             Err(refusal) => Greeting::Refused(Arc::new(refusal)),
         }
     }
 
     /// Answers the hello that comes with a request, once.
-    pub(super) fn greet_again(&self, guest: &Guest, who: &Who, owner: TokenHash, hello: Option<&str>) -> Greeting {
+    pub(super) async fn greet_again(
+        &self,
+        guest: &Guest,
+        who: &Who,
+        owner: TokenHash,
+        hello: Option<&str>,
+    ) -> Greeting {
         let Some(text) = hello else { return Greeting::Silent };
         let (key, now) = ((owner, Token::hash_of(text)), Instant::now());
         if let Some(known) = self.remembered.find(key, now) {
             return Greeting::Agreed(known);
         }
-        let greeting = self.greet(guest, who, hello);
+        let greeting = self.greet(guest, who, hello).await;
         if let Greeting::Agreed(agreement) = &greeting {
             let until = now + self.shared.settings().negotiation.session;
-            self.remembered.keep(key, Kept { agreement: Arc::clone(agreement), until }, now);
+            let (agreement, family) = (Arc::clone(agreement), self.shared.quota_family(guest, who));
+            self.remembered.keep(key, Kept { agreement, family, until }, &self.shared.settings().limits, now);
         }
         greeting
     }

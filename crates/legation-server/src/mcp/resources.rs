@@ -106,11 +106,17 @@ async fn bundle(asking: &Asking, session: &str) -> Option<Value> {
     }))
 }
 
-/// By the hash of a token, never by the token: a URI is no place for a secret.
-fn identity(asking: &Asking, hash: String) -> Option<Value> {
-    let hash = TokenHash::try_from(hash).ok()?;
-    let all = asking.desk.shared.exchange.identities(&asking.who);
-    let (_, issued) = all.into_iter().find(|(token, _)| *token == hash)?;
+/// By the hash of a token: a URI is no place for a secret. The session that presented a token reads what it stands for,
+/// by the token too, whoever it is for.
+fn identity(asking: &Asking, name: String) -> Option<Value> {
+    let exchange = &asking.desk.shared.exchange;
+    let presented = asking.greeting.agreement().and_then(|agreement| agreement.identity.as_ref());
+    let own = presented.and_then(|identity| exchange.presented_identity(identity, &name));
+    let issued = own.or_else(|| {
+        let hash = TokenHash::try_from(name).ok()?;
+        let mut all = exchange.identities(&asking.who).into_iter();
+        all.find(|(token, _)| *token == hash).map(|(_, issued)| issued)
+    })?;
     let status = if issued.revoked.is_some() { "revoked" } else { "valid" };
     Some(json!({"subject": issued.subject, "expires_at": issued.expires.to_string(), "status": status}))
 }

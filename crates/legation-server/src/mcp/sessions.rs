@@ -5,6 +5,7 @@ use super::greeting::Greeting;
 use crate::handshake::Features;
 use crate::header::Header;
 use crate::refusal::Refusal;
+use crate::settings::Limits;
 use axum::http::{HeaderMap, HeaderName};
 use legation_exchange::TokenHash;
 use legation_protocol::Code;
@@ -15,8 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The most there are at a time, and of one token.
-const MOST: usize = 10_000;
+/// The most of one token at a time.
 const MOST_OF_ONE: usize = 256;
 /// How long one is kept that nobody uses.
 const IDLE: Duration = Duration::from_hours(1);
@@ -34,6 +34,8 @@ pub(super) struct Sessions {
 /// Whose a session is, and what it began with.
 struct Opened {
     owner: TokenHash,
+    /// The quota family of the owner when it was opened.
+    family: String,
     greeting: Greeting,
 }
 
@@ -73,19 +75,29 @@ impl Sessions {
     }
 
     /// Makes sure that one more may be opened.
-    pub(super) async fn has_room(&self, owner: TokenHash) -> Result<(), Refusal> {
-        if self.is_full(owner) {
+    pub(super) async fn has_room(&self, owner: TokenHash, family: &str, limits: &Limits) -> Result<(), Refusal> {
+        if self.check(owner, family, limits).is_err() {
             self.forget_ended().await;
         }
-        if self.is_full(owner) {
-            return Err(Refusal::because(Code::Busy, "too many sessions are open: end some, with DELETE"));
-        }
-        Ok(())
+        self.check(owner, family, limits)
     }
 
-    fn is_full(&self, owner: TokenHash) -> bool {
+    fn check(&self, owner: TokenHash, family: &str, limits: &Limits) -> Result<(), Refusal> {
         let opened = self.opened_by();
-        opened.len() >= MOST || opened.values().filter(|other| other.owner == owner).count() >= MOST_OF_ONE
+        if opened.len() >= limits.negotiated_sessions
+            || opened.values().filter(|other| other.owner == owner).count() >= MOST_OF_ONE
+        {
+            return Err(Refusal::because(Code::Busy, "too many sessions are open: end some, with DELETE"));
+        }
+        let most = limits.negotiated_sessions_per_family;
+        if opened.values().filter(|other| other.family == family).count() >= most {
+            let message = format!(
+                "{family} has {most} open MCP sessions at most, and this would be more \
+                 (`[limits] negotiated_sessions_per_family`): end some, with DELETE"
+            );
+            return Err(Refusal::because(Code::QuotaExceeded, message));
+        }
+        Ok(())
     }
 
     async fn forget_ended(&self) {
@@ -94,9 +106,9 @@ impl Sessions {
     }
 
     /// Notes whose the session is that was just opened.
-    pub(super) fn opened(&self, headers: &HeaderMap, owner: TokenHash, greeting: Greeting) {
+    pub(super) fn opened(&self, headers: &HeaderMap, (owner, family): (TokenHash, String), greeting: Greeting) {
         if let Header::Once(id) = Header::of(headers, &SESSION) {
-            self.opened_by().insert(id.to_owned(), Opened { owner, greeting });
+            self.opened_by().insert(id.to_owned(), Opened { owner, family, greeting });
         }
     }
 

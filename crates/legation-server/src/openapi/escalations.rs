@@ -13,16 +13,30 @@ pub(super) fn chapter() -> Chapter {
             list(),
             acknowledge(),
             ordered("/v1/agents/{id}/suspend", "suspendAgent", "Let an agent say nothing any more")
-                .about("For operators. It goes for the agent's instances too.")
+                .about(
+                    "For operators. It goes for the agent's instances too, and with `subtree` for all below it, in one commit.",
+                )
                 .takes("Ordered")
                 .refuses(&[404, 507]),
             ordered("/v1/agents/{id}/resume", "resumeAgent", "Let a stopped agent go on")
                 .about(
                     "For operators, whatever stopped it; for the agent above, with its own token, from an escalation of its own \
-                     child, and from no operator's order. It goes for the agent's instances too.",
+                     child, and from no operator's order. It goes for the agent's instances too. With `subtree`, for operators, \
+                     those below it are resumed from orders for a subtree or for all; escalations of their own, and orders \
+                     that name them, still stop them.",
                 )
                 .takes("Resumed")
                 .refuses(&[404, 409, 507]),
+            all("/v1/suspend-all", "suspendAll", "Let no agent say anything any more").about(
+                "For operators. Suspends every agent, in one commit; until all are resumed only operators register agents. \
+                 A reason may follow by the same request.",
+            ),
+            all("/v1/resume-all", "resumeAll", "Undo that all agents are suspended")
+                .about(
+                    "For operators. Agents that are stopped by an escalation, by an order that names them or by one for a \
+                     subtree stay so.",
+                )
+                .refuses(&[404]),
         ],
     }
 }
@@ -52,6 +66,14 @@ fn acknowledge() -> Operation {
         .in_path("id", "The escalation's message id, or the position of the entry that holds it")
         .answers(200, "Acknowledged, and in the record", "Done")
         .refuses(&[404, 409, 507])
+}
+
+fn all(path: &'static str, id: &'static str, summary: &'static str) -> Operation {
+    Operation::new(Method::POST, path, id, summary)
+        .by(Proof::Token)
+        .may_take("StopAll")
+        .answers(200, "Done, and in the record", "Done")
+        .refuses(&[507])
 }
 
 fn ordered(path: &'static str, id: &'static str, summary: &'static str) -> Operation {

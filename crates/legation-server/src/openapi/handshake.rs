@@ -73,7 +73,7 @@ fn list() -> Operation {
     Operation::new(Method::GET, "/v1/identities", "listIdentities", "List identity tokens that have not ended")
         .about("Operators and auditors see all, agents their own. Of a token only its hash is told.")
         .by(Proof::Token)
-        .query("subject", text("Only those that name them"))
+        .query("subject", text("Only those of this subject, with or without its kind"))
         .answers(200, "The tokens", "Identities")
 }
 

@@ -92,6 +92,13 @@ impl Operation {
         self.takes_any(json!({"application/json": {"schema": of(component)}}))
     }
 
+    /// Takes an object of which everything may be left out, itself included.
+    pub(super) fn may_take(mut self, component: &str) -> Operation {
+        let content = json!({"application/json": {"schema": of(component)}});
+        self.body = Some(Value::from_iter([("required", false.into()), ("content", content)]));
+        self.refuses(&[400, 408, 413, 415, 422])
+    }
+
     /// Takes one of these kinds of body.
     pub(super) fn takes_any(mut self, content: Value) -> Operation {
         self.body = Some(Value::from_iter([("required", true.into()), ("content", content)]));

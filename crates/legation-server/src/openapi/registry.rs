@@ -2,7 +2,7 @@
 
 use super::Chapter;
 use super::operation::{Operation, Proof};
-use super::schema::text;
+use super::schema::{one_of, text};
 use axum::http::Method;
 
 const AGENT: &str = "The agent's id, percent-encoded";
@@ -24,6 +24,7 @@ pub(super) fn chapter() -> Chapter {
             people(),
             grant(),
             withdraw(),
+            collisions(),
             constraints(),
             constrain(),
         ],
@@ -63,8 +64,10 @@ fn remove() -> Operation {
         "removeAgent",
         "Remove an agent, its instances and their mailboxes",
     )
+    .about("What stands below it goes to its parent, unless `below` says otherwise; `suspend` is for operators.")
     .by(Proof::Token)
     .in_path("id", AGENT)
+    .query("below", one_of("What becomes of the agents below it; `keep` when left out", &["keep", "suspend", "remove"]))
     .answers(200, "Removed", "Removed")
     .refuses(&[404, 507])
 }
@@ -136,6 +139,16 @@ fn withdraw() -> Operation {
         .in_path("name", PERSON)
         .answers(200, "Withdrawn", "Withdrawn")
         .refuses(&[404, 507])
+}
+
+fn collisions() -> Operation {
+    Operation::new(Method::GET, "/v1/names/collisions", "listNameCollisions", "List names that collide")
+        .about(
+            "For operators and auditors. New names never collide; a record that was written before all names were one \
+             namespace may have names that do.",
+        )
+        .by(Proof::Token)
+        .answers(200, "The collisions", "NameCollisions")
 }
 
 fn constraints() -> Operation {

@@ -62,13 +62,16 @@ impl Bound {
         let text = tokio::select! {
             answer = tokio::time::timeout(shared.settings().limits.socket_bind, first_text(shared, guest, wire, greeting)) => match answer {
                 Ok(text) => text?,
-                Err(_) => return Err(refused(shared, guest, &late())),
+                Err(_) => return Err(refused(shared, guest, &late()).await),
             },
             () = guest.told_to_leave() => return Err(Close::NoRoom),
             () = shared.stopping.cancelled() => return Err(Close::Stopping),
         };
         let bound = Signed::read(&text).and_then(|signed| signed.check(shared, &nonce));
-        let bound = bound.map_err(|refusal| refused(shared, guest, &refusal))?;
+        let bound = match bound {
+            Ok(bound) => bound,
+            Err(refusal) => return Err(refused(shared, guest, &refusal).await),
+        };
         guest.prove_as(&bound.who, shared);
         Ok(bound)
     }
@@ -79,9 +82,11 @@ fn late() -> Refusal {
 }
 
 /// Counted and told like any other failure to prove who asks.
-fn refused(shared: &Shared, guest: &Guest, refusal: &Refusal) -> Close {
+async fn refused(shared: &Shared, guest: &Guest, refusal: &Refusal) -> Close {
     shared.sources.failed(guest);
-    refusal.unrecorded().into_iter().for_each(|unrecorded| shared.note(guest, unrecorded));
+    if let Some(unrecorded) = refusal.unrecorded() {
+        shared.note(guest, unrecorded).await;
+    }
     Close::Policy(refusal.code())
 }
 
@@ -90,7 +95,9 @@ async fn first_text(shared: &Shared, guest: &Guest, wire: &mut Wire, greeting: &
     let mut others = 0;
     loop {
         match wire.next(true).await? {
-            Heard::Text(text) if is_handshake(&text) => greeting.hear(shared, guest, &Who::Nobody, wire, &text)?,
+            Heard::Text(text) if is_handshake(&text) => {
+                greeting.hear(shared, guest, &Who::Nobody, wire, &text).await?;
+            }
             Heard::Text(text) => return Ok(text.to_string()),
             Heard::Binary => return Err(Close::Binary),
             Heard::Ping | Heard::Pong(_) if others < super::pulse::MOST => others += 1,

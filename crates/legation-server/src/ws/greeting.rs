@@ -86,7 +86,7 @@ impl Greeting {
     }
 
     /// Answers a hello, once.
-    pub(crate) fn hear(
+    pub(crate) async fn hear(
         &mut self,
         shared: &Shared,
         guest: &Guest,
@@ -104,7 +104,7 @@ impl Greeting {
                 return Err(Close::Handshake);
             }
         };
-        let refusal = match shared.greet(guest, who, hello.as_bytes()) {
+        let refusal = match shared.greet(guest, who, hello.as_bytes()).await {
             Ok(agreement) => {
                 wire.put_json(&agreement.ack)?;
                 self.stage = Stage::Agreed;

@@ -241,7 +241,7 @@ impl Session {
 
     async fn read(&mut self, text: &Utf8Bytes) -> Result<(), Close> {
         if is_handshake(text) {
-            return self.greet(text);
+            return self.greet(text).await;
         }
         if self.speech == Speech::Plain && text.len() > MESSAGE {
             return Err(Close::TooLarge);
@@ -266,9 +266,9 @@ impl Session {
     }
 
     /// Who has sent a hello sees frames beside messages.
-    fn greet(&mut self, hello: &str) -> Result<(), Close> {
+    async fn greet(&mut self, hello: &str) -> Result<(), Close> {
         self.still_stands()?;
-        self.greeting.hear(&self.shared, &self.guest, &self.bound.who, &mut self.wire, hello)?;
+        self.greeting.hear(&self.shared, &self.guest, &self.bound.who, &mut self.wire, hello).await?;
         if self.greeting.agreement.is_none() || self.speech == Speech::Framed {
             return Ok(());
         }

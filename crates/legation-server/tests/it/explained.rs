@@ -302,3 +302,69 @@ fn a_refusal_names_the_digest_by_which_it_is_explained() {
     let unknown = house.ask("GET", "/v1/agents/nobody").by(&bob.token).get().refused(404, "unknown_agent");
     assert_eq!(unknown.get("digest"), None);
 }
+
+#[test]
+fn an_erased_message_is_told_to_be_erased_by_whom_and_why() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let sent = house.send(&ann, &ann.cap("bob", "secret words")).ok()["position"].clone();
+    let ack = json!({"position": sent}).to_string();
+    house.ask("POST", "/v1/agents/bob/ack").by(&bob.token).json(ack).ok();
+    let wanted = json!({"positions": [sent], "reason": "asked for."}).to_string();
+    let erased = house.ask("POST", "/v1/erase").by(&house.operator).json(wanted).ok();
+    for token in [&house.operator, &ann.token, &bob.token] {
+        let told = house.ask("GET", format!("/v1/messages/{sent}/explain")).by(token).get().ok();
+        let steps = told["steps"].as_array().unwrap();
+        assert_eq!(
+            steps[0]["says"], "It came in: a cap message by \"ann\". It broke no rule of its dialect.",
+            "{told}"
+        );
+        let step = steps.iter().find(|step| step["step"] == "erased").unwrap();
+        assert_eq!(step["says"], "operator erased its text: asked for.", "{told}");
+        assert!(step["position"].as_u64() > sent.as_u64(), "{erased}");
+        assert!(!told.to_string().contains("secret"));
+    }
+}
+
+#[test]
+fn a_delegation_is_told_to_be_done_when_its_result_was_approved() {
+    let house = House::open();
+    let admit = |id: &str, overseer: Option<&str>| {
+        let manifest = json!({"id": id, "system_prompt": "x", "allowed_agents": [], "delegate_rules": {},
+            "overseer": overseer, "mcp_bindings": []});
+        let body = json!({ "manifest": manifest }).to_string();
+        house.ask("PUT", path_of(id)).by(&house.operator).json(body).ok()["token"].as_str().unwrap().to_owned()
+    };
+    let (qa, worker) = (admit("qa", None), admit("worker", Some("qa")));
+    let cap = |by: &str, message: Value| house.ask("POST", "/v1/messages").by(by).json(message.to_string()).json();
+    let notice = cap(
+        &house.operator,
+        json!({"type": "delegation_notice", "task_id": "T1", "sender_id": "orchestrator", "recipient_id": "worker",
+        "context_summary": "do it"}),
+    );
+    let result = cap(
+        &worker,
+        json!({"type": "message", "task_id": "T1", "sender_id": "worker", "recipient_id": "orchestrator",
+        "content": "done", "final": true}),
+    );
+    assert_eq!(result["status"], "held", "{result}");
+    let key = notice["position"].to_string();
+    let done = || {
+        let told = house.ask("GET", format!("/v1/messages/{key}/explain")).by(&house.operator).get().ok();
+        let steps = told["steps"].as_array().unwrap().clone();
+        steps.into_iter().find(|step| step["says"].as_str().unwrap().starts_with("The task was done"))
+    };
+    assert_eq!(done(), None);
+    let approval = cap(
+        &qa,
+        json!({"type": "message", "task_id": "T1", "sender_id": "qa", "recipient_id": "worker", "content": "good",
+        "decision": "approve"}),
+    );
+    let done = done().unwrap();
+    assert!(done["position"].as_u64() > approval["position"].as_u64(), "{done} {approval}");
+    let released =
+        house.ask("GET", format!("/v1/messages/{}/explain", result["position"])).by(&house.operator).get().ok();
+    let steps = released["steps"].as_array().unwrap().iter();
+    let released = steps.filter(|step| step["step"] == "released").next().unwrap();
+    assert_eq!((&done["position"], &done["at"]), (&released["position"], &released["at"]));
+}

@@ -81,7 +81,7 @@ fn what_is_kept_is_the_identitys_wherever_it_comes_from() {
     let signal =
         json!({"signals": [{"dimension": "body_signals", "category": "pain", "intensity": 4, "pinned": true}]});
     let told = guest.ask("personal/set", &signal).ok();
-    assert_eq!((&told["subject"], &told["signals"][0]["intensity"]), (&json!("identity:user_42"), &json!(4)));
+    assert_eq!((&told["subject"], &told["signals"][0]["intensity"]), (&json!("external:user_42"), &json!(4)));
     let elsewhere = Guest::greet(&house, &bob.token, names, Some(&one));
     assert_eq!(elsewhere.look("VCP-X-Personal/state").ok()["signals"][0]["category"], "pain");
     let another = Guest::greet(&house, &ann.token, names, Some(&two));
@@ -156,7 +156,7 @@ fn an_auditor_reads_that_somebody_said_how_they_are_and_never_what() {
     let auditor = house.grant("eve", "auditor");
     let entries = |token: &str| house.ask("GET", "/v1/audit/entries?limit=1000").by(token).get().ok().to_string();
     let seen = entries(&auditor);
-    assert!(seen.contains("identity:user_42") && seen.contains("withheld"), "{seen}");
+    assert!(seen.contains("external:user_42") && seen.contains("withheld"), "{seen}");
     assert!(!seen.contains("pain") && !seen.contains("never before noon"), "{seen}");
     assert!(entries(&house.operator).contains("never before noon"));
 }
@@ -228,4 +228,48 @@ fn a_socket_asks_the_same() {
     let other = Guest::greet(&house, &bob.token, &["VCP-X-Consensus"], None);
     let seen = other.look(&format!("consensus/deliberation?deliberation_id={id}")).ok();
     assert_eq!((&seen["phase"], &seen["convener"]), (&json!("DRAFT"), &json!("agent:ann")));
+}
+
+#[test]
+fn a_token_of_an_agent_opens_the_agents_state_to_the_agent_alone() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let (names, signal) =
+        (&["VCP-X-Personal"], json!({"signals": [{"dimension": "body_signals", "category": "pain"}]}));
+    let own = house.ask("POST", "/v1/identities").by(&ann.token).json("{}").ok();
+    assert_eq!(own["subject"], "agent:ann");
+    let own = own["token"].as_str().unwrap();
+    assert!(own.starts_with("vcp:i:local:agent~3Aann:"), "the kind is part of what is signed: {own}");
+    let guest = Guest::greet(&house, &ann.token, names, Some(own));
+    assert_eq!(guest.ask("personal/set", &signal).ok()["subject"], "agent:ann");
+    let other = Guest::greet(&house, &bob.token, names, Some(own));
+    other.look("personal/state").refused(403, "not_allowed");
+    other.ask("personal/clear", &json!({})).refused(403, "not_allowed");
+    assert_eq!(guest.look("personal/state").ok()["signals"][0]["category"], "pain");
+}
+
+#[test]
+fn a_child_cannot_be_named_like_a_subject_nor_end_its_tokens() {
+    let house = House::open();
+    let ann = house.admit("ann");
+    let one = identity(&house, "user_42");
+    let guest = Guest::greet(&house, &ann.token, &["VCP-X-Personal"], Some(&one));
+    guest.ask("personal/set", &json!({"signals": [{"dimension": "body_signals", "category": "pain"}]})).ok();
+    for name in ["user_42", "User_42"] {
+        let put = house.ask("PUT", crate::house::path_of(name));
+        put.by(&ann.token).json(r#"{"parent":"ann"}"#).refused(422, "confusable_id");
+        house.ask("PUT", crate::house::path_of(name)).json("{}").refused(422, "confusable_id");
+    }
+    let revoke = json!({"subject": "external:user_42"}).to_string();
+    house.ask("POST", "/v1/identities/revoke").by(&ann.token).json(revoke).refused(403, "not_allowed");
+    let listed = |token: &str, query: &str| {
+        let listed = house.ask("GET", format!("/v1/identities{query}")).by(token).get().ok();
+        listed["identities"].as_array().unwrap().iter().map(|one| one["subject"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&ann.token, ""), Vec::<Value>::new());
+    for query in ["", "?subject=user_42", "?subject=external:user_42"] {
+        assert_eq!(listed(&house.operator, query), ["external:user_42"], "{query}");
+    }
+    let house = house.restart();
+    house.ask("PUT", crate::house::path_of("user_42")).json("{}").refused(422, "confusable_id");
 }

@@ -100,6 +100,24 @@ fn every_error_has_its_code_and_its_status() {
 }
 
 #[test]
+fn null_counts_as_absent_and_a_client_has_a_name_of_256_characters_at_most() {
+    let house = offering(Negotiation::default());
+    let ann = house.admit("ann");
+    let named = |name: Value| json!({"type": "vcp-hello", "version": "3.1", "client_id": name}).to_string();
+    for hello in [
+        json!({"type": "vcp-hello", "version": "3.1", "min_version": null, "extensions": null, "identity": null})
+            .to_string(),
+        named(Value::Null),
+        named(json!("\u{e9}".repeat(256))),
+    ] {
+        let ack = greet(&house, &ann.token, &hello).ok();
+        assert_eq!((&ack["version"], &ack["supported"]), (&json!("3.1"), &json!([])), "{hello}");
+    }
+    fails(&greet(&house, &ann.token, &named(json!("\u{e9}".repeat(257)))), 422, "HELLO_INVALID");
+    fails(&greet(&house, &ann.token, r#"{"type":"vcp-hello","version":null}"#), 422, "HELLO_INVALID");
+}
+
+#[test]
 fn a_hello_of_64_kib_and_one_byte_more() {
     let house = offering(Negotiation::default());
     let ann = house.admit("ann");
@@ -219,7 +237,7 @@ fn an_agent_issues_for_itself_and_sees_its_own() {
     let issue =
         |party: &Party, body: Value| house.ask("POST", "/v1/identities").by(&party.token).json(body.to_string());
     let made = issue(&ann, json!({})).ok();
-    assert_eq!(made["subject"], "ann");
+    assert_eq!(made["subject"], "agent:ann");
     issue(&ann, json!({"subject": "bob"})).refused(403, "not_allowed");
     issue(&ann, json!({"seconds": 86_401})).refused(422, "out_of_range");
     issue(&ann, json!({"seconds": 0})).refused(422, "out_of_range");
@@ -264,7 +282,7 @@ fn every_identity_that_does_not_count_is_refused_alike() {
         ("another key", made("local", "local", never, &key)),
         ("truncated", good[..good.len() - 1].to_owned()),
         ("swapped subject", good.replace("user_42", "user_43")),
-        ("longer", good.replace(":user_42:", ":user_42:9")),
+        ("longer", good.replace("user_42:", "user_42:9")),
         ("revoked", revoked),
         ("12 hex digits", "vcp:i:local:user_42:4000000000:abc123def456".to_owned()),
         ("empty", String::new()),

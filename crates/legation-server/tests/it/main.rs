@@ -30,6 +30,7 @@ mod hidden;
 mod house;
 mod identity;
 mod judge;
+mod key_binding;
 mod keys;
 mod limits;
 mod load;
@@ -55,6 +56,7 @@ mod roles;
 mod scanning;
 mod search;
 mod signin;
+mod stop_many;
 #[cfg(unix)]
 mod strangers;
 mod stream;

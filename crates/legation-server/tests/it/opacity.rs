@@ -225,6 +225,7 @@ fn nothing_private_comes_through_any_door() {
         "/v1/identities",
         "/v1/tokens",
         "/v1/storage",
+        "/v1/names/collisions",
         "/v1/erase",
         "/v1/session",
         "/v1/extensions",

@@ -127,6 +127,10 @@ fn alarms(talk: &Talk<'_>, ann: &Party) {
     assert_eq!(talk.get("/v1/agents/{id}", &[("id", "ann")], "")["stopped"]["reason"], "odd");
     talk.send("POST", "/v1/agents/{id}/resume", &[("id", "ann")], &json!({"reason": "fine"}));
     assert_eq!(talk.get("/v1/escalations", &[], "state=all&agent=ann")["escalations"][0]["state"], "closed");
+    talk.send("POST", "/v1/agents/{id}/suspend", &[("id", "bob")], &json!({"subtree": true}));
+    talk.send("POST", "/v1/agents/{id}/resume", &[("id", "bob")], &json!({"subtree": true}));
+    talk.send("POST", "/v1/suspend-all", &[], &json!({"reason": "drill"}));
+    talk.send("POST", "/v1/resume-all", &[], &Value::Null);
 }
 
 /// What waits for a person, looked at and decided.
@@ -333,6 +337,7 @@ fn people_and_keys(talk: &Talk<'_>) {
 
 fn record(talk: &Talk<'_>) {
     talk.get("/v1/storage", &[], "");
+    talk.get("/v1/names/collisions", &[], "");
     talk.send("POST", "/v1/storage/rotate", &[], &Value::Null);
     talk.get("/v1/audit/entries", &[], "limit=1000&include=body");
     talk.get("/v1/alerts", &[], "after=0&wait=0");

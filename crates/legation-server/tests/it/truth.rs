@@ -360,3 +360,50 @@ fn references_are_looked_for_near_and_far() {
     assert_eq!(talk.say("evidence", &talk.ann, "EVD-2", &evidence("EVD-3")).status, 202);
     talk.say("evidence", &talk.ann, "EVD-3", &evidence("EVD-1")).refused(422, "cycle");
 }
+
+#[test]
+fn an_answer_says_when_a_message_is_on_the_record_alone_and_which_shoulds_it_breaks() {
+    let talk = Talk::new();
+    let answer = |id: &str, members: Value| talk.say("claim", &talk.ann, id, &members).ok();
+    let alone = answer("CLM-1", json!({}));
+    assert_eq!((&alone["status"], &alone["record_only"]), (&json!("accepted"), &json!(true)), "{alone}");
+    assert_eq!(
+        (&alone["findings"][0]["code"], alone["findings"].as_array().unwrap().len()),
+        (&json!("record_only"), 1)
+    );
+    // A session of one has nobody to hear it; once there are two, it has.
+    assert_eq!(answer("CLM-2", json!({"session_id": "S-2026-01-01-ann-1"}))["record_only"], true);
+    assert_eq!(
+        answer("CLM-3", json!({"session_id": "S-2026-01-01-ann-1", "receiver": "bob"})).get("record_only"),
+        None
+    );
+    assert_eq!(answer("CLM-4", json!({"session_id": "S-2026-01-01-ann-1"})).get("record_only"), None);
+    let to_bob = answer("CLM-5", json!({"receiver": "bob"}));
+    assert_eq!((to_bob.get("record_only"), to_bob.get("findings")), (None, None), "{to_bob}");
+    let odd = answer("CLM-6", json!({"receiver": "bob", "session_id": "one"}));
+    let found = &odd["findings"][0];
+    assert_eq!((&found["code"], &found["at"]), (&json!("session_id_form"), &json!("/session_id")), "{odd}");
+    assert!(!found["message"].as_str().unwrap().is_empty());
+    // Line by line it is the same.
+    let lines =
+        [said("claim", &talk.ann, "CLM-7", &json!({})), said("claim", &talk.ann, "CLM-8", &json!({"receiver": "bob"}))];
+    let sent = talk.house.ask("POST", "/v1/messages").by(&talk.ann.token).lines(lines.join("\n"));
+    let sent: Vec<Value> = sent.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&sent[0]["record_only"], sent[1].get("record_only")), (&json!(true), None), "{sent:?}");
+}
+
+#[test]
+fn a_message_is_shown_with_its_level_and_metrics() {
+    let talk = Talk::new();
+    let members = json!({"receiver": "bob", "safety": {"level": "review"}});
+    let position = talk.say("claim", &talk.ann, "CLM-1", &members).json()["position"].clone();
+    let facts = |key: &str| talk.house.ask("GET", format!("/v1/messages/{key}")).by(&talk.ann.token).get().ok();
+    for key in ["CLM-1", &position.to_string()] {
+        let facts = facts(key);
+        assert_eq!((&facts["level"], &facts["metrics"]["gate"]), (&json!("review"), &json!("review")), "{facts}");
+        assert_eq!(facts["metrics"], talk.truth(key, &talk.ann.token)["chain"][0]["metrics"]);
+    }
+    talk.house.send(&talk.ann, &talk.ann.cap("bob", "words")).ok();
+    let plain = facts(&position.as_u64().map_or(0, |position| position + 1).to_string());
+    assert_eq!((plain.get("level"), plain.get("metrics")), (None, None), "{plain}");
+}

@@ -208,9 +208,10 @@ pub(crate) fn terms_of(frame: &Frame, effect: &Effect, terms: &Terms) -> String 
         Effect::Called(called) => call(called, &mut push),
         Effect::Answered(answered) => came(answered, &mut push),
         Effect::Rotated { by, .. } | Effect::Copied { by, .. } => push(Facet::By(by)),
-        Effect::Tallied { refusals } => {
+        Effect::Tallied { refusals, .. } => {
             for tally in refusals {
                 push(Facet::Code(&tally.code));
+                tally.by.iter().for_each(|by| push(Facet::By(by)));
             }
         }
     }

@@ -31,6 +31,7 @@ pub(crate) fn message(sender: &str, to: &[&str], thread: Option<&str>, says: &st
         emergency: false,
         is_alarm: false,
         ruled: Box::default(),
+        proves: None,
         keys: legation_exchange::rules::vlp::Keys::default(),
     });
     (effect, Some(serde_json::json!({ "member": [{ "content": says }] }).to_string()))

@@ -19,6 +19,7 @@ pub(crate) fn order(position: u64, all: &[(u64, &[u8])]) -> Frame {
         redacted: redacted.collect(),
         forgets: [].into(),
         unbinds: [].into(),
+        tasks: [].into(),
         subject: None,
         reason: None,
         by: "operator".to_owned(),

@@ -6,10 +6,11 @@ use super::{Check, Model, ensure};
 use crate::asked::Asked;
 use crate::letter::{Letter, Says};
 use legation_exchange::rules::hold::Lifter;
-use legation_exchange::rules::vcp::{AlarmChange, Standing, StandingChange};
+use legation_exchange::rules::vcp::{AlarmChange, Standing, StandingChange, StopScope};
 use legation_exchange::rules::{self, vcp};
 use legation_exchange::{Moment, State};
 use legation_protocol::vcp::Severity;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -32,6 +33,10 @@ pub(super) struct Alarm {
     ours: bool,
     /// Whether it may as well pass one on from below, and so stops nobody.
     beside: bool,
+    /// Its words.
+    reason: String,
+    /// Who has told somebody of it.
+    passed_by: BTreeSet<String>,
 }
 
 fn within(severity: Severity) -> Duration {
@@ -53,10 +58,25 @@ impl Letter {
     }
 }
 
+impl Letter {
+    /// The reason that an escalation gives.
+    fn reason(&self) -> String {
+        let read = serde_json::from_slice::<Value>(self.received.bytes()).ok();
+        let reason = read.as_ref().and_then(|message| message.pointer("/payload/reason")).and_then(Value::as_str);
+        reason.unwrap_or_default().to_owned()
+    }
+
+    /// Whether an escalation names another one, or repeats its words.
+    fn passes_on(&self, id: &str, reason: &str) -> bool {
+        let own = self.reason();
+        own.contains(id) || own.trim() == reason.trim()
+    }
+}
+
 impl Model {
     pub(super) fn is_suspended(&self, agent: &str) -> bool {
         let by_alarm = |alarm: &Alarm| alarm.from == agent && alarm.severity == Severity::Emergency && !alarm.beside;
-        self.stopped.contains(agent) || self.alarms.values().any(by_alarm)
+        self.stopped.contains_key(agent) || self.alarms.values().any(by_alarm)
     }
 
     pub(super) fn is_paused(&self, agent: &str) -> bool {
@@ -100,13 +120,20 @@ impl Model {
             let open = self.alarms.get(&below).filter(|alarm| alarm.severity == severity);
             let from = open.map(|alarm| alarm.from.clone()).unwrap_or_default();
             let is_above = self.line(&from).any(|up| up == sender);
+            if severity == Severity::Emergency {
+                let is_it = open.is_some_and(|alarm| letter.passes_on(&alarm.id, &alarm.reason));
+                ensure(is_it, || {
+                    format!("{sender} neither names nor repeats {below} at {position}, and is not stopped")
+                })?;
+            }
             ensure(is_above, || format!("{sender} passed on nothing at {position}, and is not stopped"))?;
             let Some(alarm) = self.alarms.get_mut(&below) else { return Ok(()) };
             if above.as_ref().is_none_or(|above| alarm.told.insert(above.clone())) {
                 (alarm.due, alarm.unanswered) = (due, true);
             }
             let names = letter.received.bytes().windows(11).any(|part| part == b"PROPAGATED:");
-            if names {
+            let is_again = !alarm.passed_by.insert(sender.to_owned()) && severity == Severity::Emergency;
+            if names || is_again {
                 return Ok(());
             }
         }
@@ -124,6 +151,8 @@ impl Model {
             unanswered: true,
             ours: false,
             beside: passed.is_some(),
+            reason: letter.reason(),
+            passed_by: BTreeSet::from([sender.to_owned()]),
         };
         self.alarms.insert(position, alarm);
         Ok(())
@@ -167,7 +196,8 @@ impl Model {
                     By::Order(_) if ours => {}
                     By::Order(_) if asked.removals.contains(from.as_str()) => {}
                     By::Letter(_) | By::Order(_) | By::Exchange => {
-                        by.asked(asked, &format!("resume {from}"), position)?;
+                        let tree = by.asked(asked, &format!("resume {from} and below"), position);
+                        tree.or_else(|_| by.asked(asked, &format!("resume {from}"), position))?;
                     }
                 }
                 self.alarms.remove(alarm);
@@ -187,6 +217,8 @@ impl Model {
                     unanswered: true,
                     ours: true,
                     beside: false,
+                    reason: String::new(),
+                    passed_by: BTreeSet::new(),
                 };
                 self.alarms.insert(position, alarm);
                 Ok(())
@@ -232,16 +264,35 @@ impl Model {
         by: &By<'_>,
     ) -> Check {
         match change {
-            StandingChange::Suspended { agent, .. } => {
-                by.asked(asked, &format!("suspend {agent}"), position)?;
-                self.stopped.insert(agent.clone());
+            StandingChange::Suspended { agent, scope, .. } => {
+                by.asked(asked, &self.ordered("suspend", agent, *scope, asked, by), position)?;
+                self.stopped.insert(agent.clone(), *scope);
             }
             StandingChange::Resumed { agent, .. } => {
-                by.asked(asked, &format!("resume {agent}"), position)?;
+                let scope = self.stopped.get(agent).copied().unwrap_or_default();
+                by.asked(asked, &self.ordered("resume", agent, scope, asked, by), position)?;
                 self.stopped.remove(agent);
             }
+            StandingChange::ExchangeSuspended { .. } => by.asked(asked, "suspend all", position)?,
+            StandingChange::ExchangeResumed { .. } => by.asked(asked, "resume all", position)?,
         }
         Ok(())
+    }
+
+    /// The order that an agent was stopped by, or resumed: one that names it; or, where the order was for more, one for all
+    /// or for the subtree of one above it.
+    fn ordered(&self, what: &str, agent: &str, scope: StopScope, asked: &Asked, by: &By<'_>) -> String {
+        let own = format!("{what} {agent}");
+        let tree = |of: &str| format!("{what} {of} and below");
+        // Whose subtree it is stops with it, and goes on with it whatever it was stopped by.
+        let mut wider = vec![tree(agent)];
+        if scope <= StopScope::Subtree {
+            wider.extend(self.line(agent).map(|up| tree(up)));
+        }
+        if scope == StopScope::All {
+            wider.push(format!("{what} all"));
+        }
+        wider.into_iter().find(|order| by.asked(asked, order, 0).is_ok()).unwrap_or(own)
     }
 
     pub(super) fn standings_agree(&self, state: &State) -> Check {

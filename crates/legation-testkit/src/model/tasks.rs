@@ -186,6 +186,7 @@ impl Model {
             | Change::Repeated { .. }
             | Change::Said { .. }
             | Change::Shown { .. }
+            | Change::Requested { .. }
             | Change::Stranded { .. }
             | Change::Erred { fails: false, .. } => {}
         }

@@ -22,8 +22,9 @@ impl World {
         let state = committed.read().unwrap_or_else(PoisonError::into_inner);
         let (order, key) = match self.rng.below(100) {
             0..45 => self.review(&state),
-            45..55 => self.stop(),
-            55..70 => self.let_go(&state),
+            45..53 => self.stop(),
+            53..57 => self.stop_many(),
+            57..70 => self.let_go(&state),
             70..78 => self.answer_alarm(&state),
             78..88 => self.release(&state),
             _ => self.remedy(&state),
@@ -61,6 +62,16 @@ impl World {
         let agent = (*self.rng.pick(&NAMES)?).to_owned();
         let key = format!("suspend {agent}");
         Some((Directive::Vcp(vcp::Order::Suspend { agent, why: "odd".to_owned() }), key))
+    }
+
+    /// A subtree, or everybody: stopped, or resumed.
+    fn stop_many(&mut self) -> Option<(Directive, String)> {
+        let suspends = self.rng.chance(50);
+        let what = if suspends { "suspend" } else { "resume" };
+        let below = if self.rng.chance(30) { None } else { Some((*self.rng.pick(&NAMES)?).to_owned()) };
+        let part = below.as_ref().map_or_else(|| "all".to_owned(), |name| format!("{name} and below"));
+        let order = vcp::StopMany { below, suspends, why: "drill".to_owned() };
+        Some((Directive::Vcp(vcp::Order::Many(order)), format!("{what} {part}")))
     }
 
     fn let_go(&mut self, state: &State) -> Option<(Directive, String)> {

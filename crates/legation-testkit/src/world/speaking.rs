@@ -94,7 +94,11 @@ impl World {
         let says = Says::Alarm { severity: alarm.severity, wants_ack: true };
         // Not everybody names what is passed on.
         let named = format!("PROPAGATED:{}: from below", alarm.id);
-        let reason = if self.rng.chance(30) { "it burns here too".to_owned() } else { named };
+        let reason = match self.rng.below(10) {
+            0..2 => "it burns here too".to_owned(),
+            2..4 => "something is wrong".to_owned(),
+            _ => named,
+        };
         Some(escalation(sender, to, says, (alarm.severity, true), &reason))
     }
 

@@ -19,9 +19,11 @@ pub(super) fn run(remote: &Remote, command: &KeyCommand) -> anyhow::Result<Outco
             remote.report(&reply, |found, out| told(found, out))
         }
         KeyCommand::Add { of, proof, not_after, pending } => {
+            let (of, own_proof) = held_here(remote, of)?;
             let mut body = json!({ "key": of.key, "pending": pending });
             put(&mut body, "not_after", not_after.clone());
-            put(&mut body, "proof", signed(remote, of, proof.sign_with.as_deref())?);
+            put(&mut body, "proof", signed(remote, &of, proof.sign_with.as_deref())?);
+            put(&mut body, "key_proof", own_proof);
             changed(remote, &format!("{}/keys", path(&of.agent)), &body)
         }
         KeyCommand::Activate { of, proof } => {
@@ -35,6 +37,17 @@ pub(super) fn run(remote: &Remote, command: &KeyCommand) -> anyhow::Result<Outco
             change(remote, of, KeyState::Compromised, ("reason", reason.clone()))
         }
     }
+}
+
+/// A key as it is named; or one whose file is named, with the proof that it is held here.
+fn held_here(remote: &Remote, of: &KeyOf) -> anyhow::Result<(KeyOf, Option<String>)> {
+    let KeyOf { agent, key } = of;
+    if key.starts_with("ed25519:") {
+        return Ok((KeyOf { agent: agent.clone(), key: key.clone() }, None));
+    }
+    let secret = read_secret(Path::new(key))?;
+    let proof = remote.wait(remote.client.prove(agent, &secret)).map_err(|error| remote.told(error))?;
+    Ok((KeyOf { agent: agent.clone(), key: secret.public().to_string() }, proof))
 }
 
 fn change(remote: &Remote, of: &KeyOf, state: KeyState, more: (&str, Option<String>)) -> anyhow::Result<Outcome> {

@@ -125,7 +125,9 @@ Examples:
   legation agent token pm-1                                 a new token for the old
   legation agent purge pm-1                                 empties its mailbox
   legation agent suspend pm-1 --reason \"odd results\"        it says nothing until it is resumed
-  legation agent remove pm-1")]
+  legation agent suspend pm-1 --subtree                     nor does anything below it; see `suspend-all` too
+  legation agent remove pm-1
+  legation agent remove pm-1 --below suspend                what stands below it is stopped")]
 pub(crate) struct AgentArgs {
     #[command(subcommand)]
     pub(crate) command: AgentCommand,
@@ -152,6 +154,10 @@ pub(crate) enum AgentCommand {
     Remove {
         /// Its id
         id: String,
+
+        /// What becomes of the agents below it [default: keep, below its parent]
+        #[arg(long, value_name = "WHAT")]
+        below: Option<BelowArg>,
     },
     Key(KeyArgs),
     /// Give an agent a new token; the old one counts until the new one is used
@@ -164,18 +170,26 @@ pub(crate) enum AgentCommand {
         /// Its id
         id: String,
 
-        /// Why; the agent is told
-        #[arg(long, value_name = "TEXT")]
-        reason: String,
+        /// Why; the agent is told. With --subtree it may be left out, and follow
+        #[arg(long, value_name = "TEXT", required_unless_present = "subtree")]
+        reason: Option<String>,
+
+        /// All agents below it too, at once
+        #[arg(long)]
+        subtree: bool,
     },
     /// Let a paused or suspended agent go on, whatever stopped it
     Resume {
         /// Its id
         id: String,
 
-        /// Why; the agent is told
-        #[arg(long, value_name = "TEXT")]
-        reason: String,
+        /// Why; the agent is told. With --subtree it may be left out
+        #[arg(long, value_name = "TEXT", required_unless_present = "subtree")]
+        reason: Option<String>,
+
+        /// All agents below it too, from orders for a subtree or for all
+        #[arg(long)]
+        subtree: bool,
     },
     /// Empty an agent's mailbox unread
     Purge {
@@ -188,6 +202,41 @@ pub(crate) enum AgentCommand {
     },
 }
 
+/// What becomes of the agents below one that is removed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum BelowArg {
+    /// They stand below its parent
+    Keep,
+    /// The same, and they are suspended
+    Suspend,
+    /// They are removed too
+    Remove,
+}
+
+impl BelowArg {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            BelowArg::Keep => "keep",
+            BelowArg::Suspend => "suspend",
+            BelowArg::Remove => "remove",
+        }
+    }
+}
+
+/// Suspend all agents at once, or undo that
+///
+/// Until all are resumed only an operator registers agents. `resume-all` undoes `suspend-all` and nothing else: agents that
+/// an escalation stops, or an order that names them or a subtree, stay suspended.
+#[derive(Args, Debug)]
+pub(crate) struct StopAllArgs {
+    /// Why; the agents are told. It may be left out, and follow
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
 /// Register an agent, or change one
 ///
 /// A new agent's token goes to stdout; it is not shown again. What is left out stays as it is.
@@ -196,7 +245,7 @@ pub(crate) struct AddArgs {
     /// Its id
     pub(crate) id: String,
 
-    /// A public key of the agent, `ed25519:…`; two at most
+    /// A public key of the agent, `ed25519:…`, or the file of a secret one, which proves that it is held here; two at most
     #[arg(long = "key", value_name = "KEY")]
     pub(crate) keys: Vec<String>,
 

@@ -7,14 +7,16 @@ use clap::{Args, Subcommand};
 ///
 /// A client that asks for an extension which keeps something about somebody says in its hello who that is, by
 /// an identity token (VCP/I) of this exchange. A token lasts a day at most, counts at this exchange alone, and
-/// lets nobody send anything. Operators issue them for anybody, agents for themselves.
+/// lets nobody send anything. Operators issue them for anybody, agents for themselves. A subject has a kind: `agent:ID`,
+/// `person:NAME` or `external:NAME`; a bare name is an agent's, else a person's, else an external subject's.
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Examples:
   legation identity issue user_42                    prints the token, once; it lasts an hour
   legation identity issue user_42 --seconds 300
   legation identity list
-  legation identity revoke vcp:i:local:user_42:…     that one, from now on; its hash will do too
+  legation identity revoke vcp:i:local:external~3Auser_42:…
+                                                     that one, from now on; its hash will do too
   legation identity revoke --subject user_42 --reason 'left'")]
 pub(crate) struct IdentityArgs {
     #[command(subcommand)]

@@ -77,6 +77,10 @@ pub(crate) struct RestoreArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) erased: Option<PathBuf>,
 
+    /// What the lost record had revoked, as `legation revocations list --out` wrote it, with its `.sig`: it stays revoked
+    #[arg(long, value_name = "FILE")]
+    pub(crate) revoked: Option<PathBuf>,
+
     /// Print what was done as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -139,7 +139,7 @@ pub(crate) struct KeyOf {
     /// Whose
     pub(crate) agent: String,
 
-    /// The public key, `ed25519:…`
+    /// The public key, `ed25519:…`; to add one, the file of a secret key will do, which proves that it is held here
     pub(crate) key: String,
 }
 

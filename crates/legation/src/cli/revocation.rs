@@ -39,7 +39,7 @@ pub(crate) enum RevocationsCommand {
 #[command(after_long_help = "\
 Examples:
   legation staple key planner ed25519:x5Gl… --out staple.json     also staple.json.sig and staple.json.pem
-  legation staple identity vcp:i:local:user_42:… --out staple.json
+  legation staple identity vcp:i:local:external~3Auser_42:… --out staple.json
   legation staple verify staple.json --key ed25519:11qY… --max-age 300
   openssl pkeyutl -verify -pubin -inkey staple.json.pem -rawin -in staple.json -sigfile staple.json.sig")]
 pub(crate) struct StapleArgs {

@@ -1,6 +1,6 @@
 //! The exchange that answers: whether it does, takes work, knows us, and keeps our time.
 
-use super::{Check, certificate};
+use super::{Check, certificate, keys, names};
 use crate::remote::{Parcel, Remote, Reply, refused, text};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
@@ -22,9 +22,17 @@ pub(super) fn checks(remote: &Remote) -> Vec<Check> {
     };
     let told = |reply: anyhow::Result<Reply>, check: fn(&Reply) -> Check| reply.ok().as_ref().map(check);
     let clock = alive.date.as_deref().map(|date| clock(date, now()));
-    [Some(reached(&alive)), clock, told(get("/readyz"), ready), told(get("/v1/agents"), known)]
+    [Some(reached(&alive)), clock, told(get("/readyz"), ready), told(get("/v1/agents"), known), keys::check(remote)]
         .into_iter()
         .flatten()
+        .chain(
+            get("/v1/names/collisions")
+                .ok()
+                .filter(Reply::is_accepted)
+                .and_then(|reply| reply.value().ok())
+                .map(|found| names::checks(&found))
+                .unwrap_or_default(),
+        )
         .chain(get("/metrics").ok().filter(Reply::is_accepted).map(|reply| measured(&reply.text)).unwrap_or_default())
         .collect()
 }

@@ -367,6 +367,47 @@ fn two_that_go_on_from_one_backup_are_told_apart() {
 }
 
 #[test]
+fn what_was_revoked_after_a_backup_stays_so_through_restore() {
+    let (mut served, _) = used(1);
+    let key = |name: &str| served.run(&["keygen", "--out", &format!("{name}.pem")], "").out.trim().to_owned();
+    let (ann, eve) = (key("ann"), key("eve"));
+    // The file of a secret key stands for the public one, and proves it.
+    assert_eq!(served.run(&["agent", "key", "add", "ann", "ann.pem"], "").code, 0);
+    let taken = served.run(&["agent", "add", "mallory", "--key", &ann], "");
+    assert!(taken.code == 1 && taken.err.contains("key_bound"), "{}", taken.err);
+    let issued = served.run(&["identity", "issue", "user_42"], "").out;
+    assert_eq!(served.run(&["backup", "--to", "copy.tar", "--with-keys"], "").code, 0);
+    // Revoked after it: a key and a token that the copy has, and a key that it does not have.
+    assert_eq!(served.run(&["agent", "key", "compromise", "ann", &ann], "").code, 0);
+    assert_eq!(served.run(&["identity", "revoke", issued.trim()], "").code, 0);
+    served.admit(&["eve", "--key", &eve]);
+    assert_eq!(served.run(&["agent", "key", "revoke", "eve", &eve], "").code, 0);
+    assert_eq!(served.run(&["revocations", "list", "--out", "revoked.json"], "").code, 0);
+    assert_eq!(served.stop().0, 0);
+    let restored = |to: &str, revoked: &str| {
+        served.run(&["restore", "copy.tar", "--data", to, "--revoked", revoked, "--json"], "")
+    };
+    let list = fs::read_to_string(served.folder().join("revoked.json")).unwrap();
+    fs::write(served.folder().join("forged.json"), list.replace("\"realm\"", "\"realm\" ")).unwrap();
+    fs::copy(served.folder().join("revoked.json.sig"), served.folder().join("forged.json.sig")).unwrap();
+    let forged = restored("forged", "forged.json");
+    assert!(forged.code != 0 && !served.folder().join("forged").exists(), "{}", forged.err);
+    let done = restored("restored", "revoked.json");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let fork = Served::with(&["--data", served.folder().join("restored").to_str().unwrap()], |_| {});
+    let ask = |args: &[&str]| fork.run(args, "");
+    assert!(ask(&["agent", "key", "list", "ann"]).out.contains("COMPROMISED"));
+    for id in ["ann", "mallory"] {
+        let again = ask(&["agent", "add", id, "--key", &ann]);
+        assert!(again.code == 1, "{id}: {}", again.out);
+    }
+    let again = ask(&["agent", "add", "eve", "--key", &eve]);
+    assert!(again.code == 1 && again.err.contains("key_revoked"), "{}", again.err);
+    let listed = ask(&["revocations", "list"]).out;
+    assert!(listed.contains("identity\tREVOKED") && listed.contains("key\tCOMPROMISED"), "{listed}");
+}
+
+#[test]
 fn only_an_operator_takes_a_backup() {
     let (served, ann) = used(0);
     let auditor = served.run(&["token", "add", "audrey", "--role", "auditor"], "").out;

@@ -26,7 +26,7 @@ fn states(ran: &Ran) -> BTreeMap<String, String> {
 fn all_is_well_beside_a_running_exchange() {
     let served = Served::start();
     let states = states(&served.run(&["doctor", "--json"], ""));
-    for name in ["version", "data", "secret", "lock", "reach", "clock", "ready", "token", "record", "index"] {
+    for name in ["version", "data", "secret", "lock", "reach", "clock", "ready", "token", "names", "record", "index"] {
         assert_eq!(states.get(name).map(String::as_str), Some("ok"), "{name}: {states:?}");
     }
     let told = served.run(&["doctor"], "").out;

@@ -95,6 +95,39 @@ fn agents_are_listed_shown_and_removed() {
 }
 
 #[test]
+fn a_subtree_and_everybody_are_stopped_and_go_on() {
+    let served = Served::start();
+    served.admit(&["top"]);
+    served.admit(&["parent", "--parent", "top"]);
+    served.admit(&["child", "--parent", "parent"]);
+    let states = || {
+        ["top", "parent", "child"].map(|id| {
+            let shown = served.run(&["agent", "show", id], "");
+            let shown: Value = serde_json::from_str(&shown.out).unwrap_or_default();
+            shown["state"].as_str().unwrap_or("gone").to_owned()
+        })
+    };
+    let does = |args: &[&str]| {
+        let ran = served.run(args, "");
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
+    };
+    assert_eq!(served.run(&["agent", "suspend", "parent"], "").code, 2, "why?");
+    does(&["agent", "suspend", "parent", "--subtree"]);
+    assert_eq!(states(), ["running", "suspended", "suspended"]);
+    does(&["agent", "resume", "parent", "--subtree", "--reason", "seen"]);
+    assert_eq!(states(), ["running"; 3]);
+    does(&["suspend-all"]);
+    does(&["suspend-all", "--reason", "fire drill"]);
+    assert_eq!(states(), ["suspended"; 3]);
+    does(&["resume-all"]);
+    assert_eq!(states(), ["running"; 3]);
+    does(&["agent", "remove", "parent", "--below", "suspend"]);
+    assert_eq!(states(), ["running", "gone", "suspended"]);
+    does(&["agent", "remove", "top", "--below", "remove"]);
+    assert_eq!(states(), ["gone"; 3]);
+}
+
+#[test]
 fn nothing_an_agent_is_called_moves_the_cursor() {
     let served = Served::start();
     let (ann, bob) = (served.admit(&["ann"]), served.admit(&["bob"]));

@@ -34,6 +34,7 @@ mod people;
 mod proofs;
 mod push;
 #[cfg(unix)]
+mod rejections;
 mod reloading;
 mod revocation;
 mod sealed;

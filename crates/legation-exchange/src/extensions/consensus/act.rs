@@ -7,6 +7,8 @@ pub use draft::{Amend, Candidate, Propose, Wanted};
 use super::{Change, Deliberation, Drafted, Phase, Pick};
 use crate::extensions::relational::Standing;
 use crate::extensions::{Asker, bounds};
+use crate::policy::Policy;
+use crate::quota::{Resource, check_known_family};
 use crate::state::State;
 use crate::who::Who;
 use legation_protocol::{Code, Rejection};
@@ -85,12 +87,13 @@ pub enum Place {
 /// Decides on what is asked.
 pub(in crate::extensions) fn decide(
     state: &State,
+    policy: &Policy,
     asker: &Asker,
     who: &Who,
     act: &Act,
     scanned: &[Found],
 ) -> Result<Change, Rejection> {
-    let desk = Desk { state, asker, who, scanned };
+    let desk = Desk { state, policy, asker, who, scanned };
     match act {
         Act::Propose(propose) => desk.propose(propose),
         Act::Amend(amend) => desk.amend(amend),
@@ -107,6 +110,7 @@ pub(in crate::extensions) fn decide(
 
 struct Desk<'d> {
     state: &'d State,
+    policy: &'d Policy,
     asker: &'d Asker,
     who: &'d Who,
     scanned: &'d [Found],
@@ -124,8 +128,13 @@ impl Desk<'_> {
         if kept.open().count() >= OPEN {
             return Err(bounds::full(format!("{OPEN} deliberations are open, and no more at a time")));
         }
+        let mut agent = None;
+        if let Who::Agent(id) = self.who {
+            check_known_family(self.state, self.policy, id, Resource::Deliberations)?;
+            agent = Some(id.clone()).filter(|_| !self.asker.subject.is_agent());
+        }
         let draft = propose.drafted(self.state)?;
-        Ok(Change::Proposed(Drafted { scanned: self.scanned.to_vec(), ..draft }))
+        Ok(Change::Proposed(Drafted { scanned: self.scanned.to_vec(), agent, ..draft }))
     }
 
     fn amend(&self, amend: &Amend) -> Result<Change, Rejection> {

@@ -40,6 +40,9 @@ pub struct Deliberation {
     /// What was found in what is proposed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scanned: Vec<Found>,
+    /// The agent for whose quotas it counts, also once that is removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::extensions) charged_to: Option<String>,
 }
 
 /// Somebody who has a say.
@@ -110,6 +113,7 @@ impl Deliberation {
             drafted: at.position,
             tally: None,
             scanned: Vec::new(),
+            charged_to: draft.agent.clone().or_else(|| convener.is_agent().then(|| convener.bare().to_owned())),
         };
         new.amend(draft, at.position);
         new

@@ -3,6 +3,7 @@
 use super::{Candidate, Deliberation, Phase, Statement, Tally};
 use crate::extensions::Subject;
 use crate::extensions::relational::Standing;
+use crate::quota::{Resource, UsageChanges};
 use crate::rules::At;
 use legation_scan::Found;
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,9 @@ pub struct Drafted {
     /// What was found in its texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scanned: Vec<Found>,
+    /// The agent that proposed it in the name of an identity: it counts for that agent's quotas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 impl Drafted {
@@ -98,6 +102,7 @@ impl Drafted {
             stakeholders: self.stakeholders.clone(),
             about: self.about.clone(),
             scanned: Vec::new(),
+            agent: self.agent.clone(),
         }
     }
 }
@@ -107,6 +112,9 @@ impl Drafted {
 #[serde(transparent)]
 pub struct Kept {
     all: BTreeMap<u64, Deliberation>,
+    /// Changes of how many are open that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 impl Kept {
@@ -131,18 +139,39 @@ impl Kept {
         self.all.values().filter(|one| one.phase != Phase::Active)
     }
 
+    /// The agents whose open deliberations count, once for each.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = &str> {
+        self.open().filter_map(|one| one.charged_to.as_deref())
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
+    }
+
+    /// Notes an open deliberation, or that it is none any more.
+    fn count(&mut self, number: u64, change: i64) {
+        let open = self.all.get(&number).filter(|one| one.phase != Phase::Active);
+        if let Some(agent) = open.and_then(|one| one.charged_to.as_deref()) {
+            self.usage.add(agent, Resource::Deliberations, change);
+        }
+    }
+
     pub(in crate::extensions) fn apply(&mut self, at: At, by: &Subject, change: &Change) {
         match change {
             Change::Proposed(draft) => {
                 self.all.insert(at.position, Deliberation::new(by, draft, at));
+                self.count(at.position, 1);
             }
             Change::Amended { deliberation, draft } => self.change(*deliberation, |one| one.amend(draft, at.position)),
             Change::Advanced { deliberation, to, tally } => {
+                self.count(*deliberation, -1);
                 self.change(*deliberation, |one| {
                     one.phase = *to;
                     one.tally.clone_from(tally);
                     one.began.insert(*to, at.at);
                 });
+                self.count(*deliberation, 1);
                 self.prune();
             }
             Change::Said { deliberation, text, scanned } => self.change(*deliberation, |one| {
@@ -159,7 +188,10 @@ impl Kept {
                     stakeholder.ballot = Some(places);
                 }
             }),
-            Change::Withdrawn { deliberation } => drop(self.all.remove(deliberation)),
+            Change::Withdrawn { deliberation } => {
+                self.count(*deliberation, -1);
+                self.all.remove(deliberation);
+            }
         }
     }
 

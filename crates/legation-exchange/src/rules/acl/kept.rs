@@ -5,6 +5,7 @@ use super::machine::Stage;
 use super::talk::{Change, Due, Loss, Moved, Opening, Talk, What};
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::quota::{Resource, UsageChanges};
 use crate::rules::At;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +34,9 @@ pub struct Kept {
     due: BTreeSet<(Moment, u64)>,
     #[serde(skip)]
     closed: BTreeSet<(Moment, u64)>,
+    /// Changes of how many are in `open` that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 /// What of it is written: the rest follows.
@@ -122,6 +126,16 @@ impl Kept {
         own.iter().copied().find(|position| self.talks.get(position).is_some_and(|talk| !goes(talk)))
     }
 
+    /// How many open conversations each has opened.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.open.iter().map(|(requester, talks)| (requester, talks.len()))
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
+    }
+
     pub(crate) fn earliest(&self) -> Option<Moment> {
         self.due.first().map(|(at, _)| *at)
     }
@@ -188,7 +202,9 @@ impl Kept {
         }
         note(talk, at.position);
         if !moved.to.is_open() {
-            drop_from(&mut self.open, &talk.opening.requester, moved.talk);
+            if drop_from(&mut self.open, &talk.opening.requester, moved.talk) {
+                self.usage.add(&talk.opening.requester, Resource::Conversations, -1);
+            }
             if let Some(assignee) = &talk.assignee {
                 drop_from(&mut self.below, assignee, moved.talk);
             }
@@ -296,8 +312,8 @@ impl Kept {
         for party in talk.opening.offered.iter().chain([requester]) {
             self.parties.or_default(party).insert(position);
         }
-        if talk.stage.is_open() {
-            self.open.or_default(requester).insert(position);
+        if talk.stage.is_open() && self.open.or_default(requester).insert(position) {
+            self.usage.add(requester, Resource::Conversations, 1);
         }
         if let (Some(_), Some(assignee)) = (talk.binds(), &talk.assignee) {
             self.below.or_default(assignee).insert(position);
@@ -335,7 +351,9 @@ impl Kept {
             drop_from(&mut self.parties, party, position);
             drop_from(&mut self.below, party, position);
         }
-        drop_from(&mut self.open, requester, position);
+        if drop_from(&mut self.open, requester, position) {
+            self.usage.add(requester, Resource::Conversations, -1);
+        }
         talk.due.map(|due| self.due.remove(&(due.at, position)));
         talk.until.map(|until| self.closed.remove(&(until, position)));
     }
@@ -347,11 +365,12 @@ fn note(talk: &mut Talk, entry: u64) {
     }
 }
 
-fn drop_from(index: &mut ByName<BTreeSet<u64>>, name: &str, position: u64) {
-    if let Some(positions) = index.get_mut(name) {
-        positions.remove(&position);
-        if positions.is_empty() {
-            index.remove(name);
-        }
+/// Returns whether it was there.
+fn drop_from(index: &mut ByName<BTreeSet<u64>>, name: &str, position: u64) -> bool {
+    let Some(positions) = index.get_mut(name) else { return false };
+    let was_there = positions.remove(&position);
+    if positions.is_empty() {
+        index.remove(name);
     }
+    was_there
 }

@@ -6,6 +6,7 @@ use super::machine::{Act, Stage, Step};
 use super::talk::{Change, Due, Loss, Moved, Opening, What};
 use super::words;
 use crate::agent::Agent;
+use crate::quota::{Resource, check_family};
 use crate::rules::cap::passes_on;
 use crate::rules::{Case, Ruling};
 use legation_protocol::acl::{Content, Message, TaskRequest};
@@ -39,7 +40,7 @@ pub(super) fn open(case: &Case<'_>, message: &Message, act: Act, ruling: &mut Ru
         refuse_for_exchange(case, act, ruling);
         return Ok(());
     }
-    if let Some(talk) = case.state.rules.acl.crowded_out(requester, case.policy.shares.conversations) {
+    if let Some(talk) = crowded_out(case, requester)? {
         let due = Due { at: case.now, what: What::Lost(Loss::Crowded) };
         ruling.change(Change::Waits { talk, due }.into());
     }
@@ -67,6 +68,18 @@ pub(super) fn open(case: &Case<'_>, message: &Message, act: Act, ruling: &mut Ru
     ruling.change(Change::Opened(Box::new(opening)).into());
     reach(case, message, offered, ruling);
     Ok(())
+}
+
+/// The conversation that makes room for another: the requester's oldest, where it or its family has as many as it may.
+/// A family's quota is never met at the cost of another agent.
+fn crowded_out(case: &Case<'_>, requester: &str) -> Result<Option<u64>, Rejection> {
+    let talks = &case.state.rules.acl;
+    if let Some(talk) = talks.crowded_out(requester, case.policy.shares.conversations) {
+        return Ok(Some(talk));
+    }
+    check_family(case.state, case.policy, requester, Resource::Conversations)
+        .map(|()| None)
+        .or_else(|full| talks.crowded_out(requester, 1).map(Some).ok_or(full))
 }
 
 /// What is held is asked when it goes on, and from then on the directory waits for an answer.

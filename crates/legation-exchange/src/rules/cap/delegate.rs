@@ -10,9 +10,9 @@ use super::rights::{Binding, Grant, Rights};
 use super::task::Task;
 use super::tasks::Kept;
 use super::tools;
-use crate::agent::Agent;
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::quota::{Resource, check_family};
 use crate::rules::{Case, Finding, Heard, Ruling};
 use crate::state::State;
 use legation_protocol::cap::Message;
@@ -126,11 +126,12 @@ pub(crate) fn rule_to(state: &State, me: &str, parent: Option<u64>, to: &str) ->
     rule_for(state, &*rights?, to)
 }
 
-/// The rule for an agent, by any name of it or of the agent it is an instance of.
+/// The rule for an agent, by any name of it, or of the agent it is an instance of, that references mean.
 fn rule_for(state: &State, rights: &Rights, to: &str) -> Option<String> {
     let agent = state.registry.agent(to);
     let base = agent.and_then(|agent| state.registry.agent(agent.instance_of.as_ref()?));
-    let mut names = agent.into_iter().chain(base).flat_map(Agent::names).chain([to]);
+    let known = agent.into_iter().chain(base).flat_map(|agent| state.registry.referable_names(agent));
+    let mut names = known.chain([to]);
     names.find_map(|name| rights.allowed.get(name)).cloned()
 }
 
@@ -226,6 +227,7 @@ fn on_same_terms(known: &Task, parent: Option<u64>, message: &Message) -> Result
 }
 
 pub(super) fn within_limits(case: &Case<'_>, parent: Option<u64>) -> Result<(), Rejection> {
+    check_family(case.state, case.policy, case.speaker.id(), Resource::Tasks)?;
     let kept = &case.state.rules.cap;
     let limit = |message: String| Err(Rejection::because(Code::DelegationLimit, message).at("/task_id").by(SPEC));
     match parent.and_then(|parent| kept.task(parent)) {

@@ -88,7 +88,7 @@ pub(super) fn may_see(state: &State, who: &Who, number: u64, task: &Task) -> boo
 fn is_party(state: &State, id: &str, number: u64, task: &Task) -> bool {
     let kept = &state.rules.cap;
     let in_line = kept.line(number).any(|(_, task)| task.delegator == id || (task.assignee == id && !task.waits));
-    let overseer = || kept.overseer_in(&state.registry, task).and_then(|name| state.registry.resolve(&name));
+    let overseer = || kept.overseer_in(&state.registry, task).and_then(|name| state.registry.referent(&name));
     in_line || overseer().is_some_and(|overseer| overseer.id == id)
 }
 
@@ -295,7 +295,7 @@ pub fn question_of_order(state: &State, order: &Order, who: &Who) -> Option<Ques
 fn escalate(state: &State, number: u64, task: &Task, who: &Who) -> Ruling {
     let kept = &state.rules.cap;
     let above = task.parent.and_then(|parent| kept.task(parent)).map(|above| above.delegator.clone());
-    let overseer = || kept.overseer_in(&state.registry, task).and_then(|name| state.registry.resolve(&name));
+    let overseer = || kept.overseer_in(&state.registry, task).and_then(|name| state.registry.referent(&name));
     let to = above.filter(|above| is_here(state, above)).or_else(|| overseer().map(|overseer| overseer.id.clone()));
     let mut ruling = Ruling::default();
     let to = to.map_or(Escalation::Operator, Escalation::Party);

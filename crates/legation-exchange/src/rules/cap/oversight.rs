@@ -123,7 +123,7 @@ fn overseer<'c>(case: &Case<'c>, task: &Task) -> Option<&'c Agent> {
     let registry = &case.state.registry;
     let name = case.state.rules.cap.overseer_in(registry, task)?;
     // Nobody reviews its own work, by whatever name, and nobody that it made does.
-    registry.resolve(&name).filter(|overseer| {
+    registry.referent(&name).filter(|overseer| {
         let author = registry.agent(&task.assignee);
         let is_same = |author: &Agent| is_or_instance(author, &overseer.id) || is_or_instance(overseer, &author.id);
         let is_below = |author: &Agent| registry.above(overseer).any(|above| is_or_instance(author, &above.id));
@@ -208,7 +208,7 @@ pub(super) fn inquiry(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -
     let is_overseer = case.speaker.agent().zip(asked).is_some_and(|(agent, asked)| {
         let named = kept.rights(asked).and_then(|rights| rights.overseer.clone());
         let by_manifest =
-            named.and_then(|name| registry.resolve(&name)).is_some_and(|it| is_or_instance(agent, &it.id));
+            named.and_then(|name| registry.referent(&name)).is_some_and(|it| is_or_instance(agent, &it.id));
         let by_task =
             || place.task().is_some_and(|(_, task)| task.assignee == asked.id && oversees(kept, registry, agent, task));
         by_manifest || by_task()

@@ -116,7 +116,7 @@ fn is_witness(case: &Case<'_>, task: &Task) -> bool {
 /// Whether an agent, or the agent it is an instance of, reviews the work in a task.
 pub(super) fn oversees(kept: &Kept, registry: &Registry, agent: &Agent, task: &Task) -> bool {
     let overseer = kept.overseer_in(registry, task);
-    overseer.and_then(|name| registry.resolve(&name)).is_some_and(|overseer| is_or_instance(agent, &overseer.id))
+    overseer.and_then(|name| registry.referent(&name)).is_some_and(|overseer| is_or_instance(agent, &overseer.id))
 }
 
 /// Whether an agent is this one, or an instance of it.

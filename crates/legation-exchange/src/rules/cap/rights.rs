@@ -1,6 +1,7 @@
 //! What a manifest lets an agent do (Agent Definition), and what a delegation leaves of it. Rights only ever
 //! meet: nothing here widens them.
 
+use crate::names::{Reference, ReferenceSource};
 use legation_protocol::cap::Grants;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,9 +29,16 @@ pub struct Binding {
 }
 
 impl Rights {
-    /// Whether they rely on who has this name.
-    pub(crate) fn names(&self, id: &str) -> bool {
-        self.allowed.contains_key(id) || self.overseer.as_deref() == Some(id)
+    /// The names that the manifest of an agent refers to: delegates and the overseer.
+    pub(crate) fn references(&self, agent: &str) -> impl Iterator<Item = Reference> {
+        let author = Some(agent.to_owned());
+        let delegates = self.allowed.keys().map(|name| (name, ReferenceSource::Delegate(agent.to_owned())));
+        let overseer = self.overseer.iter().map(|name| (name, ReferenceSource::Overseer(agent.to_owned())));
+        delegates.chain(overseer).map(move |(name, source)| Reference {
+            name: name.clone(),
+            source,
+            author: author.clone(),
+        })
     }
 
     /// Those of a manifest that was checked when it was registered.

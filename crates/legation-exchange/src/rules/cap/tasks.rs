@@ -10,6 +10,8 @@ use super::task::Task;
 use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::names::ReferenceIndex;
+use crate::quota::UsageChanges;
 use crate::registry::Registry;
 use crate::rules::acl::Loss;
 use serde::{Deserialize, Serialize};
@@ -50,6 +52,8 @@ pub struct Kept {
     ended: BTreeSet<(u64, u64)>,
     ended_tasks: usize,
     rights: ByName<Rights>,
+    /// Names that manifests, and tasks under older manifests, refer to.
+    references: ReferenceIndex,
     /// Calls of tools.
     pub(crate) calls: Calls,
     /// Open tasks that lost a party.
@@ -60,6 +64,9 @@ pub struct Kept {
     pub(super) stale: BTreeSet<u64>,
     /// Open tasks whose delegation reaches nobody, and the reason.
     pub(super) undelivered: BTreeMap<u64, Loss>,
+    /// Changes of how many tasks are in `handed` that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 /// Somebody's part in the tasks with an id. No party's name has a line's end in it.
@@ -131,6 +138,16 @@ impl Kept {
         self.handed.get(who).into_iter().flatten().copied()
     }
 
+    /// How many open tasks each has handed over.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.handed.iter().map(|(who, tasks)| (who, tasks.len()))
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
+    }
+
     /// The task a message belongs to that waits for a word.
     pub(super) fn reviewed(&self, message: u64) -> Option<(u64, &Task)> {
         let number = *self.reviews.get(&message)?;
@@ -179,11 +196,9 @@ impl Kept {
         }
     }
 
-    /// Whether a manifest, or a task that runs under an older one, has an overseer of this name.
-    pub(crate) fn awaits_overseer(&self, name: &str) -> bool {
-        let has = |rights: &Rights| rights.overseer.as_deref() == Some(name);
-        let narrowed = |number: &u64| self.tasks.get(number)?.narrowed.as_deref();
-        self.rights.any(has) || self.deadlines.iter().filter_map(|(_, number)| narrowed(number)).any(has)
+    /// Names that manifests, and tasks that run under older manifests, refer to.
+    pub(crate) fn references(&self) -> &ReferenceIndex {
+        &self.references
     }
 
     /// What the assignee of a task may do in it by its manifests, before any grant.

@@ -21,6 +21,7 @@ pub(super) use lay::{look, order};
 use super::At;
 use crate::agent::Agent;
 use crate::erased::Unbound;
+use crate::names::ReferenceIndex;
 use crate::registry::Registry;
 use crate::state::State;
 use crate::who::Who;
@@ -29,9 +30,27 @@ use std::collections::BTreeMap;
 
 /// Everything that is laid on agents, by the agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "BTreeMap<String, Laid>", into = "BTreeMap<String, Laid>")]
 pub struct Constraints {
     on: BTreeMap<String, Laid>,
+    /// Names in audiences. It follows from the rest.
+    references: ReferenceIndex,
+}
+
+impl From<BTreeMap<String, Laid>> for Constraints {
+    fn from(on: BTreeMap<String, Laid>) -> Self {
+        let mut references = ReferenceIndex::default();
+        for (agent, laid) in &on {
+            laid.audience_references(agent).for_each(|reference| references.insert(reference));
+        }
+        Constraints { on, references }
+    }
+}
+
+impl From<Constraints> for BTreeMap<String, Laid> {
+    fn from(constraints: Constraints) -> Self {
+        constraints.on
+    }
 }
 
 impl Constraints {
@@ -40,15 +59,30 @@ impl Constraints {
         self.on.get(agent)
     }
 
+    /// Names that audiences refer to.
+    pub(crate) fn references(&self) -> &ReferenceIndex {
+        &self.references
+    }
+
+    /// Changes what is laid on an agent, and the references with it.
+    fn change(&mut self, agent: &str, change: impl FnOnce(&mut Laid)) {
+        let Some(laid) = self.on.get_mut(agent) else { return };
+        laid.audience_references(agent).for_each(|reference| self.references.remove(&reference));
+        change(laid);
+        laid.audience_references(agent).for_each(|reference| self.references.insert(reference));
+    }
+
     pub(super) fn lay(&mut self, at: At, laying: &Laying) {
         if let Some(change) = laying.change() {
-            self.on.entry(laying.agent.clone()).or_default().lay(at, &change);
+            self.on.entry(laying.agent.clone()).or_default();
+            self.change(&laying.agent, |laid| laid.lay(at, &change));
         }
     }
 
     pub(super) fn lift(&mut self, lifting: &Lifting) {
-        let (Some(laid), Some(order)) = (self.on.get_mut(&lifting.agent), lifting.made.order()) else { return };
-        laid.lift(order, &lifting.types);
+        if let Some(order) = lifting.made.order() {
+            self.change(&lifting.agent, |laid| laid.lift(order, &lifting.types));
+        }
     }
 
     /// What was said in these is erased, and no rule needs it.
@@ -61,8 +95,10 @@ impl Constraints {
     /// An agent is gone. What was laid on it bound those below it too, and goes on doing so.
     pub(super) fn forget<'c>(&mut self, agent: &str, below: impl Iterator<Item = &'c str>) {
         let Some(laid) = self.on.remove(agent) else { return };
+        laid.audience_references(agent).for_each(|reference| self.references.remove(&reference));
         for child in below {
-            self.on.entry(child.to_owned()).or_default().take_over(&laid);
+            self.on.entry(child.to_owned()).or_default();
+            self.change(child, |own| own.take_over(&laid));
         }
     }
 }

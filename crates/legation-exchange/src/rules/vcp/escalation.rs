@@ -6,13 +6,15 @@ use super::alarm::{Alarm, Change};
 use super::alarms::{MILD, MOST};
 use super::standing::{Standing, Turn, above, family, line};
 use crate::agent::Agent;
+use crate::decide::Earlier;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::voice::name_in;
 use crate::rules::{Case, Finding, Heard, Ruling, scan};
+use crate::state::State;
 use legation_protocol::id::{AgentId, Uuid7};
-use legation_protocol::vcp::{Context, Envelope, Escalation, Propagated, Role, Severity};
-use legation_protocol::{Code, Format, Message, Rejection};
+use legation_protocol::vcp::{Context, Envelope, Escalation, Payload, Propagated, Role, Severity};
+use legation_protocol::{Code, Format, Message, Received, Rejection};
 
 pub(super) fn look(
     case: &Case<'_>,
@@ -43,9 +45,17 @@ fn hear(case: &Case<'_>, agent: &Agent, (envelope, said): (&Envelope, &Escalatio
     if let Some(alarm) = passed {
         pass(case, agent, said.severity, alarm, ruling);
     }
-    if !matches!(role, Role::Propagated(_)) || passed.is_none() {
+    // The same emergency once more is no second one beside it.
+    let is_again = passed.is_some_and(|alarm| said.severity == Severity::Emergency && is_passed_by(case, agent, alarm));
+    if passed.is_none() || !(is_again || matches!(role, Role::Propagated(_))) {
         raise(case, agent, (envelope, said), passed.is_none(), ruling);
     }
+}
+
+/// Whether an agent has passed an alarm on before.
+fn is_passed_by(case: &Case<'_>, agent: &Agent, alarm: u64) -> bool {
+    let alarm = case.state.rules.vcp.alarms.get(alarm);
+    alarm.is_some_and(|alarm| alarm.told.iter().any(|told| told.by == agent.id))
 }
 
 /// An alarm goes to the parent; the operator stands above those that have none.
@@ -63,8 +73,8 @@ fn goes_up(case: &Case<'_>, agent: &Agent) -> Result<(), Rejection> {
     Err(Rejection::because(Code::NotParent, message).at("/recipient").by("VCP 4.4"))
 }
 
-/// The open alarm of one below that this passes on: the one it names; or, of the same severity, the first that
-/// its sender was told of and has not passed on yet.
+/// The open alarm of one below that this passes on: the one it names; or a critical one, the first that its sender was
+/// told of and has not passed on yet. An emergency that neither names nor repeats one is its sender's own (section 6.3).
 fn passed_on(case: &Case<'_>, agent: &Agent, said: &Escalation, role: &Role) -> Option<u64> {
     let (alarms, registry) = (&case.state.rules.vcp.alarms, &case.state.registry);
     let fits = |alarm: &Alarm| {
@@ -77,12 +87,68 @@ fn passed_on(case: &Case<'_>, agent: &Agent, said: &Escalation, role: &Role) -> 
             let is_it = |alarm: &Alarm| fits(alarm) && child.is_none_or(|child| *child == alarm.from);
             alarms.named(&id.to_string()).find(|(_, _, alarm)| is_it(alarm)).map(|(_, position, _)| position)
         }
+        Role::Alarm if said.severity == Severity::Emergency => {
+            let repeated = emergencies_below(case.state, agent).filter(|(position, alarm)| {
+                names(&said.reason, alarm)
+                    || case.earlier.iter().any(|one| one.position == *position && says(one, said))
+            });
+            let (old, new): (Vec<_>, Vec<_>) =
+                repeated.map(|(position, _)| position).partition(|position| is_passed_by(case, agent, *position));
+            new.into_iter().chain(old).next()
+        }
         Role::Alarm if said.severity.is_grave() => {
             let is_new = |alarm: &Alarm| alarm.told.iter().all(|told| told.by != agent.id);
             alarms.told_to(&agent.id).find(|(_, alarm)| fits(alarm) && is_new(alarm)).map(|(position, _)| position)
         }
         Role::Alarm | Role::Ack(_) => None,
     }
+}
+
+/// Open emergencies of agents below that an agent was told of, oldest first.
+fn emergencies_below<'s>(state: &'s State, agent: &'s Agent) -> impl Iterator<Item = (u64, &'s Alarm)> {
+    let is_below = |from: &str| {
+        let from = state.registry.agent(from);
+        from.is_some_and(|from| line(&state.registry, from).any(|up| up.id == agent.id))
+    };
+    let told = state.rules.vcp.alarms.told_to(&agent.id);
+    told.filter(move |(_, alarm)| alarm.severity == Severity::Emergency && is_below(&alarm.from))
+}
+
+/// Whether a text names an alarm, by its own id or that of a message which told of it.
+fn names(text: &str, alarm: &Alarm) -> bool {
+    let ids = alarm.told.iter().filter_map(|told| told.id.as_deref()).chain([alarm.id.as_str()]);
+    ids.filter(|id| !id.is_empty()).any(|id| text.contains(id))
+}
+
+/// Whether an earlier message escalated with the same reason.
+fn says(earlier: &Earlier, said: &Escalation) -> bool {
+    let received = earlier.body.as_deref().and_then(|body| Received::read(body).ok());
+    received.is_some_and(|received| match received.message() {
+        Message::Vcp(envelope) => match &envelope.payload {
+            Payload::Escalation(earlier) => earlier.reason.trim() == said.reason.trim(),
+            Payload::ContextShare(_) | Payload::ConstitutionAnnounce(_) | Payload::ConstraintPropagate(_) => false,
+        },
+        Message::Acl(_) | Message::Cap(_) | Message::Vlp(_) => false,
+    })
+}
+
+/// How many emergencies a new one is compared with, the newest of those that its sender was told of.
+const COMPARED: usize = 64;
+
+/// Where the emergencies lie that a message may repeat: their words decide whether it does.
+pub(crate) fn repeatable(state: &State, message: &Message) -> Vec<u64> {
+    let Some(agent) = own_emergency(message).and_then(|sender| state.registry.resolve(sender)) else {
+        return Vec::new();
+    };
+    let mut all: Vec<_> = emergencies_below(state, agent).map(|(position, _)| position).collect();
+    all.split_off(all.len().saturating_sub(COMPARED))
+}
+
+/// The sender of an emergency that names none.
+pub(crate) fn own_emergency(message: &Message) -> Option<&str> {
+    let Message::Vcp(envelope) = message else { return None };
+    let Payload::Escalation(said) = &envelope.payload else { return None };
+    (said.severity == Severity::Emergency && matches!(said.role(), Ok(Role::Alarm))).then(|| message.sender())
 }
 
 /// One alarm, whoever passes it on: nobody is stopped for it again, and it has one clock.

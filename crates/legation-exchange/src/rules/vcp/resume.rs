@@ -166,7 +166,7 @@ fn one(
 }
 
 /// An operator lets an agent go on, whatever stopped it; grave escalations that stop nobody are over as well.
-fn all(state: &State, policy: &Policy, agent: &Agent, why: &str, who: &Who) -> Result<Ruling, Rejection> {
+pub(super) fn all(state: &State, policy: &Policy, agent: &Agent, why: &str, who: &Who) -> Result<Ruling, Rejection> {
     let (family, by) = (family(agent).to_owned(), who.to_string());
     let mut ruling = Ruling::default();
     let (stop, closed) = (state.rules.vcp.standing.stop(&family), grave(state, &family));
@@ -200,7 +200,12 @@ pub(super) fn suspend(state: &State, policy: &Policy, agent: &str, why: &str, wh
     let agent = ordered(state, agent, why, who)?;
     let (family, by) = (family(agent).to_owned(), who.to_string());
     let mut ruling = Ruling::default();
-    let suspended = standing::Change::Suspended { agent: family.clone(), by: by.clone(), why: why.to_owned() };
+    let suspended = standing::Change::Suspended {
+        agent: family.clone(),
+        by: by.clone(),
+        why: why.to_owned(),
+        scope: standing::StopScope::Agent,
+    };
     ruling.change(suspended.into());
     let (before, why) = (state.rules.vcp.standing.of(agent), format!("{by} suspended it: {why}"));
     Turn { state, policy, family: &family, before, after: Standing::Suspended, why }.follow(&mut ruling);

@@ -10,6 +10,7 @@ use crate::registry::Registry;
 use crate::rules::hold::{self, Lifter, Reason, Which};
 use crate::rules::{At, Case, Ruling};
 use crate::state::State;
+use crate::who::Who;
 use legation_protocol::vcp::Severity;
 use legation_protocol::{Code, Rejection};
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,29 @@ pub struct Ordered {
     pub why: String,
     /// When.
     pub at: Moment,
+    /// Whom it was for.
+    #[serde(default, skip_serializing_if = "StopScope::is_agent")]
+    pub scope: StopScope,
+}
+
+/// Whom an operator's order to stop was for, the widest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopScope {
+    /// Everybody.
+    All,
+    /// An agent and all below it.
+    Subtree,
+    /// The agent it names.
+    #[default]
+    Agent,
+}
+
+impl StopScope {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "asked by serde")]
+    fn is_agent(&self) -> bool {
+        *self == StopScope::Agent
+    }
 }
 
 /// What an operator changes.
@@ -89,6 +113,9 @@ pub enum Change {
         by: String,
         /// Why.
         why: String,
+        /// Whom the order was for.
+        #[serde(default, skip_serializing_if = "StopScope::is_agent")]
+        scope: StopScope,
     },
     /// It may go on, as far as operators are concerned.
     Resumed {
@@ -99,13 +126,30 @@ pub enum Change {
         /// Why.
         why: String,
     },
+    /// All agents are suspended, each by an entry of its own; nobody but operators registers another.
+    ExchangeSuspended {
+        /// Who says so.
+        by: String,
+        /// Why.
+        why: String,
+    },
+    /// All agents that were suspended so are resumed, each by an entry of its own.
+    ExchangeResumed {
+        /// Who says so.
+        by: String,
+        /// Why.
+        why: String,
+    },
 }
 
 /// Everybody who may not go on, by the id of whom they are instances of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(default)]
 pub struct Standings {
     stopped: BTreeMap<String, Stop>,
+    /// The order that suspends all agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    everything: Option<Ordered>,
 }
 
 impl Stop {
@@ -114,6 +158,11 @@ impl Stop {
         let left = self.alarms.iter().filter(|(alarm, _)| !closed.contains(alarm)).map(|(_, standing)| *standing);
         let ordered = self.ordered.as_ref().map(|_| Standing::Suspended);
         left.chain(ordered).max().unwrap_or_default()
+    }
+
+    /// What it comes to without the operator's order.
+    pub(super) fn without_order(&self) -> Standing {
+        self.alarms.values().copied().max().unwrap_or_default()
     }
 }
 
@@ -128,6 +177,11 @@ impl Standings {
         self.stopped.get(family)
     }
 
+    /// The order that suspends all agents, while it lasts.
+    pub fn everything(&self) -> Option<&Ordered> {
+        self.everything.as_ref()
+    }
+
     /// How many may not go on; an agent and its instances are one.
     pub fn stopped_len(&self) -> usize {
         self.stopped.values().filter(|stop| stop.without(&[]) != Standing::Running).count()
@@ -135,11 +189,16 @@ impl Standings {
 
     pub(super) fn apply(&mut self, at: At, change: &Change) {
         match change {
-            Change::Suspended { agent, by, why } => {
-                let ordered = Ordered { by: by.clone(), why: why.clone(), at: at.at };
+            Change::Suspended { agent, by, why, scope } => {
+                let ordered = Ordered { by: by.clone(), why: why.clone(), at: at.at, scope: *scope };
                 self.stopped.entry(agent.clone()).or_default().ordered = Some(ordered);
             }
             Change::Resumed { agent, .. } => self.change(agent, |stop| stop.ordered = None),
+            Change::ExchangeSuspended { by, why } => {
+                let ordered = Ordered { by: by.clone(), why: why.clone(), at: at.at, scope: StopScope::All };
+                self.everything = Some(ordered);
+            }
+            Change::ExchangeResumed { .. } => self.everything = None,
         }
     }
 
@@ -195,6 +254,15 @@ pub(crate) fn may_act(state: &State, agent: &str) -> Result<(), Rejection> {
         Standing::Paused => Err(paused()),
         Standing::Suspended => Err(suspended()),
     }
+}
+
+/// Refuses a new agent that no operator registers while all agents are suspended: it would go on in their place.
+pub(crate) fn check_newcomer(state: &State, who: &Who) -> Result<(), Rejection> {
+    if who.is_operator() || state.rules.vcp.standing.everything().is_none() {
+        return Ok(());
+    }
+    let message = "all agents are suspended: until an operator resumes them, only an operator registers another";
+    Err(Rejection::because(Code::AgentSuspended, message))
 }
 
 /// Whether an agent may order something beside messages now.
@@ -270,10 +338,21 @@ pub(super) struct Turn<'t> {
 
 impl Turn<'_> {
     pub(super) fn follow(self, ruling: &mut Ruling) {
-        let Turn { state, policy, family, before, after, why } = self;
-        if before == after {
-            return;
+        if self.is_one() {
+            self.hold(ruling);
+            self.tell_members(ruling);
+            self.tell_parent(ruling);
         }
+    }
+
+    /// Whether anything changes.
+    pub(super) fn is_one(&self) -> bool {
+        self.before != self.after
+    }
+
+    /// Holds back what the agent said and nobody has yet, or lets it go on.
+    pub(super) fn hold(&self, ruling: &mut Ruling) {
+        let Turn { state, family, before, after, .. } = *self;
         let lifts = Lifter::Resume(family.to_owned());
         if after == Standing::Suspended {
             let code = Code::AgentSuspended.as_str().to_owned();
@@ -285,9 +364,19 @@ impl Turn<'_> {
         } else if before == Standing::Suspended {
             ruling.change(hold::Change::Thawed { lifts }.into());
         }
+    }
+
+    /// Tells the agent and its instances.
+    pub(super) fn tell_members(&self, ruling: &mut Ruling) {
+        let Turn { state, policy, family, after, why, .. } = self;
         for agent in members(&state.registry, family) {
             ruling.tell(policy, agent, after.code(), format!("You are {}. {why}", after.as_str()));
         }
+    }
+
+    /// Tells whoever stands above the agent.
+    pub(super) fn tell_parent(&self, ruling: &mut Ruling) {
+        let Turn { state, policy, family, after, why, .. } = self;
         let parent = state.registry.agent(family).and_then(|agent| above(&state.registry, agent));
         if let Some(parent) = parent {
             ruling.tell(policy, parent, after.code(), format!("{family} is {}. {why}", after.as_str()));

@@ -38,5 +38,5 @@ fn may_amend(case: &Case<'_>, found: &Earlier) -> bool {
     let author = case.state.registry.agent(author).filter(|author| found.position > author.since);
     let manifest = author.and_then(|author| author.manifest.as_ref());
     let overseer = manifest.and_then(|manifest| manifest.get("overseer")?.as_str());
-    overseer.and_then(|name| case.state.registry.resolve(name)).is_some_and(|overseer| overseer.id == speaker.id)
+    overseer.and_then(|name| case.state.registry.referent(name)).is_some_and(|overseer| overseer.id == speaker.id)
 }

@@ -11,6 +11,7 @@ use crate::agent::Agent;
 use crate::decide::Earlier;
 use crate::mailbox::Mailbox;
 use crate::policy::Policy;
+use crate::quota::{Resource, check_family};
 use crate::rules::hold::{self, Lifter, Reason, Which};
 use crate::rules::translate::Translation;
 use crate::rules::vcp::{AlarmChange, Ours, family};
@@ -154,7 +155,7 @@ fn has_room(case: &Case<'_>, who: &str, before: Option<&Session>, stops: usize) 
     if case.state.rules.vlp.sessions.halted_by(who).count() >= most {
         return refuse(format!("{who:?} has halted {most} sessions already, until a person looks at them"));
     }
-    Ok(())
+    check_family(case.state, case.policy, who, Resource::Halts)
 }
 
 /// What a sender blocks outside any session is one halt, of a session that is begun for it.

@@ -5,6 +5,7 @@
 use super::reach::{Found, MOST_REACHED, Reach, Roots};
 use super::shelf::Shelf;
 use crate::moment::Moment;
+use crate::quota::{Resource, UsageChanges};
 use crate::rules::At;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,6 +201,9 @@ pub struct Sessions {
     places: BTreeMap<u64, String>,
     /// Held messages, that others join by or that close a session once they go on.
     waiting: BTreeMap<u64, Spoke>,
+    /// Changes of how many are in `open` and `halted` that were not counted yet.
+    #[serde(skip)]
+    usage: UsageChanges,
 }
 
 impl Sessions {
@@ -274,6 +278,21 @@ impl Sessions {
         self.open.oldest_of(owner).filter(|_| self.open.len_of(owner) >= most)
     }
 
+    /// How many sessions each owns that can be spoken in.
+    pub(crate) fn open_usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.open.lengths()
+    }
+
+    /// How many sessions each has halted.
+    pub(crate) fn halt_usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.halted.iter().map(|(who, sessions)| (who.as_str(), sessions.len()))
+    }
+
+    /// The changes of both that were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
+    }
+
     pub(super) fn speak(&mut self, at: At, spoke: &Spoke) {
         let session = self.all.entry(spoke.session.clone()).or_insert_with(|| Session {
             owner: spoke.by.clone(),
@@ -281,7 +300,7 @@ impl Sessions {
             first: at.position,
             ..Session::default()
         });
-        self.open.take(session.last, &session.owner);
+        let mut open = self.open.take(session.last, &session.owner);
         (session.last, session.spoke_at) = (at.position, at.at);
         session.messages += 1;
         session.highest = session.highest.max(spoke.seq);
@@ -305,8 +324,9 @@ impl Sessions {
             session.closed = Some(at.position);
             self.closed.put(at.position, &session.owner, &spoke.session);
         } else {
-            self.open.put(at.position, &session.owner, &spoke.session);
+            open += self.open.put(at.position, &session.owner, &spoke.session);
         }
+        self.usage.add(&session.owner, Resource::Sessions, open);
         let owner = session.owner.clone();
         self.places.insert(at.position, spoke.session.clone());
         self.prune(&owner);
@@ -329,7 +349,8 @@ impl Sessions {
         }
         if spoke.closes && session.closed.is_none() {
             session.closed = Some(message);
-            self.open.take(session.last, &session.owner);
+            let open = self.open.take(session.last, &session.owner);
+            self.usage.add(&session.owner, Resource::Sessions, open);
             self.closed.put(message, &session.owner, &spoke.session);
         }
         let owner = session.owner.clone();
@@ -397,11 +418,14 @@ impl Sessions {
         halt.told.extend(told.iter().cloned());
         halt.outsiders.extend(outsiders);
         halt.reached += found.iter().map(|(_, from)| from.len()).sum::<usize>();
-        self.open.take(session.last, &session.owner);
+        let open = self.open.take(session.last, &session.owner);
+        self.usage.add(&session.owner, Resource::Sessions, open);
         if let Some(closed) = session.closed {
             self.closed.take(closed, &session.owner);
         }
-        self.halted.entry(halt.who.clone()).or_default().insert(id.clone());
+        if self.halted.entry(halt.who.clone()).or_default().insert(id.clone()) {
+            self.usage.add(&halt.who, Resource::Halts, 1);
+        }
         let roots = Roots { said: Some(&session.said), messages };
         self.reach.halt(session.first, id, &roots, found.into_iter());
     }
@@ -410,15 +434,20 @@ impl Sessions {
         let Some(session) = self.all.get_mut(id) else { return };
         let Some(halt) = session.halted.take() else { return };
         if let Some(own) = self.halted.get_mut(&halt.who) {
-            own.remove(id);
+            let was_there = own.remove(id);
             if own.is_empty() {
                 self.halted.remove(&halt.who);
             }
+            self.usage.add(&halt.who, Resource::Halts, -i64::from(was_there));
         }
-        match session.closed {
-            Some(closed) => self.closed.put(closed, &session.owner, id),
+        let open = match session.closed {
+            Some(closed) => {
+                self.closed.put(closed, &session.owner, id);
+                0
+            }
             None => self.open.put(session.last, &session.owner, id),
-        }
+        };
+        self.usage.add(&session.owner, Resource::Sessions, open);
         let owner = session.owner.clone();
         self.reach.release(session.first);
         self.prune(&owner);
@@ -445,10 +474,14 @@ impl Sessions {
     /// Forgets one that is not halted.
     pub(super) fn drop_one(&mut self, id: &str) {
         let Some(session) = self.all.remove(id) else { return };
-        match session.closed {
-            Some(closed) => self.closed.take(closed, &session.owner),
+        let open = match session.closed {
+            Some(closed) => {
+                self.closed.take(closed, &session.owner);
+                0
+            }
             None => self.open.take(session.last, &session.owner),
-        }
+        };
+        self.usage.add(&session.owner, Resource::Sessions, open);
         for message in session.said {
             self.places.remove(&message);
         }

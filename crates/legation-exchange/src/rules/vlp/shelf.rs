@@ -21,19 +21,26 @@ impl Shelf {
         self.own.get(owner).map_or(0, BTreeSet::len)
     }
 
-    pub(super) fn put(&mut self, age: u64, owner: &str, id: &str) {
-        self.all.insert(age, id.to_owned());
-        self.own.entry(owner.to_owned()).or_default().insert(age);
+    /// How many each has here.
+    pub(super) fn lengths(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.own.iter().map(|(owner, own)| (owner.as_str(), own.len()))
     }
 
-    pub(super) fn take(&mut self, age: u64, owner: &str) {
+    /// Returns how many more there are.
+    pub(super) fn put(&mut self, age: u64, owner: &str, id: &str) -> i64 {
+        self.all.insert(age, id.to_owned());
+        i64::from(self.own.entry(owner.to_owned()).or_default().insert(age))
+    }
+
+    /// Returns how many more there are: one less, if it was there.
+    pub(super) fn take(&mut self, age: u64, owner: &str) -> i64 {
         self.all.remove(&age);
-        if let Some(own) = self.own.get_mut(owner) {
-            own.remove(&age);
-            if own.is_empty() {
-                self.own.remove(owner);
-            }
+        let Some(own) = self.own.get_mut(owner) else { return 0 };
+        let was_there = own.remove(&age);
+        if own.is_empty() {
+            self.own.remove(owner);
         }
+        -i64::from(was_there)
     }
 
     /// Somebody's oldest.

@@ -3,6 +3,7 @@
 use super::Change;
 use super::session::{MOST_PARTIES, Session, Spoke};
 use super::weighed::Weighed;
+use crate::quota::{Resource, check_family};
 use crate::rules::{Case, Ruling, Speaker};
 use crate::state::State;
 use legation_protocol::vlp::{Kind, Layer, Message};
@@ -38,7 +39,7 @@ pub(super) fn look(
         ruling.instead = Some(to);
     }
     if session.is_none() {
-        make_room(case, ruling);
+        make_room(case, ruling)?;
     }
     let by = case.speaker.id().to_owned();
     let spoke = Spoke { session: id.to_owned(), by, seq: message.seq, joins, closes: ends && is_owner, held: false };
@@ -46,12 +47,18 @@ pub(super) fn look(
     Ok(())
 }
 
-/// Whoever begins one too many loses the one of theirs in which nothing was said for longest.
-fn make_room(case: &Case<'_>, ruling: &mut Ruling) {
-    let sessions = &case.state.rules.vlp.sessions;
-    if let Some(gone) = sessions.crowded_out(case.speaker.id(), case.policy.shares.sessions) {
-        ruling.change(Change::Forgotten { session: gone.to_owned() }.into());
+/// Whoever begins one too many loses the one of theirs in which nothing was said for longest. Whoever has none where
+/// their family has as many as it may is rejected: nobody loses a session to another agent's.
+fn make_room(case: &Case<'_>, ruling: &mut Ruling) -> Result<(), Rejection> {
+    let (sessions, owner) = (&case.state.rules.vlp.sessions, case.speaker.id());
+    let full = check_family(case.state, case.policy, owner, Resource::Sessions).err();
+    let most = if full.is_some() { 1 } else { case.policy.shares.sessions };
+    match (sessions.crowded_out(owner, most), full) {
+        (Some(gone), _) => ruling.change(Change::Forgotten { session: gone.to_owned() }.into()),
+        (None, Some(full)) => return Err(full),
+        (None, None) => {}
     }
+    Ok(())
 }
 
 /// The entry that registered somebody; a principal was never registered.

@@ -83,7 +83,9 @@ impl Kind {
         match self {
             Kind::Capabilities => "The last acknowledgement of the handshake, or its error.",
             Kind::Bundle => "The constitution, the constraints and the context in force for you.",
-            Kind::Identity => "Whom a token names, until when, and whether it counts; by the token's hash (sha256:…).",
+            Kind::Identity => {
+                "Whom a token names, until when, and whether it counts; by the token's hash (sha256:…), or by the token this session presented."
+            }
             Kind::Constitution => "What a code means, and who announced a constitution of it.",
             Kind::PersonalState => "Personal signals of this session, with their decay.",
             Kind::Relational => "Trust, standing and norms of this session.",

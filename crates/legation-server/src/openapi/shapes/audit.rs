@@ -170,5 +170,8 @@ fn consistency() -> Value {
 fn exchange_keys() -> Value {
     let key =
         object("A key.", [must("public", of("PublicKey")), must("state", one_of("Where it stands.", &["ACTIVE"]))]);
-    object("What the exchange signs with.", [must("keys", list("Its keys.", &key))])
+    object(
+        "What the exchange signs with.",
+        [must("realm", text("The realm, which proofs name.")), must("keys", list("Its keys.", &key))],
+    )
 }

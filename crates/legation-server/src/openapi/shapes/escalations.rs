@@ -18,13 +18,36 @@ pub(super) fn shapes() -> Vec<Shape> {
                 ],
             ),
         ),
-        ("Ordered", closed("Why an agent is stopped.", [must("reason", text("Why. The agent is told."))])),
+        (
+            "Ordered",
+            closed(
+                "Why an agent is stopped, and whether with all below it.",
+                [
+                    may(
+                        "reason",
+                        or_null(text("Why. The agent is told. It may be left out, and follow, with `subtree`.")),
+                    ),
+                    may("subtree", flag("Whether all agents below it are stopped too.")),
+                ],
+            ),
+        ),
+        (
+            "StopAll",
+            closed(
+                "Why all agents are stopped, or go on.",
+                [may("reason", or_null(text("Why. The agents are told.")))],
+            ),
+        ),
         (
             "Resumed",
             closed(
-                "Why an agent may go on.",
+                "Why an agent may go on, and whether with all below it.",
                 [
-                    must("reason", text("Why. The agent is told.")),
+                    may("reason", or_null(text("Why. The agent is told. It may be left out with `subtree`."))),
+                    may(
+                        "subtree",
+                        flag("Whether all agents below it are resumed too. Not together with `escalation`."),
+                    ),
                     may(
                         "escalation",
                         or_null(text(

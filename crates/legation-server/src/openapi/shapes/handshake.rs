@@ -14,7 +14,13 @@ pub(super) fn shapes() -> Vec<Shape> {
             closed(
                 "A token to be issued.",
                 [
-                    may("subject", or_null(text("Whom it names. An agent that leaves it out means itself."))),
+                    may(
+                        "subject",
+                        or_null(text(
+                            "The subject it names: `agent:ID`, `person:NAME` or `external:NAME`. A bare name is an agent's, \
+                             else a person's, else an external subject's. An agent that leaves it out means itself.",
+                        )),
+                    ),
                     may("seconds", or_null(within("How long it lasts.", 1, 86_400, 3600))),
                 ],
             ),
@@ -26,7 +32,7 @@ pub(super) fn shapes() -> Vec<Shape> {
                 [
                     must("token", text("The token. It is not shown again.")),
                     must("hash", as_a("Hash", "What is kept of it.")),
-                    must("subject", text("Whom it names.")),
+                    must("subject", text("The subject it names, with its kind: `agent:`, `person:` or `external:`.")),
                     must("expires_at", time("When it ends.")),
                 ],
             ),
@@ -44,7 +50,7 @@ fn identity() -> Value {
         "A token that was issued.",
         [
             must("hash", as_a("Hash", "What is kept of it.")),
-            must("subject", text("Whom it names.")),
+            must("subject", text("The subject it names, with its kind: `agent:`, `person:` or `external:`.")),
             must("issued_at", time("Since when.")),
             must("expires_at", time("Until when.")),
             must("issued_by", text("Who asked for it.")),
@@ -59,7 +65,7 @@ fn revoked() -> Value {
         [
             may("token", text("The token itself.")),
             may("hash", as_a("Hash", "What is kept of it.")),
-            may("subject", text("Everything that names them.")),
+            may("subject", text("All tokens of this subject; without a kind, of every kind of it.")),
             may("reason", or_null(text("Why. Everybody can read it."))),
         ],
     )

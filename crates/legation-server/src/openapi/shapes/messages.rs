@@ -5,7 +5,7 @@ use super::parties::custody;
 use crate::openapi::dialects::MESSAGES;
 use crate::openapi::refusals::refusal_members;
 use crate::openapi::schema::{
-    Member, any_of, as_a, list, may, must, number, object, of, one_of, or_null, text, texts, time,
+    Member, any_of, as_a, flag, list, may, must, number, object, of, one_of, or_null, text, texts, time,
 };
 use serde_json::{Value, json};
 
@@ -51,12 +51,21 @@ fn taken() -> [Member; 2] {
     ]
 }
 
-fn placed() -> [Member; 7] {
+fn placed() -> [Member; 8] {
     [
         must("position", number("Where in the record it lies.")),
         may(
             "findings",
-            list("Findings of the rules and the scan, and changes the exchange made to its terms.", &answer_finding()),
+            list(
+                "SHOULDs that the message breaks, findings of the rules and the scan, and changes the exchange made to its terms.",
+                &answer_finding(),
+            ),
+        ),
+        may(
+            "record_only",
+            flag(
+                "Present and true where the message names no recipient and reached nobody: it is on the record alone.",
+            ),
         ),
         may("reasons", list("Reasons for the hold; only where the status is `held`.", &answer_reason())),
         may(
@@ -95,7 +104,7 @@ fn roles_that_decide() -> Value {
     list("Roles that can lift a reason; only where the status is `held`.", &role)
 }
 
-pub(super) fn facts() -> [Member; 12] {
+pub(super) fn facts() -> [Member; 14] {
     [
         must("position", number("Where in the record it lies.")),
         must("verdict", one_of("What was decided; what was `held` may have gone on since.", &["accepted", "held"])),
@@ -109,6 +118,11 @@ pub(super) fn facts() -> [Member; 12] {
         must("digest", as_a("Hash", "SHA-256 of its canonical form without its signature.")),
         may("custody", custody("Who keeps the key it is signed with, where it is not the sender.")),
         must("findings", list("What rules and the scan found.", &of("Finding"))),
+        may(
+            "level",
+            text("How its safety is judged, where it is: the stricter of what it declares and what was computed."),
+        ),
+        may("metrics", of("Metrics")),
     ]
 }
 

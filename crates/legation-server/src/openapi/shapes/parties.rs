@@ -33,11 +33,22 @@ pub(super) fn shapes() -> Vec<Shape> {
         ("Key", key()),
         ("NewKey", new_key()),
         ("KeyRing", key_ring()),
-        ("AddedKey", closed("A key to bring in.", more_of_key().into_iter().chain([proof()]))),
+        ("AddedKey", closed("A key to bring in.", more_of_key().into_iter().chain([proof(), key_proof("key_proof")]))),
         ("ChangedKey", changed_key()),
         ("Rekeyed", object("An agent whose keys changed.", [must("agent", of("Agent")), position()])),
         ("Role", one_of("What a person may do.", &["operator", "reviewer", "auditor", "orchestrator"])),
         ("Person", object("A person.", [must("name", text("Their name.")), must("role", of("Role"))])),
+        ("NameCollision", name_collision()),
+        (
+            "NameCollisions",
+            object(
+                "Names that collide.",
+                [
+                    must("collisions", list("The first thousand.", &of("NameCollision"))),
+                    must("total", number("All of them.")),
+                ],
+            ),
+        ),
         ("People", object("People.", [must("people", list("The people.", &of("Person")))])),
         ("Grant", closed("What a person is to be.", [must("role", of("Role"))])),
         ("Granted", object("A person.", [must("person", of("Person")), must("token", text("Their new token."))])),
@@ -169,6 +180,7 @@ fn key() -> Value {
             must("state", one_of("Where it stands in its life.", &STATES)),
             may("not_after", time("From when on it no longer counts.")),
             may("custody", custody("Who keeps its secret half, where it is not the agent.")),
+            may("proven", flag("Whether the agent has shown that it holds the secret half: the key is bound to it.")),
         ],
     )
 }
@@ -195,8 +207,19 @@ fn proof() -> Member {
     )
 }
 
+/// The signature by which an agent shows that it holds a key.
+fn key_proof(name: &'static str) -> Member {
+    may(
+        name,
+        as_a(
+            "Signature",
+            "Made with this very key, over the words that docs/guides/identity.md gives: it binds the key to the agent.",
+        ),
+    )
+}
+
 fn new_key() -> Value {
-    let more = closed("A key, and more on it.", more_of_key());
+    let more = closed("A key, and more on it.", more_of_key().into_iter().chain([key_proof("proof")]));
     json!({"description": "A key that is to be an agent's.", "anyOf": [of("PublicKey"), more]})
 }
 
@@ -243,6 +266,21 @@ fn session() -> Value {
             must("name", text("Their name.")),
             must("role", of("Role")),
             may("csrf", text("What to send as `Legation-CSRF`, where a cookie proved them.")),
+        ],
+    )
+}
+
+fn name_collision() -> Value {
+    let kinds = ["agent_id", "alias", "group", "person", "external_subject", "reference"];
+    object(
+        "Two names that are, or look, the same.",
+        [
+            must("kind", one_of("The kind of the first name.", &kinds)),
+            must("name", text("The first name.")),
+            may("agent", text("The agent that has it, for ids and aliases.")),
+            must("other_kind", one_of("The kind of the other name.", &kinds)),
+            must("other", text("The other name.")),
+            must("remedy", text("A way to end the collision.")),
         ],
     )
 }

@@ -165,3 +165,38 @@ fn what_is_signed_for_one_house_is_nothing_in_another() {
     there.ask("POST", VCP).json(&captured).refused(401, "signature_invalid");
     assert_eq!(there.inbox(&bob, "")["messages"].as_array().unwrap().len(), 0);
 }
+
+#[test]
+fn names_of_all_kinds_are_told_apart_by_every_path_that_sets_one() {
+    let scene = Scene::new();
+    let house = &scene.house;
+    let put = |path: String, body: &str| house.ask("PUT", path).by(&house.operator).json(body);
+    house.admit("mallory");
+    put(path_of("ann"), r#"{"groups":["finance"]}"#).ok();
+    house.grant("rita", "reviewer");
+    house.ask("POST", "/v1/identities").by(&house.operator).json(r#"{"subject":"user_42"}"#).ok();
+    for name in ["finance", "rita", "user_42", "Finance", "Rita", "User_42"] {
+        let alias = format!(r#"{{"aliases":{{"vlp":"{name}"}}}}"#);
+        let group = format!(r#"{{"groups":["{name}"]}}"#);
+        put(path_of(name), "{}").refused(422, "confusable_id");
+        put(path_of("mallory"), &alias).refused(422, "confusable_id");
+        house.ask("PUT", path_of("stranger")).json(&alias).refused(422, "confusable_id");
+        if name != "finance" {
+            put(path_of("mallory"), &group).refused(422, "confusable_id");
+        }
+        if name != "rita" {
+            put(format!("/v1/tokens/{name}"), r#"{"role":"auditor"}"#).refused(422, "confusable_id");
+        }
+    }
+    put("/v1/tokens/mallory".to_owned(), r#"{"role":"auditor"}"#).refused(422, "confusable_id");
+    let issue = |subject: &str| {
+        let body = format!(r#"{{"subject":"external:{subject}"}}"#);
+        house.ask("POST", "/v1/identities").by(&house.operator).json(body)
+    };
+    for subject in ["mallory", "Mallory", "finance", "rita"] {
+        issue(subject).refused(422, "confusable_id");
+    }
+    let collisions = |token: &str| house.ask("GET", "/v1/names/collisions").by(token).get();
+    assert_eq!(collisions(&house.operator).ok(), serde_json::json!({"collisions": [], "total": 0}));
+    collisions(&scene.ann.token).refused(403, "not_allowed");
+}

@@ -66,6 +66,27 @@ fn what_an_agent_was_refused_is_on_the_record_one_by_one() {
     assert_eq!((effects.len(), &effects[9]["entry"]), (10, &json!("accepted")));
 }
 
+/// An agent's rejections beyond a number are counted: entries and counts come to all of them.
+#[test]
+fn however_many_rejections_an_agent_gets_the_record_has_them_all() {
+    const SENT: u64 = 5000;
+    let scene = Scene::new();
+    let (house, token) = (scene.house, scene.ann.token);
+    let lines = "nonsense\n".repeat(usize::try_from(SENT).unwrap());
+    let told = house.ask("POST", "/v1/messages").by(&token).lines(lines).text;
+    assert_eq!(told.lines().filter(|line| line.contains("bad_json")).count() as u64, SENT);
+    // The counts of this minute are written at the end.
+    let house = house.restart();
+    let size = house.ask("GET", "/v1/audit/head").get().ok()["size"].as_u64().unwrap();
+    let effects = effects(&house, 1, usize::try_from(size - 2).unwrap());
+    let refused = effects.iter().filter(|effect| effect["entry"] == "refused" && effect["by"] == "agent ann").count();
+    assert_eq!(refused, 1000);
+    let tallied = effects.iter().flat_map(|effect| effect["refusals"].as_array().cloned().unwrap_or_default());
+    let tallied: Vec<_> = tallied.filter(|tally| tally["by"] == "agent ann").collect();
+    assert!(tallied.iter().all(|tally| tally["code"] == "bad_json"), "{tallied:?}");
+    assert_eq!(tallied.iter().map(|tally| tally["count"].as_u64().unwrap()).sum::<u64>(), SENT - 1000);
+}
+
 #[test]
 fn what_strangers_were_refused_is_counted_and_makes_one_entry() {
     let limits = Limits { failures: None, ..Limits::default() };

@@ -222,6 +222,31 @@ fn an_identity_is_told_by_the_hash_of_its_token_to_its_owner() {
 }
 
 #[test]
+fn an_identity_is_told_to_the_session_that_presented_its_token() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let made = house.ask("POST", "/v1/identities").by(&house.operator).json(r#"{"subject":"user_42"}"#).ok();
+    let text = |name: &str| made[name].as_str().unwrap();
+    let uris = [format!("vcp://identity/{}", text("hash")), format!("vcp://identity/{}", text("token"))];
+    let hello = json!({"type": "vcp-hello", "version": "3.1", "identity": made["token"]});
+    let hosts: Vec<_> =
+        BOTH.map(|generation| Client::greeting(&house, &ann.token, generation, Some(hello.clone()))).into();
+    let others = [Client::open(&house, &ann.token, BOTH[0]), Client::open(&house, &bob.token, BOTH[1])];
+    let want = |status: &str| json!({"subject": made["subject"], "expires_at": made["expires_at"], "status": status});
+    for uri in &uris {
+        for host in &hosts {
+            assert_eq!(read(host, uri), Some(want("valid")), "{uri}");
+        }
+        for other in &others {
+            assert_eq!(read(other, uri), None, "{uri}");
+        }
+    }
+    let body = json!({"hash": made["hash"]}).to_string();
+    house.ask("POST", "/v1/identities/revoke").by(&house.operator).json(body).ok();
+    assert_eq!(read(&hosts[0], &uris[0]), Some(want("revoked")));
+}
+
+#[test]
 fn a_task_is_watched_by_those_who_have_a_part_in_it() {
     let house = House::open();
     let (jules, eve) = (house.admit("jules"), house.admit("eve"));

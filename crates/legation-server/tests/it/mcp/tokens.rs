@@ -98,7 +98,7 @@ fn an_identity_token_is_told_from_those_that_are_none_and_nothing_else_is_told()
     let host = Client::open(&house, &ann.token, BOTH[0]);
     let judged = |token: &str| host.done("vcp_validate_token", json!({"token": token}));
     let told = judged(&good);
-    assert_eq!((&told["valid"], &told["subject"]), (&json!(true), &json!("user_42")), "{told}");
+    assert_eq!((&told["valid"], &told["subject"]), (&json!(true), &json!("external:user_42")), "{told}");
     let mut told: Vec<_> = [
         gone.as_str(),
         &good.replace("user_42", "user_41"),

@@ -121,10 +121,10 @@ impl Propose {
             about.insert(meant(state, name, &format!("/about/{number}"))?);
         }
         // Who can be chosen is what the proposal is about.
-        let chosen = candidates.iter().filter_map(|candidate| Subject::meant(state, &candidate.id));
+        let chosen = candidates.iter().flat_map(|candidate| Subject::all_meant(state, &candidate.id));
         about.extend(chosen.filter(|subject| stakeholders.contains_key(subject)));
         let (title, text, candidates) = (title.clone(), text.clone(), candidates.clone());
-        Ok(Drafted { title, text, candidates, stakeholders, about, scanned: Vec::new() })
+        Ok(Drafted { title, text, candidates, stakeholders, about, scanned: Vec::new(), agent: None })
     }
 
     fn stakeholders(&self, state: &State) -> Result<BTreeMap<Subject, Standing>, Rejection> {
@@ -167,7 +167,7 @@ impl Amend {
 }
 
 fn meant(state: &State, name: &str, at: &str) -> Result<Subject, Rejection> {
-    let unknown = || Rejection::because(Code::UnknownAgent, format!("there is nobody called {name:?}")).at(at);
+    let unknown = || Rejection::because(Code::UnknownAgent, Subject::unknown(state, name)).at(at);
     Subject::meant(state, name).ok_or_else(unknown)
 }
 

@@ -4,6 +4,8 @@ use super::{Kept, seat};
 use crate::agent::Agent;
 use crate::by_name::ByName;
 use crate::moment::Moment;
+use crate::names::{Reference, ReferenceSource};
+use crate::quota::Resource;
 use crate::registry::Registry;
 use crate::rules::At;
 use crate::rules::acl::Loss;
@@ -17,6 +19,12 @@ type Index = ByName<BTreeSet<u64>>;
 
 fn put(index: &mut Index, who: &str, number: u64) {
     index.or_default(who).insert(number);
+}
+
+/// The overseer of a task that runs under an older manifest than its assignee has.
+fn overseer_in_task(number: u64, task: &Task) -> Option<Reference> {
+    let name = task.narrowed.as_deref()?.overseer.clone()?;
+    Some(Reference { name, source: ReferenceSource::Task(number), author: Some(task.assignee.clone()) })
 }
 
 pub(super) fn take(index: &mut Index, who: &str, number: u64) {
@@ -100,6 +108,7 @@ impl Kept {
         if !task.waits {
             put(&mut self.held, &task.assignee, number);
         }
+        self.usage.add(task.counts_for(), Resource::Tasks, 1);
         put(&mut self.handed, task.counts_for(), number);
         let (root, parent) = (task.root, task.parent);
         if let Some(above) = parent.and_then(|parent| self.tasks.get_mut(&parent)) {
@@ -134,7 +143,12 @@ impl Kept {
         self.stranded.retain(|message| !task.reviews.contains_key(message));
         self.deadlines.remove(&(task.deadline, number));
         take(&mut self.held, &task.assignee, number);
-        self.narrowed.remove(&number);
+        if self.narrowed.remove(&number)
+            && let Some(reference) = overseer_in_task(number, task)
+        {
+            self.references.remove(&reference);
+        }
+        self.usage.add(task.counts_for(), Resource::Tasks, -1);
         take(&mut self.handed, task.counts_for(), number);
         self.lost.remove(&number);
         self.undelivered.remove(&number);
@@ -374,23 +388,45 @@ impl Kept {
         let holders: Vec<_> = registry.instances(&agent.id).chain([agent]).collect();
         let holders = holders.into_iter().filter(|holder| self.held.contains_key(&holder.id));
         let before: Vec<_> = holders.map(|holder| (holder, self.rights(holder).map(Cow::into_owned))).collect();
+        rights.references(&agent.id).for_each(|reference| self.references.insert(reference));
+        let old = self.rights.remove(&agent.id);
         self.rights.insert(agent.id.clone(), rights);
+        if let Some(old) = old {
+            self.drop_references(&agent.id, &old);
+        }
         for (holder, old) in before {
             let new = self.rights(holder).map(Cow::into_owned).unwrap_or_default();
             let old = old.unwrap_or_default();
             for number in self.held.get(&holder.id).into_iter().flatten() {
                 if let Some(task) = self.tasks.get_mut(number) {
                     let met = task.narrowed.as_deref().unwrap_or(&old).meet(&new);
+                    if let Some(reference) = overseer_in_task(*number, task) {
+                        self.references.remove(&reference);
+                    }
                     task.narrowed = Some(Box::new(met));
                     self.narrowed.insert(*number);
+                    if let Some(reference) = overseer_in_task(*number, task) {
+                        self.references.insert(reference);
+                    }
                 }
             }
         }
     }
 
+    /// Drops the references of a manifest that gave way, save those that the current one has too.
+    fn drop_references(&mut self, agent: &str, old: &Rights) {
+        let kept: BTreeSet<_> =
+            self.rights.get(agent).into_iter().flat_map(|rights| rights.references(agent)).collect();
+        for reference in old.references(agent).filter(|reference| !kept.contains(reference)) {
+            self.references.remove(&reference);
+        }
+    }
+
     /// An agent is gone.
     pub(crate) fn removed(&mut self, agent: &str) {
-        self.rights.remove(agent);
+        if let Some(rights) = self.rights.remove(agent) {
+            self.drop_references(agent, &rights);
+        }
         self.calls.forget(agent);
         self.lost.extend(self.held.get(agent).into_iter().chain(self.handed.get(agent)).flatten());
         let is_for = |number: &&u64| self.tasks.get(number).is_some_and(|task| task.assignee == agent);

@@ -164,10 +164,13 @@ fn check<'l>(state: &State, content: &Content<'_>, to: &[String], laid: &'l Laid
     None
 }
 
-/// Whether a list names a recipient: by one of its names, the agent it is a copy of, or a group.
+/// Whether a list names a recipient: by one of its names that references mean, the agent it is a copy of, or a group.
 pub(super) fn admits(state: &State, list: &BTreeSet<String>, name: &str) -> bool {
     let agent = state.registry.resolve(name);
-    let by_name = |agent: &Agent| agent.names().chain(agent.instance_of.as_deref()).any(|name| list.contains(name));
+    let by_name = |agent: &Agent| {
+        let mut names = state.registry.referable_names(agent).chain(agent.instance_of.as_deref());
+        names.any(|name| list.contains(name))
+    };
     list.contains(name) || agent.is_some_and(|agent| by_name(agent) || !agent.groups.is_disjoint(list))
 }
 

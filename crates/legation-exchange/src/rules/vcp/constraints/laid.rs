@@ -3,6 +3,7 @@
 use super::super::{At, Place};
 use super::topics::plain;
 use crate::moment::Moment;
+use crate::names::{Reference, ReferenceSource};
 use legation_protocol::id::AgentId;
 use legation_protocol::vcp::{Change, Constraint, Floor, Order, Rule, Rules, Setter};
 use legation_protocol::vlp::Level;
@@ -51,6 +52,23 @@ impl Laid {
         self.rules.laid().map(|(setter, order, constraint)| {
             let (position, at) = self.entries.get(&order).copied().unwrap_or_default();
             Standing { setter, constraint, position, at }
+        })
+    }
+
+    /// The names that audiences on `agent` refer to.
+    pub(super) fn audience_references(&self, agent: &str) -> impl Iterator<Item = Reference> {
+        let audiences = self.rules.laid().filter_map(|(setter, _, constraint)| match &constraint.rule {
+            Rule::AudienceRestrict(names) => Some((setter, names)),
+            _ => None,
+        });
+        audiences.flat_map(move |(setter, names)| {
+            let source = ReferenceSource::Audience(agent.to_owned());
+            let author = self::name(setter);
+            names.iter().map(move |name| Reference {
+                name: name.clone(),
+                source: source.clone(),
+                author: author.clone(),
+            })
         })
     }
 
