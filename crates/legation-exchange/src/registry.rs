@@ -375,7 +375,7 @@ impl Registry {
     /// Binds a key to an agent that has shown that it holds the secret half.
     pub(crate) fn bind_key(&mut self, id: &str, key: &PublicKey) {
         self.change(id, |agent| {
-            agent.keys.iter_mut().filter(|own| own.public == *key).for_each(|own| own.proven = true)
+            agent.keys.iter_mut().filter(|own| own.public == *key).for_each(|own| own.proven = true);
         });
     }
 

@@ -251,7 +251,9 @@ impl State {
                 self.rules.revocations.keyed(at, agent, keys, (why.as_deref(), *scope));
                 if *scope == Some(WithdrawalScope::Everywhere) {
                     let withdrawn = keys.iter().filter(|key| key.state.is_withdrawn());
-                    withdrawn.for_each(|key| self.registry.end_claims(agent, &key.public));
+                    for key in withdrawn {
+                        self.registry.end_claims(agent, &key.public);
+                    }
                 }
             }
             Effect::Granted { person, .. } => self.people.put(person.clone()),

@@ -15,7 +15,7 @@ impl Desk<'_> {
             vcp::may_order(state, agent, begins(order))?;
         }
         let ruling = match order {
-            Directive::Vcp(order) => return self.follow_all(vcp::order(state, policy, now, order, who)?, who),
+            Directive::Vcp(order) => return Ok(self.follow_all(vcp::order(state, policy, now, order, who)?, who)),
             Directive::Review(review) => hold::review(state, policy, now, review, who),
             Directive::Cap(order) => cap::order(state, policy, now, (order, self.earlier), who),
             Directive::Acl(order) => acl::order(state, policy, now, order, who),
@@ -36,11 +36,13 @@ impl Desk<'_> {
     }
 
     /// Rulings that are one decision, one behind the other.
-    fn follow_all(&self, rulings: Vec<Ruling>, who: &Who) -> Decided {
+    fn follow_all(&self, rulings: Vec<Ruling>, who: &Who) -> Decision {
         let (by, mut entries) = (who.to_string(), Vec::new());
-        rulings.into_iter().for_each(|ruling| self.follow_onto(ruling, &by, &mut entries));
+        for ruling in rulings {
+            self.follow_onto(ruling, &by, &mut entries);
+        }
         let verdict = Verdict::Accepted { position: self.state.next, id: String::new(), new: false, details: None };
-        Ok(Decision { verdict, entries })
+        Decision { verdict, entries }
     }
 
     /// The entries a ruling without a message makes, behind those that the decision has made so far.

@@ -35,7 +35,9 @@ impl Desk<'_> {
         // What is said of it comes after it: that is why it is said.
         let heard = std::mem::take(&mut ruling.heard);
         let mut entries = Vec::new();
-        stopped.into_iter().for_each(|ruling| self.follow_onto(ruling, &who.to_string(), &mut entries));
+        for ruling in stopped {
+            self.follow_onto(ruling, &who.to_string(), &mut entries);
+        }
         self.follow_onto(ruling, &who.to_string(), &mut entries);
         for agent in gone {
             let position = self.state.next + entries.len() as u64;
