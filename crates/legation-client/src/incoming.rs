@@ -28,7 +28,26 @@ pub struct Incoming {
     pub receipt: Option<Arc<Receipt>>,
     /// How far it is known who sent it.
     pub verified: Verified,
+    /// The decision by which it was released, if it was held and somebody decided.
+    pub review: Option<Arc<ItemReview>>,
     pub(crate) judged_at: Instant,
+}
+
+/// The decision by which a held message was released, as the exchange tells it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ItemReview {
+    /// `approve`.
+    pub decision: String,
+    /// The person or the overseer who decided; a person's role where the exchange shows no names.
+    pub by: String,
+    /// The time of the release, as RFC 3339.
+    pub at: String,
+    /// The position of the `released` entry.
+    pub entry: u64,
+    /// The exchange's receipt over that entry. It is not verified: [`Receipt::verify`] does that, and states the digest of
+    /// the released message.
+    #[serde(default)]
+    pub receipt: Option<Receipt>,
 }
 
 impl Incoming {
@@ -83,6 +102,8 @@ pub(crate) struct Item {
     receipt: Option<Box<RawValue>>,
     /// Where the receipt is, if it is too large to come along.
     receipt_at: Option<String>,
+    #[serde(default)]
+    review: Option<ItemReview>,
 }
 
 /// An element that was judged.
@@ -120,7 +141,7 @@ impl Item {
     /// Judges it, with the receipt that was fetched where none came along. Fails only where the exchange cannot be asked.
     pub(crate) async fn opened(self, client: &Client, by: &Verifier, receipts: &mut Receipts) -> Result<Opened, Error> {
         let mark = self.mark();
-        let Item { message, receipt, receipt_at, .. } = self;
+        let Item { message, receipt, receipt_at, review, .. } = self;
         let receipt = match (receipt, receipt_at) {
             (None, Some(path)) => receipts.fetched(client, &mark, path).await?,
             (receipt, _) => receipt,
@@ -142,6 +163,7 @@ impl Item {
                 received_at: stated.map(|stated| Moment::from_micros(stated.at)),
                 receipt: receipt.map(Arc::new),
                 verified,
+                review: review.map(Arc::new),
                 judged_at,
             }),
         })

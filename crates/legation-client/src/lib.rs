@@ -50,7 +50,7 @@ pub use client::Client;
 pub use deliveries::Deliveries;
 pub use error::{Error, ReceiptFault};
 pub use inbox::{Inbox, Unverified};
-pub use incoming::{Incoming, Withheld};
+pub use incoming::{Incoming, ItemReview, Withheld};
 pub use legation_exchange::record::{Hash, Receipt, Stated};
 pub use legation_exchange::revocation::{BadStaple, List, Listed, Of, Signed, Staple, key_hash};
 pub use legation_exchange::{Custody, KeyState, Moment};

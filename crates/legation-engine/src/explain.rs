@@ -67,7 +67,7 @@ impl Exchange {
         });
         let (exchange, own, who) = (self.clone(), (entry.clone(), message.clone()), who.clone());
         let gone = move |finder: &Finder| {
-            let mut steps = exchange.words_on(finder, position)?;
+            let mut steps = exchange.words_on(finder, position, &who)?;
             steps.extend(exchange.moved(finder, &own.0, &own.1, &who)?);
             steps.extend(exchange.stopped(finder, &Way { entry: &own.0, message: &own.1, routed: &recipients })?);
             steps.extend(exchange.borne_out(finder, &scope, &own.0, &own.1)?);

@@ -1,6 +1,7 @@
 //! The running exchange. One thread decides and commits; everything else asks it and waits. What
 //! in-process users embed, and what every door of the server stands on.
 
+mod admission;
 mod alerts;
 mod arrivals;
 mod asks;
@@ -27,6 +28,7 @@ mod evidence;
 mod exchange;
 mod explain;
 mod extensions;
+mod fair_queue;
 mod family;
 mod fate;
 mod features;
@@ -49,6 +51,7 @@ mod memory;
 mod open;
 mod outgoing;
 mod push;
+mod queue_lane;
 mod receipt;
 mod redactions;
 mod refusals;
@@ -71,6 +74,7 @@ mod transport;
 mod truth;
 mod vault;
 
+pub use admission::UnderWayLimits;
 pub use alerts::{AlertSettings, Webhook};
 pub use audit::{Consistency, Inclusion};
 pub use backup::{Backup, BadBackup, MANIFEST, Manifest};
@@ -98,7 +102,7 @@ pub use identity::ring_of;
 pub use judge::JudgeSettings;
 pub use ledger::{Batch, Begun, LOOK, Ledger};
 pub use limiter::{Limiter, Rate};
-pub use mailbox::{Delivery, Waiting};
+pub use mailbox::{DeliveredReview, Delivery, Waiting};
 pub use memory::{Place, Rank, Recalled};
 pub use open::{Opened, Settings};
 pub use receipt::{Fresh, RECEIPT_MAX, Receipted};

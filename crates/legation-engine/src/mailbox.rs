@@ -29,6 +29,23 @@ pub struct Delivery {
     pub epoch: Epoch,
     /// What the rules made of it.
     pub ruled: Box<Ruled>,
+    /// The decision by which it was released, if it was held and somebody decided.
+    pub review: Option<Box<DeliveredReview>>,
+}
+
+/// The decision by which a delivered message was released.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveredReview {
+    /// `approve`.
+    pub decision: String,
+    /// Who decided; a person's role where names are not shown.
+    pub by: String,
+    /// When it was released.
+    pub at: Moment,
+    /// The entry that released it.
+    pub entry: u64,
+    /// The exchange's receipt over that entry.
+    pub receipt: Receipted,
 }
 
 /// How much waits in all mailboxes.

@@ -143,17 +143,24 @@ impl Recall<'_> {
     }
 
     fn take(&mut self, position: u64, fit: Option<Fit>) -> Result<(), Error> {
-        self.looks += 1;
         // Its words may still be on their way out of the index.
         if self.query.is_about_bodies() && self.exchange.is_erased(position) {
             return Ok(());
         }
         let entry = self.exchange.entry(position)?.ok_or(Error::Entry { position })?;
+        // What is held and hidden is no reason to end a page: where it ends would tell that it is there.
+        self.looks += usize::from(!self.is_hidden(&entry));
         if self.is_seen(&entry) {
             self.bytes += entry.body.as_ref().map_or(0, |body| body.len());
             self.found.memories.push((entry, fit));
         }
         Ok(())
+    }
+
+    /// Whether an entry would be seen but for a hold.
+    fn is_hidden(&self, entry: &Entry) -> bool {
+        let Effect::Accepted(message) = &entry.effect else { return false };
+        !self.exchange.is_out(entry.position, message, self.scope)
     }
 
     fn is_seen(&self, entry: &Entry) -> bool {

@@ -4,10 +4,10 @@
 
 use crate::decider::instant;
 use crate::exchange::Error;
-use crate::mailbox::Delivery;
+use crate::mailbox::{DeliveredReview, Delivery};
 use crate::receipt::{Notary, RECEIPT_MAX, Receipted};
 use crate::transport;
-use legation_exchange::{Accepted, Effect, Moment};
+use legation_exchange::{Accepted, Effect, Moment, Released, ReviewOutcome};
 use legation_store::Reader;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,8 +44,13 @@ impl Outgoing {
     pub(crate) fn deliver(&self, position: u64, message: u64, receipts: Receipts) -> Result<Delivery, Error> {
         let kept = if receipts == Receipts::Small { self.wide().find(message) } else { None };
         let delivery = match kept {
-            Some(kept) => Delivery { position, ..Delivery::clone(&kept) },
-            None => self.read(position, message, receipts)?,
+            Some(kept) => {
+                Delivery { position, review: self.review(position, message, receipts)?, ..Delivery::clone(&kept) }
+            }
+            None => Delivery {
+                review: self.review(position, message, receipts)?,
+                ..self.read(position, message, receipts)?
+            },
         };
         transport::sent(delivery.dialect, &delivery.bytes);
         Ok(delivery)
@@ -62,7 +67,8 @@ impl Outgoing {
         let received_at = Moment::from_micros(frame.at);
         let Accepted { dialect, digest, trace, ruled, .. } = accepted;
         let (bytes, epoch) = (body.into(), self.notary.epoch());
-        let delivery = Delivery { position, dialect, bytes, received_at, digest, receipt, trace, epoch, ruled };
+        let delivery =
+            Delivery { position, dialect, bytes, received_at, digest, receipt, trace, epoch, ruled, review: None };
         if is_wide {
             self.wide().keep(message, Arc::new(delivery.clone()), instant());
         }
@@ -70,6 +76,30 @@ impl Outgoing {
             Receipts::All => delivery,
             Receipts::Small => Delivery { receipt: delivery.receipt.if_small(), ..delivery },
         })
+    }
+
+    /// The decision by which a message was released that was routed at a position. A message that was sent again leads back
+    /// to where it was routed before.
+    fn review(&self, position: u64, message: u64, receipts: Receipts) -> Result<Option<Box<DeliveredReview>>, Error> {
+        let mut at = position;
+        while at > message {
+            let bad = || Error::Entry { position: at };
+            let frame = self.reader.read(at).map_err(Error::Record)?.ok_or_else(bad)?;
+            let effect = Effect::read(&frame.effect).map_err(|_| bad())?;
+            match effect {
+                Effect::Released(Released { review: Some(outcome), .. }) => {
+                    let receipt: Receipted = self.notary.again(&frame)?.into();
+                    let receipt = if receipts == Receipts::Small { receipt.if_small() } else { receipt };
+                    let ReviewOutcome { decision, by, .. } = outcome;
+                    let (at, entry) = (Moment::from_micros(frame.at), frame.position);
+                    return Ok(Some(Box::new(DeliveredReview { decision, by, at, entry, receipt })));
+                }
+                // Each was routed before the next, so that this ends.
+                Effect::Resent(resent) if resent.routed < at => at = resent.routed,
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
     }
 
     /// Lets go of what was kept long enough.
@@ -130,6 +160,7 @@ mod tests {
             trace: None,
             epoch: Epoch { epoch: 1, first: 0, restore: None },
             ruled: Box::default(),
+            review: None,
         })
     }
 

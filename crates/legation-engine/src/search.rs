@@ -3,7 +3,7 @@
 
 use crate::exchange::{Error, Exchange};
 use legation_exchange::{Accepted, Effect, Entry, Moment, PRINCIPALS, Who};
-use legation_store::index::{Finder, Query, What};
+use legation_store::index::{Finder, Order, Query, What};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +16,11 @@ const COURTESY: Duration = Duration::from_secs(3);
 const ENOUGH: usize = 8 << 20;
 /// How many messages with one id are named.
 const SAME_ID: usize = 10;
+
+/// How many entries one page looks at, for those that somebody may see.
+const LOOKED_AT: usize = 4096;
+/// How many are looked at at once, after the first.
+const ROUND: usize = 64;
 
 /// How a digest begins.
 const DIGEST: &str = "sha256:";
@@ -213,25 +218,43 @@ impl Exchange {
         answer
     }
 
+    /// A page of what fits and may be seen. Entries that may not be seen neither shorten a page nor say where the next one
+    /// begins: whoever asks would learn that they are there.
     fn page(&self, finder: &Finder, query: &Query, scope: &Scope) -> Result<Page, Error> {
-        let found = finder.find(query).map_err(Error::Index)?;
-        let (mut entries, mut bytes, mut last) = (Vec::new(), 0, None);
-        for position in &found {
-            if bytes >= ENOUGH {
+        let (mut query, limit) = (query.clone(), query.limit);
+        let (mut entries, mut bytes, mut looked) = (Vec::new(), 0, 0);
+        loop {
+            let wanted = query.limit;
+            let found = finder.find(&query).map_err(Error::Index)?;
+            for position in &found {
+                let Some(entry) = self.visible(*position, &query, scope)? else { continue };
+                bytes += entry.body.as_ref().map_or(0, |body| body.len());
+                entries.push(entry);
+                if entries.len() >= limit || bytes >= ENOUGH {
+                    return Ok(Page { entries, next: Some(*position) });
+                }
+            }
+            looked += found.len();
+            let last = found.last().copied().filter(|_| found.len() >= wanted);
+            if last.is_none() || looked >= LOOKED_AT {
                 return Ok(Page { entries, next: last });
             }
-            last = Some(*position);
-            // Its words may still be on their way out of the index.
-            if query.is_about_bodies() && self.is_erased(*position) {
-                continue;
+            match query.order {
+                Order::Newest => query.before = last,
+                Order::Oldest => query.after = last,
             }
-            let entry = self.entry(*position)?.ok_or(Error::Entry { position: *position })?;
-            bytes += entry.body.as_ref().map_or(0, |body| body.len());
-            if *scope == Scope::All || self.is_seen(&entry, scope) {
-                entries.push(entry);
-            }
+            query.limit = limit.max(ROUND);
         }
-        Ok(Page { entries, next: last.filter(|_| found.len() == query.limit) })
+    }
+
+    /// The entry at a position, if it is in this scope.
+    fn visible(&self, position: u64, query: &Query, scope: &Scope) -> Result<Option<Entry>, Error> {
+        // Its words may still be on their way out of the index.
+        if query.is_about_bodies() && self.is_erased(position) {
+            return Ok(None);
+        }
+        let entry = self.entry(position)?.ok_or(Error::Entry { position })?;
+        Ok(Some(entry).filter(|entry| *scope == Scope::All || self.is_seen(entry, scope)))
     }
 
     /// Whether an entry is a message in this scope. What is held, or was refused while it was, is its sender's

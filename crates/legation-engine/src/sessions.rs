@@ -56,7 +56,7 @@ impl Exchange {
             last = Some(id.to_owned());
             let has_party = wanted.party.as_ref().is_none_or(|party| session.parties.contains_key(party));
             if has_party && may_see(&state, session, who) {
-                sessions.push(SessionView { id: id.to_owned(), session: session.clone() });
+                sessions.push(SessionView { id: id.to_owned(), session: seen(&state, session, who) });
             }
         }
         SessionPage { sessions, next: None }
@@ -76,7 +76,7 @@ impl Exchange {
     pub fn session(&self, id: &str, who: &Who) -> Option<SessionView> {
         let state = self.state();
         let session = state.rules().vlp.sessions.get(id).filter(|session| may_see(&state, session, who))?;
-        Some(SessionView { id: id.to_owned(), session: session.clone() })
+        Some(SessionView { id: id.to_owned(), session: seen(&state, session, who) })
     }
 
     /// The entry that began a session, if an agent has a part in it. What was said before under its name was said in another.
@@ -91,6 +91,17 @@ impl Exchange {
         let order = Box::new(Directive::Vlp(Order::Release { session, why }));
         self.ask(Input::Order { order, who }).await
     }
+}
+
+/// A session as far as somebody may know of it: what is held counts for its sender and for those who decide.
+fn seen(state: &State, session: &Session, who: &Who) -> Session {
+    let party = match who {
+        Who::Person { role: Role::Operator | Role::Auditor | Role::Reviewer, .. } => return session.clone(),
+        Who::Person { role, .. } => PRINCIPALS.into_iter().find(|name| role.speaks_as(name)).unwrap_or_default(),
+        Who::Agent(id) => id.as_str(),
+        Who::Nobody => "",
+    };
+    state.rules().vlp.sessions.as_seen_by(party, session)
 }
 
 /// Parties see their sessions; operators, auditors and reviewers, who release them, see all.

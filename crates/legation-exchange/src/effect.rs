@@ -549,4 +549,18 @@ pub struct Released {
     pub from: u64,
     /// How long it waits.
     pub expires: Moment,
+    /// The decision by which it goes on, if a person or an overseer decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewOutcome>,
+}
+
+/// The decision by which a held message was released, as its recipients are told of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewOutcome {
+    /// `approve`.
+    pub decision: String,
+    /// The person or the overseer who decided last; a person's role where names are not shown.
+    pub by: String,
+    /// SHA-256 of the message's canonical form.
+    pub digest: String,
 }

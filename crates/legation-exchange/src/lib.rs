@@ -20,6 +20,7 @@ mod key;
 mod key_index;
 mod lately;
 mod mailbox;
+mod mailboxes;
 mod moment;
 mod names;
 mod opacity;
@@ -50,7 +51,7 @@ pub use decide::{
     Earlier, Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId, Verdict, Verified, decide,
     earlier_than, key_statement, needs_words, quoted_by, tick,
 };
-pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, Tally, TallyBatch};
+pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, ReviewOutcome, Tally, TallyBatch};
 pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Redacted, Span, Unbound, covers, spans};
 pub use extension::BUILT;

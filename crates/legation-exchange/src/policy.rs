@@ -10,6 +10,7 @@ use std::time::Duration;
 
 /// The settings the rules ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct Policy {
     /// The name of the record.
     pub realm: String,
@@ -27,6 +28,9 @@ pub struct Policy {
     pub dedup_window: Duration,
     /// How many messages may wait for one agent.
     pub mailbox_limit: usize,
+    /// Unread items of all mailboxes together. Half of them anybody may send; of the other half each quota family has an
+    /// equal share.
+    pub unread_limit: u64,
     /// How long a message waits.
     pub time_to_live: Duration,
     /// How long a key counts beside the one that takes over from it.
@@ -37,6 +41,9 @@ pub struct Policy {
     pub agents_limit: usize,
     /// How long a person has to decide on what is held.
     pub review_time: Duration,
+    /// Whether recipients of a released message, and senders of a rejected one, are told the name of the person who
+    /// decided; otherwise the person's role.
+    pub show_reviewer_names: bool,
     /// How much of what VLP's truth rules find waits for a person.
     pub truth: Strictness,
     /// How much of what a scan of texts finds waits for a person.
@@ -91,11 +98,13 @@ impl Default for Policy {
             dedup_margin: Duration::from_mins(10),
             dedup_window: Duration::from_hours(1),
             mailbox_limit: 100_000,
+            unread_limit: 4_000_000,
             time_to_live: Duration::from_hours(168),
             key_grace: Duration::from_hours(24),
             child_key_life: Duration::from_hours(720),
             agents_limit: 100_000,
             review_time: Duration::from_hours(24),
+            show_reviewer_names: true,
             truth: Strictness::Standard,
             scan_holds: Holding::default(),
             oversight: Oversight::default(),

@@ -235,6 +235,7 @@ impl Kept {
         self.vlp.sessions.open_usage().for_each(|(who, sessions)| report(who, Resource::Sessions, sessions));
         self.vlp.sessions.halt_usage().for_each(|(who, halts)| report(who, Resource::Halts, halts));
         self.extensions.consensus.usage().for_each(|who| report(who, Resource::Deliberations, 1));
+        self.vcp.constraints.usage().for_each(|(who, bytes)| report(who, Resource::ConstraintBytes, bytes));
         self.identities.usage().for_each(|who| report(who, Resource::IdentityTokens, 1));
     }
 
@@ -246,6 +247,7 @@ impl Kept {
             self.vlp.sessions.usage_changes().take(),
             self.extensions.consensus.usage_changes().take(),
             self.identities.usage_changes().take(),
+            self.vcp.constraints.usage_changes().take(),
         ];
         all.into_iter().flatten()
     }
@@ -253,6 +255,7 @@ impl Kept {
     pub(crate) fn apply(&mut self, at: At, change: &Change) {
         match change {
             Change::Hold(change) => {
+                self.note_overseers_decision(change);
                 for said in self.holds.apply(change) {
                     self.deferred.drop_one(said);
                 }
@@ -283,10 +286,26 @@ impl Kept {
         }
     }
 
+    /// An overseer's decision settles what it was shown in the task.
+    fn note_overseers_decision(&mut self, change: &hold::Change) {
+        match change {
+            hold::Change::Lifted { message, lifts: hold::Lifter::Overseer(overseer), .. } => {
+                self.cap.overseer_decided(*message, overseer);
+            }
+            hold::Change::Refused { message, by, .. } => {
+                if let Some(agent) = by.strip_prefix("agent ") {
+                    self.cap.overseer_decided(*message, agent);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// A held message goes on, and what the exchange said for it.
     pub(crate) fn released(&mut self, at: At, message: u64) {
+        let approved_by = self.holds.get(message).and_then(|hold| hold.approved_by.clone());
         self.holds.go_on(message);
-        self.vlp.sessions.go_on(message);
+        self.vlp.sessions.go_on(message, at.at);
         for change in self.deferred.take(message, at.at) {
             // A conversation may have moved on without it.
             if let Change::Acl(acl::Change::Moved(moved)) = &change
@@ -306,7 +325,12 @@ impl Kept {
             self.apply(At { position: message, at: at.at }, &change);
         }
         self.cap.released(at, message);
-        self.translations.said_for(message).for_each(|said| self.holds.lift(said, &hold::Lifter::Original(message)));
+        for said in self.translations.said_for(message) {
+            self.holds.lift(said, &hold::Lifter::Original(message));
+            if let Some(by) = &approved_by {
+                self.holds.note_approval(said, by);
+            }
+        }
     }
 
     /// A message never comes to one of those it was for. What the exchange said for another loses that too.
@@ -366,6 +390,7 @@ pub(crate) fn judge(case: &Case<'_>) -> Result<Ruling, Rejection> {
     }
     scan::look(case, &mut ruling);
     translate::look(case, &mut ruling)?;
+    cap::mark_changed_terms(&mut ruling);
     cap::mark_unreviewed(case, &mut ruling);
     if acl::withdraws(case) {
         ruling.reasons.clear();

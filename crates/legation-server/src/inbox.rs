@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::{Delivery, Error, Feed, Receipted, members};
+use legation_engine::{DeliveredReview, Delivery, Error, Feed, Receipted, members};
 use legation_exchange::record::Receipt;
 use legation_exchange::rules::Finding;
 use legation_exchange::{Epoch, PRINCIPALS, Verdict};
@@ -137,14 +137,40 @@ pub(crate) struct Item<'d> {
     metrics: Option<Metrics>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traceparent: Option<&'d str>,
+    /// The decision by which it was released, if it was held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<ItemReview<'d>>,
     #[serde(flatten)]
     epoch: Counted<'d>,
+}
+
+/// The decision by which an item was released.
+#[derive(Serialize)]
+struct ItemReview<'d> {
+    decision: &'d str,
+    by: &'d str,
+    at: String,
+    entry: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<&'d Receipt>,
+}
+
+impl<'d> From<&'d DeliveredReview> for ItemReview<'d> {
+    fn from(review: &'d DeliveredReview) -> Self {
+        let DeliveredReview { decision, by, at, entry, receipt } = review;
+        let receipt = match receipt {
+            Receipted::Here(receipt) => Some(&**receipt),
+            Receipted::At(_) => None,
+        };
+        ItemReview { decision, by, at: at.to_string(), entry: *entry, receipt }
+    }
 }
 
 impl<'d> Item<'d> {
     /// The bytes go out as they came in.
     pub(crate) fn of(delivery: &'d Delivery) -> Result<Item<'d>, Error> {
-        let Delivery { position, bytes, received_at, digest, receipt, trace, epoch, ruled, dialect: _ } = delivery;
+        let Delivery { position, bytes, received_at, digest, receipt, trace, epoch, ruled, review, dialect: _ } =
+            delivery;
         let message = serde_json::from_slice(bytes).map_err(|_| Error::Entry { position: *position })?;
         Ok(Item {
             position: *position,
@@ -160,6 +186,7 @@ impl<'d> Item<'d> {
             findings: &ruled.findings,
             metrics: ruled.metrics,
             traceparent: trace.as_deref(),
+            review: review.as_deref().map(ItemReview::from),
             epoch: epoch.into(),
         })
     }

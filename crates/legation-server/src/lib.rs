@@ -78,6 +78,7 @@ mod unread;
 mod view;
 mod visits;
 mod watched;
+mod work_slice;
 mod ws;
 
 pub use demo::Demo;

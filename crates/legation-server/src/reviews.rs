@@ -220,7 +220,9 @@ struct Word {
 #[serde(rename_all = "snake_case")]
 enum Decide {
     Approve,
-    Refuse,
+    /// `refuse` is the older spelling.
+    #[serde(alias = "refuse")]
+    Reject,
     Claim,
 }
 
@@ -237,7 +239,7 @@ pub(crate) async fn decide(
     let message = id.position()?;
     let says = match decision {
         Decide::Approve => Says::Approve,
-        Decide::Refuse => Says::Refuse,
+        Decide::Reject => Says::Refuse,
         Decide::Claim => Says::Claim,
     };
     let exchange = shared.exchange.clone();

@@ -92,8 +92,9 @@ pub(crate) async fn get(
     uri: Uri,
 ) -> Result<Response, Refusal> {
     let sight = found(&shared, &caller, &id, &uri)?;
-    let spoken = shared.exchange.spoken(&sight.task)?;
-    Ok(Json(Whole::of(sight, spoken)).into_response())
+    let spoken = shared.exchange.spoken(&sight.task, &caller.0)?;
+    let count = shared.exchange.spoken_count(&sight.task, &spoken);
+    Ok(Json(Whole::of(sight, spoken, count)).into_response())
 }
 
 /// `POST /v1/tasks/{id}/retry`

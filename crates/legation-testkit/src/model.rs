@@ -50,6 +50,12 @@ pub(crate) struct Model {
     members: BTreeMap<String, Member>,
     mail: mail::Mail,
     holds: BTreeMap<u64, holds::Held>,
+    /// What overseers were shown: the work and the overseer, by the message of the exchange that shows it.
+    shows: BTreeMap<u64, (u64, String)>,
+    /// The same, as far as it was put into their mailboxes.
+    shown: BTreeSet<(u64, String)>,
+    /// Who approved what last.
+    approved: BTreeMap<u64, String>,
     /// Messages that were held and do not go on.
     ended: BTreeSet<u64>,
     alarms: BTreeMap<u64, alarms::Alarm>,
@@ -78,6 +84,9 @@ impl Model {
             members: BTreeMap::new(),
             mail: mail::Mail::default(),
             holds: BTreeMap::new(),
+            shows: BTreeMap::new(),
+            shown: BTreeSet::new(),
+            approved: BTreeMap::new(),
             ended: BTreeSet::new(),
             alarms: BTreeMap::new(),
             stopped: BTreeMap::new(),
@@ -103,7 +112,10 @@ impl Model {
         (self.now, self.next) = (at, position + 1);
         let before = self.suspended();
         match effect {
-            Effect::Accepted(accepted) => self.accept(asked, position, accepted, &before)?,
+            Effect::Accepted(accepted) => {
+                self.accept(asked, position, accepted, &before)?;
+                self.note_shown(position, accepted);
+            }
             Effect::Changed { changes, by } => {
                 let by = By::of(by);
                 self.may_order(position, &by)?;

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &ReviewArgs) -> anyhow::Result<Outcome> {
         ReviewCommand::Approve { id, digest, reason } => {
             decide(&remote, id, "approve", digest.as_deref(), reason.as_deref().unwrap_or_default())
         }
-        ReviewCommand::Refuse { id, digest, reason } => decide(&remote, id, "refuse", digest.as_deref(), reason),
+        ReviewCommand::Refuse { id, digest, reason } => decide(&remote, id, "reject", digest.as_deref(), reason),
         ReviewCommand::Claim { id } => decide(&remote, id, "claim", None, ""),
     }
 }
@@ -77,7 +77,7 @@ fn decide(remote: &Remote, id: &str, decision: &str, digest: Option<&str>, why: 
     remote.report(&reply, |done, _| {
         let done_as = match decision {
             "approve" => "approved",
-            "refuse" => "refused",
+            "reject" => "rejected",
             _ => "claimed for ten minutes",
         };
         writeln!(io::stderr(), "{done_as}, in entry {} of the record", text(done, "position"))

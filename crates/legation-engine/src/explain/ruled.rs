@@ -6,7 +6,7 @@ use legation_exchange::rules::cap::{Judged, Word};
 use legation_exchange::rules::hold::{self, Lifter};
 use legation_exchange::rules::translate::Translation;
 use legation_exchange::rules::{Change, Finding};
-use legation_exchange::{Accepted, Clearance, Effect, Entry, Released, Resent};
+use legation_exchange::{Accepted, Clearance, Effect, Entry, Released, Resent, Who};
 use legation_protocol::Format;
 use legation_store::index::{Finder, Order, Query};
 
@@ -108,8 +108,13 @@ impl Exchange {
     }
 
     /// What was said about holding it.
-    pub(super) fn words_on(&self, finder: &Finder, position: u64) -> Result<Vec<Step>, Error> {
+    pub(super) fn words_on(&self, finder: &Finder, position: u64, who: &Who) -> Result<Vec<Step>, Error> {
         let mut steps = Vec::new();
+        let policy = self.policies.borrow().clone();
+        let named = |by: &str| {
+            let by = if who.sees_all() { by } else { hold::reviewer_name(&policy, by) };
+            by.to_owned()
+        };
         for entry in self.about(finder, position)? {
             if let Effect::Released(Released { message, to, .. }) = &entry.effect
                 && *message == position
@@ -121,7 +126,7 @@ impl Exchange {
             let changes = entry.effect.made();
             let own = changes.iter().filter(|change| change.concerns() == Some(position));
             let told = own.filter_map(|change| match change {
-                Change::Hold(change) => word(change),
+                Change::Hold(change) => word(change, named),
                 Change::Translated(translation) => Some(("translated", said_as(translation, entry.position))),
                 Change::Vcp(_)
                 | Change::Cap(_)
@@ -155,14 +160,18 @@ impl Exchange {
     }
 }
 
-fn word(change: &hold::Change) -> Option<(&'static str, String)> {
+fn word(change: &hold::Change, named: impl Fn(&str) -> String) -> Option<(&'static str, String)> {
     match change {
         hold::Change::Lifted { by, why, .. } => {
             let why = because(why.as_deref().unwrap_or_default());
-            Some(("lifted", format!("{by} lifted a reason{why}.")))
+            Some(("lifted", format!("{} lifted a reason{why}.", named(by))))
         }
-        hold::Change::Refused { by, why, .. } => Some(("refused", format!("{by} refused it{}.", because(why)))),
-        hold::Change::Claimed { by, until, .. } => Some(("claimed", format!("{by} looked at it until {until}."))),
+        hold::Change::Refused { by, why, .. } => {
+            Some(("refused", format!("{} refused it{}.", named(by), because(why))))
+        }
+        hold::Change::Claimed { by, until, .. } => {
+            Some(("claimed", format!("{} looked at it until {until}.", named(by))))
+        }
         hold::Change::Frozen { .. } | hold::Change::Thawed { .. } => None,
     }
 }

@@ -6,7 +6,7 @@ use super::{Step, ruled::WORDS};
 use crate::exchange::{Error, Exchange};
 use legation_exchange::rules::hold::{self, Lifter, Reason, Which};
 use legation_exchange::rules::{Change, vcp, vlp};
-use legation_exchange::{Accepted, Entry};
+use legation_exchange::{Accepted, Entry, Who};
 use legation_store::index::{Finder, Order, Query};
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ impl Exchange {
         let earlier: BTreeMap<&String, u64> = earlier.map(|(routed, agent)| (agent, *routed)).collect();
         if is_held && earlier.is_empty() {
             return Ok(self
-                .words_on(finder, way.entry.position)?
+                .words_on(finder, way.entry.position, &Who::operator())?
                 .iter()
                 .all(|word| word.step != "refused" || word.position > at));
         }

@@ -1,18 +1,20 @@
 //! A message as it is posted: its bytes as they came in, and what the exchange says of it in headers.
 
 use crate::carrier::Parcel;
-use crate::mailbox::Delivery;
+use crate::mailbox::{DeliveredReview, Delivery};
 use crate::receipt::{RECEIPT_MAX, Receipted, receipt_at};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use legation_exchange::rules::Finding;
+use serde_json::json;
 
 /// What is posted at an attempt. It is the same at each but for its number.
 pub(super) fn parcel(delivery: Delivery, number: u8) -> Parcel {
-    let Delivery { position, bytes, receipt, trace, ruled, .. } = delivery;
+    let Delivery { position, bytes, receipt, trace, ruled, review, .. } = delivery;
     let mut headers = vec![("legation-position", position.to_string()), ("legation-attempt", number.to_string())];
     headers.push(receipted(&receipt));
     headers.extend(found(&ruled.findings).map(|found| ("legation-findings", found)));
+    headers.extend(review.iter().flat_map(|review| reviewed(review)));
     headers.extend(trace.map(|trace| ("traceparent", trace)));
     Parcel { headers, body: bytes.into() }
 }
@@ -23,6 +25,18 @@ fn receipted(receipt: &Receipted) -> (&'static str, String) {
         Receipted::Here(receipt) => ("legation-receipt", STANDARD.encode(receipt.to_json())),
         Receipted::At(message) => ("legation-receipt-at", receipt_at(*message)),
     }
+}
+
+/// The decision by which the message was released, as JSON, and the receipt over that; both in base64, since names may have
+/// any letters.
+fn reviewed(review: &DeliveredReview) -> Vec<(&'static str, String)> {
+    let DeliveredReview { decision, by, at, entry, receipt } = review;
+    let told = json!({ "decision": decision, "by": by, "at": at.to_string(), "entry": entry });
+    let mut headers = vec![("legation-review", STANDARD.encode(told.to_string()))];
+    if let Receipted::Here(receipt) = receipt {
+        headers.push(("legation-review-receipt", STANDARD.encode(receipt.to_json())));
+    }
+    headers
 }
 
 /// What rules and the scan found, by code and severity; nothing that was sent.

@@ -1,9 +1,10 @@
 //! What people decide, and agents beside messages; and what follows from a ruling.
 
 use super::{Decided, Decision, Desk, Directive, Ruling, Verdict};
-use crate::effect::{Effect, Entry, Released, Resent};
+use crate::effect::{Effect, Entry, Released, Resent, ReviewOutcome};
 use crate::extensions;
-use crate::rules::{Again, acl, cap, hold, identity, look_at_released, utter, vcp, vlp};
+use crate::rules::hold::{Hold, Lifter};
+use crate::rules::{Again, Change, acl, cap, hold, identity, look_at_released, utter, vcp, vlp};
 use crate::who::Who;
 use std::time::Duration;
 
@@ -73,12 +74,32 @@ impl Desk<'_> {
             let Some(hold) = self.state.rules.holds.get(message) else { continue };
             let (to, from) = (hold.to.iter().cloned().collect(), hold.from);
             let expires = self.now.plus(Duration::from_micros(hold.left));
-            let effect = Effect::Released(Released { message, to, from, expires });
+            let review = self.review_outcome(message, hold, entries);
+            let effect = Effect::Released(Released { message, to, from, expires, review });
             entries.push(Entry { position: next(entries), at: self.now, effect, body: None });
         }
         for heard in heard {
             entries.extend(utter(self.policy, (next(entries), self.now), because, heard));
         }
+    }
+}
+
+impl Desk<'_> {
+    /// The decision by which a held message goes on: one in these entries, which are not applied yet, or one before.
+    fn review_outcome(&self, message: u64, hold: &Hold, entries: &[Entry]) -> Option<ReviewOutcome> {
+        let approval = |change: &Change| match change {
+            Change::Hold(hold::Change::Lifted {
+                message: lifted,
+                lifts: Lifter::Person | Lifter::Overseer(_),
+                by,
+                ..
+            }) if *lifted == message => Some(by.clone()),
+            _ => None,
+        };
+        let now = entries.iter().flat_map(|entry| entry.effect.made()).filter_map(approval).last();
+        let by = now.or_else(|| hold.approved_by.clone())?;
+        let by = hold::reviewer_name(self.policy, &by).to_owned();
+        Some(ReviewOutcome { decision: "approve".to_owned(), by, digest: hold.digest.clone()? })
     }
 }
 

@@ -51,6 +51,8 @@ pub enum Ruling {
     Held,
     /// It is no message but what a tool answered, which the exchange called.
     Answered,
+    /// It is no message but the release of one that was held.
+    Released,
 }
 
 /// The batch of an entry, signed.
@@ -72,9 +74,20 @@ struct Said<'a> {
     id: Cow<'a, str>,
     #[serde(default)]
     call: u64,
-    digest: Hash,
+    #[serde(default)]
+    message: u64,
+    #[serde(default)]
+    digest: Option<Hash>,
+    #[serde(default)]
+    review: Option<Reviewed>,
     #[serde(default)]
     ruled: Ruled,
+}
+
+/// The part of a release that names the message.
+#[derive(Deserialize)]
+struct Reviewed {
+    digest: Hash,
 }
 
 #[derive(Deserialize)]
@@ -82,6 +95,7 @@ struct Said<'a> {
 enum Took {
     Accepted,
     Answered,
+    Released,
 }
 
 #[derive(Default, Deserialize)]
@@ -96,22 +110,32 @@ impl Said<'_> {
             Took::Accepted if self.ruled.held.is_empty() => Ruling::Accepted,
             Took::Accepted => Ruling::Held,
             Took::Answered => Ruling::Answered,
+            Took::Released => Ruling::Released,
         }
     }
 
-    /// The message's id. An answer has none, and is named by the entry of its call.
+    /// The digest of the message or the answer; none in the release of what nobody reviewed.
+    fn digest(&self) -> Option<Hash> {
+        match self.entry {
+            Took::Accepted | Took::Answered => self.digest,
+            Took::Released => self.review.as_ref().map(|review| review.digest),
+        }
+    }
+
+    /// The message's id. An answer has none, and is named by the entry of its call; a release by that of the message.
     fn id(&self) -> Cow<'_, str> {
         match self.entry {
             Took::Accepted => Cow::Borrowed(&*self.id),
             Took::Answered => Cow::Owned(format!("call {}", self.call)),
+            Took::Released => Cow::Owned(format!("entry {}", self.message)),
         }
     }
 
     /// Whether a receipt says what this does. What is held was once called accepted, which it was too.
     fn is_called(&self, verdict: Ruling) -> bool {
         match verdict {
-            Ruling::Accepted => self.verdict() != Ruling::Answered,
-            Ruling::Held | Ruling::Answered => self.verdict() == verdict,
+            Ruling::Accepted => matches!(self.verdict(), Ruling::Accepted | Ruling::Held),
+            Ruling::Held | Ruling::Answered | Ruling::Released => self.verdict() == verdict,
         }
     }
 }
@@ -131,7 +155,7 @@ impl Words {
     /// What an effect says; none if it took no message, nor an answer.
     pub(super) fn of(effect: &str) -> Option<Words> {
         let said: Said<'_> = serde_json::from_str(effect).ok()?;
-        Some(Words { verdict: said.verdict(), message_id: said.id().into_owned(), digest: said.digest })
+        Some(Words { verdict: said.verdict(), message_id: said.id().into_owned(), digest: said.digest()? })
     }
 }
 
@@ -230,7 +254,7 @@ impl Receipt {
             return Err(BadReceipt::Leaf);
         }
         let said: Said<'_> = serde_json::from_str(&self.entry.effect).map_err(|_| BadReceipt::Words)?;
-        if !said.is_called(self.verdict) || (&*said.id(), said.digest) != (&*self.message_id, self.digest) {
+        if !said.is_called(self.verdict) || (&*said.id(), said.digest()) != (&*self.message_id, Some(self.digest)) {
             return Err(BadReceipt::Words);
         }
         if !verify_inclusion(self.leaf, index, count, root, &self.path) {

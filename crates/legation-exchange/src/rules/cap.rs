@@ -30,6 +30,7 @@ pub use tasks::Kept;
 
 pub(crate) use across::{Answer, answers, asks, breaks_off, calls_off, may_answer, may_ask, passes_on, repeats, waits};
 pub(crate) use call::may_call;
+pub(crate) use delegate::mark_changed_terms;
 pub(crate) use failure::{answer_lost, due, was_unheard};
 pub(crate) use judge::heed;
 pub(crate) use order::{order, words_of_order};

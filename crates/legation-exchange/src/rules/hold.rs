@@ -15,6 +15,8 @@ use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::quota::Uncounted;
 use crate::state::State;
+use crate::who::Role;
+use legation_protocol::Format;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +56,23 @@ pub enum Lifter {
     Cleared(u64),
 }
 
+impl Lifter {
+    /// Whether whoever lifts this has looked at the message: a person or an overseer. The exchange itself, which lifts the
+    /// reason of an overseer that is gone, approves nothing.
+    fn reviews(&self) -> bool {
+        matches!(self, Lifter::Person | Lifter::Overseer(_))
+    }
+}
+
+/// The name of a person as others are told it: the role alone, where names are not shown. Agents keep their names.
+pub fn reviewer_name<'b>(policy: &Policy, by: &'b str) -> &'b str {
+    let role = by.split_once(' ').map(|(role, _)| role).filter(|role| Role::named(role).is_some());
+    match role {
+        Some(role) if !policy.show_reviewer_names => role,
+        _ => by,
+    }
+}
+
 /// A message that waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hold {
@@ -75,6 +94,18 @@ pub struct Hold {
     pub left: u64,
     /// Who is looking at it, and until when that keeps others from deciding.
     pub claimed: Option<(String, Moment)>,
+    /// Its dialect, in which its sender is told what becomes of it; not known of what was on its way already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Format>,
+    /// Its id, as its sender knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The task it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The person or the overseer who approved it last, where something else holds it still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
 }
 
 impl Hold {
@@ -118,6 +149,9 @@ pub struct Decided {
     /// Who decided.
     pub by: String,
 }
+
+/// The exchange itself, as who decides.
+const BY_EXCHANGE: &str = "the exchange";
 
 /// How many decisions are remembered, to tell who comes late.
 const REMEMBERED: usize = 10_000;
@@ -396,6 +430,9 @@ impl Holds {
         match change {
             Change::Lifted { message, lifts, by, .. } => {
                 self.lift(*message, lifts);
+                if lifts.reviews() && by != BY_EXCHANGE {
+                    self.note_approval(*message, by);
+                }
                 if *lifts == Lifter::Person {
                     self.clear(*message);
                 }
@@ -422,6 +459,13 @@ impl Holds {
             Change::Frozen { .. } => {}
         }
         Vec::new()
+    }
+
+    /// Notes who approved a held message.
+    pub(crate) fn note_approval(&mut self, message: u64, by: &str) {
+        if let Some(hold) = self.held.get_mut(&message) {
+            hold.approved_by = Some(by.to_owned());
+        }
     }
 
     pub(crate) fn lift(&mut self, message: u64, lifts: &Lifter) {

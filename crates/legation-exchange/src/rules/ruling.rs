@@ -88,6 +88,14 @@ impl Ruling {
         self.findings.push(Finding { rule, code, says, ..Finding::default() });
     }
 
+    /// One more thing that stands beside the message, about one of its members.
+    pub(crate) fn find_at(&mut self, rule: &str, code: &str, says: impl Into<String>, at: &str) {
+        self.find(rule, code, says);
+        if let Some(last) = self.findings.last_mut() {
+            last.about.push(About { at: at.to_owned(), entry: None });
+        }
+    }
+
     /// Something the exchange says because of it.
     pub(crate) fn say(&mut self, to: impl Into<String>, words: impl FnOnce(Origin) -> Option<Message> + 'static) {
         self.heard.push(Heard::new(to, Box::new(words)));

@@ -104,7 +104,12 @@ fn a_held_delegation_binds_nobody_before_it_goes_on() {
     assert!(inbox(&desk, "analyst-1").is_empty());
     assert!(!desk.state.may_see_task(&agent("analyst-1"), message), "nobody is told of it");
     assert!(desk.state.may_see_task(&agent("pm-1"), message));
-    assert_eq!(refused(&result(&mut desk, "T1.1", "analyst-1", "pm-1")), Code::NotAParty);
+    let [named, unknown] = ["T1.1", "T7.1"].map(|id| refused(&result(&mut desk, id, "analyst-1", "pm-1")));
+    assert_eq!(
+        (named, unknown),
+        (Code::UnknownTask, Code::UnknownTask),
+        "whoever it is for cannot tell that it is there"
+    );
     accepted(&hand(&mut desk, "own", "analyst-1", "qa-1"));
     assert_eq!(task(&desk, "own").parent, None, "and it does its own work as before");
     assert_eq!(refused(&hand(&mut desk, "T1.1", "pm-1", "analyst-1")), Code::TaskState, "one of a name is enough");
@@ -218,7 +223,10 @@ fn a_later_result_withdraws_the_earlier_one() {
     assert_eq!(shown["oversight"]["replaces"], json!([old.to_string()]));
     let verdict = say(&mut desk, "T1.1", "qa-1", "pm-1", json!({"decision": "approve", "digest": first}));
     assert_eq!(refused(&verdict), Code::OversightConflict, "nobody approves what was taken back");
-    accepted(&say(&mut desk, "T1.1", "qa-1", "pm-1", json!({"decision": "approve"})));
+    let blind = say(&mut desk, "T1.1", "qa-1", "pm-1", json!({"decision": "approve"}));
+    assert_eq!(refused(&blind), Code::OversightConflict, "two versions were shown: the digest says which one is meant");
+    let second = shown["oversight"]["digest"].clone();
+    accepted(&say(&mut desk, "T1.1", "qa-1", "pm-1", json!({"decision": "approve", "digest": second})));
     assert_eq!(task(&desk, "T1.1").result, Some(new));
     folds_again(&desk);
 }

@@ -26,10 +26,10 @@ pub(super) struct Told {
 
 impl Told {
     pub(super) fn of(sight: Sight) -> Told {
-        let Sight { number, task, mut lineage, overseer, .. } = sight;
+        let Sight { number, state, task, mut lineage, overseer, .. } = sight;
         lineage.pop();
         Told {
-            state: task.state(),
+            state,
             remedy: remedy(&task),
             task_id: task.id,
             opener: task.opener,
@@ -82,7 +82,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    pub(super) fn of(sight: Sight, spoken: Vec<Spoken>) -> Whole {
+    pub(super) fn of(sight: Sight, spoken: Vec<Spoken>, message_count: u64) -> Whole {
         let task = &sight.task;
         Whole {
             lineage: sight.lineage.clone(),
@@ -97,7 +97,7 @@ impl Whole {
             waits_for_user: task.asked_user,
             escalated_to: task.escalated.as_ref().map(whom),
             messages: spoken.into_iter().map(message).collect(),
-            message_count: task.said,
+            message_count,
             told: Told::of(sight),
         }
     }
@@ -113,7 +113,7 @@ fn tools(rights: &Rights) -> Value {
 }
 
 fn review((position, review): (&u64, &Review)) -> Value {
-    let Review { digest, overseer, is_final, request: _ } = review;
+    let Review { digest, overseer, is_final, .. } = review;
     json!({ "position": position, "digest": digest, "overseer": overseer, "final": is_final })
 }
 

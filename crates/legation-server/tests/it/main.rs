@@ -26,6 +26,7 @@ mod explained;
 mod extensions;
 mod feed;
 mod handshake;
+mod hidden;
 mod house;
 mod identity;
 mod judge;

@@ -249,7 +249,12 @@ fn the_story_with_marks_completes_when_quality_is_assured() {
     let work = office.inbox("qa-1").pop().unwrap()["message"].clone();
     assert_eq!((&work["sender_id"], &work["content"]), (&json!("legation"), &json!("The report.")));
     let digest = &work["oversight"]["digest"];
-    assert_eq!(&office.task("pm-1", "T1.1")["reviews"][0]["digest"], digest);
+    for who in ["qa-1", "analyst-1"] {
+        assert_eq!(&office.task(who, "T1.1")["reviews"][0]["digest"], digest, "{who}");
+    }
+    let seen = office.task("pm-1", "T1.1");
+    assert_eq!((&seen["state"], &seen["reviews"]), (&json!("open"), &json!([])), "the delegator is told nothing of it");
+    assert!(!seen.to_string().contains(digest.as_str().unwrap()), "{seen}");
     office.say("T1.1", "pm-1", "qa-1", json!({ "decision": "approve", "digest": digest })).refused(403, "not_overseer");
     let decision = json!({ "decision": "approve", "digest": digest, "content": "Verified." });
     assert_eq!(office.say("T1.1.1", "qa-1", "pm-1", decision).status, 200);

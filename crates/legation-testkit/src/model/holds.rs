@@ -136,6 +136,11 @@ impl Model {
             Change::Claimed { message, .. } => by.asked(asked, &format!("claim {message}"), position),
             Change::Lifted { message, lifts, .. } => {
                 self.may_lift(asked, position, *message, lifts, by)?;
+                if let (Lifter::Person | Lifter::Overseer(_), Change::Lifted { by: name, .. }) = (lifts, change)
+                    && name != US
+                {
+                    self.approved.insert(*message, name.clone());
+                }
                 let held = self.holds.get_mut(message).ok_or_else(|| format!("{message} was not held"))?;
                 let lifted = held.reasons.remove(lifts);
                 if *lifts == Lifter::Person {
@@ -181,7 +186,9 @@ impl Model {
             (Lifter::Person, _) => by.asked(asked, &format!("approve {message}"), position),
             (Lifter::Overseer(overseer), By::Letter(letter)) => {
                 let fits = letter.sender == overseer && letter.says == Says::Decides { approves: true };
-                ensure(fits, || format!("{} approved {message} at {position}", letter.sender))
+                ensure(fits, || format!("{} approved {message} at {position}", letter.sender))?;
+                let was_shown = self.shown.contains(&(message, overseer.clone()));
+                ensure(was_shown, || format!("{overseer} approved {message} at {position}, and was never shown it"))
             }
             (Lifter::Overseer(overseer), By::Exchange) => {
                 ensure(!self.members.contains_key(overseer), || format!("{overseer} was passed over at {position}"))
@@ -268,8 +275,25 @@ impl Model {
         self.call_off(message);
     }
 
+    /// The exchange puts held work into a mailbox, at once or when what shows it is released.
+    pub(super) fn note_shown(&mut self, position: u64, accepted: &Accepted) {
+        let (Some(work), [to], "exchange") = (accepted.ruled.because, &accepted.to[..], accepted.proof.as_str()) else {
+            return;
+        };
+        if accepted.ruled.held.is_empty() {
+            self.shown.insert((work, to.clone()));
+        } else {
+            self.shows.insert(position, (work, to.clone()));
+        }
+    }
+
     pub(super) fn release(&mut self, position: u64, released: &Released) -> Check {
         let message = released.message;
+        self.shown.extend(self.shows.remove(&message));
+        if let Some(by) = self.approved.remove(&message) {
+            let told = released.review.as_ref().map(|review| &review.by);
+            ensure(told == Some(&by), || format!("{message} was approved by {by}, and {position} says {told:?}"))?;
+        }
         let held = self.holds.remove(&message);
         let held = held.ok_or_else(|| format!("{message} was released at {position}, and was not held"))?;
         let Held { from, to, mut lay, reasons, left, .. } = held;

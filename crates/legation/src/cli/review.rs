@@ -50,6 +50,7 @@ pub(crate) enum ReviewCommand {
         reason: Option<String>,
     },
     /// Let it go no further
+    #[command(visible_alias = "reject")]
     Refuse {
         /// The review's id
         id: String,

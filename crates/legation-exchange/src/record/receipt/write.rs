@@ -47,6 +47,7 @@ const fn spelled(verdict: Ruling) -> &'static [u8] {
         Ruling::Accepted => b"accepted",
         Ruling::Held => b"held",
         Ruling::Answered => b"answered",
+        Ruling::Released => b"released",
     }
 }
 

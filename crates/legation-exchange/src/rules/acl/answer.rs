@@ -65,12 +65,15 @@ pub(super) fn named<'c>(
     is_own: impl Fn(&Talk) -> bool,
     not_theirs: &'static str,
 ) -> Result<Option<(u64, &'c Talk)>, Rejection> {
-    let kept = &case.state.rules.acl;
+    let (kept, me) = (&case.state.rules.acl, case.speaker.id());
+    // What is held and was asked by another is as unknown as what nobody has sent.
+    let is_known =
+        |(position, talk): &(u64, &Talk)| talk.opening.requester == me || !case.state.is_hidden_from(*position, me);
     let (Some(named), Some(id)) = (&message.in_reply_to, message.refers_to()) else { return Ok(None) };
-    if let Some(found) = kept.opened_by(requester, &id) {
+    if let Some(found) = kept.opened_by(requester, &id).filter(is_known) {
         return Ok(Some(found));
     }
-    let own = || kept.awaiting(requester, named).filter(|(_, talk)| is_own(talk));
+    let own = || kept.awaiting(requester, named).filter(is_known).filter(|(_, talk)| is_own(talk));
     let mut open = own().filter(|(_, talk)| talk.stage.is_open());
     match (open.next(), open.next()) {
         (Some(found), None) => Ok(Some(found)),
@@ -80,7 +83,7 @@ pub(super) fn named<'c>(
         }
         (None, _) => match own().last() {
             Some(found) => Ok(Some(found)),
-            None if kept.with_id(&id).next().is_some() => Err(no_party(not_theirs)),
+            None if kept.with_id(&id).any(|found| is_known(&found)) => Err(no_party(not_theirs)),
             None => Ok(None),
         },
     }

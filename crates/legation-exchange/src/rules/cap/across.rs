@@ -109,7 +109,7 @@ pub(crate) enum Answer {
 pub(crate) fn answers(case: &Case<'_>, task: u64, answer: Answer, ruling: &mut Ruling) {
     let by = case.speaker.id();
     let Some(known) = answered(case, task) else { return };
-    ruling.change(Change::Said { task, user: None, by_assignee: true }.into());
+    ruling.change(Change::Said { task, user: None, by_assignee: true, held: false }.into());
     match answer {
         Answer::Result if oversight::is_overseen(case, known) => {}
         Answer::Result => {

@@ -27,7 +27,7 @@ pub(crate) fn may_call(
     let wanted = Wanted { server: &call.server, tool: &call.tool, scopes: &call.scopes };
     Ground { state, policy }.may_use(agent, within, &wanted).map_err(|rejection| rejection.by(SPEC))?;
     if let Some((_, task)) = place.filter(|(_, task)| !task.is_open()) {
-        let text = format!("{} is {}: nothing begins in it any more", task.id, task.state());
+        let text = format!("{} is {}: nothing begins in it any more", task.id, task.public_state());
         return Err(Rejection::because(Code::TaskState, text).at("/task_id").by(SPEC));
     }
     vcp::constraints::may_hand(state, agent, &call.arguments).map_err(|broken| broken.at("/arguments"))?;
@@ -57,7 +57,7 @@ fn place<'s>(state: &'s State, agent: &Agent, id: &str) -> Result<(u64, &'s Task
     let family: BTreeMap<_, _> = state.registry.relatives(agent).flat_map(|one| kept.seats(&one.id, id)).collect();
     match only(family.into_iter(), "")? {
         Some(found) => Ok(found),
-        None if kept.is_named(id) => Err(foreign(id)),
+        None if kept.is_named(id, &agent.id) => Err(foreign(id)),
         None => Place::Unknown.own(id),
     }
 }

@@ -27,6 +27,9 @@ pub enum Change {
         /// Whether the user was asked something, or answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         user: Option<User>,
+        /// Whether the message is held: only its sender and those who decide see that it was sent.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        held: bool,
         /// Whether it was its assignee.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         by_assignee: bool,
@@ -150,8 +153,10 @@ pub struct Opened {
 impl Change {
     /// The message it is part of is held.
     pub(in crate::rules) fn hold(&mut self) {
-        if let Change::Opened(opened) = self {
-            opened.waits = true;
+        match self {
+            Change::Opened(opened) => opened.waits = true,
+            Change::Said { held, .. } => *held = true,
+            _ => {}
         }
     }
 
@@ -192,7 +197,7 @@ impl Kept {
                 self.hand_again(at, *task, None);
             }
             Change::Repeated { .. } => {}
-            Change::Said { task, user, by_assignee } => self.note(at, *task, *user, *by_assignee),
+            Change::Said { task, user, by_assignee, held } => self.note(at, *task, *user, *by_assignee, *held),
             Change::Shown { task, results, verified } => self.show(*task, results, verified),
             Change::Waits { task, digest, overseer, is_final } => {
                 self.review(at.position, *task, digest, overseer.as_deref(), *is_final);

@@ -1,18 +1,19 @@
 //! Handing tasks over (Delegation): to whom the actor's own manifest allows, below what the actor holds, and
 //! never in circles, too deep or too wide.
 
+use super::Narrowing;
 use super::bonds::{Bond, bonds};
 use super::change::{Change, Opened};
 use super::judge;
 use super::place::foreign;
-use super::rights::{Grant, Rights};
+use super::rights::{Binding, Grant, Rights};
 use super::task::Task;
 use super::tasks::Kept;
 use super::tools;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::quota::{Resource, check_family};
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Finding, Heard, Ruling};
 use crate::state::State;
 use legation_protocol::cap::Message;
 use legation_protocol::{Code, Rejection};
@@ -59,11 +60,15 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     if let Some((task, known)) = known {
         same_again(known, me, to)?;
         on_same_terms(known, parent, message)?;
+        note_shortened(message, known.deadline, ruling);
         ruling.change(Change::Repeated { task }.into());
         return rule.map_or(Ok(()), |rule| judge::heed(case, to, &rule, ruling));
     }
     within_limits(case, parent)?;
     rule.map_or(Ok(()), |rule| judge::heed(case, to, &rule, ruling))?;
+    let due = deadline(case, message, parent)?;
+    note_shortened(message, due, ruling);
+    note_narrowed(case, message, parent, ruling);
     let task = Opened {
         id: message.task_id.to_string(),
         parent,
@@ -71,7 +76,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         asker: None,
         assignee: to.clone(),
         grant: message.grants.as_ref().map(Grant::from).unwrap_or_default(),
-        deadline: deadline(case, message, parent)?,
+        deadline: due,
         waits: false,
     };
     // What is shown in a task comes after the task.
@@ -90,7 +95,7 @@ pub(super) fn above_of(kept: &Kept, me: &str, message: &Message) -> Result<Optio
     let works = own.iter().rev().find(|(_, task)| task.assignee == me);
     match works.or(own.last()) {
         Some((number, _)) => Ok(Some(*number)),
-        None if kept.is_named(&id) => Err(foreign(&id)),
+        None if kept.is_named(&id, me) => Err(foreign(&id)),
         None if message.parent_task_id.is_some() => {
             Err(Rejection::because(Code::UnknownTask, format!("nobody has a task {id}")).at("/parent_task_id"))
         }
@@ -198,7 +203,7 @@ fn same_again(known: &Task, me: &str, to: &str) -> Result<(), Rejection> {
         let message = format!("the delegation of {} is held already, and waits for somebody's word", known.id);
         return Err(Rejection::because(Code::TaskState, message).at("/task_id").by(SPEC));
     }
-    if known.delegator == me && known.assignee == to && !known.is_in_review() {
+    if known.delegator == me && known.assignee == to {
         return Ok(());
     }
     let message = format!("{} is with {:?} already: have it reassigned, or use another id", known.id, known.assignee);
@@ -253,6 +258,62 @@ fn deadline(case: &Case<'_>, message: &Message, parent: Option<u64>) -> Result<M
         return Err(Rejection::because(Code::OutOfRange, message).at("/deadline").by(SPEC));
     }
     Ok(latest(case.policy, case.state, case.now, parent, wanted))
+}
+
+/// The code of a finding about a deadline that is cut to that of the task above.
+const SHORTENED: &str = "deadline_shortened";
+/// The code of a finding about grants of which the tasks above leave less.
+const NARROWED: &str = "grants_narrowed";
+
+/// Adds a finding, for sender and assignee, where a task is due before the deadline that its delegation says.
+fn note_shortened(message: &Message, due: Moment, ruling: &mut Ruling) {
+    if message.deadline.as_ref().map(Moment::of).is_some_and(|wanted| wanted > due) {
+        let text = format!(
+            "{} is due at {due}: no later than what it is a part of, or than it was due before.",
+            message.task_id
+        );
+        ruling.find_at("cap.delegation", SHORTENED, text, "/deadline");
+    }
+}
+
+/// Adds a finding, for sender and assignee, for tools and scopes that a delegation grants and the tasks above do not pass on.
+fn note_narrowed(case: &Case<'_>, message: &Message, parent: Option<u64>, ruling: &mut Ruling) {
+    let (Some(grants), kept) = (&message.grants, &case.state.rules.cap) else { return };
+    let above: Vec<_> = parent.into_iter().flat_map(|parent| kept.grants(parent)).collect();
+    // Strictly, nobody passes on what it is not bound to itself.
+    let own = case.speaker.agent().filter(|_| case.policy.narrowing == Narrowing::Strict);
+    let own = own.map(|agent| kept.rights(agent).map(Cow::into_owned).unwrap_or_default());
+    let binds = |has: &dyn Fn(&Binding) -> bool| own.as_ref().is_none_or(|own| own.bindings.values().any(has));
+    let tool_is_left = |tool: &String| {
+        above.iter().all(|grant| grant.allows_tool(tool)) && binds(&|binding| binding.tools.contains(tool))
+    };
+    let scope_is_left = |scope: &String| {
+        above.iter().all(|grant| grant.allows_scope(scope)) && binds(&|binding| binding.scopes.contains(scope))
+    };
+    narrowed("tools", grants.tools.as_deref(), tool_is_left, ruling);
+    narrowed("scopes", grants.scopes.as_deref(), scope_is_left, ruling);
+}
+
+fn narrowed(name: &str, granted: Option<&[String]>, is_left: impl Fn(&String) -> bool, ruling: &mut Ruling) {
+    let (left, lost): (Vec<_>, Vec<_>) = granted.into_iter().flatten().partition(|one| is_left(one));
+    if lost.is_empty() {
+        return;
+    }
+    let listed = |all: &[&String]| all.iter().map(|one| format!("{one:?}")).collect::<Vec<_>>().join(", ");
+    let left = if left.is_empty() { "none".to_owned() } else { listed(&left) };
+    let text = format!("The sender cannot pass on the {name} {}: of those granted, this leaves {left}.", listed(&lost));
+    ruling.find_at("cap.delegation", NARROWED, text, &format!("/grants/{name}"));
+}
+
+/// Puts findings about changed terms beside what the exchange says for a delegation, too: its assignee reads only that.
+pub(crate) fn mark_changed_terms(ruling: &mut Ruling) {
+    let is_change = |found: &&Finding| [SHORTENED, NARROWED].contains(&found.code.as_str());
+    let changed: Vec<_> = ruling.findings.iter().filter(is_change).cloned().collect();
+    if changed.is_empty() {
+        return;
+    }
+    let is_translation = |heard: &&mut Heard| heard.changes.iter().any(|change| change.translation().is_some());
+    ruling.heard.iter_mut().filter(is_translation).for_each(|heard| heard.findings.extend_from_slice(&changed));
 }
 
 /// The deadline somebody wants, or the usual one, within that of the task above.

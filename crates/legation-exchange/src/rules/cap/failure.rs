@@ -28,7 +28,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
         return Err(Rejection::because(Code::TaskState, text).at("/task_id").by("CAP Observability"));
     }
     let fails = known.assignee == me && case.goes_to(&known.delegator);
-    ruling.change(Change::Said { task, user: None, by_assignee: known.assignee == me }.into());
+    ruling.change(Change::Said { task, user: None, by_assignee: known.assignee == me, held: false }.into());
     ruling.change(Change::Erred { task, code: error_code.number(), by: me.to_owned(), fails, rejected: false }.into());
     Ok(())
 }
@@ -128,7 +128,7 @@ fn stale(state: &State, policy: &Policy, now: Moment, message: u64) -> Ruling {
     }
     if let Some((number, task)) = state.rules.cap.reviewed(message) {
         let text = format!("Your work in entry {message} does not go on: {} is {}.", task.id, task.state());
-        words::of_work(state, policy, (number, task), text, &mut ruling);
+        words::of_work(state, policy, (number, task), message, text, &mut ruling);
     }
     ruling.change(hold::Change::Refused { message, by, why }.into());
     translate::stays_over(state, message, &mut ruling);

@@ -7,6 +7,7 @@ use super::judge::{Opinion, Question, may_pass};
 use super::task::{Stage, Task};
 use super::words;
 use crate::decide::Earlier;
+use crate::effect::Accepted;
 use crate::erased::covers;
 use crate::mailbox::NOBODY;
 use crate::moment::Moment;
@@ -148,14 +149,16 @@ impl Handing<'_> {
             _ if task.waits => {
                 refuse(format!("the delegation of {} is held, or was refused: nobody has got it", task.id))
             }
-            _ if task.is_in_review() => refuse(format!("the result of {} waits for a review", task.id)),
+            _ if task.is_in_review() && self.who.is_operator() => {
+                refuse(format!("the result of {} waits for a review", task.id))
+            }
             _ if task.tries >= MOST_TRIES => {
                 refuse(format!("{} was handed over {} times: hand over another", task.id, task.tries))
             }
             Stage::Done | Stage::Closed => refuse(format!("{} is {}", task.id, task.stage.as_str())),
             Stage::Open | Stage::Failed | Stage::Expired => match above.filter(|above| !above.is_open()) {
                 Some(above) => refuse(format!("{}, which it is a part of, is {}", above.id, above.state())),
-                None if translate::waits_for_word(state, number) => {
+                None if self.who.is_operator() && translate::waits_for_word(state, number) => {
                     refuse(format!("an answer to {} waits for somebody's word", task.id))
                 }
                 None => self.is_not_halted(),
@@ -299,13 +302,27 @@ fn escalate(state: &State, number: u64, task: &Task, who: &Who) -> Ruling {
     ruling.change(Change::Escalated { task: number, to: to.clone() }.into());
     if let Escalation::Party(to) = to {
         let code = task.errors.back().map_or(ErrorCode::Internal, |failure| ErrorCode::from(failure.code));
-        let text = format!("{who} asks for help with {}, which is {}.", task.id, task.state());
+        let text = format!("{who} asks for help with {}, which is {}.", task.id, task.public_state());
         words::error(state, task, &to, code, text, &mut ruling);
     }
     ruling
 }
 
 impl State {
+    /// Whether somebody may know of a message in a task: it went on, they sent it, or they decide on it and were shown it.
+    pub fn may_see_in_task(&self, who: &Who, task: &Task, position: u64, accepted: &Accepted) -> bool {
+        let (sender, holds) = (&accepted.sender, &self.rules.holds);
+        let is_known = || holds.went_on(position) || who.is_or_speaks_as(sender);
+        match who {
+            Who::Person { role: Role::Operator | Role::Auditor | Role::Reviewer, .. } => true,
+            Who::Person { .. } | Who::Nobody => is_known(),
+            Who::Agent(id) => {
+                let has_got = || accepted.to.contains(id) && holds.went_to(position, id);
+                is_known() || has_got() || task.shown.get(&position) == Some(id)
+            }
+        }
+    }
+
     /// Whether somebody may see a task.
     pub fn may_see_task(&self, who: &Who, number: u64) -> bool {
         self.rules.cap.task(number).is_some_and(|task| may_see(self, who, number, task))

@@ -57,7 +57,7 @@ fn note(case: &Case<'_>, task: Option<(u64, &Task)>, ruling: &mut Ruling) {
         _ => None,
     };
     let by_assignee = task.assignee == case.speaker.id();
-    ruling.change(Change::Said { task: number, user, by_assignee }.into());
+    ruling.change(Change::Said { task: number, user, by_assignee, held: false }.into());
 }
 
 /// A result: to whom the task was handed over by, and not past the overseer.

@@ -28,10 +28,11 @@ impl<'k> Place<'k> {
         if let Some((number, task)) = only(kept.seats(me, id), to)? {
             return Ok(Place::Own(number, task));
         }
-        match only(kept.seats(to, id), to)? {
+        // A delegation that is held is known to its sender alone.
+        match only(kept.seats(to, id).filter(|(_, task)| !task.waits), to)? {
             Some((number, task)) if is_witness(case, task) => Ok(Place::Theirs(number, task)),
             Some(_) => Ok(Place::Foreign),
-            None if kept.is_named(id) => Ok(Place::Foreign),
+            None if kept.is_named(id, me) => Ok(Place::Foreign),
             None => Ok(Place::Unknown),
         }
     }

@@ -37,6 +37,10 @@ pub struct Task {
     /// Whether its delegation is held, or was refused: whoever it is for has no part in it.
     #[serde(default)]
     pub waits: bool,
+    /// Whether a task with its id was known to others before it was opened. Others may not tell by an answer that this one
+    /// waits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::rules::cap) reuses_id: bool,
     /// When it was opened.
     pub opened_at: Moment,
     /// When it must be done.
@@ -61,12 +65,19 @@ pub struct Task {
     pub open_parts: usize,
     /// What waits for a word of the overseer, by position.
     pub reviews: BTreeMap<u64, Review>,
+    /// Work that was put into its overseer's mailbox and that the overseer has not decided on, with that overseer. Work
+    /// that a later version replaced stays here until the overseer's next decision in the task.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shown: BTreeMap<u64, String>,
     /// The entry with the result.
     pub result: Option<u64>,
     /// The last messages of its parties, by position.
     pub messages: VecDeque<u64>,
     /// How many there were.
     pub said: u64,
+    /// How many of them are held, or were rejected while they were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hidden: u64,
     /// What went wrong last.
     pub errors: VecDeque<Failure>,
     /// The entry with a question to the user that was not answered yet.
@@ -142,6 +153,14 @@ pub struct Failure {
     pub rejected: bool,
 }
 
+/// How many items of [`Task::shown`] are remembered.
+const SHOWN: usize = 32;
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// How many messages of a task are remembered beside the record.
 const MESSAGES: usize = 256;
 /// How many errors.
@@ -166,6 +185,33 @@ impl Task {
             Stage::Open if self.asked_user.is_some() => "waits_for_user",
             Stage::Open | Stage::Done | Stage::Failed | Stage::Expired | Stage::Closed => self.stage.as_str(),
         }
+    }
+
+    /// The state as those are told who may not know what is held in it.
+    pub fn public_state(&self) -> &'static str {
+        match self.stage {
+            Stage::Open if self.asked_user.is_some() => "waits_for_user",
+            stage => stage.as_str(),
+        }
+    }
+
+    /// Notes that work was put into its overseer's mailbox.
+    pub(super) fn show(&mut self, work: u64, overseer: &str) {
+        self.shown.insert(work, overseer.to_owned());
+        if self.shown.len() > SHOWN {
+            self.shown.pop_first();
+        }
+    }
+
+    /// Notes that an overseer has decided on work. Replaced versions that it was shown count no more.
+    pub(super) fn decided(&mut self, work: u64, overseer: &str) {
+        let reviews = &self.reviews;
+        self.shown.retain(|shown, to| to != overseer || (*shown != work && reviews.contains_key(shown)));
+    }
+
+    /// Returns how many items were shown to an overseer that it has not decided on.
+    pub(super) fn shown_to(&self, overseer: &str) -> usize {
+        self.shown.values().filter(|to| *to == overseer).count()
     }
 
     pub(super) fn note(&mut self, position: u64) {

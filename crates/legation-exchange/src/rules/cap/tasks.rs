@@ -41,6 +41,12 @@ pub struct Kept {
     reviews: BTreeMap<u64, u64>,
     /// What waits for the word of an overseer.
     overseen: ByName<BTreeSet<u64>>,
+    /// Held messages that were said in tasks, and the task of each.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    held_talk: BTreeMap<u64, u64>,
+    /// Messages that show work to its overseer and are held themselves, by position: the work, and the overseer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    to_be_shown: BTreeMap<u64, (u64, String)>,
     trees: BTreeMap<u64, Tree>,
     /// Trees with nothing open, by when that came, and how many tasks they have.
     ended: BTreeSet<(u64, u64)>,
@@ -96,9 +102,10 @@ impl Kept {
         Some((number, self.tasks.get(&number)?))
     }
 
-    /// Whether anybody has a task with this id.
-    pub(super) fn is_named(&self, id: &str) -> bool {
-        self.names.contains_key(id)
+    /// Whether anybody has a task with this id, as far as an agent may know: a delegation that is held, or was rejected
+    /// while it was, is known to its sender alone.
+    pub(super) fn is_named(&self, id: &str, me: &str) -> bool {
+        self.named(id).any(|(_, task)| !task.waits || task.reuses_id || task.delegator == me)
     }
 
     /// The tasks with this id that somebody handed over or works on.
@@ -145,6 +152,16 @@ impl Kept {
     pub(super) fn reviewed(&self, message: u64) -> Option<(u64, &Task)> {
         let number = *self.reviews.get(&message)?;
         Some((number, self.tasks.get(&number)?))
+    }
+
+    /// Whether this work was put into an agent's mailbox, as the one who oversees it.
+    pub(crate) fn was_shown(&self, work: u64, agent: &str) -> bool {
+        self.reviewed(work).and_then(|(_, task)| task.shown.get(&work)).is_some_and(|to| to == agent)
+    }
+
+    /// Whether the overseer of this work is gone, and a person is about to be asked.
+    pub(super) fn is_stranded(&self, message: u64) -> bool {
+        self.stranded.contains(&message)
     }
 
     /// What waits for the word of an overseer.

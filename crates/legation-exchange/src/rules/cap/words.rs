@@ -6,7 +6,7 @@ use super::oversight::Work;
 use super::task::Task;
 use crate::agent::Agent;
 use crate::policy::Policy;
-use crate::rules::voice::{IN_CAP, name_in};
+use crate::rules::voice::{IN_CAP, Notice, name_in};
 use crate::rules::{Case, Ruling, translate};
 use crate::state::State;
 use legation_protocol::cap::{Attachment, ErrorCode, Message, TaskId};
@@ -67,8 +67,22 @@ pub(super) fn not_awaited(
 }
 
 /// Tells whoever works on a task, in a dialect it speaks, what became of its work.
-pub(super) fn of_work(state: &State, policy: &Policy, (number, task): (u64, &Task), text: String, ruling: &mut Ruling) {
-    if translate::speaks(state, &task.assignee, Format::Cap) {
+pub(super) fn of_work(
+    state: &State,
+    policy: &Policy,
+    (number, task): (u64, &Task),
+    work: u64,
+    text: String,
+    ruling: &mut Ruling,
+) {
+    let hold = state.rules.holds.get(work);
+    let agent = state.registry.agent(&task.assignee).filter(|agent| agent.dialects.is_empty());
+    // Who registered no dialect is told in the one it used.
+    let used = hold.and_then(|hold| hold.dialect).filter(|used| *used != Format::Cap);
+    if let (Some(agent), Some(rather)) = (agent, used) {
+        let (about, thread) = (hold.and_then(|hold| hold.id.as_deref()), Some(task.id.as_str()));
+        ruling.notify(policy, agent, Notice { code: "work_refused", text, rather, about, thread });
+    } else if translate::speaks(state, &task.assignee, Format::Cap) {
         tell(state, task, &task.assignee, text, ruling);
     } else {
         translate::notify(state, policy, (number, task), ("work_refused", text), ruling);

@@ -1,12 +1,13 @@
 //! A person's word on what is held: for exactly what was shown, and once.
 
-use super::{Change, Decided, Lifter};
+use super::{Change, Decided, Lifter, reviewer_name};
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::rules::voice::Notice;
 use crate::rules::{Ruling, translate, vlp};
 use crate::state::State;
 use crate::who::{Role, Who};
-use legation_protocol::{Code, Rejection};
+use legation_protocol::{Code, Format, Rejection};
 use std::time::Duration;
 
 /// A person's word on a held message.
@@ -104,10 +105,13 @@ pub(crate) fn turn_back(
     (by, why): (String, String),
     ruling: &mut Ruling,
 ) {
-    let sender = state.rules.holds.get(message).and_then(|hold| state.registry.since(hold.from));
-    if let Some(sender) = sender {
-        let text = format!("Your message in entry {message} was held and does not go on. {by}: {why}");
-        ruling.tell(policy, sender, "held_refused", text);
+    let hold = state.rules.holds.get(message);
+    if let Some((hold, sender)) = hold.and_then(|hold| Some((hold, state.registry.since(hold.from)?))) {
+        let named = reviewer_name(policy, &by);
+        let text = format!("Your message in entry {message} was held and does not go on. {named}: {why}");
+        // Its sender knows at least the dialect in which it was sent.
+        let (rather, thread) = (hold.dialect.unwrap_or(Format::Vcp), hold.task.as_deref());
+        ruling.notify(policy, sender, Notice { code: "held_refused", text, rather, about: hold.id.as_deref(), thread });
     }
     if let Some((session, speaker, seq)) = state.rules.vlp.sessions.number_of(message) {
         let (session, by) = (session.to_owned(), speaker.to_owned());

@@ -16,8 +16,12 @@ impl Holds {
 
     /// It goes on, and so does what is said because of it; nobody need be shown it any more.
     pub(crate) fn go_on(&mut self, message: u64) {
+        let by = self.held.get(&message).and_then(|hold| hold.approved_by.clone());
         for said in self.said_with(message) {
             self.lift(said, &Lifter::Original(message));
+            if let Some(by) = &by {
+                self.note_approval(said, by);
+            }
             if self.held.get(&said).is_some_and(|hold| hold.waits_for(&Lifter::Cleared(message))) {
                 self.refuse(said);
             }

@@ -29,6 +29,10 @@ fn hold(reasons: &BTreeSet<u8>) -> Hold {
         until: reasons.contains(&0).then(|| Moment::from_micros(9)),
         left: 5,
         claimed: None,
+        approved_by: None,
+        dialect: None,
+        id: None,
+        task: None,
     }
 }
 

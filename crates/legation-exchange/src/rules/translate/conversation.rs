@@ -231,7 +231,8 @@ fn named<'c>(case: &Case<'c>, message: &Message) -> BTreeMap<&'c str, &'c Link> 
     };
     let (links, me) = (&case.state.rules.translations, case.speaker.id());
     let since = case.speaker.agent().map_or(0, |agent| agent.since);
-    names.iter().flat_map(|name| links.named(me, name)).filter(|(_, link)| link.position >= since).collect()
+    let is_hidden = |link: u64| case.state.is_hidden_from(link, me);
+    names.iter().flat_map(|name| links.named(me, name, is_hidden)).filter(|(_, link)| link.position >= since).collect()
 }
 
 /// The last thing the exchange said to somebody for a session. Whoever blocks one need not name what it stops there.

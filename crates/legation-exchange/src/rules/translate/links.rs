@@ -197,10 +197,23 @@ impl Links {
         self.all.is_empty()
     }
 
-    /// The last that an agent knows by this name, with each who is part of it.
-    pub(in crate::rules) fn named(&self, agent: &str, name: &str) -> impl Iterator<Item = (&str, &Link)> {
+    /// The last that an agent knows by this name, with each who is part of it. What is hidden from the agent is unknown
+    /// to it.
+    pub(in crate::rules) fn named<'l>(
+        &'l self,
+        agent: &str,
+        name: &str,
+        is_hidden: impl Fn(u64) -> bool,
+    ) -> impl Iterator<Item = (&'l str, &'l Link)> {
         let known = self.named.get(&(agent.to_owned(), name.to_owned()));
-        known.into_iter().flatten().filter_map(|(other, links)| Some((other.as_str(), self.all.get(links.last()?)?)))
+        let is_known = {
+            let agent = agent.to_owned();
+            move |link: &&Link| link.translation.from == agent || !is_hidden(link.position)
+        };
+        known.into_iter().flatten().filter_map(move |(other, links)| {
+            let last = links.iter().rev().filter_map(|link| self.all.get(link)).find(&is_known);
+            Some((other.as_str(), last?))
+        })
     }
 
     /// What the exchange said for the message in this entry.

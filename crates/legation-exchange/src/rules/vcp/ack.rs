@@ -95,7 +95,12 @@ fn told(state: &State, now: Moment, which: &str, agent: &str) -> Result<Ruling, 
 fn waiting<'s>(state: &'s State, which: &str, agent: &str) -> Vec<(u64, &'s Alarm, &'s Telling)> {
     let since = state.registry.agent(agent).map_or(u64::MAX, |agent| agent.since);
     // What the exchange said of it in another dialect has an id of its own.
-    let said = state.rules.translations.named(agent, which).map(|(_, link)| link.translation.original).next();
+    let said = state
+        .rules
+        .translations
+        .named(agent, which, |link| state.is_hidden_from(link, agent))
+        .map(|(_, link)| link.translation.original)
+        .next();
     let is_it = |position: u64, alarm: &Alarm, told: &Telling| {
         let by_name = alarm.id == which || told.id.as_deref() == Some(which);
         by_name || which.parse() == Ok(position) || said == Some(position)

@@ -5,7 +5,7 @@
 use super::beyond::digests;
 use super::speaking::{is_party, since};
 use super::weighed::{UNVERIFIED, Weighed};
-use super::window::{Key, Window};
+use super::window::Key;
 use crate::decide::Earlier;
 use crate::rules::Case;
 use crate::state::State;
@@ -125,7 +125,7 @@ pub(super) fn look<'c>(
     if !named.is_empty() && named.iter().all(|named| named.stands(case.state)) {
         weighed.layers.insert(Layer::Memory);
     }
-    refuse_circle(&case.state.rules.vlp.window, case.id, &named)?;
+    refuse_circle(case, &named)?;
     Ok(named)
 }
 
@@ -180,7 +180,8 @@ fn refuse_foreign(case: &Case<'_>, found: &Earlier, weighed: &mut Weighed) {
 }
 
 /// Follows references from message to message. Only one that led nowhere when it was made can lead here.
-fn refuse_circle(window: &Window, own: &str, named: &[Named<'_>]) -> Result<(), Rejection> {
+fn refuse_circle(case: &Case<'_>, named: &[Named<'_>]) -> Result<(), Rejection> {
+    let (window, own, me) = (&case.state.rules.vlp.window, case.id, case.speaker.id());
     let mut ahead: Vec<u64> = named.iter().filter_map(|named| named.found).map(|found| found.position).collect();
     let mut seen: BTreeSet<u64> = ahead.iter().copied().collect();
     while let Some(message) = ahead.pop().filter(|_| seen.len() < FAR) {
@@ -193,6 +194,8 @@ fn refuse_circle(window: &Window, own: &str, named: &[Named<'_>]) -> Result<(), 
                 Target::Missing(id) => window.find(Key::Id(id)).next(),
                 Target::Found(position) => Some(*position),
             };
+            // A circle over what is hidden from the sender would tell it that this is there.
+            let next = next.filter(|next| !case.state.is_hidden_from(*next, me));
             ahead.extend(next.filter(|next| seen.insert(*next)));
         }
     }

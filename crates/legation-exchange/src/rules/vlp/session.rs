@@ -42,6 +42,8 @@ pub struct Session {
     pub messages: u64,
     /// The highest sequence number in it.
     pub highest: Option<i64>,
+    /// The same counts over the messages that nothing holds.
+    pub(super) public: PublicCounts,
     /// The entry that closed it.
     pub closed: Option<u64>,
     /// Why it must not go on.
@@ -50,6 +52,30 @@ pub struct Session {
     pub(in crate::rules) said: BTreeSet<u64>,
     /// Numbers that nobody heard, since what they were given to does not go on; until their sender goes on counting.
     unheard: BTreeSet<(String, i64)>,
+}
+
+/// Counts over those messages of a session that nothing held, or that were released. All that its parties may know.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct PublicCounts {
+    messages: u64,
+    first: u64,
+    since: Moment,
+    last: u64,
+    spoke_at: Moment,
+    highest: Option<i64>,
+}
+
+impl PublicCounts {
+    fn count(&mut self, message: u64, at: Moment, seq: Option<i64>) {
+        if self.messages == 0 || message < self.first {
+            (self.first, self.since) = (message, at);
+        }
+        self.messages += 1;
+        self.last = self.last.max(message);
+        self.spoke_at = self.spoke_at.max(at);
+        self.highest = self.highest.max(seq);
+    }
 }
 
 impl Session {
@@ -64,9 +90,11 @@ impl Session {
         self.before(last, |seq| self.unheard.contains(&(id.to_owned(), seq)))
     }
 
-    /// Whether a number is the next after the last of somebody: no party's leap makes another's number follow.
-    pub(super) fn follows_somebody(&self, seq: i64) -> bool {
-        self.parties.keys().filter_map(|id| self.heard_of(id)).any(|last| last.checked_add(1) == Some(seq))
+    /// Whether a number is the next after the last of somebody: no party's leap makes another's number follow. Numbers of
+    /// others' held messages do not count: the answer would tell that they are there.
+    pub(super) fn follows_somebody(&self, seq: i64, speaker: &str) -> bool {
+        let others = self.parties.iter().filter(|(id, _)| *id != speaker).filter_map(|(_, party)| party.public_seq);
+        self.heard_of(speaker).into_iter().chain(others).any(|last| last.checked_add(1) == Some(seq))
     }
 
     fn before(&self, last: i64, is_unheard: impl Fn(i64) -> bool) -> Option<i64> {
@@ -83,6 +111,9 @@ pub struct Party {
     pub since: u64,
     /// Its last sequence number.
     pub seq: Option<i64>,
+    /// The last that nothing holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) public_seq: Option<i64>,
 }
 
 /// Why a session must not go on.
@@ -275,15 +306,19 @@ impl Sessions {
         session.highest = session.highest.max(spoke.seq);
         session.said.insert(at.position);
         for (id, since) in spoke.joins.iter().filter(|(id, _)| !spoke.held || *id == spoke.by) {
-            session.parties.insert(id.clone(), Party { since: *since, seq: None });
+            session.parties.insert(id.clone(), Party { since: *since, ..Party::default() });
         }
         if spoke.held {
             self.waiting.insert(at.position, spoke.clone());
         } else {
             session.unheard.retain(|(by, seq)| *by != spoke.by || Some(*seq) > spoke.seq);
+            session.public.count(at.position, at.at, spoke.seq);
         }
         if let Some(party) = session.parties.get_mut(&spoke.by) {
             party.seq = party.seq.max(spoke.seq);
+            if !spoke.held {
+                party.public_seq = party.public_seq.max(spoke.seq);
+            }
         }
         if spoke.closes && !spoke.held {
             session.closed = Some(at.position);
@@ -298,14 +333,18 @@ impl Sessions {
     }
 
     /// A held message goes on, and does what it was to do.
-    pub(crate) fn go_on(&mut self, message: u64) {
+    pub(crate) fn go_on(&mut self, message: u64, at: Moment) {
         let Some(spoke) = self.waiting.remove(&message) else { return };
         // As `at` has it.
         let session = self.all.get_mut(&spoke.session).filter(|session| session.first <= message);
         let Some(session) = session else { return };
+        session.public.count(message, at, spoke.seq);
+        if let Some(party) = session.parties.get_mut(&spoke.by) {
+            party.public_seq = party.public_seq.max(spoke.seq);
+        }
         for (id, since) in spoke.joins {
             if session.parties.len() < MOST_PARTIES {
-                session.parties.entry(id).or_insert(Party { since, seq: None });
+                session.parties.entry(id).or_insert(Party { since, ..Party::default() });
             }
         }
         if spoke.closes && session.closed.is_none() {
@@ -316,6 +355,20 @@ impl Sessions {
         }
         let owner = session.owner.clone();
         self.prune(&owner);
+    }
+
+    /// A session as one of its parties may see it: without others' messages that are held, or were rejected while they
+    /// were.
+    pub fn as_seen_by(&self, party: &str, session: &Session) -> Session {
+        let mut public = session.public.clone();
+        let own = session.said.iter().filter_map(|message| self.waiting.get_key_value(message));
+        for (message, spoke) in own.filter(|(_, spoke)| spoke.by == party) {
+            public.count(*message, session.since.max(public.spoke_at), spoke.seq);
+        }
+        let mut seen = session.clone();
+        seen.parties.iter_mut().filter(|(id, _)| *id != party).for_each(|(_, other)| other.seq = other.public_seq);
+        let PublicCounts { messages, first, since, last, spoke_at, highest } = public;
+        Session { since, first, last, spoke_at, messages, highest, ..seen }
     }
 
     /// The number of a message that waits: in which session, and by whom.

@@ -116,7 +116,7 @@ fn in_sequence(
         return Err(Rejection::because(Code::SequenceRepeated, text).at("/seq").by("VLP VIII"));
     }
     let follows_own = seq <= heard.unwrap_or(0).saturating_add(1);
-    if follows_own || session.is_some_and(|session| session.follows_somebody(seq)) {
+    if follows_own || session.is_some_and(|session| session.follows_somebody(seq, case.speaker.id())) {
         weighed.layers.insert(Layer::State);
     } else {
         let last =

@@ -175,13 +175,14 @@ fn nobody_answers_what_is_held_and_was_not_asked_yet() {
         let waits = story.suspect("TASK_REQUEST", "Eddy", "Jules", &json!({}));
         let task = story.next;
         for act in ["TASK_ACCEPT", "TASK_REJECT", "NOT_UNDERSTOOD"] {
-            story.refused(act, "Jules", "Eddy", task, Code::NotAParty);
+            story.refused(act, "Jules", "Eddy", task, Code::TaskState);
+            story.refused(act, "Jules", "Eddy", 9999, Code::TaskState);
         }
         story.stands(task, Stage::Requested);
         story.decide(waits, says);
         match says {
             Says::Approve => story.say("TASK_ACCEPT", "Jules", "Eddy", task),
-            Says::Refuse | Says::Claim => story.refused("TASK_ACCEPT", "Jules", "Eddy", task, Code::NotAParty),
+            Says::Refuse | Says::Claim => story.refused("TASK_ACCEPT", "Jules", "Eddy", task, Code::TaskState),
         }
         folds(&story.desk);
     }

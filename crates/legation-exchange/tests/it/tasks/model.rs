@@ -132,7 +132,7 @@ fn should_keep_from(model: &Model, who: Name, named: Option<&str>, tool: Name) -
     });
     match own {
         Err(world::Ambiguous) => Some(Code::AmbiguousReference),
-        Ok(None) if model.tasks.values().any(|task| task.id == id) => Some(Code::NotAParty),
+        Ok(None) if model.is_known(who, id) => Some(Code::NotAParty),
         Ok(None) => Some(Code::UnknownTask),
         Ok(Some(task)) if !model.may_use(who, Some(task), tool) => Some(Code::ToolNotBound),
         Ok(Some(task)) if !model.tasks[&task].is_open() => Some(Code::TaskState),

@@ -53,7 +53,7 @@ fn receipt() -> Value {
             "verdict",
             one_of(
                 "What was decided; what was `held` may have gone on since. `answered` is of what a tool answered.",
-                &["accepted", "held", "answered"],
+                &["accepted", "held", "answered", "released"],
             ),
         ),
         must("message_id", text("The message's id.")),

@@ -54,6 +54,7 @@ fn inbox() -> Value {
             must("findings", list("What rules found in it.", &of("Finding"))),
             may("metrics", of("Metrics")),
             may("traceparent", text("The trace it was sent in.")),
+            may("review", item_review()),
         ]
         .into_iter()
         .chain(counted()),
@@ -63,6 +64,19 @@ fn inbox() -> Value {
         [must("messages", list("Oldest first.", &item)), must("next", number("What to ask for next, as `after`."))]
             .into_iter()
             .chain(counted()),
+    )
+}
+
+fn item_review() -> Value {
+    object(
+        "The decision by which the message was released, if it was held.",
+        [
+            must("decision", one_of("The decision.", &["approve"])),
+            must("by", text("The person or the overseer who decided; a person's role where names are not shown.")),
+            must("at", time("The time of the release.")),
+            must("entry", number("The position of the `released` entry.")),
+            may("receipt", of("Receipt")),
+        ],
     )
 }
 

@@ -25,9 +25,15 @@ pub(super) fn shapes() -> Vec<Shape> {
             closed(
                 "What becomes of a held message.",
                 [
-                    must("decision", one_of("What.", &["approve", "refuse", "claim"])),
+                    must(
+                        "decision",
+                        one_of(
+                            "The decision. `refuse` is the older spelling of `reject`.",
+                            &["approve", "reject", "refuse", "claim"],
+                        ),
+                    ),
                     must("digest", as_a("Hash", "The digest that was shown.")),
-                    may("reason", text("Why. A refusal needs it: the sender is told.")),
+                    may("reason", text("Why. A rejection needs it: the sender is told.")),
                 ],
             ),
         ),

@@ -1,7 +1,7 @@
 //! Overseers who do not speak CAP: they ask about held work, and decide on it, in a dialect of their own.
 
 use super::SPEC;
-use super::verdict::{Held, apply, waiting};
+use super::verdict::{Held, apply, is_only_one, waiting};
 use crate::rules::cap::change::Change;
 use crate::rules::cap::task::Review;
 use crate::rules::{Case, Ruling, translate};
@@ -23,7 +23,7 @@ pub(in crate::rules) struct Inquiry<'c> {
 impl Inquiry<'_> {
     /// It is part of what is said in the task.
     pub(in crate::rules) fn noted(&self) -> crate::rules::Change {
-        Change::Said { task: self.number, user: None, by_assignee: false }.into()
+        Change::Said { task: self.number, user: None, by_assignee: false, held: false }.into()
     }
 }
 
@@ -104,6 +104,9 @@ pub(in crate::rules) fn decide_in_acl(
         ),
         (Some(_), Some(_)) => refuse("several messages wait for your decision: name the digest of one"),
         (Some((held, _)), None) => {
+            if digest.is_none() {
+                is_only_one(&held, agent).map_err(|rejection| rejection.at("/payload/result_details"))?;
+            }
             apply(case, &held, decision, result.result_summary.clone(), ruling);
             Ok(true)
         }

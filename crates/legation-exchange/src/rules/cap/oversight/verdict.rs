@@ -6,7 +6,7 @@ use crate::rules::cap::change::Change;
 use crate::rules::cap::place::{Place, is_or_instance, oversees};
 use crate::rules::cap::task::{Review, Task};
 use crate::rules::cap::{Oversight, failure, words};
-use crate::rules::hold::{self, Lifter};
+use crate::rules::hold::{self, Lifter, Reason};
 use crate::rules::{Case, Ruling, scan, translate};
 use legation_protocol::cap::{Body, Decision, ErrorCode, Message};
 use legation_protocol::json::Json;
@@ -81,6 +81,9 @@ pub(in crate::rules) fn decide_in_vlp(
         (None, _) => refuse("no such work waits for your decision: changed work has another digest"),
         (Some(_), Some(_)) => refuse("several messages wait for your decision: name the digest of one"),
         (Some((held, _)), None) => {
+            if digest.is_none() {
+                is_only_one(&held, agent).map_err(|rejection| rejection.at("/payload/digest"))?;
+            }
             let why = match &message.content {
                 vlp::Content::Text(text) => text.clone(),
                 vlp::Content::Object(object) => object.as_str().to_owned(),
@@ -119,16 +122,18 @@ pub(in crate::rules) fn must_not_wait(case: &Case<'_>) -> Result<(), Rejection> 
     Err(Rejection::because(Code::OversightConflict, text).at(at).by(SPEC))
 }
 
-/// Everything that waits for an agent's word, or for that of the agent it is an instance of.
+/// Everything that waits for an agent's decision, or for that of the agent it is an instance of, and was put into the
+/// overseer's mailbox.
 pub(super) fn waiting<'c>(case: &Case<'c>, agent: &'c Agent) -> impl Iterator<Item = (Held<'c>, &'c Review)> {
     let (kept, holds) = (&case.state.rules.cap, &case.state.rules.holds);
     let overseers = [Some(agent.id.as_str()), agent.instance_of.as_deref()];
     overseers.into_iter().flatten().flat_map(move |overseer| {
         kept.overseen(overseer).filter_map(move |message| {
             let (number, task) = kept.reviewed(message)?;
-            let lifts = Lifter::Overseer(overseer.to_owned());
-            let waits = holds.get(message)?.reasons.iter().any(|reason| reason.lifts == lifts);
-            let review = task.reviews.get(&message).filter(|_| waits && task.is_open())?;
+            let is_lifter = |reason: &Reason| matches!(&reason.lifts, Lifter::Overseer(id) if id == overseer);
+            let waits = holds.get(message)?.reasons.iter().any(is_lifter);
+            let was_shown = task.shown.get(&message).is_some_and(|to| to == overseer) && !kept.is_stranded(message);
+            let review = task.reviews.get(&message).filter(|_| waits && was_shown && task.is_open())?;
             Some((Held { message, number, task, overseer }, review))
         })
     })
@@ -157,7 +162,27 @@ fn by_task<'c>(case: &Case<'c>, agent: &'c Agent, message: &Message) -> Result<O
         let text = format!("{} messages wait for a decision in {id}: name the digest of one", found.len());
         return Err(Rejection::because(Code::OversightConflict, text).at("/digest").by(SPEC));
     }
+    if let Some(held) = found.first() {
+        is_only_one(held, agent).map_err(|rejection| rejection.at("/digest"))?;
+    }
     Ok(found.pop())
+}
+
+/// Refuses a decision without a digest on work of a task of which its overseer was shown several versions, and by an
+/// instance whose own mailbox never had it.
+pub(super) fn is_only_one(held: &Held<'_>, agent: &Agent) -> Result<(), Rejection> {
+    let Held { task, overseer, .. } = held;
+    if *overseer != agent.id {
+        let text = format!("the work in {} was put into the mailbox of {overseer:?}: name its digest", task.id);
+        return Err(Rejection::because(Code::OversightConflict, text).by(SPEC));
+    }
+    let shown = task.shown_to(overseer);
+    if shown <= 1 {
+        return Ok(());
+    }
+    let text =
+        format!("{shown} versions of the work in {} were shown to you: name the digest of the one you mean", task.id);
+    Err(Rejection::because(Code::OversightConflict, text).by(SPEC))
 }
 
 fn not_overseer() -> Rejection {
@@ -191,7 +216,7 @@ fn turn_back(case: &Case<'_>, held: &Held<'_>, what: &str, why: &str, ruling: &m
     let by = format!("agent {}", case.speaker.id());
     let text = format!("Your work in entry {message} is {what} and does not go on. {}: {why}", case.speaker.id());
     let first = ruling.heard.len();
-    words::of_work(case.state, case.policy, (number, task), text, ruling);
+    words::of_work(case.state, case.policy, (number, task), message, text, ruling);
     ruling.mark_from(first, &scan::quoted(case.scanned));
     ruling.change(hold::Change::Refused { message, by, why: why.to_owned() }.into());
 }
@@ -224,7 +249,7 @@ pub(super) fn implied(case: &Case<'_>, message: &Message, ruling: &mut Ruling) {
     let Some((number, task)) = meant.next() else { return };
     let mut held = waiting(case, agent).map(|(held, _)| held).filter(|held| held.number == number);
     match (held.next(), held.next()) {
-        (Some(one), None) => approve(case, &one, None, ruling),
+        (Some(one), None) if is_only_one(&one, agent).is_ok() => approve(case, &one, None, ruling),
         (None, _) if task.reviews.is_empty() => ruling.change(Change::Finished { task: number }.into()),
         (None | Some(_), _) => {}
     }

@@ -55,6 +55,7 @@ impl Kept {
             narrowed: None,
             stage: Stage::Closed,
             waits: opened.waits,
+            reuses_id: opened.waits && self.named(&opened.id).any(|(_, known)| !known.waits || known.reuses_id),
             opened_at: at.at,
             deadline: opened.deadline,
             first_deadline: None,
@@ -66,9 +67,11 @@ impl Kept {
             parts: BTreeSet::new(),
             open_parts: 0,
             reviews: BTreeMap::new(),
+            shown: BTreeMap::new(),
             result: None,
             messages: VecDeque::from([number]),
             said: 1,
+            hidden: 0,
             errors: VecDeque::new(),
             asked_user: None,
             escalated: None,
@@ -168,10 +171,21 @@ impl Kept {
         }
     }
 
-    pub(in crate::rules::cap) fn note(&mut self, at: At, number: u64, user: Option<User>, by_assignee: bool) {
+    pub(in crate::rules::cap) fn note(
+        &mut self,
+        at: At,
+        number: u64,
+        user: Option<User>,
+        by_assignee: bool,
+        held: bool,
+    ) {
         let Some(task) = self.tasks.get_mut(&number) else { return };
         task.note(at.position);
         task.taken_up |= by_assignee;
+        if held {
+            task.hidden += 1;
+            self.held_talk.insert(at.position, number);
+        }
         match user {
             Some(User::Asked) if task.is_open() => task.asked_user = Some(at.position),
             Some(User::Answered) => task.asked_user = None,
@@ -201,6 +215,36 @@ impl Kept {
         }
     }
 
+    /// The exchange routed a message because of another: where that is work under review and the message goes to its
+    /// overseer, the overseer is shown the work, at once or when the message is released.
+    pub(crate) fn routed_because(&mut self, position: u64, because: u64, to: &[String], is_held: bool) {
+        let Some((number, task)) = self.reviewed(because) else { return };
+        let overseer = task.reviews.get(&because).and_then(|review| review.overseer.clone());
+        let Some(overseer) = overseer.filter(|overseer| to.contains(overseer)) else { return };
+        if is_held {
+            self.to_be_shown.insert(position, (because, overseer));
+        } else if let Some(task) = self.tasks.get_mut(&number) {
+            task.show(because, &overseer);
+        }
+    }
+
+    /// A message that shows work is released.
+    fn shows(&mut self, message: u64) {
+        let Some((work, overseer)) = self.to_be_shown.remove(&message) else { return };
+        let task = self.reviews.get(&work).and_then(|number| self.tasks.get_mut(number));
+        if let Some(task) = task {
+            task.show(work, &overseer);
+        }
+    }
+
+    /// An overseer has decided on work.
+    pub(crate) fn overseer_decided(&mut self, work: u64, overseer: &str) {
+        let task = self.reviews.get(&work).and_then(|number| self.tasks.get_mut(number));
+        if let Some(task) = task {
+            task.decided(work, overseer);
+        }
+    }
+
     /// An overseer is asked for a decision by the message with this id.
     pub(in crate::rules::cap) fn request(&mut self, message: u64, request: &str) {
         let task = self.reviews.get(&message).and_then(|number| self.tasks.get_mut(number));
@@ -214,6 +258,7 @@ impl Kept {
         self.stale.remove(&message);
         self.stranded.remove(&message);
         let number = self.reviews.remove(&message)?;
+        self.to_be_shown.retain(|_, (work, _)| *work != message);
         let task = self.tasks.get_mut(&number)?;
         let review = task.reviews.remove(&message)?;
         if let Some(tree) = self.trees.get_mut(&task.root) {
@@ -228,6 +273,10 @@ impl Kept {
     /// A held message went on.
     pub(crate) fn released(&mut self, at: At, message: u64) {
         self.reach(message);
+        self.shows(message);
+        if let Some(task) = self.held_talk.remove(&message).and_then(|number| self.tasks.get_mut(&number)) {
+            task.hidden = task.hidden.saturating_sub(1);
+        }
         if let Some((number, review)) = self.reviewed_once(message)
             && review.is_final
         {
@@ -237,6 +286,8 @@ impl Kept {
 
     /// A held message did not go on.
     pub(crate) fn refused(&mut self, at: At, message: u64) {
+        self.held_talk.remove(&message);
+        self.to_be_shown.remove(&message);
         self.reviewed_once(message);
         self.call_off(at, message);
     }

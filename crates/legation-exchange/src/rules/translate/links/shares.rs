@@ -192,7 +192,7 @@ mod tests {
         say(0, Step::Asks);
         (1..=SHARE as u64 + 1).for_each(|position| say(position, Step::Says));
         assert!(links.get(1).is_none() && links.get(0).is_some());
-        let known: Vec<_> = links.named("worker", "t").map(|(other, link)| (other, link.position)).collect();
+        let known: Vec<_> = links.named("worker", "t", |_| false).map(|(other, link)| (other, link.position)).collect();
         assert_eq!(known, [("asker", 0)]);
         assert_eq!(Links::from(Vec::from(links.clone())), links, "a snapshot knows the same");
     }

@@ -89,7 +89,10 @@ impl Model {
         if work.overseer.is_some() {
             works.retain(|message, _| !work.replaces.contains(message));
         }
+        let overseer = work.overseer;
         works.insert(at, work);
+        let seen = &mut self.tasks.get_mut(&task).unwrap().seen;
+        seen.extend(overseer.map(|overseer| (at, overseer)));
     }
 
     /// What waited goes on.

@@ -33,26 +33,27 @@ impl Model {
             }
         }
         match remedy {
-            Remedy::Retry => self.retry(at, number)?,
-            Remedy::Reassign(to) => self.reassign(at, number, to)?,
+            Remedy::Retry => self.retry(at, number, who.is_none())?,
+            Remedy::Reassign(to) => self.reassign(at, number, to, who.is_none())?,
             Remedy::Escalate => self.escalate(number),
         }
         Ok(Fate::Taken)
     }
 
-    /// A task is taken up again while whoever wants it is here, and what it is a part of is open; not one that is done or
-    /// waits for a review, and none whose id is another's now.
-    fn goes_on(&self, number: u64) -> Result<(), Code> {
+    /// A task is taken up again while whoever wants it is here, and what it is a part of is open; not one that is done, and
+    /// none whose id is another's now. An operator, who knows of reviews, does not take up what waits for one.
+    fn goes_on(&self, number: u64, is_operator: bool) -> Result<(), Code> {
         let task = &self.tasks[&number];
-        let is_over = matches!(task.stage, Stage::Done | Stage::Closed) || task.is_in_review() || task.waits;
+        let is_over =
+            matches!(task.stage, Stage::Done | Stage::Closed) || task.waits || (is_operator && task.is_in_review());
         let is_idle = task.parent.is_some_and(|parent| !self.tasks[&parent].is_open());
         let is_newest = self.newest(task.opener, &task.id) == Some(number);
         let can = !is_over && !is_idle && is_newest && self.is_here(task.delegator);
         if can { Ok(()) } else { Err(Code::TaskState) }
     }
 
-    fn retry(&mut self, at: u64, number: u64) -> Result<(), Code> {
-        self.goes_on(number)?;
+    fn retry(&mut self, at: u64, number: u64, is_operator: bool) -> Result<(), Code> {
+        self.goes_on(number, is_operator)?;
         let task = &self.tasks[&number];
         if !self.is_here(task.assignee) {
             return Err(Code::TaskState);
@@ -64,8 +65,8 @@ impl Model {
         Ok(())
     }
 
-    fn reassign(&mut self, at: u64, number: u64, to: Name) -> Result<(), Code> {
-        self.goes_on(number)?;
+    fn reassign(&mut self, at: u64, number: u64, to: Name, is_operator: bool) -> Result<(), Code> {
+        self.goes_on(number, is_operator)?;
         if !self.is_here(to) {
             return Err(Code::UnknownRecipient);
         }

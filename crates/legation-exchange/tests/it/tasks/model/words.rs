@@ -113,7 +113,7 @@ impl Model {
         };
         match own.iter().max_by_key(best) {
             Some(task) => Ok(Some(*task)),
-            None if self.tasks.values().any(|task| task.id == id) => Err(Code::NotAParty),
+            None if self.is_known(notice.from, id) => Err(Code::NotAParty),
             None if notice.parent_id.is_some() => Err(Code::UnknownTask),
             None => Ok(None),
         }
@@ -172,6 +172,7 @@ impl Model {
                 tries: 1,
                 begun: false,
                 works: BTreeMap::new(),
+                seen: BTreeMap::new(),
                 result: None,
                 asked_user: false,
                 errors: Vec::new(),
@@ -193,7 +194,7 @@ impl Model {
         let is_same = (task.delegator, task.assignee) == (notice.from, notice.to) && task.parent == parent;
         let is_sooner =
             notice.deadline.is_some_and(|deadline| deadline < task.deadline && deadline != task.first_deadline);
-        if task.waits || !is_same || task.grants != notice.grants || is_sooner || task.is_in_review() {
+        if task.waits || !is_same || task.grants != notice.grants || is_sooner {
             return Err(Code::TaskState);
         }
         if notice.suspect && self.is_agent(notice.from) {
@@ -337,6 +338,10 @@ impl Model {
             Some(about) => awaits.into_iter().filter(|(message, _)| *message == about).collect(),
             None => self.nearest(from, id, awaits),
         };
+        let by_name = about.is_none().then_some(()).and(found.first().copied()).filter(|_| found.len() == 1);
+        if by_name.is_some_and(|(message, number)| !self.is_only_one(from, message, number)) {
+            return Err(Code::OversightConflict);
+        }
         let [(message, number)] = found[..] else {
             let line = place.task().into_iter().flat_map(|task| self.line(task));
             let named = self.tasks.iter().filter(|(_, task)| task.id == id).map(|(number, _)| *number);
@@ -345,6 +350,7 @@ impl Model {
             let is_conflict = is_overseer || !found.is_empty();
             return Err(if is_conflict { Code::OversightConflict } else { Code::NotOverseer });
         };
+        self.settle(message, number);
         match decision {
             Decision::Approve => self.release(message),
             Decision::Revise => drop(self.take(message)),
@@ -354,6 +360,22 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    /// Whether an overseer may decide on this without naming it: its own mailbox has it, and no other version that the
+    /// overseer has not decided on.
+    fn is_only_one(&self, from: Name, message: u64, number: u64) -> bool {
+        let task = &self.tasks[&number];
+        let is_own = task.works[&message].overseer == Some(from);
+        is_own && task.seen.values().filter(|overseer| **overseer == from).count() == 1
+    }
+
+    /// The overseer has decided on this, and on every version that it was shown before and that waits no more.
+    fn settle(&mut self, message: u64, number: u64) {
+        let task = self.tasks.get_mut(&number).unwrap();
+        let overseer = task.works[&message].overseer;
+        let works = &task.works;
+        task.seen.retain(|seen, to| Some(*to) != overseer || (*seen != message && works.contains_key(seen)));
     }
 
     /// What waits in the task that is named, or else in the nearest above a part that the overseer has.
@@ -411,7 +433,10 @@ impl Model {
         let Some(number) = meant else { return };
         let waits: Vec<_> = self.awaits(words.from).into_iter().filter(|(_, task)| *task == number).collect();
         match waits[..] {
-            [(message, _)] => self.release(message),
+            [(message, number)] if self.is_only_one(words.from, message, number) => {
+                self.settle(message, number);
+                self.release(message);
+            }
             [] if self.tasks[&number].works.is_empty() => self.finish(number, at),
             _ => {}
         }

@@ -87,6 +87,8 @@ pub(super) struct Task {
     /// Whether its assignee has done anything in it since it was handed over last.
     pub(super) begun: bool,
     pub(super) works: BTreeMap<u64, Work>,
+    /// Work that its overseer was shown and has not decided on.
+    pub(super) seen: BTreeMap<u64, Name>,
     pub(super) result: Option<u64>,
     pub(super) asked_user: bool,
     pub(super) errors: Vec<(i64, Name)>,
@@ -165,6 +167,11 @@ impl Model {
     /// Whom an agent is an instance of.
     pub(super) fn base(&self, who: Name) -> Option<Name> {
         (who == "b-1" && self.is_agent(who)).then_some("b")
+    }
+
+    /// Whether somebody may know that there is a task with this id: a held delegation is known to its sender alone.
+    pub(super) fn is_known(&self, who: &str, id: &str) -> bool {
+        self.tasks.values().any(|task| task.id == id && (!task.waits || task.delegator == who))
     }
 
     /// An agent and its instances are one party.
@@ -270,9 +277,10 @@ impl Model {
             return Ok(Place::Own(own));
         }
         let may_see = |task: u64| PEOPLE.contains(&from) || self.oversees(from, task);
-        match self.meant(self.seats(to, id), to)? {
+        let theirs = self.seats(to, id).into_iter().filter(|task| !self.tasks[task].waits).collect();
+        match self.meant(theirs, to)? {
             Some(task) if may_see(task) => Ok(Place::Theirs(task)),
-            None if !self.tasks.values().any(|task| task.id == id) => Ok(Place::Nobodys),
+            None if !self.is_known(from, id) => Ok(Place::Nobodys),
             Some(_) | None => Ok(Place::Others),
         }
     }

@@ -132,7 +132,13 @@ pub(super) fn decide_review() -> Words {
             "The decision.",
             [
                 must("review", text("Its id.")),
-                must("decision", one_of("What was decided.", &["approve", "refuse", "claim"])),
+                must(
+                    "decision",
+                    one_of(
+                        "The decision. `refuse` is the older spelling of `reject`.",
+                        &["approve", "reject", "refuse", "claim"],
+                    ),
+                ),
                 must("digest", text("The digest of what was shown.")),
                 may("reason", text("Why. A refusal needs it: the sender is told.")),
             ],
