@@ -135,7 +135,7 @@ async fn write(tallies: &Tallies, jobs: &mpsc::Sender<Job>, size: u64) -> Result
             counts.batches.pop_front();
         }
         if let Some(counts) = closed.pop_front() {
-            counts.is_recorded();
+            counts.remove_file();
         }
     }
     Ok(())

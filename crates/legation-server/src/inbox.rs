@@ -30,6 +30,8 @@ const LONGEST: u64 = 60;
 /// enough: the rest is listed by the next request.
 pub(crate) const PAGE: usize = 32;
 pub(crate) const ENOUGH: usize = 8 << 20;
+/// The bytes of a mailbox that are listed by one request, about: they are never in memory together.
+const LISTED: usize = 12 << 20;
 /// The bytes after which no more messages are added to a piece of an answer.
 const PIECE: usize = 128 << 10;
 
@@ -262,7 +264,7 @@ impl Pieces for MailboxPage {
             }
         }
         self.left = self.left.saturating_sub(found.len());
-        let more = !found.is_empty() && self.left > 0 && self.bytes < ENOUGH;
+        let more = !found.is_empty() && self.left > 0 && self.bytes < LISTED;
         if !more {
             let end = ListingEnd { next: self.next, epoch: (&self.epoch).into() };
             let end = serde_json::to_string(&end).map_err(|_| Error::Entry { position: self.next })?;

@@ -113,10 +113,10 @@ impl Feed {
     }
 
     async fn submit(&self, bytes: &[u8]) -> Result<Pending, Refusal> {
-        if self.guest.anonymous {
-            if let Err(refusal) = self.shared.sources.may_fail(&self.guest) {
-                return Err(self.noted(refusal).await);
-            }
+        if self.guest.anonymous
+            && let Err(refusal) = self.shared.sources.may_fail(&self.guest)
+        {
+            return Err(self.noted(refusal).await);
         }
         let (credential, trace) = (self.credential.clone(), self.trace.clone());
         let (source, idempotency_key) = (self.guest.source.into(), None);

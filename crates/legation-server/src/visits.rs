@@ -6,7 +6,7 @@
 //! - When all places are taken, a stranger's connection goes first, then one that is between two requests. Some
 //!   places are [kept](Limits::kept) for strangers and operators: where agents have taken those too, the family
 //!   with the most connections gives up its oldest request.
-//! - WebSockets of agents stay, and never take all places.
+//! - Sockets of agents stay, and never take all places.
 
 mod pool;
 

@@ -129,7 +129,7 @@ impl Tallies {
             Tally { code, source, count, digest, by }
         });
         let path = file.map(|file| file.close(size));
-        Some(ClosedCounts { path, batches: batches(&batch, since, tallies.collect()) })
+        Some(ClosedCounts { path, batches: batches(&batch, since, &tallies.collect::<Vec<_>>()) })
     }
 
     fn counting(&self) -> MutexGuard<'_, Counting> {
@@ -179,13 +179,13 @@ impl ClosedCounts {
         {
             tracing::warn!(%error, path = %path.display(), "counts of rejections may be recorded twice after a kill");
         }
-        let mut batches = batches(&batch, since, tallies);
+        let mut batches = batches(&batch, since, &tallies);
         batches.retain(|batch| batch.batch.as_ref().is_none_or(|name| !recorded.contains(name)));
         ClosedCounts { path: Some(path), batches }
     }
 
     /// All of it is on the record: the file has served.
-    pub(super) fn is_recorded(self) {
+    pub(super) fn remove_file(self) {
         if let Some(path) = self.path
             && let Err(error) = fs::remove_file(&path)
         {
@@ -194,7 +194,7 @@ impl ClosedCounts {
     }
 }
 
-fn batches(batch: &str, since: Moment, tallies: Vec<Tally>) -> VecDeque<TallyBatch> {
+fn batches(batch: &str, since: Moment, tallies: &[Tally]) -> VecDeque<TallyBatch> {
     let chunk = |(number, chunk): (usize, &[Tally])| TallyBatch {
         refusals: chunk.to_vec(),
         batch: Some(format!("{batch}-{number}")),

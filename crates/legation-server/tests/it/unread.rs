@@ -36,7 +36,7 @@ fn forty_unread_mailboxes_hold_no_more_than_a_principal_may_and_others_read_on()
     let mut sockets = sockets.into_iter();
     let first = sockets.next().unwrap();
     drop(sockets);
-    first.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+    first.set_read_timeout(Some(std::time::Duration::from_mins(1))).unwrap();
     let mut first = std::io::BufReader::new(first);
     while text.matches("\"next\":").count() < 4 {
         let mut piece = vec![0; 1 << 16];

@@ -97,7 +97,7 @@ fn write(tallies: &Tallies, record: &mut Record, mut most: usize) {
         if most == 0 {
             return;
         }
-        closed.pop_front().unwrap().is_recorded();
+        closed.pop_front().unwrap().remove_file();
     }
 }
 
