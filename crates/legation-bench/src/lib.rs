@@ -10,6 +10,7 @@ mod child;
 mod clock;
 mod crowd;
 mod disk;
+mod fairness;
 mod http;
 mod latency;
 mod letters;
@@ -58,11 +59,13 @@ pub enum Scenario {
     Strangers,
     /// Sending by a tool of MCP, against sending.
     Mcp,
+    /// Polite senders beside one that sends all it can.
+    Fairness,
 }
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Scenario; 10] = [
+    pub const ALL: [Scenario; 11] = [
         Scenario::Accept,
         Scenario::Nats,
         Scenario::Latency,
@@ -73,6 +76,7 @@ impl Scenario {
         Scenario::Alarms,
         Scenario::Strangers,
         Scenario::Mcp,
+        Scenario::Fairness,
     ];
 }
 
@@ -123,6 +127,7 @@ pub fn run(plan: &Plan, scenarios: &[Scenario], watch: Watch<'_>) -> anyhow::Res
                 Scenario::Alarms => alarms::measure(plan, place, watch).await,
                 Scenario::Strangers => strangers::measure(plan, place, watch).await,
                 Scenario::Mcp => mcp::measure(plan, place, watch).await,
+                Scenario::Fairness => fairness::measure(plan, place, watch).await,
             }
         })?);
     }

@@ -143,6 +143,7 @@ impl Row {
             Scenario::Alarms => "alarms",
             Scenario::Strangers => "strangers",
             Scenario::Mcp => "mcp",
+            Scenario::Fairness => "fairness",
         };
         let against = self.against.as_ref();
         let bound = self.bound.as_ref();

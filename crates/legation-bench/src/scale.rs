@@ -1,7 +1,8 @@
 //! Whether cost stays flat: a long record against a short one, both with the same agents; how long the
-//! long one takes to start, and how much memory it needs.
+//! long one takes to start, and how much memory it needs; and what registering costs among few agents and many.
 
 mod flood;
+mod registering;
 
 use crate::child::Served;
 use crate::clock::instant;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyhow::Result<Vec<Row>> {
+    let registering = registering::measure(plan, &place.join("registering"), watch).await?;
     let (long, short) = (place.join("long"), place.join("short"));
     watch("scale: registering", 0, 0);
     let exchange = Served::exchange(&plan.program, &long)?;
@@ -38,7 +40,9 @@ pub(crate) async fn measure(plan: &Plan, place: &Path, watch: Watch<'_>) -> anyh
         step("the short record");
         rounds.add(ours, on_a_copy(plan, &flood, &short, &place.join("copy")).await?);
     }
-    Ok(rows(plan, rounds, start, [filled.now, after_start.now], filled.peak))
+    let mut rows = rows(plan, rounds, start, [filled.now, after_start.now], filled.peak);
+    rows.push(registering);
+    Ok(rows)
 }
 
 fn rows(plan: &Plan, rounds: Rounds, start: Duration, memory: [f64; 2], peak: f64) -> Vec<Row> {

@@ -5,25 +5,26 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, broadcast};
 
 /// Those who wait, by agent.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
     posts: Mutex<BTreeMap<String, Post>>,
-    /// Rung when agents are registered, changed or removed.
-    registered: Notify,
+    /// Agents that were registered, changed or removed; nobody where it may be any of them.
+    registered: broadcast::Sender<Option<String>>,
     /// Who may go on no longer, or again: told to everybody, since that is rare.
     stopped: broadcast::Sender<String>,
 }
 
 /// How many of those may be told before somebody slow has heard of the first.
 const UNHEARD: usize = 256;
+/// The same of agents that were registered: several batches of them.
+const REGISTERED: usize = 4096;
 
 impl Default for Arrivals {
     fn default() -> Self {
-        let (posts, registered) = (Mutex::default(), Notify::default());
+        let (posts, registered) = (Mutex::default(), broadcast::Sender::new(REGISTERED));
         Arrivals { posts, registered, stopped: broadcast::Sender::new(UNHEARD) }
     }
 }
@@ -96,19 +97,20 @@ impl Arrivals {
         let _ = self.stopped.send(agent);
     }
 
-    /// The next time that agents are registered, changed or removed.
-    pub(crate) fn registered(&self) -> Notified<'_> {
-        self.registered.notified()
+    /// Subscribes to the agents that are registered, changed or removed from now on.
+    pub(crate) fn registered(&self) -> broadcast::Receiver<Option<String>> {
+        self.registered.subscribe()
     }
 
-    /// Agents were registered, changed or removed.
-    pub(crate) fn tell_registered(&self) {
-        self.registered.notify_waiters();
+    /// Tells that an agent was registered, changed or removed.
+    pub(crate) fn tell_registered(&self, agent: String) {
+        // Nobody may be there to hear it.
+        let _ = self.registered.send(Some(agent));
     }
 
     /// Nothing will arrive any more, or something has changed that may concern anybody.
     pub(crate) fn tell_all(&self) {
-        self.tell_registered();
+        let _ = self.registered.send(None);
         for post in self.posts().values() {
             post.bell.notify.notify_waiters();
         }

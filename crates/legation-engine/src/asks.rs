@@ -19,7 +19,7 @@ impl Exchange {
         }
         let mut registration = registration;
         self.scan_registration(&mut registration);
-        let made = self.make_key(&mut registration, &who).await?;
+        let made = self.make_key(id, &mut registration, &who).await?;
         let rekeys = registration.custody.is_some() || registration.keys.is_some();
         let (token, rotate) = (Token::fresh()?, registration.rotate_token);
         let input =
@@ -27,7 +27,7 @@ impl Exchange {
         let verdict = self.ask(input).await?;
         drop(made);
         if rekeys {
-            self.let_keys_go().await?;
+            self.remove_unused_secrets(id).await?;
         }
         let told = matches!(verdict, Verdict::Accepted { new, .. } if new || rotate);
         Ok((verdict, told.then_some(token)))
@@ -36,21 +36,21 @@ impl Exchange {
     /// Removes an agent.
     pub async fn remove(&self, id: &str, who: Who) -> Result<Verdict, Error> {
         let verdict = self.ask(Input::Remove { id: id.to_owned(), who }).await?;
-        self.let_keys_go().await?;
+        self.remove_secrets_of_removed().await?;
         Ok(verdict)
     }
 
     /// Removes an agent, and suspends or removes those below it.
     pub async fn remove_with(&self, id: &str, below: Below, who: Who) -> Result<Verdict, Error> {
         let verdict = self.ask(Input::RemoveWith { id: id.to_owned(), below, who }).await?;
-        self.let_keys_go().await?;
+        self.remove_secrets_of_removed().await?;
         Ok(verdict)
     }
 
     /// Changes an agent's keys.
     pub async fn change_key(&self, agent: &str, change: KeyChange, who: Who) -> Result<Verdict, Error> {
         let verdict = self.ask(Input::Key { agent: agent.to_owned(), change: Box::new(change), who }).await?;
-        self.let_keys_go().await?;
+        self.remove_unused_secrets(agent).await?;
         Ok(verdict)
     }
 

@@ -265,7 +265,7 @@ impl Clearer {
     async fn note(&self, input: Input) -> Result<(), Error> {
         let jobs = self.jobs.upgrade().ok_or(Error::Closed)?;
         let (answer, answered) = oneshot::channel();
-        let job = Job { input, answer, since: instant() };
+        let job = Job::of_exchange(input, answer);
         jobs.send(job).await.map_err(|_| Error::Closed)?;
         drop(jobs);
         match answered.await.map_err(|_| Error::Closed)?.verdict {

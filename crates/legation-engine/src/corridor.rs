@@ -4,7 +4,7 @@ use crate::decider::instant;
 use crate::exchange::{Error, Exchange, Pending};
 use crate::refusals::Source;
 use crate::tokens::{fresh_id, keyed_id};
-use legation_exchange::rules::is_alarm;
+use legation_exchange::rules::{is_alarm, passes_quotas};
 use legation_exchange::{Input, Misunderstood, Proof, SpareId, Verdict, Verified, Who};
 use legation_protocol::acl::{Glimpse, Performative};
 use legation_protocol::json::{Digest, Doc, Form, signed_bytes};
@@ -61,6 +61,10 @@ impl Credential {
             Credential::InProcess => Who::Nobody,
         }
     }
+}
+
+fn crowded() -> Rejection {
+    Rejection::because(Code::RateLimited, Error::Crowded.to_string())
 }
 
 /// Whether the message is of the one dialect that is taken, where it is only one.
@@ -123,13 +127,17 @@ impl Exchange {
         };
         // scan: what its texts may try to do to whoever reads them.
         let scanned = if stranger.is_some() { Vec::new() } else { self.scan(&received) };
-        let passes = stranger.is_some() || is_alarm(received.message());
+        let (passes, digest) = (stranger.is_some() || is_alarm(received.message()), received.digest());
         let verified = Box::new(Verified { received, proof, spare_id, trace, found, opinion: None, scanned });
         let pending = if passes || !self.court.sits() {
-            self.enqueue_since(Input::Message(verified), since).await?
+            self.enqueue_since(Input::Message(verified), since).await
         } else {
             // judge: whether a delegation meets the rule it rests on, where somebody outside is to say.
-            self.enqueue_judged(verified, since).await?
+            self.enqueue_judged(verified, since).await
+        };
+        let pending = match pending {
+            Err(Error::Crowded) => return Ok(self.refuse(Some(dialect), &who, source, &digest, crowded())),
+            pending => pending?,
         };
         Ok(match stranger {
             Some(digest) => pending.counted(self, source, digest),
@@ -199,9 +207,9 @@ impl Exchange {
         Pending::rejected(recording, verdict)
     }
 
-    /// Lets a message through that its sender may send now. An alarm is never too much.
+    /// Lets a message through that its sender may send now. An alarm, an acknowledgement and a resume are never too much.
     fn paced(&self, message: &Message, proof: Proof) -> Result<Proof, Rejection> {
-        if is_alarm(message) || self.pace.is_idle() {
+        if self.pace.is_idle() || passes_quotas(message) {
             return Ok(proof);
         }
         let sender = match &proof {

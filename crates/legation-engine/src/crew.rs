@@ -4,7 +4,7 @@
 use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::clearing::Clearer;
-use crate::decider::{Decider, Job};
+use crate::decider::{Decider, JobQueue};
 use crate::exchange::Error;
 use crate::index::Follower;
 use crate::snapshots::Keeper;
@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// Everybody who has a thread.
 pub(crate) struct Crew {
     pub(crate) decider: Decider,
-    pub(crate) queue: mpsc::Receiver<Job>,
+    pub(crate) queue: JobQueue,
     pub(crate) keeper: Keeper,
     pub(crate) follower: Follower,
     pub(crate) guard: Guard,

@@ -4,7 +4,7 @@
 use crate::corridor::Credential;
 use crate::decider::now;
 use crate::exchange::{Error, Exchange};
-use legation_exchange::{Custody, Registration, Who};
+use legation_exchange::{Agent, Custody, Registration, Who};
 use legation_protocol::json::{Digest, Doc};
 use legation_protocol::sign::{PublicKey, SecretKey};
 use legation_protocol::{Format, Received, Rejection};
@@ -23,6 +23,8 @@ pub(crate) struct Custodian {
 struct Shelf {
     /// Keys whose registration is not decided yet.
     made: BTreeSet<String>,
+    /// The secrets of each agent that may be in the safe, so that no other agent is looked at when one changes.
+    of_agents: BTreeMap<String, BTreeSet<String>>,
     /// Keys in use.
     open: BTreeMap<String, Arc<SecretKey>>,
 }
@@ -45,12 +47,15 @@ impl Custodian {
     }
 
     /// Makes a key, and puts it away before anybody hears of it.
-    fn make(self: Arc<Self>) -> Result<(PublicKey, Made), Error> {
+    fn make(self: Arc<Self>, agent: String) -> Result<(PublicKey, Made), Error> {
         let mut seed = Zeroizing::new([0; 32]);
         getrandom::fill(seed.as_mut_slice()).map_err(|_| Error::Random)?;
         let public = SecretKey::from_seed(&seed).public();
         let name = name_of(&public);
-        self.shelf().made.insert(name.clone());
+        let mut shelf = self.shelf();
+        shelf.made.insert(name.clone());
+        shelf.of_agents.entry(agent).or_default().insert(name.clone());
+        drop(shelf);
         let made = Made { custodian: Arc::clone(&self), name };
         self.safe.put(&made.name, seed.as_slice()).map_err(Error::Record)?;
         Ok((public, made))
@@ -78,33 +83,86 @@ fn name_of(public: &PublicKey) -> String {
     digest.rsplit(':').next().unwrap_or_default().to_owned()
 }
 
+/// The names of an agent's secrets that are in use.
+fn secrets_of(agent: &Agent) -> impl Iterator<Item = String> {
+    let kept = agent.keys.iter().filter(|key| key.custody == Custody::Exchange && key.state.is_live());
+    kept.map(|key| name_of(&key.public))
+}
+
 impl Exchange {
     /// Makes the key that a registration asks for. Nothing is written for strangers who may not register.
-    pub(crate) async fn make_key(&self, wanted: &mut Registration, who: &Who) -> Result<Option<Made>, Error> {
+    pub(crate) async fn make_key(
+        &self,
+        agent: &str,
+        wanted: &mut Registration,
+        who: &Who,
+    ) -> Result<Option<Made>, Error> {
         let may_come = *who != Who::Nobody || self.policies.borrow().open_registration;
         if wanted.custody != Some(Custody::Exchange) || !may_come {
             return Ok(None);
         }
-        let custodian = Arc::clone(&self.vault.custodian);
-        let made = tokio::task::spawn_blocking(move || custodian.make()).await;
+        let (custodian, agent) = (Arc::clone(&self.vault.custodian), agent.to_owned());
+        let made = tokio::task::spawn_blocking(move || custodian.make(agent)).await;
         let (public, made) = made.map_err(|_| Error::Closed)??;
         wanted.kept = Some(public);
         Ok(Some(made))
     }
 
-    /// Lets go of all keys that are no agent's any more, or out of use.
-    pub(crate) async fn let_keys_go(&self) -> Result<(), Error> {
-        let exchange = self.clone();
-        tokio::task::spawn_blocking(move || exchange.let_go()).await.map_err(|_| Error::Closed)?
+    /// Removes the secrets of one agent that are not its own any more, or out of use. Its cost does not grow with the
+    /// number of agents.
+    pub(crate) async fn remove_unused_secrets(&self, agent: &str) -> Result<(), Error> {
+        if !self.vault.custodian.shelf().of_agents.contains_key(agent) {
+            return Ok(());
+        }
+        let (exchange, agent) = (self.clone(), agent.to_owned());
+        let removed = tokio::task::spawn_blocking(move || exchange.remove_unused_secrets_now(&agent)).await;
+        removed.map_err(|_| Error::Closed)?
     }
 
+    /// The same for all agents that were removed: with one go its instances.
+    pub(crate) async fn remove_secrets_of_removed(&self) -> Result<(), Error> {
+        let exchange = self.clone();
+        let removed = tokio::task::spawn_blocking(move || {
+            let shelf = exchange.vault.custodian.shelf();
+            let state = exchange.state();
+            let is_gone = |agent: &&String| state.registry().agent(agent).is_none();
+            let gone: Vec<_> = shelf.of_agents.keys().filter(is_gone).cloned().collect();
+            drop((state, shelf));
+            gone.iter().try_for_each(|agent| exchange.remove_unused_secrets_now(agent))
+        });
+        removed.await.map_err(|_| Error::Closed)?
+    }
+
+    fn remove_unused_secrets_now(&self, agent: &str) -> Result<(), Error> {
+        let mut shelf = self.vault.custodian.shelf();
+        // While the shelf is held nothing is made that is neither on it nor in the state.
+        let kept: BTreeSet<_> = self.state().registry().agent(agent).into_iter().flat_map(secrets_of).collect();
+        let Shelf { made, open, of_agents } = &mut *shelf;
+        let Some(own) = of_agents.get_mut(agent) else { return Ok(()) };
+        let unused: Vec<_> =
+            own.iter().filter(|name| !kept.contains(*name) && !made.contains(*name)).cloned().collect();
+        for name in &unused {
+            self.vault.custodian.safe.remove(name).map_err(Error::Record)?;
+            open.remove(name);
+            own.remove(name);
+        }
+        if own.is_empty() {
+            of_agents.remove(agent);
+        }
+        Ok(())
+    }
+
+    /// Removes all secrets that are no agent's any more, or out of use, and finds out whose the others are.
     pub(crate) fn let_go(&self) -> Result<(), Error> {
         let mut held = self.vault.custodian.shelf();
-        // While the shelf is held nothing is made that is neither on it nor in the state.
         let state = self.state();
-        let keys = state.registry().agents().flat_map(|agent| &agent.keys);
-        let kept = keys.filter(|key| key.custody == Custody::Exchange && key.state.is_live());
-        let mut kept: BTreeSet<_> = kept.map(|key| name_of(&key.public)).collect();
+        for agent in state.registry().agents() {
+            let own: BTreeSet<_> = secrets_of(agent).collect();
+            if !own.is_empty() {
+                held.of_agents.entry(agent.id.clone()).or_default().extend(own);
+            }
+        }
+        let mut kept: BTreeSet<_> = state.registry().agents().flat_map(secrets_of).collect();
         drop(state);
         held.open.retain(|name, _| kept.contains(name));
         kept.extend(held.made.iter().cloned());

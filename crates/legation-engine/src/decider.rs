@@ -1,12 +1,15 @@
 //! The one thread that decides and commits. What comes while the last batch is on its way to the disk is decided
 //! meanwhile, and is the next batch: one write and one sync for all of it, then all are answered.
 
+use crate::admission::UnderWay;
 use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::clock::Clock;
 use crate::exchange::Head;
+use crate::fair_queue::{FairQueue, QueueLane};
 use crate::ledger::{Batch, Begun, Ledger};
 use crate::outgoing::Outgoing;
+use crate::queue_lane::OF_EXCHANGE;
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
 use crate::syncing::Syncing;
@@ -15,6 +18,7 @@ use legation_protocol::{Code, Format};
 use legation_store::Durable;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -24,6 +28,67 @@ pub(crate) struct Job {
     pub(crate) answer: oneshot::Sender<Answer>,
     /// When it came in.
     pub(crate) since: Instant,
+    /// Where it waits.
+    pub(crate) lane: QueueLane,
+    /// Its place among what is under way, free again once it is answered.
+    pub(crate) place: UnderWay,
+}
+
+impl Job {
+    /// Something that the exchange itself asks.
+    pub(crate) fn of_exchange(input: Input, answer: oneshot::Sender<Answer>) -> Job {
+        Job { input, answer, since: instant(), lane: OF_EXCHANGE, place: UnderWay::FREE }
+    }
+}
+
+/// The jobs that have come, in fair order.
+pub(crate) struct JobQueue {
+    incoming: mpsc::Receiver<Job>,
+    waiting: FairQueue<Job>,
+    /// How many wait, for readers.
+    depth: Arc<AtomicUsize>,
+}
+
+impl JobQueue {
+    pub(crate) fn new(incoming: mpsc::Receiver<Job>, depth: Arc<AtomicUsize>) -> JobQueue {
+        JobQueue { incoming, waiting: FairQueue::default(), depth }
+    }
+
+    /// Puts what has come in order. Nobody waits for room in the channel while the disk works.
+    fn sort(&mut self) {
+        while let Ok(job) = self.incoming.try_recv() {
+            self.waiting.push(job.lane, job);
+        }
+        self.depth.store(self.waiting.len(), Ordering::Relaxed);
+    }
+
+    /// The next job, if one is there.
+    fn take(&mut self) -> Option<Job> {
+        self.sort();
+        self.waiting.pop()
+    }
+
+    /// The next job, once one is there; nothing once nobody can ask any more. Nothing is lost when this is dropped while it waits.
+    async fn next(&mut self) -> Option<Job> {
+        match self.take() {
+            Some(job) => Some(job),
+            None => self.incoming.recv().await,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.incoming.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len() + self.incoming.len()
+    }
+
+    /// Takes nothing more in. What has come is let go.
+    pub(crate) fn close(&mut self) {
+        self.incoming.close();
+        while self.take().is_some() {}
+    }
 }
 
 /// A verdict, and the batch it was committed with.
@@ -39,6 +104,9 @@ const BATCH: usize = 1024;
 const BATCH_BYTES: usize = 32 << 20;
 /// How many are decided between looks at the disk.
 const SLICE: usize = 32;
+/// How long what several families sent is kept from the disk while it is free: a sender of few messages does not wait for
+/// those of one that sends many.
+const MIXED: Duration = Duration::from_micros(100);
 /// So many are committed as soon as the disk is free, although more are at hand: those are decided meanwhile. Half of what one
 /// socket has unanswered; found by trying, see docs/performance.md.
 const ENOUGH: usize = 128;
@@ -81,6 +149,25 @@ pub(crate) struct Waiting {
     asked: VecDeque<Asked>,
     /// How many inputs the last commit had.
     last: usize,
+    /// Whose input was decided first since the last commit began, and when.
+    first: Option<(u64, Instant)>,
+    /// Whether others' inputs were decided since.
+    is_mixed: bool,
+}
+
+impl Waiting {
+    fn add(&mut self, family: u64, asked: Asked) {
+        match self.first {
+            Some((first, _)) => self.is_mixed |= first != family,
+            None => self.first = Some((family, instant())),
+        }
+        self.asked.push_back(asked);
+    }
+
+    /// Whether inputs of several families have waited long enough for a commit.
+    fn is_due(&self) -> bool {
+        self.is_mixed && self.first.is_some_and(|(_, since)| since.elapsed() >= MIXED)
+    }
 }
 
 /// What happened first.
@@ -97,7 +184,7 @@ impl Decider {
     /// Runs until nobody can ask any more. A record that cannot be written ends it with the error.
     pub(crate) fn run(
         mut self,
-        jobs: &mut mpsc::Receiver<Job>,
+        jobs: &mut JobQueue,
         runtime: &tokio::runtime::Handle,
     ) -> Result<(), legation_store::Error> {
         loop {
@@ -114,22 +201,22 @@ impl Decider {
     }
 
     /// Whether more is asked that can be decided now.
-    fn is_at_hand(&self, jobs: &mpsc::Receiver<Job>) -> bool {
+    fn is_at_hand(&self, jobs: &JobQueue) -> bool {
         !jobs.is_empty() && self.has_room()
     }
 
     /// Whether what was decided is to be committed now.
-    fn is_due(&self, jobs: &mpsc::Receiver<Job>) -> bool {
-        self.ledger.has_more() && (!self.is_at_hand(jobs) || self.ledger.waiting() >= ENOUGH)
+    fn is_due(&self, jobs: &JobQueue) -> bool {
+        self.ledger.has_more() && (!self.is_at_hand(jobs) || self.ledger.waiting() >= ENOUGH || self.desk.is_due())
     }
 
     /// What a commit brought comes before what is asked; without either it waits, until the next deadline at most.
-    fn next(&mut self, jobs: &mut mpsc::Receiver<Job>, runtime: &tokio::runtime::Handle) -> Next {
+    fn next(&mut self, jobs: &mut JobQueue, runtime: &tokio::runtime::Handle) -> Next {
         if let Some(durable) = self.syncing.done() {
             return Next::Synced(durable);
         }
         let has_room = self.has_room();
-        if let Some(job) = has_room.then(|| jobs.try_recv().ok()).flatten() {
+        if let Some(job) = has_room.then(|| jobs.take()).flatten() {
             return Next::Job(job);
         }
         let (idle, is_underway) = (self.idle(), self.syncing.is_underway());
@@ -137,7 +224,7 @@ impl Decider {
             tokio::select! {
                 biased;
                 durable = self.syncing.wait(), if is_underway => Next::Synced(durable),
-                job = jobs.recv(), if has_room => job.map_or(Next::Over, Next::Job),
+                job = jobs.next(), if has_room => job.map_or(Next::Over, Next::Job),
                 () = tokio::time::sleep(idle) => Next::Time,
             }
         })
@@ -156,7 +243,7 @@ impl Decider {
     }
 
     /// Decides what is asked first, and some that are behind it.
-    fn decide_some(&mut self, first: Job, jobs: &mut mpsc::Receiver<Job>) -> Result<(), legation_store::Error> {
+    fn decide_some(&mut self, first: Job, jobs: &mut JobQueue) -> Result<(), legation_store::Error> {
         let is_free = !self.syncing.is_underway() && !self.ledger.has_more();
         if is_free && self.desk.last > 1 && jobs.len() < self.desk.last / 2 {
             // Where several come at once, more are about to: a sync for all of them costs least. Where many
@@ -166,15 +253,19 @@ impl Decider {
         let now = self.pass_time()?;
         self.decide(first, now)?;
         for _ in 1..SLICE {
-            let Some(job) = self.has_room().then(|| jobs.try_recv().ok()).flatten() else { break };
+            if self.desk.is_due() && !self.syncing.is_underway() {
+                break;
+            }
+            let Some(job) = self.has_room().then(|| jobs.take()).flatten() else { break };
             self.decide(job, now)?;
         }
         Ok(())
     }
 
     fn decide(&mut self, job: Job, now: Moment) -> Result<(), legation_store::Error> {
+        let family = job.lane.family;
         let (input, asked) = Asked::of(job);
-        self.desk.asked.push_back(asked);
+        self.desk.add(family, asked);
         self.ledger.decide(input, now)
     }
 
@@ -201,6 +292,7 @@ impl Decider {
     /// Commits what was decided: beside the decider, where more is at hand or about to come.
     fn begin(&mut self, at_hand: bool) -> Result<(), legation_store::Error> {
         let count = self.ledger.waiting();
+        (self.desk.first, self.desk.is_mixed) = (None, false);
         if count > 0 {
             self.stats.batch(count);
             self.desk.last = count;
@@ -260,8 +352,8 @@ impl Decider {
         for party in changed {
             match party {
                 Party::Agent(agent) => {
-                    self.arrivals.tell(&[agent]);
-                    self.arrivals.tell_registered();
+                    self.arrivals.tell(std::slice::from_ref(&agent));
+                    self.arrivals.tell_registered(agent);
                 }
                 Party::Stopped(agent) => self.arrivals.tell_stopped(agent),
                 Party::Person | Party::Everybody => self.arrivals.tell_all(),
@@ -319,6 +411,7 @@ struct Asked {
     since: Instant,
     /// The dialect, if it is a message.
     dialect: Option<Format>,
+    _place: UnderWay,
 }
 
 impl Asked {
@@ -348,7 +441,7 @@ impl Asked {
             | Input::Refusal(_)
             | Input::Tally(_) => None,
         };
-        (job.input, Asked { answer: job.answer, since: job.since, dialect })
+        (job.input, Asked { answer: job.answer, since: job.since, dialect, _place: job.place })
     }
 }
 

@@ -286,7 +286,9 @@ impl Toll {
 fn kept_of(exchange: &Exchange, finder: &Finder, who: &extensions::Subject) -> Result<BTreeSet<u64>, Error> {
     let of = |query: Query| Query { what: Some(What::Changed), order: Order::Oldest, limit: PAGE, ..query };
     let mut found = BTreeSet::new();
-    each_page(finder, of(Query { about: Some(who.to_string()), ..Query::default() }), &mut found)?;
+    for spelling in who.spellings() {
+        each_page(finder, of(Query { about: Some(spelling), ..Query::default() }), &mut found)?;
+    }
     for position in found.clone() {
         let Some(entry) = exchange.entry(position)? else { continue };
         if entry.effect.made().iter().filter_map(Change::extension).any(extensions::Change::is_proposal) {

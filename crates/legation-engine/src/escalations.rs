@@ -109,7 +109,7 @@ impl Exchange {
         let families: BTreeSet<_> = {
             let state = self.state();
             let Some(own) = state.registry().agent(agent) else { return Vec::new() };
-            let below = state.registry().agents().filter(|other| other.parent.as_deref() == Some(agent));
+            let below = state.registry().below(agent);
             std::iter::once(family_of(own)).chain(below.map(family_of)).map(str::to_owned).collect()
         };
         families.iter().filter_map(|family| self.turned(agent, family)).collect()

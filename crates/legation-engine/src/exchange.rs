@@ -1,5 +1,6 @@
 //! The handle everybody holds: ask something, look something up.
 
+use crate::admission::{Admission, Crowded, UnderWay, UnderWayLimits};
 use crate::alerts::Desk;
 use crate::arrivals::Arrivals;
 use crate::carrier::Seat;
@@ -12,6 +13,7 @@ use crate::judge::Court;
 use crate::limiter::{Limiter, Rate};
 use crate::look::{Look, look};
 use crate::outgoing::Outgoing;
+use crate::queue_lane::{LaneKeys, Placing};
 use crate::receipt::{Answered, Notary};
 use crate::refusals::{Recording, Source, Tallies};
 use crate::retention::Shelf;
@@ -30,6 +32,7 @@ use legation_protocol::{Code, Rejection};
 use legation_store::{Known, Reader};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -40,6 +43,9 @@ pub enum Error {
     /// The exchange has been shut down.
     #[error("the exchange is shutting down")]
     Closed,
+    /// Too much of one agent, or of its quota family, is under way.
+    #[error("too many requests of this agent, or of its family, are under way")]
+    Crowded,
     /// The record failed.
     #[error("the record cannot be read or written")]
     Record(#[source] legation_store::Error),
@@ -247,6 +253,11 @@ pub struct Exchange {
     /// Where everything lies.
     pub(crate) data: Arc<Path>,
     pub(crate) jobs: mpsc::Sender<Job>,
+    /// How many jobs the decider has in its own queue.
+    pub(crate) waiting: Arc<AtomicUsize>,
+    /// Counts requests under way.
+    pub(crate) admission: Admission,
+    pub(crate) lane_keys: Arc<LaneKeys>,
     /// What has been committed.
     pub(crate) committed: Arc<RwLock<State>>,
     /// Told after each commit.
@@ -307,21 +318,26 @@ impl Exchange {
 
     /// The place itself.
     pub(crate) async fn place(&self, input: Input, since: Instant) -> Result<oneshot::Receiver<Answer>, Error> {
+        let Placing { lane, bytes } = self.lane_for(&input);
+        let place = match bytes {
+            Some(bytes) => self.admission.enter(lane, bytes, since).await.map_err(|Crowded| Error::Crowded)?,
+            None => UnderWay::FREE,
+        };
         let (answer, answered) = oneshot::channel();
-        self.jobs.send(Job { input, answer, since }).await.map_err(|_| Error::Closed)?;
+        self.jobs.send(Job { input, answer, since, lane, place }).await.map_err(|_| Error::Closed)?;
         Ok(answered)
     }
 
     /// Asks something, unless too much is asked already.
     pub(crate) fn ask_if_room(&self, input: Input) -> Option<oneshot::Receiver<Answer>> {
         let (answer, answered) = oneshot::channel();
-        self.jobs.try_send(Job { input, answer, since: instant() }).is_ok().then_some(answered)
+        self.jobs.try_send(Job::of_exchange(input, answer)).is_ok().then_some(answered)
     }
 
     /// Asks something whose answer nobody waits for, unless too much is asked already.
     pub(crate) fn ask_unheard(&self, input: Input) {
         let (answer, _) = oneshot::channel();
-        drop(self.jobs.try_send(Job { input, answer, since: instant() }));
+        drop(self.jobs.try_send(Job::of_exchange(input, answer)));
     }
 
     /// Decides by other settings from now on. The record keeps its name.
@@ -331,6 +347,11 @@ impl Exchange {
         policy.voice.clone_from(&self.policies.borrow().voice);
         policy.judge = self.court.judge().map(|_| policy.judge.unwrap_or_default());
         self.policies.send_replace(policy);
+    }
+
+    /// Limits requests under way differently from now on.
+    pub fn limit_requests(&self, limits: UnderWayLimits) {
+        self.admission.set(limits);
     }
 
     /// Whether anything can still be decided: false once the decider has ended.
@@ -343,9 +364,9 @@ impl Exchange {
         &self.stats
     }
 
-    /// How much waits to be decided.
+    /// How many jobs wait to be decided.
     pub fn queued(&self) -> usize {
-        self.jobs.max_capacity() - self.jobs.capacity()
+        self.jobs.max_capacity() - self.jobs.capacity() + self.waiting.load(Ordering::Relaxed)
     }
 
     /// Who holds a bearer token. The first use of a new one ends the one before.

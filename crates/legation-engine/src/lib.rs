@@ -1,6 +1,7 @@
 //! The running exchange. One thread decides and commits; everything else asks it and waits. What
 //! in-process users embed, and what every door of the server stands on.
 
+mod admission;
 mod alerts;
 mod arrivals;
 mod asks;
@@ -27,6 +28,7 @@ mod evidence;
 mod exchange;
 mod explain;
 mod extensions;
+mod fair_queue;
 mod family;
 mod fate;
 mod features;
@@ -49,6 +51,7 @@ mod memory;
 mod open;
 mod outgoing;
 mod push;
+mod queue_lane;
 mod receipt;
 mod redactions;
 mod refusals;
@@ -71,6 +74,7 @@ mod transport;
 mod truth;
 mod vault;
 
+pub use admission::UnderWayLimits;
 pub use alerts::{AlertSettings, Webhook};
 pub use audit::{Consistency, Inclusion};
 pub use backup::{Backup, BadBackup, MANIFEST, Manifest};

@@ -1,6 +1,7 @@
 //! Starting an exchange on a data directory: keys and tokens made if they are not there, the state
 //! folded from the record, the decider set going.
 
+use crate::admission::{Admission, UnderWayLimits};
 use crate::alerts::{self, AlertSettings, Desk};
 use crate::arrivals::Arrivals;
 use crate::carrier::{Carrier, Seat};
@@ -8,7 +9,7 @@ use crate::charters::Covered;
 use crate::clearing::Clearer;
 use crate::clock::{Clock, Wall, Watch};
 use crate::crew::{Crew, Ended};
-use crate::decider::{Decider, Job, Waiting, instant, now};
+use crate::decider::{Decider, Job, JobQueue, Waiting, instant, now};
 use crate::exchange::{Error, Exchange, Head};
 use crate::identity::{Identity, ring_of};
 use crate::index;
@@ -31,6 +32,7 @@ use legation_exchange::{Alert, Opacity, Policy, State};
 use legation_store::{Cut, Known, Options, Ring, Safe, Snapshots};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc, watch};
 
@@ -67,6 +69,8 @@ pub struct Settings {
     pub opacity: Opacity,
     /// Tells the wall's time.
     pub wall: Wall,
+    /// How many requests of one agent, and of one quota family, may be under way.
+    pub under_way: UnderWayLimits,
 }
 
 impl Settings {
@@ -88,6 +92,7 @@ impl Settings {
             tools: None,
             opacity: Opacity::default(),
             wall: Wall::default(),
+            under_way: UnderWayLimits::default(),
         }
     }
 }
@@ -104,7 +109,7 @@ pub struct Opened {
     pub recovery: Option<String>,
 }
 
-/// How many inputs may wait for the decider.
+/// How many inputs may come between two looks of the decider. How many wait there, [`UnderWayLimits`] says.
 const QUEUE: usize = 4096;
 
 impl Exchange {
@@ -126,6 +131,7 @@ impl Exchange {
             tools,
             opacity,
             wall,
+            under_way,
         } = settings;
         let scanning = Arc::new(Scanning::by(&scan).map_err(Error::Pattern)?);
         let key_ring = key_ring.unwrap_or_else(|| ring_of(&data));
@@ -142,7 +148,9 @@ impl Exchange {
         let notary = Arc::new(Notary::new(realm, ledger.committed(), key, reader.clone()));
         let outgoing = Arc::new(Outgoing::new(reader.clone(), Arc::clone(&notary)));
         let (head, heads) = watch::channel(first_head(&ledger, &notary));
-        let (jobs, queue) = mpsc::channel::<Job>(QUEUE);
+        let (jobs, incoming) = mpsc::channel::<Job>(QUEUE);
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let queue = JobQueue::new(incoming, Arc::clone(&waiting));
         let (public, rewriter, runtime) = (notary.public(), ledger.rewriter(), Handle::current());
         let keeper = Keeper::beside(&snapshots, &reader, &heads, &ring, (covered, snapshot_every));
         let bells = Arc::new(Arrivals::default());
@@ -178,6 +186,9 @@ impl Exchange {
         let exchange = Exchange {
             data: data.clone().into(),
             jobs,
+            waiting,
+            admission: Admission::new(under_way),
+            lane_keys: Arc::default(),
             committed,
             head: heads,
             reader,

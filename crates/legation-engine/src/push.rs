@@ -17,8 +17,8 @@ use legation_exchange::{Pushing, Registration, State, Who};
 use legation_protocol::{Code, Rejection};
 use runner::Runner;
 use std::collections::BTreeMap;
-use std::pin::pin;
 use std::sync::{Arc, RwLock};
+use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
@@ -50,7 +50,17 @@ impl Outlet {
         let pushed = state.registry().pushed();
         pushed.map(|(agent, push)| (agent.id.clone(), (agent.since, push.url.clone()))).collect()
     }
+
+    /// The same of one agent.
+    fn wanted_of(&self, agent: &str) -> Option<(u64, String)> {
+        let state = self.state();
+        let agent = state.registry().agent(agent)?;
+        agent.push.as_ref().map(|push| (agent.since, push.url.clone()))
+    }
 }
+
+/// Runners by agent.
+type Runners = BTreeMap<String, Running>;
 
 /// A runner, for one agent and one address.
 struct Running {
@@ -66,24 +76,48 @@ impl Drop for Running {
 
 /// Lets a runner run for each agent that wants one, until nothing is decided any more.
 pub(crate) async fn supervise(outlet: Arc<Outlet>) {
-    let mut runners: BTreeMap<String, Running> = BTreeMap::new();
-    loop {
-        let mut changed = pin!(outlet.arrivals.registered());
-        // From here on a change is heard, so that none comes between looking and waiting.
-        changed.as_mut().enable();
-        if !outlet.is_running() {
-            return;
+    // From here on a change is heard, so that none comes between looking and waiting.
+    let mut changed = outlet.arrivals.registered();
+    let mut runners = Runners::new();
+    let mut one = None;
+    while outlet.is_running() {
+        match one.take() {
+            Some(agent) => adjust(&mut runners, &outlet, agent),
+            None => adjust_all(&mut runners, &outlet),
         }
-        let mut wanted = outlet.wanted();
-        runners.retain(|agent, running| wanted.get(agent) == Some(&running.key));
-        wanted.retain(|agent, _| !runners.contains_key(agent));
-        for (agent, key) in wanted {
-            let runner = Runner::new(Arc::clone(&outlet), agent.clone(), key.1.clone());
-            let handle = tokio::spawn(runner.run()).abort_handle();
-            runners.insert(agent, Running { key, handle });
-        }
-        changed.await;
+        one = match changed.recv().await {
+            Ok(agent) => agent,
+            Err(RecvError::Lagged(_)) => None,
+            Err(RecvError::Closed) => return,
+        };
     }
+}
+
+/// Lets a runner run for one agent if it wants one. That costs the same however many agents there are.
+fn adjust(runners: &mut Runners, outlet: &Arc<Outlet>, agent: String) {
+    let wanted = outlet.wanted_of(&agent);
+    if runners.get(&agent).map(|running| &running.key) == wanted.as_ref() {
+        return;
+    }
+    runners.remove(&agent);
+    if let Some(key) = wanted {
+        start(runners, outlet, agent, key);
+    }
+}
+
+fn adjust_all(runners: &mut Runners, outlet: &Arc<Outlet>) {
+    let mut wanted = outlet.wanted();
+    runners.retain(|agent, running| wanted.get(agent) == Some(&running.key));
+    wanted.retain(|agent, _| !runners.contains_key(agent));
+    for (agent, key) in wanted {
+        start(runners, outlet, agent, key);
+    }
+}
+
+fn start(runners: &mut Runners, outlet: &Arc<Outlet>, agent: String, key: (u64, String)) {
+    let runner = Runner::new(Arc::clone(outlet), agent.clone(), key.1.clone());
+    let handle = tokio::spawn(runner.run()).abort_handle();
+    runners.insert(agent, Running { key, handle });
 }
 
 impl Exchange {

@@ -7,7 +7,7 @@ mod tallies;
 
 pub(crate) use tallies::Tallies;
 
-use crate::decider::{Answer, Job, instant};
+use crate::decider::{Answer, Job};
 use crate::exchange::{Error, Exchange, Head};
 use legation_exchange::{Effect, Input, Refused, Verdict, Who};
 use legation_protocol::{Code, Rejection};
@@ -126,7 +126,7 @@ async fn write(tallies: &Tallies, jobs: &mpsc::Sender<Job>, size: u64) -> Result
     while let Some(counts) = closed.front_mut() {
         while let Some(batch) = counts.batches.front() {
             let (answer, answered) = oneshot::channel();
-            let job = Job { input: Input::Tally(batch.clone()), answer, since: instant() };
+            let job = Job::of_exchange(Input::Tally(batch.clone()), answer);
             jobs.send(job).await.map_err(|_| Error::Closed)?;
             match answered.await.map_err(|_| Error::Closed)?.verdict {
                 Verdict::Accepted { .. } | Verdict::Held { .. } | Verdict::Duplicate { .. } => {}

@@ -10,7 +10,8 @@
 )]
 
 use legation_exchange::{
-    Decision, Input, Moment, Policy, Proof, Registration, SpareId, State, TokenHash, Verdict, Verified, Who, decide,
+    Decision, Input, Moment, Policy, Proof, Quotas, Registration, SpareId, State, TokenHash, Verdict, Verified, Who,
+    decide,
 };
 use legation_protocol::Received;
 use serde_json::{Value, json};
@@ -73,7 +74,8 @@ fn message(text: &Value, who: Who) -> Input {
 
 fn house() -> Desk {
     let now = Moment::from_micros(1_771_151_400_000_000);
-    let mut desk = Desk { state: State::deciding(), policy: Policy::default(), now };
+    let mut desk =
+        Desk { state: State::deciding(), policy: Policy { quotas: Quotas::UNLIMITED, ..Policy::default() }, now };
     for number in 0..AGENTS {
         let parent = (number % 10 != 0).then(|| agent(number - number % 10));
         desk.register(&agent(number), json!({ "parent": parent }), number);

@@ -63,11 +63,6 @@ impl<V> ByName<V> {
         let all: BTreeMap<_, _> = self.0.iter_mut().collect();
         all.into_iter().map(|(name, value)| (name.as_str(), value))
     }
-
-    /// Changes each, in no order.
-    pub(crate) fn for_each(&mut self, change: impl FnMut(&mut V)) {
-        self.0.values_mut().for_each(change);
-    }
 }
 
 impl<V: Default> ByName<V> {

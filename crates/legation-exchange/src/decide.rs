@@ -128,7 +128,7 @@ const EXPIRED: usize = 100_000;
 /// is applied, until nothing is due. `quoted` is the message at the position that [`quoted_by`] named.
 pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) -> Vec<Entry> {
     let now = now.max(state.now);
-    let due = state.mailboxes.filter(|mailbox| mailbox.earliest().is_some_and(|first| first <= now));
+    let due = state.mailboxes.expiring(now);
     let died = due.filter_map(|(agent, mailbox)| {
         let expired: Vec<_> = mailbox.expired(now).take(EXPIRED).collect();
         let tasks = cap::undelivered_tasks(state, agent, expired.iter().copied());

@@ -20,6 +20,7 @@ mod key;
 mod key_index;
 mod lately;
 mod mailbox;
+mod mailboxes;
 mod moment;
 mod names;
 mod opacity;

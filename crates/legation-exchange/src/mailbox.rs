@@ -1,6 +1,7 @@
 //! What waits for an agent. Listed by the position that routed it here, acknowledged by position.
 
 use crate::before::{Before, Place};
+use crate::mailboxes::UnreadCounts;
 use crate::moment::Moment;
 use crate::push::{Standing, Try};
 use std::collections::{BTreeMap, VecDeque};
@@ -112,22 +113,28 @@ impl Mailbox {
         &self.before
     }
 
-    pub(crate) fn take_up_to(&mut self, position: u64) {
+    pub(crate) fn take_up_to(&mut self, position: u64, unread: &mut UnreadCounts) {
         let taken = self.items.partition_point(|item| item.position <= position);
-        self.items.drain(..taken);
+        self.items.drain(..taken).for_each(|item| unread.remove(&item));
         self.unpushed = self.unpushed.split_off(&position.saturating_add(1));
         self.before.take_up_to(position);
         self.tidy();
     }
 
     /// Takes several out at once.
-    pub(crate) fn take_all(&mut self, positions: &[u64]) {
+    pub(crate) fn take_all(&mut self, positions: &[u64], unread: &mut UnreadCounts) {
         if positions.is_empty() {
             return;
         }
         let mut sorted = positions.to_vec();
         sorted.sort_unstable();
-        self.items.retain(|item| sorted.binary_search(&item.position).is_err());
+        self.items.retain(|item| {
+            let stays = sorted.binary_search(&item.position).is_err();
+            if !stays {
+                unread.remove(item);
+            }
+            stays
+        });
         self.unpushed.retain(|position, _| sorted.binary_search(position).is_err());
         for position in sorted {
             self.before.take(position);
@@ -136,13 +143,14 @@ impl Mailbox {
     }
 
     /// Takes out every message that is one of those.
-    pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool) {
+    pub(crate) fn take_messages(&mut self, is_one: &impl Fn(u64) -> bool, unread: &mut UnreadCounts) {
         let (unpushed, before) = (&mut self.unpushed, &mut self.before);
         self.items.retain(|item| {
             let goes = is_one(item.message);
             if goes {
                 unpushed.remove(&item.position);
                 before.take(item.position);
+                unread.remove(item);
             }
             !goes
         });
@@ -150,19 +158,25 @@ impl Mailbox {
     }
 
     /// Takes out those on their way and gives them back, each with where it lay before.
-    pub(crate) fn take_back(&mut self, is_one: impl Fn(&Item) -> bool) -> Vec<(Item, Vec<Place>)> {
+    pub(crate) fn take_back(
+        &mut self,
+        is_one: impl Fn(&Item) -> bool,
+        unread: &mut UnreadCounts,
+    ) -> Vec<(Item, Vec<Place>)> {
         let (taken, left) = std::mem::take(&mut self.items).into_iter().partition::<Vec<_>, _>(is_one);
         self.items = left.into();
         let lay = |item: Item| {
             self.unpushed.remove(&item.position);
+            unread.remove(&item);
             (item, self.before.take(item.position))
         };
         taken.into_iter().map(lay).collect()
     }
 
-    pub(crate) fn take(&mut self, position: u64) -> Option<Item> {
+    pub(crate) fn take(&mut self, position: u64, unread: &mut UnreadCounts) -> Option<Item> {
         let at = self.place(position)?;
         let item = self.items.remove(at);
+        item.iter().for_each(|item| unread.remove(item));
         self.unpushed.remove(&position);
         self.before.take(position);
         self.tidy();

@@ -52,7 +52,9 @@ impl NameIndex {
 impl From<BTreeSet<String>> for NameIndex {
     fn from(names: BTreeSet<String>) -> Self {
         let mut index = NameIndex::default();
-        names.iter().for_each(|name| index.insert(name));
+        for name in &names {
+            index.insert(name);
+        }
         index
     }
 }
@@ -133,7 +135,9 @@ impl ReferenceIndex {
 impl From<BTreeSet<Reference>> for ReferenceIndex {
     fn from(references: BTreeSet<Reference>) -> Self {
         let mut index = ReferenceIndex::default();
-        references.into_iter().for_each(|reference| index.insert(reference));
+        for reference in references {
+            index.insert(reference);
+        }
         index
     }
 }
@@ -185,7 +189,9 @@ mod tests {
     #[test]
     fn names_are_found_by_their_look_and_written_as_a_list() {
         let mut index = NameIndex::default();
-        ["finance", "Finance", "legal"].into_iter().for_each(|name| index.insert(name));
+        for name in ["finance", "Finance", "legal"] {
+            index.insert(name);
+        }
         assert_eq!(index.resembling("Finance"), Some("Finance"));
         assert_eq!(index.resembling("fіnance"), Some("Finance"));
         assert_eq!(index.alike().count(), 1);

@@ -28,7 +28,7 @@ impl Person {
 /// Everybody who has a token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct People {
-    people: BTreeMap<String, Person>,
+    by_name: BTreeMap<String, Person>,
     /// Their names.
     names: NameIndex,
     tokens: BTreeMap<TokenHash, String>,
@@ -37,7 +37,7 @@ pub struct People {
 impl People {
     /// The person of this name.
     pub fn named(&self, name: &str) -> Option<&Person> {
-        self.people.get(name)
+        self.by_name.get(name)
     }
 
     /// A person whose name is, or looks like, this one.
@@ -51,23 +51,23 @@ impl People {
 
     /// Whoever holds a token.
     pub fn holder(&self, token: &TokenHash) -> Option<&Person> {
-        self.people.get(self.tokens.get(token)?)
+        self.by_name.get(self.tokens.get(token)?)
     }
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Person> {
-        self.people.values()
+        self.by_name.values()
     }
 
     pub(crate) fn put(&mut self, person: Person) {
         self.remove(&person.name);
         self.tokens.extend(person.tokens.iter().map(|token| (token, person.name.clone())));
         self.names.insert(&person.name);
-        self.people.insert(person.name.clone(), person);
+        self.by_name.insert(person.name.clone(), person);
     }
 
     pub(crate) fn remove(&mut self, name: &str) {
-        let Some(person) = self.people.remove(name) else { return };
+        let Some(person) = self.by_name.remove(name) else { return };
         self.names.remove(name);
         for token in person.tokens.iter() {
             self.tokens.remove(&token);

@@ -28,6 +28,9 @@ pub struct Policy {
     pub dedup_window: Duration,
     /// How many messages may wait for one agent.
     pub mailbox_limit: usize,
+    /// Unread items of all mailboxes together. Half of them anybody may send; of the other half each quota family has an
+    /// equal share.
+    pub unread_limit: u64,
     /// How long a message waits.
     pub time_to_live: Duration,
     /// How long a key counts beside the one that takes over from it.
@@ -95,6 +98,7 @@ impl Default for Policy {
             dedup_margin: Duration::from_mins(10),
             dedup_window: Duration::from_hours(1),
             mailbox_limit: 100_000,
+            unread_limit: 4_000_000,
             time_to_live: Duration::from_hours(168),
             key_grace: Duration::from_hours(24),
             child_key_life: Duration::from_hours(720),

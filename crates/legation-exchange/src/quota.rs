@@ -53,6 +53,8 @@ pub struct FamilyQuotas {
     pub deliberations: u64,
     /// Identity tokens they asked for that have not expired.
     pub identity_tokens: u64,
+    /// Bytes of constraints attached to them.
+    pub constraint_bytes: u64,
 }
 
 impl Default for Quotas {
@@ -80,8 +82,32 @@ impl Default for FamilyQuotas {
             halts: 512,
             deliberations: 200,
             identity_tokens: 8192,
+            constraint_bytes: 16 << 20,
         }
     }
+}
+
+impl Quotas {
+    /// No limit: for measurements.
+    pub const UNLIMITED: Quotas = Quotas {
+        children: u64::MAX,
+        registration_bytes: u64::MAX,
+        family: FamilyQuotas {
+            agents: u64::MAX,
+            registration_bytes: u64::MAX,
+            held: u64::MAX,
+            tasks: u64::MAX,
+            conversations: u64::MAX,
+            sessions: u64::MAX,
+            halts: u64::MAX,
+            deliberations: u64::MAX,
+            identity_tokens: u64::MAX,
+            constraint_bytes: u64::MAX,
+        },
+        stranger_agents: u64::MAX,
+        stranger_registration_bytes: u64::MAX,
+        fan_out: usize::MAX,
+    };
 }
 
 impl FamilyQuotas {
@@ -97,6 +123,7 @@ impl FamilyQuotas {
             Resource::Halts => self.halts,
             Resource::Deliberations => self.deliberations,
             Resource::IdentityTokens => self.identity_tokens,
+            Resource::ConstraintBytes => self.constraint_bytes,
         }
     }
 }
@@ -122,11 +149,13 @@ pub enum Resource {
     Deliberations,
     /// Identity tokens that have not expired, counted for the agent that asked for them.
     IdentityTokens,
+    /// Bytes of constraints, counted for the agent they are attached to.
+    ConstraintBytes,
 }
 
 impl Resource {
     /// All of them, in the order of their declaration.
-    pub const ALL: [Resource; 9] = [
+    pub const ALL: [Resource; 10] = [
         Resource::Agents,
         Resource::RegistrationBytes,
         Resource::HeldMessages,
@@ -136,6 +165,7 @@ impl Resource {
         Resource::Halts,
         Resource::Deliberations,
         Resource::IdentityTokens,
+        Resource::ConstraintBytes,
     ];
 
     /// The resource in words, and the key of `[limits]` that bounds it.
@@ -150,6 +180,7 @@ impl Resource {
             Resource::Halts => ("halted sessions", "halted_sessions_per_family"),
             Resource::Deliberations => ("open deliberations", "deliberations_per_family"),
             Resource::IdentityTokens => ("identity tokens", "identity_tokens_per_family"),
+            Resource::ConstraintBytes => ("bytes of constraints", "constraints_per_family"),
         }
     }
 }
@@ -223,7 +254,7 @@ pub(crate) fn registration_bytes(agent: &Agent) -> u64 {
 }
 
 /// The length of a value as JSON.
-fn json_length(value: &(impl Serialize + ?Sized)) -> usize {
+pub(crate) fn json_length(value: &(impl Serialize + ?Sized)) -> usize {
     let mut counter = ByteCounter(0);
     // Counting does not fail, and plain data always has a JSON form.
     let _ = serde_json::to_writer(&mut counter, value);

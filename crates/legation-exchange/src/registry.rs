@@ -47,6 +47,8 @@ pub struct Registry {
     groups: ByName<BTreeSet<String>>,
     /// The names of those groups.
     group_names: NameIndex,
+    /// The agents directly below each agent; those without a parent below nobody.
+    below: BTreeMap<Option<String>, BTreeSet<String>>,
     /// Who runs as a copy of an agent.
     copies: ByName<BTreeSet<String>>,
     /// Whom an entry registered.
@@ -208,9 +210,20 @@ impl Registry {
     /// Those an agent reaches by a broadcast: of the same parent, or sharing a group; agents
     /// without a parent are each other's.
     pub fn peers<'r>(&'r self, agent: &'r Agent) -> impl Iterator<Item = &'r Agent> {
-        self.agents().filter(move |other| {
-            other.id != agent.id && (other.parent == agent.parent || !other.groups.is_disjoint(&agent.groups))
-        })
+        let siblings = self.below.get(&agent.parent).into_iter().flatten();
+        let members = agent.groups.iter().filter_map(|group| self.groups.get(group)).flatten();
+        let mut all: Vec<_> = siblings.chain(members).filter(|id| **id != agent.id).collect();
+        if !agent.groups.is_empty() {
+            all.sort_unstable();
+            all.dedup();
+        }
+        all.into_iter().filter_map(|id| self.agents.get(id))
+    }
+
+    /// Returns the agents directly below one, by id.
+    pub fn below(&self, id: &str) -> impl Iterator<Item = &Agent> {
+        let below = self.below.get(&Some(id.to_owned())).into_iter().flatten();
+        below.filter_map(|id| self.agents.get(id))
     }
 
     /// Whether the names of an agent are well-formed and no other agent's.
@@ -402,6 +415,7 @@ impl Registry {
             }
             self.groups.or_default(group).insert(agent.id.clone());
         }
+        self.below.entry(agent.parent.clone()).or_default().insert(agent.id.clone());
         if let Some(base) = &agent.instance_of {
             self.copies.or_default(base).insert(agent.id.clone());
         }
@@ -425,11 +439,12 @@ impl Registry {
     pub(crate) fn remove_for_good(&mut self, id: &str) {
         let Some(agent) = self.agents.get(id) else { return };
         let (above, names) = (agent.parent.clone(), agent.names().map(str::to_owned).collect::<Vec<_>>());
-        self.agents.for_each(|child| {
-            if child.parent.as_deref() == Some(id) {
+        for child in self.below.remove(&Some(id.to_owned())).unwrap_or_default() {
+            if let Some(child) = self.agents.get_mut(&child) {
                 child.parent.clone_from(&above);
             }
-        });
+            self.below.entry(above.clone()).or_default().insert(child);
+        }
         if let Some(gone) = self.remove(id) {
             self.keys.take(&gone);
         }
@@ -442,6 +457,12 @@ impl Registry {
         let agent = self.agents.remove(id)?;
         self.ids.remove(id);
         self.pushed.remove(id);
+        if let Some(siblings) = self.below.get_mut(&agent.parent) {
+            siblings.remove(id);
+            if siblings.is_empty() {
+                self.below.remove(&agent.parent);
+            }
+        }
         self.since.remove(&agent.since);
         for group in &agent.groups {
             take(&mut self.groups, group, id);

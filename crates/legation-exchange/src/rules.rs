@@ -235,6 +235,7 @@ impl Kept {
         self.vlp.sessions.open_usage().for_each(|(who, sessions)| report(who, Resource::Sessions, sessions));
         self.vlp.sessions.halt_usage().for_each(|(who, halts)| report(who, Resource::Halts, halts));
         self.extensions.consensus.usage().for_each(|who| report(who, Resource::Deliberations, 1));
+        self.vcp.constraints.usage().for_each(|(who, bytes)| report(who, Resource::ConstraintBytes, bytes));
         self.identities.usage().for_each(|who| report(who, Resource::IdentityTokens, 1));
     }
 
@@ -246,6 +247,7 @@ impl Kept {
             self.vlp.sessions.usage_changes().take(),
             self.extensions.consensus.usage_changes().take(),
             self.identities.usage_changes().take(),
+            self.vcp.constraints.usage_changes().take(),
         ];
         all.into_iter().flatten()
     }

@@ -10,6 +10,7 @@ use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erasures};
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox};
+use crate::mailboxes::FamilyKey;
 use crate::moment::Moment;
 use crate::person::Person;
 use crate::push::Standing;
@@ -45,6 +46,9 @@ struct WireState {
     /// Where those of them lay that were taken back once.
     #[serde(default)]
     before: Vec<(String, Before)>,
+    /// The families of removed senders of what is unread.
+    #[serde(default)]
+    unread_of_removed: Vec<(u64, FamilyKey)>,
     /// What the rules keep.
     rules: Kept,
     /// Which of the last entries are how old.
@@ -72,6 +76,7 @@ impl State {
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
             unpushed: self.unpushed(),
             before: self.before(),
+            unread_of_removed: self.mailboxes.unread().removed(&self.registry),
             mailboxes: self.mailboxes.iter().map(|(agent, mailbox)| (agent.to_owned(), mailbox.len())).collect(),
             epochs: self.epochs.clone(),
             erasures: self.erasures.clone(),
@@ -109,23 +114,20 @@ impl State {
         for (agent, count) in wire.mailboxes {
             let mut mailbox = Mailbox::default();
             items.by_ref().take(count).for_each(|item| mailbox.put(item));
-            state.mailboxes.insert(agent, mailbox);
+            state.mailboxes.restore(agent, mailbox);
         }
         for (agent, unpushed) in wire.unpushed {
-            if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
-                for (position, standing) in unpushed {
-                    mailbox.stand(position, standing);
-                }
-            }
+            state.mailboxes.change(&agent, |mailbox, _| {
+                unpushed.into_iter().for_each(|(position, standing)| mailbox.stand(position, standing));
+            });
         }
         for (agent, before) in wire.before {
-            if let Some(mailbox) = state.mailboxes.get_mut(&agent) {
-                mailbox.lay_before(before);
-            }
+            state.mailboxes.change(&agent, |mailbox, _| mailbox.lay_before(before));
         }
         // Reading noted changes that the count below has in it.
         state.discard_usage_changes();
         state.quotas = QuotaUsage::count(&state.registry, &state.rules, wire.departures);
+        state.mailboxes.count_anew(&state.registry, wire.unread_of_removed);
         Some(state)
     }
 

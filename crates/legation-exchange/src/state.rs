@@ -4,7 +4,6 @@ mod mail;
 mod usage;
 
 use crate::agent::Agent;
-use crate::by_name::ByName;
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
 use crate::effect::{Accepted, Effect, Entry};
@@ -13,6 +12,7 @@ use crate::erased::{Dropped, Erased, Erasures, covers};
 use crate::extensions::Subject;
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox, NOBODY, OUTSIDE};
+use crate::mailboxes::{FamilyKey, Mailboxes};
 use crate::moment::Moment;
 use crate::names::ReferenceIndex;
 use crate::person::People;
@@ -38,7 +38,7 @@ pub struct State {
     pub(crate) people: People,
     /// Only whoever decides needs to know what was taken before.
     pub(crate) dedup: Option<Dedup>,
-    pub(crate) mailboxes: ByName<Mailbox>,
+    pub(crate) mailboxes: Mailboxes,
     pub(crate) dead: DeadLetters,
     pub(crate) epochs: Epochs,
     pub(crate) erasures: Erasures,
@@ -105,6 +105,11 @@ impl State {
     /// What waits for an agent.
     pub fn mailbox(&self, agent: &str) -> Option<&Mailbox> {
         self.mailboxes.get(agent)
+    }
+
+    /// Returns how many items are unread in all mailboxes together.
+    pub fn unread(&self) -> u64 {
+        self.mailboxes.unread().total()
     }
 
     /// How much waits for whom.
@@ -203,12 +208,7 @@ impl State {
     /// Finds out anew when the next message falls due, in mailboxes that have none due any more. No answer
     /// changes by it.
     pub fn look_ahead(&mut self) {
-        let now = self.now;
-        self.mailboxes.for_each(|mailbox| {
-            if mailbox.earliest().is_some_and(|first| first <= now) {
-                mailbox.look_again();
-            }
-        });
+        self.mailboxes.look_ahead(self.now);
     }
 
     /// Folds one entry in. This is the only thing that changes the state.
@@ -219,10 +219,14 @@ impl State {
         match &entry.effect {
             Effect::Accepted(accepted) => self.accept(entry, accepted),
             Effect::Registered { agent, by } => {
-                self.mailboxes.or_default(&agent.id);
-                let agent = self.with_own_aliases(agent, by);
-                self.quotas.register(&mut self.registry, agent.clone());
-                self.rules.cap.registered(&self.registry, &agent);
+                self.mailboxes.open(&agent.id);
+                let moved = self.registry.agent(&agent.id).filter(|old| old.parent != agent.parent);
+                let left = moved.and_then(|old| FamilyKey::of(&self.registry, old.since));
+                let put = self.with_own_aliases(agent, by);
+                self.quotas.register(&mut self.registry, put);
+                left.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
+                // Its aliases do not matter there.
+                self.rules.cap.registered(&self.registry, agent);
             }
             Effect::Removed { agent, .. } => {
                 self.remove(agent, At { position: entry.position, at: entry.at });
@@ -383,7 +387,7 @@ impl State {
         let is_erased = |message: u64| covers(&erased.positions, message);
         // First: what ends a task by itself tells nobody.
         self.rules.cap.lose_delegations(&erased.tasks, Loss::Erased);
-        self.mailboxes.for_each(|mailbox| mailbox.take_messages(&is_erased));
+        self.mailboxes.change_all(|_, mailbox, unread| mailbox.take_messages(&is_erased, unread));
         self.dead.take_messages(&is_erased);
         for said in self.rules.holds.take_messages(&is_erased) {
             self.rules.deferred.drop_one(said);
@@ -423,14 +427,16 @@ impl State {
             }
         }
         self.rules.deferred.forget(agent);
-        let below = self.registry.agents().filter(|below| below.parent.as_deref() == Some(agent));
-        self.rules.vcp.forget(agent, below.map(|below| below.id.as_str()), at);
+        let below = self.registry.below(agent).map(|below| below.id.as_str());
+        self.rules.vcp.forget(agent, below, at);
         self.rules.cap.removed(agent);
         self.rules.acl.gone(agent, at);
         self.rules.translations.gone(agent);
         self.rules.extensions.forget(&Subject::agent(agent));
         self.rules.identities.removed(agent, at);
+        let family = self.registry.agent(agent).and_then(|agent| FamilyKey::of(&self.registry, agent.since));
         self.quotas.remove(&mut self.registry, agent);
+        family.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
     }
 
     fn confirm(&mut self, agent: Option<&str>, person: Option<&str>) {

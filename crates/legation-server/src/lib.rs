@@ -76,6 +76,7 @@ mod truth;
 mod view;
 mod visits;
 mod watched;
+mod work_slice;
 mod ws;
 
 pub use demo::Demo;

@@ -7,6 +7,7 @@ use crate::media::NDJSON;
 use crate::messages::Taken;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::work_slice::WorkSlice;
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -67,12 +68,13 @@ struct Over;
 impl Feed {
     /// Takes itself, so that the last verdict is known to be the last.
     async fn all(self, mut body: BodyDataStream) -> Result<(), Over> {
-        let mut lines = Lines::default();
+        let (mut lines, mut slice) = (Lines::default(), WorkSlice::begin());
         // The beginning of a line whose end never comes is not a line.
         while let Some(bytes) = self.next(&mut body).await? {
             let mut chunk = bytes.as_ref();
             while let Some(line) = lines.next(&mut chunk) {
                 self.one(line).await?;
+                slice.yield_if_over().await;
             }
         }
         match lines.finish() {

@@ -109,6 +109,9 @@ impl From<Error> for Refusal {
         if let Error::Closed = error {
             return Refusal::because(Code::Busy, "the exchange is shutting down");
         }
+        if let Error::Crowded = error {
+            return Refusal::because(Code::RateLimited, error.to_string());
+        }
         if let Error::Behind { position } = error {
             return Refusal::because(Code::Busy, format!("the index has not come to position {position} yet"));
         }

@@ -47,10 +47,15 @@ impl View {
         let state = exchange.standing(&agent.id).as_str();
         let stopped = if sees_all { Stopped::of(&agent, exchange) } else { None };
         let waiting = sees_all.then(|| exchange.waiting_for(&agent.id));
-        let mut agent = Agent { tokens: Tokens::default(), ..agent };
+        let own_aliases = agent.own_aliases.filter(|own| !own.is_empty());
+        let mut agent = Agent { tokens: Tokens::default(), own_aliases, ..agent };
         if !sees_all {
             // An address may be known to those alone who are to use it.
             agent.push = None;
+        }
+        if !who.sees_all() {
+            // A source address is personal data of whoever registered it.
+            agent.registered_from = None;
         }
         let is_its_own = matches!(who, Who::Agent(id) if *id == agent.id);
         if let (false, Some(Value::Object(manifest))) = (is_its_own || who.is_operator(), &mut agent.manifest) {

@@ -79,6 +79,21 @@ impl Safe {
         Ok(gone.len())
     }
 
+    /// Removes the secret of this name, if there is one.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        if !is_name(name) {
+            return Ok(());
+        }
+        let (_writing, path) = (self.pause(), self.file(name));
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => {
+                removed.map_err(Error::io("remove", &path))?;
+                files::sync_dir(&Direct, &self.dir)
+            }
+        }
+    }
+
     /// Seals everything with the newest key that is not.
     pub fn reseal(&self) -> Result<(), Error> {
         let _writing = self.pause();

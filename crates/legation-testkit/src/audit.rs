@@ -274,6 +274,7 @@ impl<'a> Audit<'a> {
     /// The record alone leads to the state there is, whatever that began with.
     fn folds_again(&mut self, ledger: &Ledger) -> Check {
         self.folded.settle();
+        ensure(self.folded.usage_is_exact(), || "the counts of quotas are not what counting anew comes to".to_owned())?;
         ensure(self.folded == *ledger.state(), || "the record leads to another state than there is".to_owned())
     }
 

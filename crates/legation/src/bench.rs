@@ -23,6 +23,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Outcome> {
         Some(BenchCommand::Sockets) => vec![Scenario::Sockets],
         Some(BenchCommand::Mcp) => vec![Scenario::Mcp],
         Some(BenchCommand::Push) => vec![Scenario::Push],
+        Some(BenchCommand::Fairness) => vec![Scenario::Fairness],
         Some(BenchCommand::Alarms) => vec![Scenario::Alarms],
         Some(BenchCommand::Strangers) => vec![Scenario::Strangers],
         Some(BenchCommand::All) | None => all(&plan),

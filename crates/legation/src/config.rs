@@ -16,10 +16,10 @@ use crate::cli::{ConfigArgs, ConfigCommand, LogFormat, ServeArgs};
 use crate::places;
 use anyhow::{Context as _, anyhow, bail, ensure};
 pub(crate) use file::Level;
-use file::{ConfigFile, Registration, TlsTable, ToolTable};
-use legation_engine::{Rate, Retention};
+use file::{ConfigFile, LimitsTable, Registration, TlsTable, ToolTable};
+use legation_engine::{Rate, Retention, UnderWayLimits};
 use legation_exchange::rules::acl::Times;
-use legation_exchange::{Policy, Shares};
+use legation_exchange::{FamilyQuotas, Policy, Quotas, Shares};
 use legation_server::{Limits, Negotiation, Network, Proxy, TlsFiles};
 pub(crate) use listen::Listen;
 use listen::Shield;
@@ -134,6 +134,10 @@ impl Config {
                 size: file.retention.size.map(|size| size.0),
             },
             pace: rate(file.limits.agent_messages_per_second, Rate::per_second),
+            under_way: UnderWayLimits {
+                per_agent: file.limits.requests_per_agent,
+                per_family: file.limits.requests_per_family,
+            },
             carrier: Some(Arc::new(outward::push(&file.push)?)),
             alerts: outward::alerts(&file.alerts, &file.push)?,
             judge: outward::judge(&file.judge, &file.push)?,
@@ -173,6 +177,15 @@ impl ConfigFile {
             limits.sessions_per_agent,
         ];
         ensure!(shares.into_iter().all(|share| share > 0), "limits: what an agent may have open is at least 1");
+        ensure!(
+            limits.negotiated_sessions > 0 && limits.negotiated_sessions_per_family > 0,
+            "limits: no session could be negotiated"
+        );
+        ensure!(limits.fan_out > 0, "limits.fan_out is at least 1: a message has a recipient");
+        ensure!(
+            limits.requests_per_agent > 0 && limits.requests_per_family >= limits.requests_per_agent,
+            "limits.requests_per_agent is at least 1, and limits.requests_per_family no less"
+        );
         ensure!(limits.head_bytes.0 >= SMALLEST_HEAD, "limits.head_bytes is at least 4 KiB");
         let (idle, head) = (limits.idle_time, limits.head_time);
         ensure!(
@@ -182,6 +195,7 @@ impl ConfigFile {
         ensure!(record.segment.0 >= SMALLEST_SEGMENT, "record.segment is at least 4 MiB");
         ensure!(record.snapshot_every > 0, "record.snapshot_every is at least 1");
         ensure!(mailbox.limit > 0, "mailbox.limit is at least 1");
+        ensure!(mailbox.total >= 2, "mailbox.total is at least 2");
         ensure!(judge.timeout.0 <= LONGEST_JUDGEMENT, "judge.timeout is at most 30s: somebody waits for it");
         ensure!(HELLO_WAIT.contains(&handshake.wait.0), "handshake.wait is from 2s to 5s");
         ensure!(!handshake.session_time.0.is_zero(), "handshake.session_time is more than nothing");
@@ -202,6 +216,7 @@ impl ConfigFile {
             dedup_margin: self.dedup.margin.0,
             dedup_window: self.dedup.window.0,
             mailbox_limit: self.mailbox.limit,
+            unread_limit: self.mailbox.total,
             time_to_live: self.mailbox.time_to_live.0,
             oversight: self.rules.oversight.into(),
             narrowing: self.rules.narrowing.into(),
@@ -212,6 +227,7 @@ impl ConfigFile {
                 conversations: self.limits.conversations_per_agent,
                 sessions: self.limits.sessions_per_agent,
             },
+            quotas: self.limits.quotas(),
             review_time: self.rules.review_time.0,
             show_reviewer_names: self.reviews.show_names,
             talks: Times {
@@ -254,7 +270,33 @@ impl ConfigFile {
             failures: rate(limits.failures_per_minute, Rate::per_minute),
             registrations: rate(limits.registrations_per_minute, Rate::per_minute),
             hellos: rate(limits.hellos_per_minute, Rate::per_minute),
+            negotiated_sessions: limits.negotiated_sessions,
+            negotiated_sessions_per_family: limits.negotiated_sessions_per_family,
             ..Limits::default()
+        }
+    }
+}
+
+impl LimitsTable {
+    fn quotas(&self) -> Quotas {
+        Quotas {
+            children: self.children_per_agent,
+            registration_bytes: self.registration_per_agent.0,
+            family: FamilyQuotas {
+                agents: self.agents_per_family,
+                registration_bytes: self.registration_per_family.0,
+                held: self.held_messages_per_family,
+                tasks: self.tasks_per_family,
+                conversations: self.conversations_per_family,
+                sessions: self.sessions_per_family,
+                halts: self.halted_sessions_per_family,
+                deliberations: self.deliberations_per_family,
+                identity_tokens: self.identity_tokens_per_family,
+                constraint_bytes: self.constraints_per_family.0,
+            },
+            stranger_agents: self.stranger_agents,
+            stranger_registration_bytes: self.stranger_registration.0,
+            fan_out: self.fan_out,
         }
     }
 }

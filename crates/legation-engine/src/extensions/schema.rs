@@ -157,7 +157,7 @@ fn consensus(name: &str) -> Value {
 }
 
 fn draft() -> Value {
-    let name = || text("By name: of an agent or a person, or `identity:SUBJECT`.", 300);
+    let name = || text("By name: of an agent or a person, or `external:SUBJECT`.", 300);
     let labelled = object(&["id"], json!({"id": text("Its id.", 128), "label": text("What it is.", 500)}));
     let candidate = json!({"oneOf": [text("Its id.", 128), labelled]});
     let stakeholder =

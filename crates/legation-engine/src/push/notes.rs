@@ -1,7 +1,7 @@
 //! What is to be written down about attempts: gathered, and put into the record by one entry now and then.
 //! Nobody waits for it; until it is there, a start would make the attempts again.
 
-use crate::decider::{Job, instant};
+use crate::decider::Job;
 use legation_exchange::{Fate, Input, Pushed, Try, Verdict};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -123,7 +123,7 @@ async fn told(jobs: mpsc::WeakSender<Job>, pushed: Pushed) -> bool {
     // Once nothing is decided any more, nothing is told.
     let Some(jobs) = jobs.upgrade() else { return true };
     let (answer, answered) = oneshot::channel();
-    if jobs.send(Job { input: Input::Pushed(pushed), answer, since: instant() }).await.is_err() {
+    if jobs.send(Job::of_exchange(Input::Pushed(pushed), answer)).await.is_err() {
         return true;
     }
     // The exchange must be able to end while somebody waits here.

@@ -2,7 +2,7 @@
 //! is tried again until it is on the record or the exchange ends. So is what a start has to say of calls that were under way.
 
 use super::{Place, interrupted};
-use crate::decider::{self, Job, instant};
+use crate::decider::{self, Job};
 use crate::exchange::Exchange;
 use legation_exchange::{Answer, Input, Verdict};
 use legation_protocol::Code;
@@ -37,7 +37,7 @@ impl Exchange {
 
     fn ask_at_once(&self, late: Answer) -> oneshot::Receiver<decider::Answer> {
         let (answer, answered) = oneshot::channel();
-        let job = Job { input: Input::Answer(Box::new(late)), answer, since: instant() };
+        let job = Job::of_exchange(Input::Answer(Box::new(late)), answer);
         // At a start there is room for more than can be open.
         drop(self.jobs.try_send(job));
         answered
@@ -91,7 +91,7 @@ async fn keep(jobs: &mpsc::WeakSender<Job>, answer: Answer, ending: &mut watch::
 /// Whether it found room; nothing if nobody decides any more.
 async fn put(jobs: &mpsc::WeakSender<Job>, late: Answer) -> Option<bool> {
     let (answer, answered) = oneshot::channel();
-    let job = Job { input: Input::Answer(Box::new(late)), answer, since: instant() };
+    let job = Job::of_exchange(Input::Answer(Box::new(late)), answer);
     jobs.upgrade()?.send(job).await.ok()?;
     Some(has_room(&answered.await.ok()?.verdict))
 }

@@ -23,6 +23,10 @@ impl Desk<'_> {
         if waiting + positions.len() > self.policy.mailbox_limit {
             return Err(Rejection::because(Code::MailboxFull, "the mailbox has no room for them"));
         }
+        // What is sent again is nobody's new message: only the limit itself counts.
+        if self.state.mailboxes.unread().total() + positions.len() as u64 > self.policy.unread_limit {
+            return Err(Rejection::because(Code::MailboxFull, "the mailboxes together have no room for them"));
+        }
         let mut wanted = positions.to_vec();
         wanted.sort_unstable();
         wanted.dedup();

@@ -88,6 +88,9 @@ impl Desk<'_> {
         let routes = self.routes(to, message)?;
         // What is held reaches nobody yet, and is no dead letter either: those can be read and sent again.
         let Routes { to, missed } = if is_held { routes.waiting() } else { routes };
+        if !is_held && !passes_quotas(message) {
+            self.has_room_unread(sender, to.len())?;
+        }
         let until = reasons.iter().any(|reason| reason.lifts == Lifter::Person).then(|| now.plus(policy.review_time));
         let emergency = changes.iter().any(raises_emergency);
         let ruled = Ruled { level, metrics, findings, held: reasons, until, changes, later, judged, because: None };
@@ -255,6 +258,21 @@ impl Desk<'_> {
             }
             (Recipients::One(_) | Recipients::Peers | Recipients::Thread, _) => Ok(Routes { to, missed }),
         }
+    }
+
+    /// Refuses what would take the unread items of all mailboxes beyond their limit, to those who have their share of it.
+    fn has_room_unread(&self, sender: Speaker<'_>, recipients: usize) -> Result<(), Rejection> {
+        let Some(agent) = sender.agent() else { return Ok(()) };
+        let (unread, limit) = (self.state.mailboxes.unread(), self.policy.unread_limit);
+        if unread.admits(&self.state.registry, agent.since, recipients as u64, limit) {
+            return Ok(());
+        }
+        let message = format!(
+            "{} messages are unread in all mailboxes, and the family of {:?} has its share of the {limit} there may be",
+            unread.total(),
+            agent.id
+        );
+        Err(Rejection::because(Code::MailboxFull, message))
     }
 
     /// Nobody fills the desks of those who look at what is held.

@@ -26,7 +26,9 @@ impl Desk<'_> {
         let refused = Effect::Refused(Refused { digest: Some(digest.clone()), id: Some(id.clone()), ..refused });
         let mut entries = vec![self.entry(refused, None)];
         let has_room = |mailbox: &crate::Mailbox| mailbox.len() < self.policy.mailbox_limit;
-        let sender = self.state.registry.agent(&agent).filter(|_| self.state.mailbox(&agent).is_none_or(has_room));
+        let is_told = self.state.mailboxes.unread().total() < self.policy.unread_limit
+            && self.state.mailbox(&agent).is_none_or(has_room);
+        let sender = self.state.registry.agent(&agent).filter(|_| is_told);
         if let Some(sender) = sender {
             let mut ruling = Ruling::default();
             ruling.reply(sender, &id, NotUnderstood::from(&rejection));

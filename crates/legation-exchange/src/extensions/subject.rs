@@ -130,6 +130,12 @@ impl Subject {
         self.text.starts_with(AGENT)
     }
 
+    /// The subject as entries write it: as it is written now, and as it was before subjects had kinds.
+    pub fn spellings(&self) -> impl Iterator<Item = String> {
+        let older = self.is_external().then(|| format!("{IDENTITY}{}", self.bare()));
+        [self.text.clone()].into_iter().chain(older)
+    }
+
     /// The name alone.
     pub fn bare(&self) -> &str {
         self.text.split_once(':').map_or(&self.text, |(_, name)| name)
@@ -225,6 +231,8 @@ mod tests {
         assert_eq!((&old, old.as_str()), (&Subject::identity("user_42"), "external:user_42"));
         assert_eq!(serde_json::to_string(&old).unwrap(), r#""identity:user_42""#);
         assert_eq!(serde_json::to_string(&Subject::identity("user_42")).unwrap(), r#""external:user_42""#);
+        assert!(old.spellings().eq(["external:user_42", "identity:user_42"]), "where they are looked up");
+        assert!(Subject::agent("ann").spellings().eq(["agent:ann"]));
         for (text, by, want) in [
             ("user_42", "operator", "external:user_42"),
             ("ann", "operator rita", "external:ann"),

@@ -154,7 +154,9 @@ impl Identities {
     pub(crate) fn forget_names(&mut self, subjects: &BTreeSet<Subject>) {
         let unused = |subject: &&Subject| subject.is_external() && self.known(subject) == 0;
         let unused: Vec<_> = subjects.iter().filter(unused).collect();
-        unused.into_iter().for_each(|subject| self.names.remove(subject.bare()));
+        for subject in unused {
+            self.names.remove(subject.bare());
+        }
     }
 
     /// Those of a subject that count.

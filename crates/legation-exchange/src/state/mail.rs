@@ -34,15 +34,16 @@ impl State {
         for message in self.rules.holds.covered(which) {
             self.rules.holds.freeze(message, None, reason, hold(NOBODY, OUTSIDE, 0));
         }
-        for (agent, mailbox) in self.mailboxes.iter_mut() {
+        let holds = &mut self.rules.holds;
+        self.mailboxes.change_all(|agent, mailbox, unread| {
             let is_one = |item: &Item| item.from != NOBODY && which.covers(item.from, item.message);
-            for (item, mut places) in mailbox.take_back(is_one) {
+            for (item, mut places) in mailbox.take_back(is_one, unread) {
                 let left = item.expires.micros().saturating_sub(at.micros());
                 let frozen = hold(item.from, item.session, left);
                 places.push(Place { position: item.position, until });
-                self.rules.holds.freeze(item.message, Some((agent, places)), reason, frozen);
+                holds.freeze(item.message, Some((agent, places)), reason, frozen);
             }
-        }
+        });
     }
 
     pub(super) fn release(&mut self, at: At, released: &Released) {
@@ -53,25 +54,20 @@ impl State {
         self.rules.released(at, *message);
         for (agent, places) in to.iter().zip(lay) {
             self.put(agent, Item { position, message: *message, expires: *expires, from: *from, session });
-            if let Some(mailbox) = self.mailboxes.get_mut(agent) {
-                mailbox.lay(position, places);
-            }
+            self.mailboxes.change(agent, |mailbox, _| mailbox.lay(position, places));
         }
     }
 
     pub(super) fn purge(&mut self, agent: &str, up_to: u64, at: Moment) {
-        let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
+        let Some(mailbox) = self.mailboxes.get(agent) else { return };
         for item in mailbox.after(None).take_while(|item| item.position <= up_to) {
             self.rules.lose(item.message, agent, Loss::Purged, at);
         }
-        mailbox.take_up_to(up_to);
+        self.mailboxes.change(agent, |mailbox, unread| mailbox.take_up_to(up_to, unread));
     }
 
     pub(super) fn put(&mut self, agent: &str, item: Item) {
-        match self.mailboxes.get_mut(agent) {
-            Some(mailbox) => mailbox.put(item),
-            None => self.mailboxes.or_default(agent).put(item),
-        }
+        self.mailboxes.put(agent, item, &self.registry);
     }
 
     /// Whether something lay where somebody says they have it, and was taken back, and waits here again or is to.
@@ -94,44 +90,47 @@ impl State {
         for message in held {
             self.rules.holds.took(message, agent);
         }
-        if let Some(mailbox) = self.mailboxes.get_mut(agent) {
-            mailbox.take_all(&there.into_iter().collect::<Vec<_>>());
-        }
+        let there: Vec<_> = there.into_iter().collect();
+        self.mailboxes.change(agent, |mailbox, unread| mailbox.take_all(&there, unread));
     }
 
     pub(super) fn acknowledge(&mut self, acked: &Acked) {
         self.took_back(&acked.agent, acked.up_to, &acked.positions);
-        let Some(mailbox) = self.mailboxes.get_mut(&acked.agent) else { return };
-        if let Some(position) = acked.up_to {
-            mailbox.take_up_to(position);
-        }
-        match acked.positions.as_slice() {
-            [] => {}
-            [position] => drop(mailbox.take(*position)),
-            several => mailbox.take_all(several),
-        }
+        self.mailboxes.change(&acked.agent, |mailbox, unread| {
+            if let Some(position) = acked.up_to {
+                mailbox.take_up_to(position, unread);
+            }
+            match acked.positions.as_slice() {
+                [] => {}
+                [position] => drop(mailbox.take(*position, unread)),
+                several => mailbox.take_all(several, unread),
+            }
+        });
     }
 
     /// What was brought is acknowledged; what was given up waits, and may go once more.
     pub(super) fn pushed(&mut self, pushed: &Pushed) {
         let delivered: Vec<_> = pushed.delivered.iter().map(|tried| tried.position).collect();
         self.took_back(&pushed.agent, None, &delivered);
-        let Some(mailbox) = self.mailboxes.get_mut(&pushed.agent) else { return };
-        mailbox.go_again(&pushed.again);
-        mailbox.take_all(&delivered);
-        mailbox.give_up(&pushed.given_up);
+        self.mailboxes.change(&pushed.agent, |mailbox, unread| {
+            mailbox.go_again(&pushed.again);
+            mailbox.take_all(&delivered, unread);
+            mailbox.give_up(&pushed.given_up);
+        });
     }
 
     pub(super) fn bury(&mut self, agent: &str, positions: &[u64], why: Why, at: Moment) {
-        let Some(mailbox) = self.mailboxes.get_mut(agent) else { return };
-        for position in positions {
-            if let Some(item) = mailbox.take(*position) {
-                self.dead.put(*position, agent, DeadLetter::of(item, why, at));
-                self.rules.lose(item.message, agent, Loss::Expired, at);
-                self.rules.vcp.letters.lose(item.message, agent);
+        let (dead, rules) = (&mut self.dead, &mut self.rules);
+        self.mailboxes.change(agent, |mailbox, unread| {
+            for position in positions {
+                if let Some(item) = mailbox.take(*position, unread) {
+                    dead.put(*position, agent, DeadLetter::of(item, why, at));
+                    rules.lose(item.message, agent, Loss::Expired, at);
+                    rules.vcp.letters.lose(item.message, agent);
+                }
             }
-        }
-        mailbox.look_again();
+            mailbox.look_again();
+        });
     }
 
     pub(super) fn resend(&mut self, position: u64, resent: &Resent) {

@@ -45,4 +45,5 @@ mod tasks;
 mod tokens;
 mod translate;
 mod truth;
+mod unread;
 mod vlp;

@@ -456,3 +456,21 @@ fn usage_follows_a_subtree_to_another_family() {
     assert_eq!(counts(&desk, "other"), [1, 2]);
     counts_are_exact(&desk);
 }
+
+#[test]
+fn children_do_not_multiply_constraints() {
+    let mut desk = line();
+    desk.policy.quotas.family.constraint_bytes = 700;
+    let value = |text: &str| format!("\"{}\"", text.repeat(400));
+    accepted(&saying(PARENT, CHILD, 1).rules(&mut desk, "note", &value("a")));
+    assert_eq!(refused(&saying(PARENT, OTHER, 2).rules(&mut desk, "note", &value("b"))), Code::QuotaExceeded);
+    counts_are_exact(&desk);
+    // A resume is never refused for it.
+    accepted(&saying(OTHER, PARENT, 3).alarms(&mut desk, "critical"));
+    desk.policy.quotas.family.constraint_bytes = 0;
+    accepted(&saying(PARENT, OTHER, 4).resumes(&mut desk, 3));
+    // Those below a removed agent take over what binds it, and it is counted for them.
+    accepted(&desk.ask(Input::Remove { id: CHILD.to_owned(), who: Who::operator() }));
+    assert_eq!(family_usage(&desk, PARENT, Resource::ConstraintBytes), 0);
+    counts_are_exact(&desk);
+}

@@ -9,10 +9,13 @@ use legation_exchange::extensions::Act;
 use legation_exchange::extensions::consensus::Act as Consensus;
 use legation_exchange::rules::hold::{Review, Says};
 use legation_exchange::rules::identity::Order as IdentityOrder;
+use legation_exchange::rules::vcp::Order as VcpOrder;
+use legation_exchange::rules::vcp::constraints::Wish;
 use legation_exchange::{Directive, Input, Registration, Resource, Said, State, Who};
+use legation_protocol::vcp::{Constraint, Mode};
 use proptest::prelude::*;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 const NAMES: [&str; 7] = ["ann", "bob", "cat", "dan", "eve", "fay", "gus"];
@@ -80,6 +83,10 @@ enum Step {
     Issue {
         who: usize,
     },
+    Constrain {
+        who: usize,
+        bytes: usize,
+    },
     Pass {
         minutes: u64,
     },
@@ -107,7 +114,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (0..200_u8).prop_map(|task| Step::Finish { task }),
         2 => who.clone().prop_map(|who| Step::Propose { who }),
         1 => (0..200_u8, who.clone()).prop_map(|(which, by)| Step::Withdraw { which, by }),
-        2 => who.prop_map(|who| Step::Issue { who }),
+        2 => who.clone().prop_map(|who| Step::Issue { who }),
+        3 => (who, 0..50_usize).prop_map(|(who, bytes)| Step::Constrain { who, bytes }),
         1 => (0..1500_u64).prop_map(|minutes| Step::Pass { minutes }),
         1 => Just(Step::Restart),
     ];
@@ -202,6 +210,20 @@ fn take(desk: &mut Desk, number: u64, step: &Step) {
             let token = crate::desk::token(&format!("token {number}"));
             let order = IdentityOrder::Issue { token, subject, expires };
             desk.ask(Input::Order { order: Box::new(Directive::Identity(order)), who: agent(*who) });
+        }
+        Step::Constrain { who, bytes } => {
+            let constraint = json!({
+                "type": format!("note-{}", number % 3), "value": "x".repeat(*bytes + 1),
+                "source_constitution_ref": "creed://creed.space/family.safe.guide@1.2.0",
+            });
+            let wish = Wish {
+                agent: NAMES[*who].to_owned(),
+                mode: if bytes % 2 == 0 { Mode::Merge } else { Mode::Override },
+                constraints: vec![Constraint::parse(&constraint.to_string()).unwrap()],
+                lift: if bytes % 5 == 0 { [format!("note-{}", bytes % 3)].into() } else { BTreeSet::new() },
+            };
+            let order = Box::new(Directive::Vcp(VcpOrder::Constrain(wish)));
+            desk.ask(Input::Order { order, who: Who::operator() });
         }
         Step::Pass { minutes } => desk.passes(Duration::from_mins(*minutes)),
         Step::Restart => {

@@ -16,6 +16,7 @@ use crate::handshake::{Agreement, Features, is_handshake};
 use crate::inbox::Item;
 use crate::refusal::Refusal;
 use crate::shared::Shared;
+use crate::work_slice::WorkSlice;
 use futures_util::future::FutureExt as _;
 use legation_engine::{Credential, Delivery, End, Error, Feed, Submission, Turned, Turns};
 use legation_exchange::extensions::Extension;
@@ -149,6 +150,7 @@ impl Session {
     async fn live(&mut self) -> Close {
         let stopping = self.shared.stopping.clone();
         let mut stopped = std::pin::pin!(stopping.cancelled());
+        let mut slice = WorkSlice::begin();
         // Who comes back may have been stopped meanwhile.
         if self.speech == Speech::Framed
             && let Err(close) = self.own_turn()
@@ -178,6 +180,7 @@ impl Session {
             if let Err(close) = step {
                 return close;
             }
+            slice.yield_if_over().await;
         }
     }
 

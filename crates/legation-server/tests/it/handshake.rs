@@ -413,3 +413,79 @@ fn hellos_are_counted_by_what_they_came_to_and_sessions_while_they_are_open() {
         while counted(&house, &format!("door=\"{door}")) != count {}
     }
 }
+
+/// An agent below a root of an operator's, with its token.
+fn child(house: &House, name: &str, parent: &str) -> String {
+    let body = json!({"parent": parent}).to_string();
+    let answer = house.ask("PUT", format!("/v1/agents/{name}")).by(&house.operator).json(body).ok();
+    answer["token"].as_str().unwrap().to_owned()
+}
+
+fn looks(house: &House, token: &str, id: &str) -> u16 {
+    house.ask("GET", "/v1/hello").by(token).header("legation-session", id).get().status
+}
+
+fn few_sessions() -> House {
+    let limits = Limits { negotiated_sessions: 12, negotiated_sessions_per_family: 6, ..Limits::default() };
+    House::limited(limits)
+}
+
+#[test]
+fn children_end_no_session_of_another_family() {
+    let house = few_sessions();
+    let root = |name: &str| house.ask("PUT", format!("/v1/agents/{name}")).by(&house.operator).json("{}").ok();
+    for name in ["hog", "victim", "third", "late"] {
+        root(name);
+    }
+    let hello = asking(&[], None);
+    let victim = child(&house, "victim-0", "victim");
+    let kept = session(&greet(&house, &victim, &hello));
+    let children: Vec<_> = (0..20).map(|number| child(&house, &format!("hog-{number}"), "hog")).collect();
+    let opened: Vec<_> = children.iter().map(|token| session(&greet(&house, token, &hello))).collect();
+    assert_eq!(looks(&house, &victim, &kept), 200);
+    // The family makes room among its own, the first to end first.
+    let open: Vec<_> = children.iter().zip(&opened).map(|(token, id)| looks(&house, token, id) == 200).collect();
+    assert_eq!(open.iter().filter(|open| **open).count(), 6);
+    assert!(open[14..].iter().all(|open| *open), "{open:?}");
+    // Where there are as many as there may be, who has some makes room, and who has none waits.
+    let third = child(&house, "third-0", "third");
+    let own: Vec<_> = (0..6).map(|_| session(&greet(&house, &third, &hello))).collect();
+    let open = |own: &[String]| own.iter().filter(|id| looks(&house, &third, id) == 200).count();
+    assert_eq!(open(&own), 5);
+    let late = child(&house, "late-0", "late");
+    let refused = greet(&house, &late, &hello);
+    let told = fails(&refused, 429, "RATE_LIMITED");
+    assert_eq!(refused.headers["retry-after"].to_str().unwrap(), told["retry_after"].as_u64().unwrap().to_string());
+    assert_eq!((looks(&house, &victim, &kept), open(&own)), (200, 5));
+    let ended = house.ask("DELETE", "/v1/hello").by(&victim).header("legation-session", &kept).get();
+    assert_eq!(ended.status, 200);
+    session(&greet(&house, &late, &hello));
+}
+
+#[test]
+fn children_leave_mcp_sessions_to_others() {
+    let house = few_sessions();
+    for name in ["hog", "victim"] {
+        house.ask("PUT", format!("/v1/agents/{name}")).by(&house.operator).json("{}").ok();
+    }
+    let initialize = |token: &str| {
+        let params = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+        });
+        let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+        let ask = house.ask("POST", "/mcp").by(token).header("accept", "application/json, text/event-stream");
+        ask.json(body.to_string())
+    };
+    let mut opened = 0;
+    for number in 0..10 {
+        let answer = initialize(&child(&house, &format!("hog-{number}"), "hog"));
+        if answer.status == 200 {
+            opened += 1;
+        } else {
+            let told = answer.refused(429, "quota_exceeded");
+            assert!(told["message"].as_str().unwrap().contains("\"hog\""), "{told}");
+        }
+    }
+    assert_eq!(opened, 6);
+    assert_eq!(initialize(&child(&house, "victim-0", "victim")).status, 200);
+}

@@ -4,7 +4,7 @@ use crate::house::House;
 use crate::words::fresh_id;
 use crate::ws::Socket;
 use legation_engine::{Rate, Settings};
-use legation_exchange::Policy;
+use legation_exchange::{FamilyQuotas, Policy, Quotas};
 use legation_server::{Limits, Network, Proxy};
 
 fn failing(count: u32) -> Limits {
@@ -152,4 +152,63 @@ fn an_agent_sends_no_more_than_it_may_but_alarms_go_through() {
     for severity in ["critical", "emergency"] {
         house.ask("POST", "/v1/messages").json(ann.alarm("bob", severity, &fresh_id())).ok();
     }
+}
+
+#[test]
+fn registrations_without_a_token_count_for_their_source_address() {
+    let data = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let quotas = Quotas {
+        family: FamilyQuotas { agents: 2, ..FamilyQuotas::default() },
+        stranger_agents: 4,
+        ..Quotas::default()
+    };
+    let policy = Policy { open_registration: true, quotas, ..Policy::default() };
+    let proxy = Proxy { trusted: Network::LOOPBACK.to_vec(), ..Proxy::default() };
+    let open = || {
+        let settings = Settings { policy: policy.clone(), ..Settings::on(data.path()) };
+        let server = legation_server::Settings { proxy: proxy.clone(), ..legation_server::Settings::default() };
+        House::with(std::sync::Arc::clone(&data), settings, server)
+    };
+    let mut house = open();
+    let put = |house: &House, from: &str, name: &str| {
+        house.ask("PUT", format!("/v1/agents/{name}")).header("x-forwarded-for", from).json("{}")
+    };
+    let first = put(&house, "192.0.2.1", "a-1").ok();
+    put(&house, "192.0.2.1", "a-2").ok();
+    let refused = put(&house, "192.0.2.1", "a-3");
+    assert_eq!(refused.headers["retry-after"], "60");
+    let told = refused.refused(429, "quota_exceeded");
+    let message = told["message"].as_str().unwrap();
+    assert!(message.contains("192.0.2.1") && message.contains("agents_per_family"), "{message}");
+    // What such an agent spawns counts for the address as well, and so it does after a restart.
+    house.stop();
+    drop(house);
+    let house = open();
+    let token = first["token"].as_str().unwrap();
+    let spawn = house.ask("PUT", "/v1/agents/a-4").by(token).json(r#"{"parent":"a-1"}"#);
+    spawn.refused(429, "quota_exceeded");
+    put(&house, "192.0.2.1", "a-3").refused(429, "quota_exceeded");
+    // Addresses of one IPv6 network are one source.
+    put(&house, "2001:db8:1:2::1", "b-1").ok();
+    put(&house, "2001:db8:1:2:ffff::9", "b-2").ok();
+    put(&house, "2001:db8:1:2::3", "b-3").refused(429, "quota_exceeded");
+    // Other addresses have no more than all strangers may have; operators are not asked.
+    let told = put(&house, "192.0.2.2", "c-1").refused(429, "quota_exceeded");
+    assert!(told["message"].as_str().unwrap().contains("stranger_agents"), "{told}");
+    assert_eq!(house.ask("PUT", "/v1/agents/ours").by(&house.operator).json("{}").status, 201);
+}
+
+#[test]
+fn a_broadcast_to_more_than_the_fan_out_is_refused_over_http_line_by_line() {
+    let quotas = Quotas { fan_out: 2, ..Quotas::default() };
+    let house = House::under(Policy { open_registration: true, quotas, ..Policy::default() });
+    let ann = house.admit("ann");
+    for name in ["bob", "cat"] {
+        house.admit(name);
+    }
+    house.ask("POST", "/v1/messages").json(ann.vcp("broadcast", "two")).ok();
+    house.admit("dan");
+    house.ask("POST", "/v1/messages").json(ann.vcp("broadcast", "three")).refused(422, "too_many_recipients");
+    let told = house.ask("POST", "/v1/messages").by(&ann.token).lines(ann.vcp("broadcast", "line") + "\n").text;
+    assert!(told.contains("too_many_recipients"), "{told}");
 }

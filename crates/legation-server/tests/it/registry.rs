@@ -202,3 +202,19 @@ fn a_registration_that_is_to_be_new_changes_nobody() {
     let shown = house.ask("GET", "/v1/agents/ann").by(&house.operator).get().ok();
     assert_eq!((&shown["model"], &shown["waiting"]), (&"first".into(), &0.into()));
 }
+
+#[test]
+fn the_source_of_a_registration_is_shown_to_operators_and_auditors_only() {
+    let house = House::open();
+    let (ann, bob) = (house.admit("ann"), house.admit("bob"));
+    let (auditor, reviewer) = (house.grant("uma", "auditor"), house.grant("rita", "reviewer"));
+    for (who, sees) in
+        [(&ann.token, false), (&bob.token, false), (&reviewer, false), (&auditor, true), (&house.operator, true)]
+    {
+        for path in ["/v1/agents/ann", "/v1/agents"] {
+            let answer = house.ask("GET", path).by(who).get();
+            assert_eq!(answer.text.contains("\"registered_from\":\"127.0.0.1\""), sees, "{path}");
+            assert_eq!(answer.text.contains("127.0.0.1"), sees, "{path}");
+        }
+    }
+}

@@ -68,7 +68,7 @@ pub(crate) enum BenchCommand {
     Nats,
     /// From a send to the answer of the recipient's long poll, beside the disk's own fdatasync
     Latency,
-    /// A long record against a short one; its start and its memory
+    /// A long record against a short one; its start and its memory; and registering among few agents and many
     Scale,
     /// Messages over one WebSocket, against the same over HTTP and NATS `JetStream`; and from one socket to another
     Ws,
@@ -82,6 +82,8 @@ pub(crate) enum BenchCommand {
     Alarms,
     /// Operators and health checks beside 5,000 slow unauthenticated requests
     Strangers,
+    /// Polite senders, one message at a time, beside a sender with thousands in flight
+    Fairness,
     /// All of these; the default
     All,
     /// The bare handler

@@ -106,7 +106,7 @@ pub(crate) struct EraseArgs {
     pub(crate) messages: Vec<String>,
 
     /// All messages that this agent sent or that went to it, and what extensions keep of it; also person:NAME and
-    /// identity:SUBJECT
+    /// external:SUBJECT
     #[arg(long, value_name = "AGENT", conflicts_with = "list")]
     pub(crate) subject: Option<String>,
 

@@ -3,11 +3,11 @@
 use super::scanning::ScanningTable;
 use super::values::{Count, Extension, Mode, Size, Span, Texts, Trusted};
 use crate::cli::LogFormat;
-use legation_engine::Settings;
+use legation_engine::{Settings, UnderWayLimits};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::rules::cap::{Narrowing, Oversight, Silence};
 use legation_exchange::rules::vlp::Strictness;
-use legation_exchange::{Kind, Policy, Shares};
+use legation_exchange::{Kind, Policy, Quotas, Shares};
 use legation_server::{HelloRule, Limits, Negotiation, ProxyHeader};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -101,11 +101,30 @@ pub(crate) struct LimitsTable {
     pub(crate) failures_per_minute: Count,
     pub(crate) registrations_per_minute: Count,
     pub(crate) hellos_per_minute: Count,
+    pub(crate) requests_per_agent: u32,
+    pub(crate) requests_per_family: u32,
     pub(crate) agent_messages_per_second: Count,
     pub(crate) halted_sessions_per_agent: usize,
     pub(crate) held_messages_per_agent: usize,
     pub(crate) conversations_per_agent: usize,
     pub(crate) sessions_per_agent: usize,
+    pub(crate) children_per_agent: u64,
+    pub(crate) registration_per_agent: Size,
+    pub(crate) agents_per_family: u64,
+    pub(crate) registration_per_family: Size,
+    pub(crate) held_messages_per_family: u64,
+    pub(crate) tasks_per_family: u64,
+    pub(crate) conversations_per_family: u64,
+    pub(crate) sessions_per_family: u64,
+    pub(crate) halted_sessions_per_family: u64,
+    pub(crate) deliberations_per_family: u64,
+    pub(crate) identity_tokens_per_family: u64,
+    pub(crate) constraints_per_family: Size,
+    pub(crate) negotiated_sessions: usize,
+    pub(crate) negotiated_sessions_per_family: usize,
+    pub(crate) stranger_agents: u64,
+    pub(crate) stranger_registration: Size,
+    pub(crate) fan_out: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -145,6 +164,7 @@ pub(crate) struct ExtensionsTable {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct MailboxTable {
     pub(crate) limit: usize,
+    pub(crate) total: u64,
     pub(crate) time_to_live: Span,
 }
 
@@ -384,7 +404,9 @@ impl Default for ConfigFile {
 
 impl Default for LimitsTable {
     fn default() -> Self {
-        let (limits, shares) = (Limits::default(), Shares::default());
+        let (limits, shares, under_way) = (Limits::default(), Shares::default(), UnderWayLimits::default());
+        let Quotas { children, registration_bytes, family, stranger_agents, stranger_registration_bytes, fan_out } =
+            Quotas::default();
         let per_minute = |rate: Option<legation_engine::Rate>| rate.map_or(Count::Unlimited, |r| Count::Most(r.count));
         LimitsTable {
             connections: limits.connections,
@@ -400,11 +422,30 @@ impl Default for LimitsTable {
             failures_per_minute: per_minute(limits.failures),
             registrations_per_minute: per_minute(limits.registrations),
             hellos_per_minute: per_minute(limits.hellos),
+            requests_per_agent: under_way.per_agent,
+            requests_per_family: under_way.per_family,
             agent_messages_per_second: Count::Unlimited,
             halted_sessions_per_agent: shares.halts,
             held_messages_per_agent: shares.held,
             conversations_per_agent: shares.conversations,
             sessions_per_agent: shares.sessions,
+            children_per_agent: children,
+            registration_per_agent: Size(registration_bytes),
+            agents_per_family: family.agents,
+            registration_per_family: Size(family.registration_bytes),
+            held_messages_per_family: family.held,
+            tasks_per_family: family.tasks,
+            conversations_per_family: family.conversations,
+            sessions_per_family: family.sessions,
+            halted_sessions_per_family: family.halts,
+            deliberations_per_family: family.deliberations,
+            identity_tokens_per_family: family.identity_tokens,
+            constraints_per_family: Size(family.constraint_bytes),
+            negotiated_sessions: limits.negotiated_sessions,
+            negotiated_sessions_per_family: limits.negotiated_sessions_per_family,
+            stranger_agents,
+            stranger_registration: Size(stranger_registration_bytes),
+            fan_out,
         }
     }
 }
@@ -425,7 +466,8 @@ impl Default for ExtensionsTable {
 impl Default for MailboxTable {
     fn default() -> Self {
         let policy = Policy::default();
-        MailboxTable { limit: policy.mailbox_limit, time_to_live: Span(policy.time_to_live) }
+        let time_to_live = Span(policy.time_to_live);
+        MailboxTable { limit: policy.mailbox_limit, total: policy.unread_limit, time_to_live }
     }
 }
 

@@ -74,6 +74,10 @@ failures_per_minute = {failures}
 registrations_per_minute = {registrations}
 # Handshakes: by agent or person, and of those who have proven nothing by source address.
 hellos_per_minute = {hellos}
+# Requests under way, of up to 4 KiB (larger ones count for more), while nobody else sends: of one agent, and of its quota
+# family. Beside others a sixty-fourth of it. Who has more waits, and is refused where as many wait.
+requests_per_agent = {requests_per_agent}
+requests_per_family = {requests_per_family}
 # By agent. Critical and emergency escalations are never held back.
 agent_messages_per_second = {pace}
 # What of one agent's may be open at once: sessions it has halted and messages that wait for somebody's word, beyond
@@ -82,6 +86,29 @@ halted_sessions_per_agent = {halts}
 held_messages_per_agent = {held}
 conversations_per_agent = {conversations}
 sessions_per_agent = {sessions}
+# Agents directly below one agent, its instances among them; and the size of one agent's registration.
+children_per_agent = {children}
+registration_per_agent = "{registration}"
+# Quotas of a family: a root agent with everything below it, or all agents that were registered without a token from one
+# source address, with everything below those. Operators register beyond the number of agents.
+agents_per_family = {family_agents}
+registration_per_family = "{family_registration}"
+held_messages_per_family = {family_held}
+tasks_per_family = {family_tasks}
+conversations_per_family = {family_conversations}
+sessions_per_family = {family_sessions}
+halted_sessions_per_family = {family_halts}
+deliberations_per_family = {family_deliberations}
+identity_tokens_per_family = {family_identity_tokens}
+constraints_per_family = "{family_constraints}"
+# Negotiated sessions, of each kind: in all and of one family.
+negotiated_sessions = {negotiated}
+negotiated_sessions_per_family = {family_negotiated}
+# All agents that were registered without a token, with everything below them: how many, and the size of their registrations.
+stranger_agents = {stranger_agents}
+stranger_registration = "{stranger_registration}"
+# Recipients of one message: a broadcast, a request to a group, a message to a session.
+fan_out = {fan_out}
 
 [handshake]
 # Whether a WebSocket begins with a hello: "optional", and without one it is served as version 1.0, or "required".
@@ -100,6 +127,9 @@ conflicts = []
 [mailbox]
 # Messages that may wait for one agent, and how long.
 limit = {mailbox_limit}
+# Messages that may wait in all mailboxes together. Half of them anybody may send; of the other half each quota family of senders
+# has an equal share. They take about 100 bytes of memory each.
+total = {unread_limit}
 time_to_live = "{time_to_live}"
 
 [dedup]
@@ -222,15 +252,35 @@ acl_transport = false
         failures = limits.failures_per_minute,
         registrations = limits.registrations_per_minute,
         hellos = limits.hellos_per_minute,
+        requests_per_agent = limits.requests_per_agent,
+        requests_per_family = limits.requests_per_family,
         pace = limits.agent_messages_per_second,
         halts = limits.halted_sessions_per_agent,
         held = limits.held_messages_per_agent,
         conversations = limits.conversations_per_agent,
         sessions = limits.sessions_per_agent,
+        children = limits.children_per_agent,
+        registration = limits.registration_per_agent,
+        family_agents = limits.agents_per_family,
+        family_registration = limits.registration_per_family,
+        family_held = limits.held_messages_per_family,
+        family_tasks = limits.tasks_per_family,
+        family_conversations = limits.conversations_per_family,
+        family_sessions = limits.sessions_per_family,
+        family_halts = limits.halted_sessions_per_family,
+        family_deliberations = limits.deliberations_per_family,
+        family_identity_tokens = limits.identity_tokens_per_family,
+        family_constraints = limits.constraints_per_family,
+        negotiated = limits.negotiated_sessions,
+        family_negotiated = limits.negotiated_sessions_per_family,
+        stranger_agents = limits.stranger_agents,
+        stranger_registration = limits.stranger_registration,
+        fan_out = limits.fan_out,
         wait = handshake.wait,
         session_time = handshake.session_time,
         enabled = enabled.join(", "),
         mailbox_limit = mailbox.limit,
+        unread_limit = mailbox.total,
         time_to_live = mailbox.time_to_live,
         past = dedup.past,
         future = dedup.future,

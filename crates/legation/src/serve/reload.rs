@@ -52,7 +52,9 @@ impl Live {
 
     /// Lets the exchange itself go on by other settings.
     fn retune(&self, settings: legation_engine::Settings) {
-        let legation_engine::Settings { policy, pace, retention, scanning, carrier, alerts, judge, .. } = settings;
+        let legation_engine::Settings { policy, pace, under_way, retention, scanning, carrier, alerts, judge, .. } =
+            settings;
+        self.exchange.limit_requests(under_way);
         self.exchange.set_judge(judge);
         self.exchange.retune(policy, pace);
         self.exchange.set_retention(retention);

@@ -22,6 +22,7 @@ use super::At;
 use crate::agent::Agent;
 use crate::erased::Unbound;
 use crate::names::ReferenceIndex;
+use crate::quota::{Resource, UsageChanges};
 use crate::registry::Registry;
 use crate::state::State;
 use crate::who::Who;
@@ -35,6 +36,8 @@ pub struct Constraints {
     on: BTreeMap<String, Laid>,
     /// Names in audiences. It follows from the rest.
     references: ReferenceIndex,
+    /// Changes of their sizes that were not counted yet.
+    usage: UsageChanges,
 }
 
 impl From<BTreeMap<String, Laid>> for Constraints {
@@ -43,7 +46,7 @@ impl From<BTreeMap<String, Laid>> for Constraints {
         for (agent, laid) in &on {
             laid.audience_references(agent).for_each(|reference| references.insert(reference));
         }
-        Constraints { on, references }
+        Constraints { on, references, usage: UsageChanges::default() }
     }
 }
 
@@ -59,17 +62,30 @@ impl Constraints {
         self.on.get(agent)
     }
 
+    /// The size of what is attached to each agent.
+    pub(crate) fn usage(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.on.iter().map(|(agent, laid)| (agent.as_str(), laid.size()))
+    }
+
+    /// The changes of that which were not counted yet.
+    pub(crate) const fn usage_changes(&mut self) -> &mut UsageChanges {
+        &mut self.usage
+    }
+
     /// Names that audiences refer to.
     pub(crate) fn references(&self) -> &ReferenceIndex {
         &self.references
     }
 
-    /// Changes what is laid on an agent, and the references with it.
+    /// Changes what is laid on an agent, and with it the references and the size that is counted.
     fn change(&mut self, agent: &str, change: impl FnOnce(&mut Laid)) {
         let Some(laid) = self.on.get_mut(agent) else { return };
+        let before = laid.size();
         laid.audience_references(agent).for_each(|reference| self.references.remove(&reference));
         change(laid);
         laid.audience_references(agent).for_each(|reference| self.references.insert(reference));
+        let growth = signed(laid.size()) - signed(before);
+        self.usage.add(agent, Resource::ConstraintBytes, growth);
     }
 
     pub(super) fn lay(&mut self, at: At, laying: &Laying) {
@@ -87,20 +103,23 @@ impl Constraints {
 
     /// What was said in these is erased, and no rule needs it.
     pub(in crate::rules) fn unbind(&mut self, Unbound { agent, kind }: &Unbound) {
-        if let Some(laid) = self.on.get_mut(agent) {
-            laid.unbind(kind);
-        }
+        self.change(agent, |laid| laid.unbind(kind));
     }
 
     /// An agent is gone. What was laid on it bound those below it too, and goes on doing so.
     pub(super) fn forget<'c>(&mut self, agent: &str, below: impl Iterator<Item = &'c str>) {
         let Some(laid) = self.on.remove(agent) else { return };
         laid.audience_references(agent).for_each(|reference| self.references.remove(&reference));
+        self.usage.add(agent, Resource::ConstraintBytes, -signed(laid.size()));
         for child in below {
             self.on.entry(child.to_owned()).or_default();
             self.change(child, |own| own.take_over(&laid));
         }
     }
+}
+
+fn signed(size: usize) -> i64 {
+    i64::try_from(size).unwrap_or(i64::MAX)
 }
 
 /// An agent, whoever it is a copy of, and everyone above them, and whoever those are copies of; the nearest first.

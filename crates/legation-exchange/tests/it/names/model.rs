@@ -56,7 +56,7 @@ fn steps() -> impl Strategy<Value = (bool, Vec<Step>)> {
         1 => name.clone().prop_map(Step::Audience),
         1 => name.prop_map(Step::Remove),
     ];
-    (any::<bool>(), prop::collection::vec(step, 0..24))
+    (any::<bool>(), prop::collection::vec(step, 0..32))
 }
 
 /// Who was given which names, and how.
@@ -67,7 +67,7 @@ struct Model {
     /// there before anything referred to them.
     meant: BTreeMap<&'static str, String>,
     /// The members of each group.
-    groups: BTreeMap<&'static str, &'static str>,
+    groups: BTreeMap<&'static str, BTreeSet<&'static str>>,
     people: BTreeSet<&'static str>,
     externals: BTreeSet<&'static str>,
     delegates: BTreeSet<&'static str>,
@@ -112,8 +112,11 @@ impl Model {
             Step::OperatorAlias(who, name) => self.renamed(AGENTS[who], NAMES[name], Who::operator()),
             Step::Group(who, name) => {
                 if self.desk.register(AGENTS[who], grouped(NAMES[name]), Who::operator()).is_ok() {
-                    self.groups.retain(|_, member| *member != AGENTS[who]);
-                    self.groups.insert(NAMES[name], AGENTS[who]);
+                    self.groups.values_mut().for_each(|members| {
+                        members.remove(AGENTS[who]);
+                    });
+                    self.groups.entry(NAMES[name]).or_default().insert(AGENTS[who]);
+                    self.groups.retain(|_, members| !members.is_empty());
                 }
             }
             Step::Grant(name) => {
@@ -264,7 +267,8 @@ impl Model {
         let words = claim("kid", to, "MSG001", "the books");
         if let Verdict::Accepted { .. } = self.desk.send(&words, by("kid")) {
             let by_name = self.audience.iter().any(|one| self.meant.get(one).is_some_and(|holder| holder == to));
-            let by_group = self.audience.iter().any(|one| self.groups.get(one).is_some_and(|member| *member == to));
+            let by_group =
+                self.audience.iter().any(|one| self.groups.get(one).is_some_and(|members| members.contains(to)));
             assert!(by_name || by_group || self.audience.is_empty(), "{to} was told what is for {:?}", self.audience);
         }
     }
@@ -276,7 +280,7 @@ impl Model {
         let verdict = self.desk.send(&task(self.sent, name), by("asker"));
         if let (true, Verdict::Accepted { .. }) = (is_group, verdict) {
             let reached: BTreeSet<_> = self.reached(&before).into_iter().filter(|id| id != "asker").collect();
-            let members = self.groups.get(name).map(|member| (*member).to_owned()).into_iter().collect();
+            let members = self.groups.get(name).into_iter().flatten().map(|member| (*member).to_owned()).collect();
             assert_eq!(reached, members, "{name}");
         }
     }

@@ -19,7 +19,7 @@ fn wanted() -> Value {
         "Somebody, and which of their messages are meant; both kinds where neither is said. Where nothing narrows it, \
          also what extensions keep of them.",
         [
-            must("agent", text("Who: an agent by id, or `person:NAME` or `identity:SUBJECT`.")),
+            must("agent", text("Who: an agent by id, or `person:NAME` or `external:SUBJECT`.")),
             may("sent", flag("What they sent.")),
             may("received", flag("What went to them.")),
             may("before", time("Only what was taken before this time.")),

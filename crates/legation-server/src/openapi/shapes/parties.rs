@@ -83,7 +83,12 @@ fn agent() -> Value {
             must("environment", or_null(text("Where it runs: `production`, `staging` …"))),
             must("manifest", manifest),
             must("manifest_version", number("How often a manifest was written for it.")),
+            may("own_aliases", texts("Aliases that the agent gave itself, and that no manifest or constraint means.")),
             may("scanned", list("What the scan found in its manifest and capabilities.", &of("ScanFinding"))),
+            may(
+                "registered_from",
+                text("The source address it was registered from without a token; only for operators and auditors."),
+            ),
             may("push", as_a("Push", "Only for itself, operators and auditors.")),
             must(
                 "since",

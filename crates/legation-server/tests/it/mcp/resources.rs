@@ -212,7 +212,7 @@ fn an_identity_is_told_by_the_hash_of_its_token_to_its_owner() {
     let made = house.ask("POST", "/v1/identities").by(&ann.token).json("{}").ok();
     let uri = format!("vcp://identity/{}", made["hash"].as_str().unwrap());
     let (hers, his) = (Client::open(&house, &ann.token, BOTH[0]), Client::open(&house, &bob.token, BOTH[1]));
-    let want = |status: &str| json!({"subject": "ann", "expires_at": made["expires_at"], "status": status});
+    let want = |status: &str| json!({"subject": "agent:ann", "expires_at": made["expires_at"], "status": status});
     assert_eq!(read(&hers, &uri), Some(want("valid")));
     assert_eq!(read(&his, &uri), None);
     assert_eq!(read(&hers, &format!("vcp://identity/{}", made["token"].as_str().unwrap())), None);

@@ -4,6 +4,7 @@ use super::super::{At, Place};
 use super::topics::plain;
 use crate::moment::Moment;
 use crate::names::{Reference, ReferenceSource};
+use crate::quota::json_length;
 use legation_protocol::id::AgentId;
 use legation_protocol::vcp::{Change, Constraint, Floor, Order, Rule, Rules, Setter};
 use legation_protocol::vlp::Level;
@@ -46,6 +47,11 @@ impl Laid {
     /// The rules themselves.
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// The size of what stands here, as JSON.
+    pub(super) fn size(&self) -> usize {
+        self.rules.laid().map(|(_, _, constraint)| json_length(constraint)).sum()
     }
 
     pub(super) fn standing(&self) -> impl Iterator<Item = Standing<'_>> {

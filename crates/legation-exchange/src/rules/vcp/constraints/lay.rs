@@ -7,8 +7,9 @@ use crate::agent::Agent;
 use crate::erased::Unbound;
 use crate::moment::Moment;
 use crate::policy::Policy;
+use crate::quota::{Resource, check_growth, json_length};
 use crate::rules::voice::{name_in, origin};
-use crate::rules::{Case, Ruling};
+use crate::rules::{Case, Ruling, passes_quotas};
 use crate::state::State;
 use crate::who::Who;
 use legation_protocol::id::AgentId;
@@ -121,7 +122,17 @@ pub(in crate::rules::vcp) fn look(
     };
     let made = Place::from(envelope.order());
     let laying = Laying::new(child, Some(parent), made, laid.propagation_mode, &laid.constraints);
+    if !passes_quotas(case.received.message()) {
+        has_family_room(case, child, &laying)?;
+    }
     weigh(case.state, child, laying, ruling)
+}
+
+/// Checks the quota of the child's family. Operators, and parents that resume, are not asked.
+fn has_family_room(case: &Case<'_>, child: &Agent, laying: &Laying) -> Result<(), Rejection> {
+    let more: usize = laying.constraints.iter().map(json_length).sum();
+    let family = case.state.registry.quota_family(&child.id);
+    check_growth(case.state, case.policy, family, Resource::ConstraintBytes, more as u64)
 }
 
 /// Does what an operator wants, and tells the agent.

@@ -30,7 +30,7 @@ pub(in crate::mcp::tools) fn given(operation: &Operation) -> Value {
 }
 
 fn subject() -> crate::openapi::schema::Member {
-    must("subject", text("Whose: `agent:ID`, `person:NAME` or `identity:SUBJECT`."))
+    must("subject", text("Whose: `agent:ID`, `person:NAME` or `external:SUBJECT`."))
 }
 
 fn share(about: &str) -> Value {
