@@ -1,8 +1,9 @@
 // The brake where everybody finds it: a button in the head of every page that suspends an agent.
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { get, post } from "../api/client";
+import { post } from "../api/client";
 import { useAsk } from "../api/use";
+import { everyAgent } from "./every";
 import { Confirm, toast } from "../ui";
 import { mayStop } from "./stop";
 
@@ -19,7 +20,7 @@ export function Brake(): VNode | null {
 
 function Stop({ close }: { close: () => void }): VNode {
   const [agent, choose] = useState("");
-  const known = useAsk((signal) => get("/v1/agents", { signal }), []);
+  const known = useAsk((signal) => everyAgent(signal), []);
   const running = known.data?.agents.filter((one) => one.state !== "suspended") ?? [];
   const act = async (reason: string): Promise<void> => {
     await post("/v1/agents/{id}/suspend", { path: { id: agent.trim() }, body: { reason: reason.trim() } });

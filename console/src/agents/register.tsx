@@ -1,8 +1,9 @@
 // Registering an agent: a form, the command that does the same, and the token, once.
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
-import { Problem, type Shape, get, put } from "../api/client";
+import { Problem, type Shape, put } from "../api/client";
 import { asProblem, useAsk } from "../api/use";
+import { everyAgent } from "./every";
 import { href } from "../router";
 import { Card, Code, Copy, DialectBadge, EmptyState, ErrorState, PageHead } from "../ui";
 import { type Wanted, command, registration } from "./command";
@@ -32,7 +33,7 @@ function Form({ done }: { done: (id: string, token: string) => void }): VNode {
   const [wanted, set] = useState(EMPTY);
   const [error, setError] = useState<Problem>();
   const [busy, setBusy] = useState(false);
-  const names = useAsk((signal) => get("/v1/agents", { signal }), []);
+  const names = useAsk((signal) => everyAgent(signal), []);
   const change = (part: Partial<Wanted>): void => set((old) => ({ ...old, ...part }));
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();

@@ -1,7 +1,7 @@
 // Who is above an agent and who below: the whole way up, its children and its running copies.
 import type { VNode } from "preact";
-import { get } from "../api/client";
 import { useAsk } from "../api/use";
+import { everyAgent } from "./every";
 import { AgentName, Await, Card } from "../ui";
 import { type Agent, State } from "./stop";
 
@@ -21,7 +21,7 @@ export function above(agent: Agent, all: ReadonlyMap<string, Agent>): readonly s
 }
 
 export function Tree({ of }: { of: Agent }): VNode {
-  const asked = useAsk((signal) => get("/v1/agents", { signal }), [of.id, of.parent], 10_000);
+  const asked = useAsk((signal) => everyAgent(signal), [of.id, of.parent], 10_000);
   return (
     <Card title="Above and below">
       <Await asked={asked}>{({ agents }) => <Family of={of} agents={agents} />}</Await>

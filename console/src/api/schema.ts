@@ -2035,7 +2035,7 @@ export interface components {
              * @description What it is about.
              * @enum {string}
              */
-            readonly kind: "emergency" | "review_waiting" | "halted" | "dead_letter" | "storage" | "key_revoked" | "conflict" | "escalation" | "escalation_unanswered" | "ack_unmatched" | "flood" | "push_failed" | "clock";
+            readonly kind: "emergency" | "review_waiting" | "halted" | "dead_letter" | "storage" | "key_revoked" | "conflict" | "escalation" | "escalation_unanswered" | "ack_unmatched" | "flood" | "push_failed" | "clock" | "stale_emergency";
             /** @description The first entry of the record that raised it. */
             readonly position: number | null;
             /** @description Whose record it is. */
@@ -2593,6 +2593,8 @@ export interface components {
         readonly Directory: {
             /** @description The agents. */
             readonly agents: readonly components["schemas"]["Agent"][];
+            /** @description What to ask for next, as `after`; null at the end. */
+            readonly next: string | null;
         };
         /** @description What was done is in the record. */
         readonly Done: {
@@ -3614,6 +3616,13 @@ export interface components {
         };
         /** @description Whether it takes work. */
         readonly Ready: {
+            /** @description Where the record's clock and the machine's differ by more than a minute: work is taken all the same. */
+            readonly clock?: {
+                /** @description False. */
+                readonly agrees: boolean;
+                /** @description Seconds that the record's clock is ahead; less than zero where it is behind. */
+                readonly record_ahead_seconds: number;
+            };
             /** @description What keeps it from that. */
             readonly not_ready?: readonly {
                 /** @description Which part of it. */
@@ -6296,8 +6305,12 @@ export interface operations {
     readonly listAgents: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only those behind this id: `next` of the answer before */
+                readonly after?: string;
                 /** @description Only those that told the directory of a topic or an action of this name */
                 readonly capability?: string;
+                /** @description How many at most */
+                readonly limit?: number;
             };
             readonly header?: {
                 /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */

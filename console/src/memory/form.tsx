@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { get } from "../api/client";
 import { useAsk } from "../api/use";
+import { everyAgent } from "../agents/every";
 import { go, href } from "../router";
 import { type Field, type Wanted } from "./search";
 
@@ -62,7 +63,7 @@ function Input({ field, value, change }: { field: Field; value: string | undefin
 
 /** Names to choose from; without them one can still write. */
 function Names(): VNode {
-  const agents = useAsk((signal) => get("/v1/agents", { signal }), []);
+  const agents = useAsk((signal) => everyAgent(signal), []);
   const sessions = useAsk((signal) => get("/v1/sessions", { query: { limit: 1000 }, signal }), []);
   return (
     <>

@@ -1,12 +1,12 @@
 // Agents and escalations: who runs and who stands still, what waits for an answer, and the brake.
 import type { VNode } from "preact";
 import { useCallback, useMemo } from "preact/hooks";
-import { get } from "../api/client";
 import { AgentPage } from "../agents/agent";
 import { Alarms, Past } from "../agents/alarms";
 import { everyEscalation } from "../agents/escalations";
 import { List } from "../agents/list";
 import { useLive } from "../api/live";
+import { everyAgent } from "../agents/every";
 import { Register } from "../agents/register";
 import { mayStop } from "../agents/stop";
 import { touches } from "../agents/touches";
@@ -22,7 +22,7 @@ export default function Agents({ rest, query }: PageProps): VNode {
 }
 
 function Everybody({ query }: { query: URLSearchParams }): VNode {
-  const agents = useLive((signal) => get("/v1/agents", { signal }), [], touches);
+  const agents = useLive((signal) => everyAgent(signal), [], touches);
   const escalations = useLive((signal) => everyEscalation({}, signal), [], touches);
   const done = useCallback(() => {
     agents.reload();

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Problem, type Shape, get, session } from "../api/client";
 import { type Happening, useFeed } from "../api/feed";
 import { asProblem, useAsk } from "../api/use";
+import { everyAgent } from "../agents/every";
 import { Letter } from "../message/letter";
 import { HaltedNote } from "../session/halted";
 import type { PageProps } from "../pages";
@@ -175,7 +176,7 @@ function asLocal(utc: string | undefined): string {
 
 function Search({ wanted }: { wanted: Wanted }): VNode {
   const [all, setAll] = useState(false);
-  const names = useAsk((signal) => (session.value ? get("/v1/agents", { signal }) : Promise.reject(new Error())), []);
+  const names = useAsk((signal) => (session.value ? everyAgent(signal) : Promise.reject(new Error())), []);
   const change = (field: Field, value: string): void => go(href(["messages"], { ...wanted, [field]: value }), true);
   const set = Object.keys(wanted).length;
   return (

@@ -53,8 +53,8 @@ function Waiting({ counts }: { counts: Counts }): VNode {
   );
 }
 
-const GRAVE: readonly Alert["kind"][] = ["emergency", "halted", "storage", "key_revoked", "escalation_unanswered", "clock"];
-const WHERE: Partial<Record<Alert["kind"], string>> = { review_waiting: "reviews", escalation: "agents", escalation_unanswered: "agents", emergency: "agents", halted: "agents" };
+const GRAVE: readonly Alert["kind"][] = ["emergency", "stale_emergency", "halted", "storage", "key_revoked", "escalation_unanswered", "clock"];
+const WHERE: Partial<Record<Alert["kind"], string>> = { review_waiting: "reviews", escalation: "agents", escalation_unanswered: "agents", emergency: "agents", stale_emergency: "agents", halted: "agents" };
 
 /** What somebody has seen enough of, for as long as the console is open. */
 const hidden = signal<ReadonlySet<string>>(new Set());

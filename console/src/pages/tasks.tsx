@@ -1,9 +1,10 @@
 // Tasks: what was handed to whom, as trees or along the time; what is overdue; one opened beside the list.
 import type { VNode } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { get, serverNow } from "../api/client";
+import { serverNow } from "../api/client";
 import { useLive } from "../api/live";
 import { useAsk } from "../api/use";
+import { everyAgent } from "../agents/every";
 import type { PageProps } from "../pages";
 import { go, href } from "../router";
 import { FIRST, GROUPS, type Row, STATES, ask, isGoing, isLate, rows } from "../task/forest";
@@ -21,7 +22,7 @@ export default function Tasks({ rest, query }: PageProps): VNode {
   const wanted: Wanted = Object.fromEntries(FIELDS.flatMap((field) => (query.get(field) ? [[field, query.get(field)]] : [])));
   const { state = FIRST, agent = "" } = wanted;
   const asked = useLive((signal) => ask(state, agent, signal), [state, agent], (entry) => entry.dialect === undefined || entry.dialect === "cap");
-  const names = useAsk((signal) => get("/v1/agents", { signal }), [], 30_000).data?.agents.map((agent) => agent.id);
+  const names = useAsk((signal) => everyAgent(signal), [], 30_000).data?.agents.map((agent) => agent.id);
   const [id, opener] = [rest[0], query.get("opener") ?? undefined];
   useOpened(id === undefined ? undefined : `${opener ?? ""} ${id}`);
   return (

@@ -3,6 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { type Shape, get, post, session } from "../api/client";
 import { useAsk } from "../api/use";
+import { everyAgent } from "../agents/every";
 import { Confirm, Text, toast } from "../ui";
 import { Party, isAgent } from "./parts";
 
@@ -86,7 +87,7 @@ function Reassign({ task, close, done }: Props): VNode {
 /** Those the task may go to: its delegator's manifest names them, people delegate to anybody. */
 function useAllowed(task: Whole): readonly string[] | undefined {
   const asked = useAsk(async (signal) => {
-    if (!isAgent(task.delegator)) return (await get("/v1/agents", { signal })).agents.map((agent) => agent.id);
+    if (!isAgent(task.delegator)) return (await everyAgent(signal)).agents.map((agent) => agent.id);
     const delegator = await get("/v1/agents/{id}", { path: { id: task.delegator }, signal });
     const named = (delegator.manifest as { allowed_agents?: unknown } | null)?.allowed_agents;
     return Array.isArray(named) ? named.filter((id): id is string => typeof id === "string") : [];

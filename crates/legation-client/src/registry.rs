@@ -79,7 +79,13 @@ impl fmt::Debug for Registered {
 #[derive(Deserialize)]
 struct Directory {
     agents: Vec<Agent>,
+    /// The id to go on after.
+    #[serde(default)]
+    next: Option<String>,
 }
+
+/// How many agents are asked for at once.
+const PAGE: usize = 1000;
 
 #[derive(Deserialize)]
 struct KeyRing {
@@ -135,9 +141,15 @@ impl Client {
 
     /// All agents, or those that told of this topic or action.
     pub async fn directory(&self, capability: Option<&str>) -> Result<Vec<Agent>, Error> {
-        let query = capability.map(|name| format!("?capability={}", encoded(name))).unwrap_or_default();
-        let Directory { agents } = self.ask(Call::get(format!("/v1/agents{query}"))).await?;
-        Ok(agents)
+        let capability = capability.map(|name| format!("&capability={}", encoded(name))).unwrap_or_default();
+        let (mut all, mut after) = (Vec::new(), String::new());
+        loop {
+            let path = format!("/v1/agents?limit={PAGE}{capability}{after}");
+            let Directory { agents, next } = self.ask(Call::get(path)).await?;
+            all.extend(agents);
+            let Some(next) = next else { return Ok(all) };
+            after = format!("&after={}", encoded(&next));
+        }
     }
 
     /// Brings a key of this agent in, which is in use at once. The key the client was built with vouches for

@@ -129,6 +129,12 @@ impl Desk {
         book.alerts.raise(alert, self.start.elapsed());
     }
 
+    /// All that are listed.
+    #[cfg(test)]
+    pub(crate) fn listed(&self) -> Vec<Alert> {
+        self.book().alerts.after(None).map(|(_, alert)| alert.clone()).collect()
+    }
+
     /// Nothing will be raised any more.
     pub(crate) fn close(&self) {
         self.over.send_replace(true);

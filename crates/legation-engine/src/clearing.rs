@@ -3,6 +3,7 @@
 //! segments, then the snapshots go that have it, and only then the record says that it is done. A start goes on where an earlier one was interrupted.
 
 use crate::alerts::Desk;
+use crate::clock::since_boot;
 use crate::complaint::Complaint;
 use crate::decider::{Job, instant};
 use crate::exchange::{Error, Head};
@@ -156,7 +157,8 @@ impl Clearer {
         if !self.retaining.is_time(self.stats.is_full()) {
             return Ok(());
         }
-        let due = self.retaining.due(&self.committed, &self.rewriter, &self.reader)?;
+        let due =
+            self.retaining.due(self.stats.record_time(since_boot()), &self.committed, &self.rewriter, &self.reader)?;
         if let Some(drop) = due {
             self.drop_bodies(drop, runtime)?;
         }

@@ -125,10 +125,21 @@ impl Exchange {
             Some(_) => Vec::new(),
             None => self.look_up(received.message()).await?,
         };
+        let searched = match stranger {
+            Some(_) => None,
+            None => match self.search_id(received.message()).await? {
+                Ok(searched) => searched,
+                Err(rejection) => return Ok(self.refuse(Some(dialect), &who, source, &received.digest(), rejection)),
+            },
+        };
+        let (found, searched) = match searched {
+            Some((copies, searched)) => (copies, Some(searched)),
+            None => (found, None),
+        };
         // scan: what its texts may try to do to whoever reads them.
         let scanned = if stranger.is_some() { Vec::new() } else { self.scan(&received) };
         let (passes, digest) = (stranger.is_some() || is_alarm(received.message()), received.digest());
-        let verified = Box::new(Verified { received, proof, spare_id, trace, found, opinion: None, scanned });
+        let verified = Box::new(Verified { received, proof, spare_id, trace, found, searched, opinion: None, scanned });
         let pending = if passes || !self.court.sits() {
             self.enqueue_since(Input::Message(verified), since).await
         } else {
@@ -188,7 +199,7 @@ impl Exchange {
         let Ok(doc) = Doc::parse(bytes) else { return false };
         let signed = signed_bytes(doc.root(), Form::Canonical);
         let state = self.state();
-        let mut keys = state.registry().agent(agent).into_iter().flat_map(|agent| agent.live_keys(state.now()));
+        let mut keys = state.registry().agent(agent).into_iter().flat_map(|agent| agent.live_keys(self.latest(&state)));
         keys.any(|key| key.verifies(&signed, signature))
     }
 

@@ -2,7 +2,6 @@
 //! used for nothing but what such an agent sends unsigned, with its own token, in its own name.
 
 use crate::corridor::Credential;
-use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use legation_exchange::{Agent, Custody, Registration, Who};
 use legation_protocol::json::{Digest, Doc};
@@ -197,6 +196,6 @@ impl Exchange {
         }
         let state = self.state();
         let sender = state.registry().resolve(message.sender()).filter(|agent| agent.id == *id)?;
-        sender.kept_key(now().max(state.now())).cloned()
+        sender.kept_key(self.latest(&state)).cloned()
     }
 }

@@ -13,7 +13,7 @@ use crate::queue_lane::OF_EXCHANGE;
 use crate::receipt::{Answered, Notary};
 use crate::stats::Stats;
 use crate::syncing::Syncing;
-use legation_exchange::{Alert, Input, Moment, Party, Policy, Verdict};
+use legation_exchange::{Alert, Clocks, Input, Moment, Party, Policy, Verdict};
 use legation_protocol::{Code, Format};
 use legation_store::Durable;
 use std::collections::VecDeque;
@@ -237,7 +237,7 @@ impl Decider {
 
     /// How long to wait for something to be asked: until the next deadline, and no longer than a second.
     fn idle(&mut self) -> Duration {
-        let now = self.clock.now(instant());
+        let now = self.clock.now().record;
         let until = |first: Moment| Duration::from_micros(first.micros().saturating_sub(now.micros()));
         self.ledger.next_deadline().map_or(IDLE, |first| until(first).clamp(SOON, IDLE))
     }
@@ -262,7 +262,7 @@ impl Decider {
         Ok(())
     }
 
-    fn decide(&mut self, job: Job, now: Moment) -> Result<(), legation_store::Error> {
+    fn decide(&mut self, job: Job, now: Clocks) -> Result<(), legation_store::Error> {
         let family = job.lane.family;
         let (input, asked) = Asked::of(job);
         self.desk.add(family, asked);
@@ -280,12 +280,12 @@ impl Decider {
     }
 
     /// Decides what has fallen due, by the settings of now.
-    fn pass_time(&mut self) -> Result<Moment, legation_store::Error> {
+    fn pass_time(&mut self) -> Result<Clocks, legation_store::Error> {
         if self.policy.has_changed().unwrap_or(false) {
             self.ledger.retune(self.policy.borrow_and_update().clone());
         }
-        let now = self.clock.now(instant());
-        self.ledger.fall_due(now)?;
+        let now = self.clock.now();
+        self.ledger.fall_due(now.record)?;
         Ok(now)
     }
 

@@ -25,7 +25,7 @@ use crate::tools::Tools;
 use crate::vault::Vault;
 use legation_exchange::record::{Hash, Receipt, SignedCheckpoint};
 use legation_exchange::{
-    Agent, Collision, Input, KeyState, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
+    Agent, Collision, Input, KeyState, Moment, OPERATOR, Person, Policy, Role, State, TokenHash, Tokens, Verdict, Who,
 };
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
@@ -279,6 +279,8 @@ pub struct Exchange {
     pub(crate) copying: Arc<Semaphore>,
     /// How much each agent may say, by canonical id.
     pub(crate) pace: Arc<Limiter<String>>,
+    /// How often stale emergencies of each agent are looked up, by canonical id.
+    pub(crate) late: Arc<Limiter<String>>,
     /// What people are to be told.
     pub(crate) alerts: Arc<Desk>,
     /// Who brings messages out.
@@ -421,6 +423,12 @@ impl Exchange {
         self.state().registry().agents().cloned().collect()
     }
 
+    /// The first agents after an id that fit, as many as are wanted.
+    pub fn agents_after(&self, after: Option<&str>, limit: usize, fits: impl Fn(&Agent) -> bool) -> Vec<Agent> {
+        let state = self.state();
+        state.registry().agents_after(after).filter(|agent| fits(agent)).take(limit).cloned().collect()
+    }
+
     /// Where the record stands.
     pub fn head(&self) -> Head {
         self.head.borrow().clone()
@@ -440,9 +448,16 @@ impl Exchange {
     pub(crate) fn keys_of(&self, name: &str) -> Vec<PublicKey> {
         let state = self.state();
         let Some(agent) = state.registry().resolve(name) else { return Vec::new() };
-        let dead = agent.keys.iter().filter(|key| !key.is_live(state.now()) && key.state != KeyState::Pending);
+        let now = self.latest(&state);
+        let dead = agent.keys.iter().filter(|key| !key.is_live(now) && key.state != KeyState::Pending);
         let dead = dead.map(|key| &key.public);
-        agent.live_keys(state.now()).chain(dead).cloned().collect()
+        agent.live_keys(now).chain(dead).cloned().collect()
+    }
+
+    /// The later of the machine's time and the record's: credentials end by it, so that no clock that is set back makes one
+    /// count again.
+    pub(crate) fn latest(&self, state: &State) -> Moment {
+        self.wall.now().max(state.now())
     }
 
     pub(crate) fn state(&self) -> Look<'_> {

@@ -11,7 +11,6 @@ mod schema;
 pub use call::Call;
 pub use operation::Operation;
 
-use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::refusals::Source;
 use legation_exchange::extensions::{Act, Asker, Extension, Order, look};
@@ -45,7 +44,8 @@ impl Exchange {
                 }
             }
         };
-        Ok(look(&self.state(), &asker, &who, &seen, now()))
+        let state = self.state();
+        Ok(look(&state, &asker, &who, &seen, self.stats.record_time(self.wall.steady()).max(state.now())))
     }
 
     /// Lets somebody change something who may now: an agent at the pace of its messages, an identity that comes

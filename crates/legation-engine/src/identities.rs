@@ -1,7 +1,6 @@
 //! Identity tokens (VCP/I): issued with the exchange's own key, on the record, and checked in one way whatever
 //! is wrong with them.
 
-use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::tokens::Token;
 use legation_exchange::extensions::Subject;
@@ -40,7 +39,7 @@ impl Exchange {
             }
         };
         // Whole seconds are all that a token can say; the rules see to the bounds.
-        let seconds = now().plus(life.min(LONGEST + Duration::from_secs(1))).micros() / 1_000_000;
+        let seconds = self.latest(&self.state()).plus(life.min(LONGEST + Duration::from_secs(1))).micros() / 1_000_000;
         let Some(token) = self.fresh_identity(subject.as_str(), seconds) else {
             let message = "a subject has at least one character, and 128 at most as a token writes it";
             let rejection = Rejection::because(Code::OutOfRange, message).at("/subject");
@@ -94,7 +93,7 @@ impl Exchange {
     pub fn presented_identity(&self, identified: &Identified, name: &str) -> Option<Issued> {
         let by_hash = TokenHash::try_from(name.to_owned()).is_ok_and(|hash| hash == identified.token);
         let state = self.state();
-        let time = now().max(state.now());
+        let time = self.latest(&state);
         let issued = state.rules().identities.get(&identified.token).filter(|issued| time < issued.expires);
         issued.filter(|_| by_hash || Token::hash_of(name) == identified.token).cloned()
     }
@@ -103,7 +102,7 @@ impl Exchange {
     /// agent's own for itself.
     pub fn identities(&self, who: &Who) -> Vec<(TokenHash, Issued)> {
         let state = self.state();
-        let time = now().max(state.now());
+        let time = self.latest(&state);
         let visible = |issued: &Issued| match who {
             Who::Person { .. } => who.sees_all(),
             Who::Agent(id) => issued.subject == Subject::agent(id),
@@ -115,7 +114,7 @@ impl Exchange {
 
     fn counting(&self, token: &TokenHash) -> Option<Issued> {
         let state = self.state();
-        let time = now().max(state.now());
+        let time = self.latest(&state);
         state.rules().identities.get(token).filter(|issued| issued.counts(time)).cloned()
     }
 }

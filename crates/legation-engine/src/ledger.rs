@@ -9,8 +9,8 @@ use crate::look::look;
 use legation_exchange::record::{Checkpoint, Frame, Hash};
 use legation_exchange::rules::vcp::{Order, reach};
 use legation_exchange::{
-    Decision, Directive, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide, earlier_than,
-    needs_words, quoted_by, tick,
+    Clocks, Decision, Directive, Earlier, Effect, Entry, Epoch, Input, Moment, Policy, State, Verdict, decide,
+    earlier_than, needs_words, quoted_by, tick,
 };
 use legation_protocol::{Code, Rejection};
 use legation_store::{Log, Reader, Rewriter, Said};
@@ -86,8 +86,8 @@ impl Ledger {
     /// record could take. Once the ledger is full, it is to be committed first.
     ///
     /// An error leaves the ledger unusable: only a new start can tell what is there.
-    pub fn decide(&mut self, input: Input, now: Moment) -> Result<(), legation_store::Error> {
-        let now = now.max(self.state.now());
+    pub fn decide(&mut self, input: Input, clocks: impl Into<Clocks>) -> Result<(), legation_store::Error> {
+        let clocks = clocks.into().not_before(self.state.now());
         // What has fallen due and found no room is overtaken by nothing but what makes some.
         let is_behind = self.starved.is_some() && !makes_room(&input);
         if is_behind || !self.reserve(weight(&input) + self.weight_of_many(&input))? {
@@ -95,7 +95,7 @@ impl Ledger {
             return Ok(());
         }
         let earlier = self.earlier(&input)?;
-        let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, now);
+        let Decision { verdict, mut entries } = decide(&self.state, &self.policy, input, &earlier, clocks);
         let frames = draft::frames(&mut entries, &mut self.salts)?;
         match draft::check(&frames) {
             Err(rejection) => self.draft.verdicts.push(Verdict::Refused(rejection)),

@@ -114,7 +114,7 @@ pub use scanning::{ScanSettings, ScanState};
 pub use search::{Lookup, Page};
 pub use sessions::{SessionPage, SessionView, Wanted as WantedSessions};
 pub use standing::Standing;
-pub use stats::{Histogram, Stats, Verdicts};
+pub use stats::{ClockDifference, Histogram, Stats, Verdicts};
 pub use tasks::{Part, Sight, Spoken, TaskQuery};
 pub use tokens::Token;
 pub use tools::{

@@ -1,6 +1,5 @@
 //! Reading a mailbox.
 
-use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::outgoing::Receipts;
 use crate::receipt::Receipted;
@@ -66,10 +65,21 @@ impl Exchange {
         self.first_of(agent, after, limit, usize::MAX, Receipts::All)
     }
 
+    /// The same, until it comes to so many bytes.
+    pub fn inbox_up_to(
+        &self,
+        agent: &str,
+        after: Option<u64>,
+        limit: usize,
+        enough: usize,
+    ) -> Result<Vec<Delivery>, Error> {
+        self.first_of(agent, after, limit, enough, Receipts::All)
+    }
+
     /// The same with the most urgent first, until it comes to so many bytes. There is nothing beyond: what
     /// comes next is known once these are acknowledged.
     pub fn urgent(&self, agent: &str, limit: usize, enough: usize) -> Result<Vec<Delivery>, Error> {
-        let items = self.state().by_urgency(agent, now());
+        let items = self.state().by_urgency(agent, self.stats.record_time(self.wall.steady()));
         let listed = items.into_iter().take(limit).map(|item| (item.position, item.message));
         self.fetched(listed, enough, Receipts::All)
     }

@@ -111,6 +111,8 @@ pub struct Opened {
 
 /// How many inputs may come between two looks of the decider. How many wait there, [`UnderWayLimits`] says.
 const QUEUE: usize = 4096;
+/// How often stale emergencies of one agent are looked up in the whole record.
+const STALE_SEARCHES: Rate = Rate::per_minute(120);
 
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
@@ -154,7 +156,7 @@ impl Exchange {
         let (public, rewriter, runtime) = (notary.public(), ledger.rewriter(), Handle::current());
         let keeper = Keeper::beside(&snapshots, &reader, &heads, &ring, (covered, snapshot_every));
         let bells = Arc::new(Arrivals::default());
-        let (tallies, arrivals) = (Arc::new(Tallies::in_folder(data.join("refusals"))), Arc::clone(&bells));
+        let (tallies, arrivals) = (Arc::new(Tallies::in_folder(data.join("rejections"))), Arc::clone(&bells));
         let counting = refusals::keep(jobs.downgrade(), Arc::clone(&tallies), heads.clone());
         let pace = Arc::new(Limiter::new(pace));
         let desk = Arc::new(Desk::new(&notary.realm, &told, ledger.size()));
@@ -163,7 +165,7 @@ impl Exchange {
         let (counted, told_to, kept) = (Arc::clone(&stats), Arc::clone(&desk), (&ledger, snapshots.clone()));
         let clearer = Clearer::beside(kept, heads.clone(), jobs.downgrade(), requests, retention, counted, told_to);
         let (shelf, clearing) = (Arc::clone(&clearer.retaining.shelf), Arc::clone(&clearer.progress));
-        let clock = Clock::starting(ledger.state().now(), wall.clone(), instant(), Watch::new(&desk));
+        let clock = Clock::starting(ledger.state().now(), wall.clone(), Watch::new(&desk, &stats));
         let decider = Decider {
             ledger,
             head,
@@ -202,6 +204,7 @@ impl Exchange {
             stats,
             vault,
             pace,
+            late: Arc::new(Limiter::new(STALE_SEARCHES)),
             alerts: Arc::clone(&desk),
             carrier: carrier.map(Seat::of),
             court,

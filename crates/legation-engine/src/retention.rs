@@ -1,7 +1,7 @@
 //! How long bodies are kept, and which go next. Off unless it is set. What waits for somebody stays,
 //! however old it is; what an entry does, its leaf and the tree stay for ever.
 
-use crate::decider::{instant, now};
+use crate::decider::instant;
 use crate::exchange::{Error, Exchange};
 use crate::look::look;
 use legation_exchange::{Moment, Span, State};
@@ -112,6 +112,7 @@ impl Retaining {
     /// What is to go.
     pub(crate) fn due(
         &mut self,
+        now: Moment,
         committed: &RwLock<State>,
         rewriter: &Rewriter,
         reader: &Reader,
@@ -121,7 +122,7 @@ impl Retaining {
             return Ok(None);
         }
         let segments: Vec<_> = rewriter.segments().into_iter().filter(|segment| !segment.active).collect();
-        let aged = setting.bodies_for.map_or(Ok(0), |age| older(&segments, reader, age))?;
+        let aged = setting.bodies_for.map_or(Ok(0), |age| older(&segments, reader, age, now))?;
         let large = setting.size.map(|size| self.beyond(&segments, rewriter, reader, size)).transpose()?;
         let (before, left) = large.map_or((0, None), |(before, left)| (before, Some(left)));
         let mut drop = Self::drop_before(before.max(aged), &segments, committed);
@@ -185,13 +186,14 @@ impl Retaining {
     }
 }
 
-/// Where the first segment begins that has something younger.
-fn older(segments: &[Standing], reader: &Reader, age: Duration) -> Result<u64, Error> {
+/// Where the first segment begins that has something younger, by the record's clock: what a wall clock that is ahead would drop
+/// does not come back.
+fn older(segments: &[Standing], reader: &Reader, age: Duration, now: Moment) -> Result<u64, Error> {
     let mut before = 0;
     for segment in segments {
         let Some(last) = segment.next.checked_sub(1) else { break };
         let Some(frame) = reader.read(last).map_err(Error::Record)? else { break };
-        if Moment::from_micros(frame.at).plus(age) > now() {
+        if Moment::from_micros(frame.at).plus(age) > now {
             break;
         }
         before = segment.next;

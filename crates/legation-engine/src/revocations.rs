@@ -3,7 +3,6 @@
 
 use crate::alerts::Desk;
 use crate::complaint::Complaint;
-use crate::decider::now;
 use crate::exchange::{Error, Exchange};
 use crate::identity::{key_file, secret_key};
 use legation_exchange::record::Hash;
@@ -83,7 +82,7 @@ impl Exchange {
     pub fn identity_staple(&self, token: &TokenHash) -> Result<Result<Signed, Rejection>, Error> {
         let staple = {
             let state = self.state();
-            let time = now().max(state.now());
+            let time = self.latest(&state);
             match state.rules().identities.get(token).filter(|issued| issued.counts(time)) {
                 None => return Ok(Err(Rejection::because(Code::NotFound, "no token that counts has this hash"))),
                 Some(issued) => {
@@ -119,12 +118,12 @@ impl Exchange {
     /// When it is, and when something was revoked last.
     fn revoked_last(&self) -> (Moment, u64) {
         let state = self.state();
-        (now().max(state.now()), state.rules().revocations.sequence())
+        (self.latest(&state), state.rules().revocations.sequence())
     }
 
     fn revoked_by_now(&self) -> List {
         let state = self.state();
-        let issued_at = now().max(state.now());
+        let issued_at = self.latest(&state);
         let keys = state.rules().revocations.keys().filter_map(|(agent, key, withdrawn)| {
             let hash = key_hash(agent, &PublicKey::parse(key).ok()?);
             let compromised = withdrawn.state == KeyState::Compromised;
@@ -158,7 +157,7 @@ impl Exchange {
             hash,
             state: is,
             not_after,
-            as_of: now().max(state.now()),
+            as_of: self.latest(state),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::decider::instant;
 use crate::exchange::{Error, Head};
 use crate::ledger::fold_onto;
 use crate::leisure::Leisure;
-use legation_exchange::{Moment, State};
+use legation_exchange::{DedupEnd, State};
 use legation_store::{Known, Reader, Ring, Snapshot, Snapshots};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ pub(crate) struct Keeper {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     number: u64,
-    until: Moment,
+    until: DedupEnd,
 }
 
 /// A snapshot's state, and the parts it rests on.
@@ -164,7 +164,7 @@ fn written(snapshots: &Snapshots, reader: &Reader, known: &Known, pause: &mut dy
     fold_onto(&mut state, entries.take(usize::try_from(new).unwrap_or(usize::MAX)))?;
     reader.sync_tree().map_err(Error::Record)?;
     let (taken, until) = state.taken();
-    parts.retain(|part| part.until > state.now());
+    parts.retain(|part| !state.has_forgotten(part.until));
     snapshots.write_part(known.position, &taken).map_err(Error::Record)?;
     parts.push(Part { number: known.position, until });
     snapshots.write(known, &to_bytes(&parts, &state)).map_err(Error::Record)?;
@@ -203,10 +203,10 @@ fn kept(snapshot: Snapshot) -> Option<Kept> {
     let (count, mut rest) = bytes.split_first_chunk::<4>()?;
     let mut parts = Vec::new();
     for _ in 0..u32::from_le_bytes(*count) {
-        let (number, more) = rest.split_first_chunk::<8>()?;
-        let (until, more) = more.split_first_chunk::<8>()?;
-        parts
-            .push(Part { number: u64::from_le_bytes(*number), until: Moment::from_micros(u64::from_le_bytes(*until)) });
+        let (part, more) = rest.split_first_chunk::<24>()?;
+        let mut numbers = part.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let (number, machine, record) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        parts.push(Part { number, until: DedupEnd { machine, record } });
         rest = more;
     }
     let state = State::from_bytes(rest)?;
@@ -216,7 +216,8 @@ fn kept(snapshot: Snapshot) -> Option<Kept> {
 fn to_bytes(parts: &[Part], state: &State) -> Vec<u8> {
     // A new part comes with at least a thousand entries, and lasts for hours: they are few.
     let mut bytes = u32::try_from(parts.len()).unwrap_or(u32::MAX).to_le_bytes().to_vec();
-    bytes.extend(parts.iter().flat_map(|part| [part.number, part.until.micros()]).flat_map(u64::to_le_bytes));
+    let numbers = |part: &Part| [part.number, part.until.machine, part.until.record];
+    bytes.extend(parts.iter().flat_map(numbers).flat_map(u64::to_le_bytes));
     bytes.extend(state.to_bytes());
     bytes
 }

@@ -2,7 +2,7 @@
 //! them, so each can be asked again.
 
 use crate::exchange::Exchange;
-use legation_exchange::{OPERATOR, State, TokenHash, Who};
+use legation_exchange::{Moment, OPERATOR, State, TokenHash, Who};
 use legation_protocol::sign::{PublicKey, Signature};
 use legation_protocol::{Code, Received, Rejection};
 
@@ -27,7 +27,7 @@ impl Exchange {
             Standing::Token(token) if *token == self.operator => Some(Who::operator()),
             Standing::Token(token) => holder(&state, token),
             Standing::Person(who) => Some(who.clone()).filter(|who| is_still(&state, who)),
-            Standing::Key(key) => return has_key(&state, agent, key),
+            Standing::Key(key) => return has_key((&state, self.latest(&state)), agent, key),
             Standing::InProcess => return Ok(()),
         };
         match who {
@@ -46,7 +46,7 @@ impl Exchange {
     pub fn signed_by(&self, agent: &str, bytes: &[u8], signature: &Signature) -> Option<PublicKey> {
         let keys: Vec<_> = {
             let state = self.state();
-            state.registry().agent(agent)?.live_keys(state.now()).cloned().collect()
+            state.registry().agent(agent)?.live_keys(self.latest(&state)).cloned().collect()
         };
         keys.into_iter().find(|key| key.verifies(bytes, signature))
     }
@@ -57,7 +57,7 @@ impl Exchange {
         let keys: Vec<_> = {
             let state = self.state();
             let Some(sender) = state.registry().resolve(received.message().sender()) else { return false };
-            sender.live_keys(state.now()).cloned().collect()
+            sender.live_keys(self.latest(&state)).cloned().collect()
         };
         keys.into_iter().any(|key| key.verifies(received.signed_bytes(), signature))
     }
@@ -77,9 +77,9 @@ fn is_still(state: &State, who: &Who) -> bool {
     }
 }
 
-fn has_key(state: &State, agent: &str, key: &PublicKey) -> Result<(), Rejection> {
+fn has_key((state, now): (&State, Moment), agent: &str, key: &PublicKey) -> Result<(), Rejection> {
     match state.registry().agent(agent) {
-        Some(agent) if agent.has_live_key(key, state.now()) => Ok(()),
+        Some(agent) if agent.has_live_key(key, now) => Ok(()),
         Some(_) => Err(Rejection::because(Code::KeyRevoked, "the key you are connected by is no longer in use")),
         None => Err(Rejection::because(Code::UnknownAgent, "there is no such agent any more")),
     }

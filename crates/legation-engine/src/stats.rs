@@ -1,14 +1,14 @@
 //! What the running exchange counts about itself. Atomics alone: whoever counts waits for nobody, and
 //! nothing here names an agent or holds anything that was said.
 
-use legation_exchange::{Fate, Verdict};
+use legation_exchange::{Clocks, Fate, Moment, Verdict};
 use legation_protocol::{Code, Format};
 use legation_scan::{Found, Severity};
 use legation_store::Disk;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::decider::instant;
@@ -95,6 +95,11 @@ pub struct Stats {
     scanned: [AtomicU64; 3],
     /// Whether the record had no room when it was last asked for some.
     full: AtomicBool,
+    /// The microseconds that the record's clock is ahead of the machine's.
+    ahead: AtomicI64,
+    /// The record's time when the decider looked, in microseconds, and what the steady clock said then.
+    record: AtomicU64,
+    steady: AtomicU64,
     /// When the decider was last seen, in milliseconds since the start.
     seen: AtomicU64,
     start: std::time::Instant,
@@ -122,13 +127,71 @@ impl Default for Stats {
             pushes: Default::default(),
             scanned: Default::default(),
             full: AtomicBool::new(false),
+            ahead: AtomicI64::new(0),
+            record: AtomicU64::new(0),
+            steady: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             start: instant(),
         }
     }
 }
 
+/// The clocks, compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockDifference {
+    /// The microseconds that the record's clock is ahead of the machine's; less than zero where it is behind.
+    pub ahead_micros: i64,
+}
+
+impl ClockDifference {
+    /// The difference from which on people are told.
+    pub const TOLD: Duration = Duration::from_mins(1);
+
+    /// The difference, whichever clock is ahead.
+    pub fn apart(self) -> Duration {
+        Duration::from_micros(self.ahead_micros.unsigned_abs())
+    }
+
+    /// The whole seconds that the record's clock is ahead; less than zero where it is behind.
+    pub fn ahead_seconds(self) -> i64 {
+        self.ahead_micros / 1_000_000
+    }
+
+    /// Whether people are told of it.
+    pub fn is_told(self) -> bool {
+        self.apart() > ClockDifference::TOLD
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+impl From<Clocks> for ClockDifference {
+    fn from(Clocks { record, machine }: Clocks) -> ClockDifference {
+        let apart = i64::try_from(record.micros().abs_diff(machine.micros())).unwrap_or(i64::MAX);
+        ClockDifference { ahead_micros: if record < machine { -apart } else { apart } }
+    }
+}
+
 impl Stats {
+    /// How the record's clock and the machine's stood to each other when the decider last looked.
+    pub fn clock_difference(&self) -> ClockDifference {
+        ClockDifference { ahead_micros: self.ahead.load(Ordering::Relaxed) }
+    }
+
+    pub(crate) fn clocks(&self, now: Clocks, steady: Duration) {
+        self.ahead.store(ClockDifference::from(now).ahead_micros, Ordering::Relaxed);
+        self.steady.store(micros(steady), Ordering::Relaxed);
+        self.record.store(now.record.micros(), Ordering::Relaxed);
+    }
+
+    /// The record's time, given what the steady clock says, for those who measure durations by it beside the decider.
+    pub(crate) fn record_time(&self, steady: Duration) -> Moment {
+        let passed = micros(steady).saturating_sub(self.steady.load(Ordering::Relaxed));
+        Moment::from_micros(self.record.load(Ordering::Relaxed)).plus(Duration::from_micros(passed))
+    }
+
     pub(crate) fn batch(&self, inputs: usize) {
         self.batches.count(inputs as u64);
     }

@@ -67,6 +67,7 @@ fn message(text: &Value, who: Who) -> Input {
         spare_id: SpareId::Fresh("x".to_owned()),
         trace: None,
         found: vec![],
+        searched: None,
         opinion: None,
         scanned: vec![],
     }))

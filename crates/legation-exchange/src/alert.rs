@@ -8,7 +8,7 @@ use crate::key::KeyState;
 use crate::moment::Moment;
 use crate::rules::hold::{self, Lifter};
 use crate::rules::vcp::{self, Alerting};
-use crate::rules::{Change, cap};
+use crate::rules::{Change, cap, notice_text};
 use legation_protocol::Code;
 use legation_protocol::vcp::Transition;
 use legation_protocol::vlp::Level;
@@ -44,13 +44,15 @@ pub enum Kind {
     Flood,
     /// Messages could not be brought to an agent's endpoint.
     PushFailed,
-    /// The record's clock is ahead of the machine's.
+    /// The record's clock and the machine's differ.
     Clock,
+    /// An emergency came too late to be accepted.
+    StaleEmergency,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 13] = [
+    pub const ALL: [Kind; 14] = [
         Kind::Emergency,
         Kind::ReviewWaiting,
         Kind::Halted,
@@ -64,6 +66,7 @@ impl Kind {
         Kind::Flood,
         Kind::PushFailed,
         Kind::Clock,
+        Kind::StaleEmergency,
     ];
 
     /// Its name.
@@ -82,13 +85,14 @@ impl Kind {
             Kind::Flood => "flood",
             Kind::PushFailed => "push_failed",
             Kind::Clock => "clock",
+            Kind::StaleEmergency => "stale_emergency",
         }
     }
 
     /// How much hurry it has.
     pub const fn urgency(self) -> Urgency {
         match self {
-            Kind::Emergency => Urgency::Emergency,
+            Kind::Emergency | Kind::StaleEmergency => Urgency::Emergency,
             Kind::Escalation
             | Kind::EscalationUnanswered
             | Kind::Halted
@@ -107,7 +111,11 @@ impl Kind {
     /// Whether those about one agent never wait for those about another.
     const fn is_apart(self) -> bool {
         match self {
-            Kind::Emergency | Kind::Escalation | Kind::EscalationUnanswered | Kind::PushFailed => true,
+            Kind::Emergency
+            | Kind::StaleEmergency
+            | Kind::Escalation
+            | Kind::EscalationUnanswered
+            | Kind::PushFailed => true,
             Kind::ReviewWaiting
             | Kind::Halted
             | Kind::DeadLetter
@@ -124,6 +132,8 @@ impl Kind {
     const fn close(self) -> Duration {
         match self {
             Kind::PushFailed => Duration::from_mins(5),
+            // Each has a text of its own, and there are few.
+            Kind::StaleEmergency => Duration::ZERO,
             Kind::Emergency
             | Kind::ReviewWaiting
             | Kind::Halted
@@ -172,7 +182,7 @@ pub struct Alert {
     pub position: Option<u64>,
     /// Whose record it is; told by whoever tells it.
     pub realm: String,
-    /// What happened, in words of ours: nothing that was sent.
+    /// What happened, in words of ours. Only that of a stale emergency quotes what was sent.
     pub text: String,
 }
 
@@ -239,6 +249,9 @@ fn asks_a_person(change: &Change) -> Option<&'static str> {
 impl Alert {
     /// The alert an entry raises. A rule whose entries people must hear of has its arm here.
     pub fn raised_by(entry: &Entry) -> Option<Alert> {
+        if let Some(told) = stale_emergency(entry) {
+            return Some(Alert::stale_emergency(entry, &told.agent));
+        }
         let (kind, about, count, text) = match &entry.effect {
             Effect::Died { agent, positions, why, .. } => {
                 let text = format!("messages reached nobody: {}", why.as_str());
@@ -319,6 +332,22 @@ impl Alert {
         Some(Alert { about, again: false, at: entry.at, count, id, kind, position, realm, text })
     }
 
+    fn stale_emergency(entry: &Entry, agent: &str) -> Alert {
+        let text = "an emergency came too late, and was refused".to_owned();
+        let (about, id, position) = (Some(agent.to_owned()), entry.position.to_string(), Some(entry.position));
+        let alert = Alert::own(Kind::StaleEmergency, entry.at, text);
+        Alert { about, id, position, ..alert }.quoting(entry.body.as_deref())
+    }
+
+    /// The same with the text of the entry that raised it, where its kind quotes one and the body is kept.
+    #[must_use]
+    pub fn quoting(self, body: Option<&[u8]>) -> Alert {
+        match body.filter(|_| self.kind == Kind::StaleEmergency).and_then(notice_text) {
+            Some(text) => Alert { text, ..self },
+            None => self,
+        }
+    }
+
     /// One about the exchange's own disk.
     pub fn storage(at: Moment, text: impl Into<String>) -> Alert {
         Alert::own(Kind::Storage, at, text.into())
@@ -344,6 +373,16 @@ impl Alert {
         }
         self.position = self.position.or(later.position);
     }
+}
+
+/// The stale emergency that people are told of by an entry.
+fn stale_emergency(entry: &Entry) -> Option<&vcp::StaleEmergencyTold> {
+    let Effect::Accepted(accepted) = &entry.effect else { return None };
+    accepted
+        .ruled
+        .changes
+        .iter()
+        .find_map(|change| if let Change::Vcp(vcp::Change::StaleEmergency(told)) = change { Some(told) } else { None })
 }
 
 /// Whether an agent's situation became an emergency.

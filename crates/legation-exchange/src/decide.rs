@@ -6,6 +6,7 @@ mod answer;
 mod call;
 mod dead_letters;
 mod erase;
+mod freshness;
 mod input;
 mod key_binding;
 mod keys;
@@ -21,6 +22,7 @@ mod remove;
 mod rotate;
 mod upkeep;
 
+use crate::clocks::Clocks;
 use crate::effect::{Effect, Entry, Refused, TallyBatch};
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -32,6 +34,7 @@ use legation_protocol::{Message, Rejection};
 pub use answer::{AnswerDetails, AnswerFinding, AnswerHold, AnswerReason};
 pub use call::{Answer, Call};
 pub use erase::{ERASED_AT_ONCE, Erasure};
+pub use freshness::{IdSearch, IdSearched, id_search};
 pub use input::{Below, Decision, Directive, Earlier, Input, KeyChange, Proof, SpareId, Verdict, Verified};
 pub use keys::key_statement;
 pub use misunderstood::Misunderstood;
@@ -39,11 +42,17 @@ pub(crate) use names::alike;
 pub use upkeep::Restore;
 
 /// Decides what comes of an input. `earlier` are the messages at the positions that
-/// [`earlier_than`] named.
-pub fn decide(state: &State, policy: &Policy, input: Input, earlier: &[Earlier], now: Moment) -> Decision {
+/// [`earlier_than`] named. One time alone is that of both clocks.
+pub fn decide(
+    state: &State,
+    policy: &Policy,
+    input: Input,
+    earlier: &[Earlier],
+    clocks: impl Into<Clocks>,
+) -> Decision {
     // The record's clock never goes back, whatever the machine's does.
-    let now = now.max(state.now);
-    let desk = Desk { state, policy, earlier, now };
+    let Clocks { record: now, machine } = clocks.into().not_before(state.now);
+    let desk = Desk { state, policy, earlier, now, machine };
     let asked = Desk::asked(&input);
     let decided = match input {
         Input::Message(verified) => return desk.take(*verified),
@@ -141,7 +150,8 @@ pub fn tick(state: &State, policy: &Policy, now: Moment, quoted: Option<&[u8]>) 
     if !died.is_empty() {
         return died;
     }
-    let desk = Desk { state, policy, earlier: &[], now };
+    // No deadline asks for the machine's time.
+    let desk = Desk { state, policy, earlier: &[], now, machine: now };
     rules::due(state, policy, now, quoted).map(|ruling| desk.follow(ruling, "the exchange")).unwrap_or_default()
 }
 
@@ -150,7 +160,10 @@ struct Desk<'s> {
     state: &'s State,
     policy: &'s Policy,
     earlier: &'s [Earlier],
+    /// The record's time.
     now: Moment,
+    /// The machine's time.
+    machine: Moment,
 }
 
 /// Who asked what, for the record of a refusal.
@@ -166,6 +179,10 @@ struct Asked {
 type Decided = Result<Decision, Rejection>;
 
 impl Desk<'_> {
+    fn clocks(&self) -> Clocks {
+        Clocks { record: self.now, machine: self.machine }
+    }
+
     /// Nothing if nobody proved to be somebody, or a message is brought: who sends it is worked out only if it is
     /// refused, and most are not.
     fn asked(input: &Input) -> Option<Asked> {

@@ -376,6 +376,9 @@ pub struct Accepted {
     pub expires: Moment,
     /// How long its id is remembered; not at all when the id is ours.
     pub remembered: Option<Moment>,
+    /// The machine's time, where it differed from the record's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Moment>,
     /// The trace it was sent in, as a W3C `traceparent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
@@ -451,6 +454,12 @@ pub struct Refused {
     /// Whose mild escalation it was, if it is cut because its sender raised enough of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
+    /// The machine's time, where it differed from the record's and a timestamp was judged by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Moment>,
+    /// Whether it was a stale emergency that people were told of.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale_emergency: bool,
 }
 
 /// How many characters of a reason, or of a pointer, are kept.

@@ -8,6 +8,8 @@ mod agent;
 mod alert;
 mod before;
 mod by_name;
+mod clock_history;
+mod clocks;
 mod dead;
 mod decide;
 mod dedup;
@@ -16,6 +18,7 @@ mod epoch;
 mod erased;
 mod extension;
 pub mod extensions;
+mod former_names;
 mod key;
 mod key_index;
 mod lately;
@@ -45,12 +48,15 @@ mod wire_integer;
 
 pub use agent::Agent;
 pub use alert::{Alert, Alerts, Kind, Urgency};
+pub use clock_history::DedupEnd;
+pub use clocks::Clocks;
 pub use dead::{DeadLetter, DeadLetters, Why};
 pub use decide::{
     Answer, AnswerDetails, AnswerFinding, AnswerHold, AnswerReason, Below, Call, Decision, Directive, ERASED_AT_ONCE,
     Earlier, Erasure, Input, KeyChange, Misunderstood, Proof, Restore, SpareId, Verdict, Verified, decide,
     earlier_than, key_statement, needs_words, quoted_by, tick,
 };
+pub use decide::{IdSearch, IdSearched, id_search};
 pub use effect::{Accepted, Acked, Effect, Entry, Party, Refused, Released, Resent, ReviewOutcome, Tally, TallyBatch};
 pub use epoch::{Epoch, Epochs, Restored};
 pub use erased::{Dropped, Erased, Erasures, Redacted, Span, Unbound, covers, spans};
@@ -61,7 +67,7 @@ pub use moment::Moment;
 pub use names::{Collision, NameKind};
 pub use opacity::{Clearance, Opacity};
 pub use person::{People, Person};
-pub use policy::{Policy, Shares};
+pub use policy::{Policy, Shares, StaleEmergency};
 pub use push::{Fate, Lost, Outcome, Push, Pushed, Pushing, Standing, Try};
 pub use quota::{FamilyQuotas, Quotas, Resource};
 pub use redaction::Redaction;

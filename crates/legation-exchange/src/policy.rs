@@ -26,6 +26,8 @@ pub struct Policy {
     pub dedup_margin: Duration,
     /// How long ids of dialects without a freshness rule are remembered.
     pub dedup_window: Duration,
+    /// What becomes of an emergency that comes too late.
+    pub stale_emergency: StaleEmergency,
     /// How many messages may wait for one agent.
     pub mailbox_limit: usize,
     /// Unread items of all mailboxes together. Half of them anybody may send; of the other half each quota family has an
@@ -68,6 +70,16 @@ pub struct Policy {
     pub voice: Option<Voice>,
 }
 
+/// What becomes of a signed emergency whose timestamp is stale and whose id is new to the record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StaleEmergency {
+    /// It is refused, and the sender's parent and the operators are told of it.
+    #[default]
+    Alert,
+    /// It is accepted once, marked, and suspends its sender.
+    Suspend,
+}
+
 /// How much of one agent's may be open at once, so that none takes the room of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shares {
@@ -97,6 +109,7 @@ impl Default for Policy {
             future: Duration::from_secs(30),
             dedup_margin: Duration::from_mins(10),
             dedup_window: Duration::from_hours(1),
+            stale_emergency: StaleEmergency::default(),
             mailbox_limit: 100_000,
             unread_limit: 4_000_000,
             time_to_live: Duration::from_hours(168),

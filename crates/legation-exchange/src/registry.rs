@@ -2,6 +2,7 @@
 
 use crate::agent::Agent;
 use crate::by_name::ByName;
+use crate::former_names::{FormerNames, NameHash};
 use crate::key::KeyEvent;
 use crate::key_index::KeyIndex;
 use crate::names::NameIndex;
@@ -11,6 +12,7 @@ use legation_protocol::id::{AgentId, is_reserved};
 use legation_protocol::sign::PublicKey;
 use legation_protocol::{Code, Rejection};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use unicode_security::confusable_detection::skeleton;
 
 /// How many agents may stand above each other.
@@ -54,7 +56,7 @@ pub struct Registry {
     /// Whom an entry registered.
     since: BTreeMap<u64, String>,
     /// Names that an agent, a group or a person had once, by confusable skeleton.
-    gone: BTreeMap<String, String>,
+    gone: FormerNames,
     /// Who lists which public key, and to whom those are bound that nobody lists.
     keys: KeyIndex,
 }
@@ -150,6 +152,13 @@ impl Registry {
         self.ids.iter().filter_map(|id| self.agents.get(id))
     }
 
+    /// Those whose ids come after one, in order.
+    pub fn agents_after<'r>(&'r self, after: Option<&str>) -> impl Iterator<Item = &'r Agent> + use<'r> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let ids = self.ids.range::<str, _>((from, Bound::Unbounded));
+        ids.filter_map(|id| self.agents.get(id))
+    }
+
     /// Those that said where they take their messages, and where that is.
     pub fn pushed(&self) -> impl Iterator<Item = (&Agent, &Push)> {
         let agents = self.pushed.iter().filter_map(|id| self.agents.get(id));
@@ -197,14 +206,14 @@ impl Registry {
         self.groups.contains_key(name) && !self.agents.contains_key(name)
     }
 
-    /// Names that an agent, a group or a person had once.
-    pub fn gone(&self) -> impl Iterator<Item = &str> {
-        self.gone.values().map(String::as_str)
+    /// Returns the names that an agent, a group or a person had once.
+    pub(crate) const fn former_names(&self) -> &FormerNames {
+        &self.gone
     }
 
     /// Whether a name is, or looks like, one that an agent, a group or a person had once.
     pub fn is_gone(&self, name: &str) -> bool {
-        self.gone.contains_key(&look(name))
+        self.gone.contains(name)
     }
 
     /// Those an agent reaches by a broadcast: of the same parent, or sharing a group; agents
@@ -401,7 +410,7 @@ impl Registry {
         for name in agent.names() {
             let look = look(name);
             self.names.insert(name.to_owned(), agent.id.clone());
-            self.gone.remove(&look);
+            self.gone.remove_skeleton(&look);
             self.looks.insert(look, (agent.id.clone(), name.to_owned()));
         }
         self.tokens.extend(agent.tokens.iter().map(|token| (token, agent.id.clone())));
@@ -411,7 +420,7 @@ impl Registry {
         for group in &agent.groups {
             if !self.groups.contains_key(group) {
                 self.group_names.insert(group);
-                self.gone.remove(&look(group));
+                self.gone.remove_skeleton(&look(group));
             }
             self.groups.or_default(group).insert(agent.id.clone());
         }
@@ -424,8 +433,13 @@ impl Registry {
         self.agents.insert(agent.id.clone(), agent);
     }
 
-    pub(crate) fn put_gone(&mut self, name: String) {
-        self.gone.insert(look(&name), name);
+    pub(crate) fn put_gone(&mut self, name: &str) {
+        self.gone.insert(name);
+    }
+
+    /// Adds a former name that was read from a snapshot.
+    pub(crate) fn restore_former_name(&mut self, hash: NameHash) {
+        self.gone.insert_hash(hash);
     }
 
     /// Changes an agent that is there.
@@ -449,7 +463,7 @@ impl Registry {
             self.keys.take(&gone);
         }
         for name in names {
-            self.put_gone(name);
+            self.put_gone(&name);
         }
     }
 
@@ -469,7 +483,7 @@ impl Registry {
             // A group that lost its last member keeps its name, for whatever refers to it.
             if !self.groups.contains_key(group) {
                 self.group_names.remove(group);
-                self.put_gone(group.clone());
+                self.put_gone(group);
             }
         }
         agent.instance_of.iter().for_each(|base| take(&mut self.copies, base, id));

@@ -30,7 +30,7 @@ pub(crate) use case::Case;
 pub(crate) use outdated::look_at_released;
 pub(crate) use ruling::{Again, Heard, Ruling};
 pub(crate) use unheard::leave;
-pub(crate) use voice::utter;
+pub(crate) use voice::{notice_text, utter};
 
 use crate::extensions;
 use crate::moment::Moment;

@@ -4,10 +4,12 @@
 
 use crate::agent::Agent;
 use crate::before::Before;
+use crate::clock_history::{ClockHistory, DedupEnd};
 use crate::dead::DeadLetter;
 use crate::dedup::Dedup;
 use crate::epoch::Epochs;
 use crate::erased::{Dropped, Erasures};
+use crate::former_names::NameHash;
 use crate::lately::Lately;
 use crate::mailbox::{Item, Mailbox};
 use crate::mailboxes::FamilyKey;
@@ -26,7 +28,7 @@ struct WireState {
     next: u64,
     now: Moment,
     agents: Vec<Agent>,
-    gone: Vec<String>,
+    gone: Vec<NameHash>,
     /// Public keys that are bound to an agent which lists them no longer, oldest first.
     #[serde(default)]
     former_keys: Vec<([u8; 32], String)>,
@@ -53,6 +55,8 @@ struct WireState {
     rules: Kept,
     /// Which of the last entries are how old.
     lately: Lately,
+    /// The times of both clocks.
+    clocks: ClockHistory,
     /// Removed agents of which something is left that counts for their families.
     #[serde(default, skip_serializing_if = "Departures::is_empty")]
     departures: Departures,
@@ -70,7 +74,7 @@ impl State {
             next: self.next,
             now: self.now,
             agents: self.registry.agents().cloned().collect(),
-            gone: self.registry.gone().map(str::to_owned).collect(),
+            gone: self.registry.former_names().hashes().collect(),
             former_keys: self.registry.former_keys().map(|(key, agent)| (key, agent.to_owned())).collect(),
             people: self.people.iter().cloned().collect(),
             dead: self.dead.after(None).map(|(position, agent, dead)| (position, agent.to_owned(), dead)).collect(),
@@ -83,6 +87,7 @@ impl State {
             dropped: self.dropped.clone(),
             rules: self.rules.clone(),
             lately: self.lately.clone(),
+            clocks: self.clocks.clone(),
             departures: self.quotas.departures().clone(),
         };
         // Plain data always has a JSON form; an empty snapshot would only be passed over.
@@ -104,9 +109,9 @@ impl State {
         let wire: WireState = serde_json::from_slice(json).ok().filter(|wire: &WireState| wire.form == FORM)?;
         let mut state = State { next: wire.next, now: wire.now, dedup: Some(Dedup::default()), ..State::default() };
         (state.epochs, state.erasures, state.dropped) = (wire.epochs, wire.erasures, wire.dropped);
-        (state.rules, state.lately) = (wire.rules, wire.lately);
+        (state.rules, state.lately, state.clocks) = (wire.rules, wire.lately, wire.clocks);
         wire.agents.into_iter().for_each(|agent| state.registry.put(agent));
-        wire.gone.into_iter().for_each(|name| state.registry.put_gone(name));
+        wire.gone.into_iter().for_each(|hash| state.registry.restore_former_name(hash));
         wire.former_keys.into_iter().for_each(|(key, agent)| state.registry.put_former_key(key, agent));
         wire.people.into_iter().for_each(|person| state.people.put(person));
         wire.dead.into_iter().for_each(|(position, agent, letter)| state.dead.put(position, &agent, letter));
@@ -143,8 +148,13 @@ impl State {
     }
 
     /// What was taken since the state was empty or read from bytes, and until when that is of use.
-    pub fn taken(&self) -> (Vec<u8>, Moment) {
+    pub fn taken(&self) -> (Vec<u8>, DedupEnd) {
         self.dedup.as_ref().map(Dedup::to_part).unwrap_or_default()
+    }
+
+    /// Whether all that was taken is forgotten whose ends are no later than this.
+    pub fn has_forgotten(&self, end: DedupEnd) -> bool {
+        self.clocks.is_past(end)
     }
 
     /// Adds what [`taken`](State::taken) gave.

@@ -4,6 +4,7 @@ mod mail;
 mod usage;
 
 use crate::agent::Agent;
+use crate::clock_history::{ClockHistory, DedupEnd};
 use crate::dead::{DeadLetter, DeadLetters, Why};
 use crate::dedup::Dedup;
 use crate::effect::{Accepted, Effect, Entry};
@@ -44,6 +45,8 @@ pub struct State {
     pub(crate) erasures: Erasures,
     pub(crate) dropped: Dropped,
     pub(crate) lately: Lately,
+    /// The times of both clocks at messages.
+    pub(crate) clocks: ClockHistory,
     pub(crate) rules: Kept,
     pub(crate) quotas: QuotaUsage,
 }
@@ -69,6 +72,7 @@ impl State {
             erasures: self.erasures.clone(),
             dropped: self.dropped.clone(),
             lately: self.lately.clone(),
+            clocks: self.clocks.clone(),
             rules: self.rules.clone(),
             quotas: self.quotas.clone(),
         }
@@ -142,18 +146,6 @@ impl State {
         &self.rules
     }
 
-    /// Whether a message is hidden from an agent or a principal: it was held when it came and is not released, and this one
-    /// neither sent it nor was shown it as an overseer. What was stopped on its way by a suspension or a halt is not hidden.
-    pub fn is_hidden_from(&self, message: u64, party: &str) -> bool {
-        let holds = &self.rules.holds;
-        if !holds.never_went(message) {
-            return false;
-        }
-        let since = self.registry.agent(party).map(|agent| agent.since);
-        let is_own = holds.get(message).is_some_and(|hold| Some(hold.from) == since);
-        !is_own && !self.rules.cap.was_shown(message, party)
-    }
-
     /// Every index of names that something refers to.
     pub(crate) fn references(&self) -> impl Iterator<Item = &ReferenceIndex> {
         [self.rules.cap.references(), self.rules.vcp.constraints.references()].into_iter()
@@ -173,6 +165,18 @@ impl State {
         Ok(())
     }
 
+    /// Whether a message is hidden from an agent or a principal: it was held when it came and is not released, and this one
+    /// neither sent it nor was shown it as an overseer. What was stopped on its way by a suspension or a halt is not hidden.
+    pub fn is_hidden_from(&self, message: u64, party: &str) -> bool {
+        let holds = &self.rules.holds;
+        if !holds.never_went(message) {
+            return false;
+        }
+        let since = self.registry.agent(party).map(|agent| agent.since);
+        let is_own = holds.get(message).is_some_and(|hold| Some(hold.from) == since);
+        !is_own && !self.rules.cap.was_shown(message, party)
+    }
+
     /// When a deadline of the rules falls due next.
     pub fn next_deadline(&self) -> Option<Moment> {
         self.rules.earliest()
@@ -189,20 +193,28 @@ impl State {
     pub(crate) fn earlier(&self, sender: &str, id: &str) -> Vec<u64> {
         let Some(dedup) = &self.dedup else { return Vec::new() };
         let canonical = self.registry.resolve(sender).map_or(sender, |agent| agent.id.as_str());
-        dedup.find(canonical, id, self.now)
+        dedup.find(canonical, id)
     }
 
     /// Lets go of what no decision will ask for any more. No answer changes by it, but there is no way
     /// back before it: what is folded in must be in the record.
     pub fn settle(&mut self) {
-        self.settle_until(self.now);
+        if let Some(dedup) = &mut self.dedup {
+            dedup.forget(&self.clocks);
+        }
     }
 
-    /// The same, where the record has come so far only.
-    pub fn settle_until(&mut self, durable: Moment) {
+    /// The same, where only as much is in the record as led to another state.
+    pub fn settle_behind(&mut self, durable: &State) {
         if let Some(dedup) = &mut self.dedup {
-            dedup.forget(durable);
+            dedup.forget(&durable.clocks);
         }
+    }
+
+    /// The position before which a message lies that may be an earlier one and that the dedup window has forgotten, for an
+    /// id that would be remembered until then.
+    pub(crate) fn may_have_forgotten(&self, until: Moment) -> Option<u64> {
+        self.clocks.may_have_forgotten(until)
     }
 
     /// Finds out anew when the next message falls due, in mailboxes that have none due any more. No answer
@@ -245,7 +257,7 @@ impl State {
             Effect::Granted { person, .. } => self.people.put(person.clone()),
             Effect::Withdrawn { person, .. } => {
                 self.people.remove(person);
-                self.registry.put_gone(person.clone());
+                self.registry.put_gone(person);
                 self.rules.extensions.forget(&Subject::person(person));
             }
             Effect::Confirmed { agent, person } => self.confirm(agent.as_deref(), person.as_deref()),
@@ -326,9 +338,20 @@ impl State {
             self.rules.acl.lose(position, agent, Loss::MailboxFull, entry.at);
             self.rules.vcp.letters.lose(position, agent);
         }
-        if let (Some(until), Some(dedup)) = (accepted.remembered, &mut self.dedup) {
+        if let Some(until) = accepted.remembered {
+            self.remember(entry, accepted, until);
+        }
+    }
+
+    /// Remembers the id of a message. VCP signs its timestamps, so both clocks decide how long.
+    fn remember(&mut self, entry: &Entry, accepted: &Accepted, until: Moment) {
+        let (position, machine) = (entry.position, accepted.machine.unwrap_or(entry.at));
+        let is_stamped = accepted.dialect == Format::Vcp;
+        self.clocks.note(position, entry.at, machine, is_stamped.then_some(until));
+        if let Some(dedup) = &mut self.dedup {
+            let end = if is_stamped { DedupEnd::stamped(until, entry.at, machine) } else { DedupEnd::timed(until) };
             let id = remembered_as(accepted.dialect, &accepted.id, accepted.thread.as_deref());
-            dedup.take(&accepted.sender, &id, position, until);
+            dedup.take(&accepted.sender, &id, position, end);
         }
     }
 

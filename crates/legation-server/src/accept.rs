@@ -18,6 +18,9 @@ use tokio::time::timeout;
 
 /// How long to wait when the system gives no connection.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How long, and how often, those who have come are looked at before others are taken, where all places are new.
+const CROWDED: Duration = Duration::from_millis(2);
+const CROWDED_MOST: usize = 250;
 /// How many at a time are told that there is no room; the rest is sent away without a word.
 const TOLD: usize = 64;
 /// How long that may take.
@@ -39,6 +42,12 @@ pub(crate) async fn accept(listener: Listener, shared: Arc<Shared>, router: Rout
                 continue;
             }
         };
+        for _ in 0..CROWDED_MOST {
+            if !shared.visits.is_crowded(&shared.settings().limits) {
+                break;
+            }
+            tokio::time::sleep(CROWDED).await;
+        }
         if let Some(visit) = shared.visits.admit(peer, &shared.settings().limits) {
             shared.connections.spawn(serve(socket, visit, Arc::clone(&shared), service.clone()));
         } else if let Ok(permit) = Arc::clone(&told).try_acquire_owned() {

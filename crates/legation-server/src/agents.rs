@@ -3,7 +3,8 @@
 use crate::body;
 use crate::caller::Caller;
 use crate::guest::Guest;
-use crate::inbox::query;
+use crate::inbox::{MOST, query};
+use crate::listing::{Pieces, answered};
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::view::{View, can};
@@ -13,8 +14,8 @@ use axum::extract::{FromRequestParts, Path, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use legation_engine::Escalations;
-use legation_exchange::{Below, Registration, Verdict, Who};
+use legation_engine::{Error, Escalations};
+use legation_exchange::{Agent, Below, Registration, Verdict, Who};
 use legation_protocol::Code;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -90,25 +91,71 @@ pub(crate) async fn get(
     Ok(Json(view.here(shared.sockets.of(&id)).under(charter)).into_response())
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// How many agents are read at once.
+const PAGE: usize = 16;
+
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Wanted {
     capability: Option<String>,
+    after: Option<String>,
+    limit: usize,
 }
 
-#[derive(Serialize)]
-struct Directory {
-    agents: Vec<View>,
+impl Default for Wanted {
+    fn default() -> Self {
+        Wanted { capability: None, after: None, limit: 100 }
+    }
 }
 
-/// `GET /v1/agents?capability=`
+/// `GET /v1/agents?capability=&after=&limit=`
 pub(crate) async fn list(State(shared): State<Arc<Shared>>, caller: Caller, uri: Uri) -> Result<Response, Refusal> {
     caller.must_be_somebody()?;
-    let Wanted { capability } = query(&uri)?;
-    let agents = shared.exchange.agents().into_iter();
-    let fitting = agents.filter(|agent| capability.as_ref().is_none_or(|name| can(agent, name)));
-    let agents = fitting.map(|agent| View::of(agent, &shared.exchange, &caller.0)).collect();
-    Ok(Json(Directory { agents }).into_response())
+    let Wanted { capability, after, limit } = query(&uri)?;
+    if limit == 0 || limit > MOST {
+        return Err(Refusal::because(Code::OutOfRange, format!("limit is 1 to {MOST}")));
+    }
+    answered(DirectoryPage { shared, who: caller.0, capability, after, left: limit, listed: 0 })
+}
+
+/// The directory, as it is being listed.
+struct DirectoryPage {
+    shared: Arc<Shared>,
+    who: Who,
+    capability: Option<String>,
+    /// The last agent that was listed.
+    after: Option<String>,
+    /// How many may still be listed.
+    left: usize,
+    listed: usize,
+}
+
+impl Pieces for DirectoryPage {
+    fn write(&mut self, text: &mut Vec<u8>) -> Result<bool, Error> {
+        if self.listed == 0 {
+            text.extend_from_slice(br#"{"agents":["#);
+        }
+        let fits = |agent: &Agent| self.capability.as_ref().is_none_or(|name| can(agent, name));
+        let wanted = self.left.min(PAGE);
+        // One more tells whether there are others behind.
+        let mut agents = self.shared.exchange.agents_after(self.after.as_deref(), wanted + 1, fits);
+        let has_more = agents.len() > wanted;
+        agents.truncate(wanted);
+        for agent in agents {
+            if self.listed > 0 {
+                text.push(b',');
+            }
+            (self.after, self.listed, self.left) = (Some(agent.id.clone()), self.listed + 1, self.left - 1);
+            // It has nothing in it that could fail to be written.
+            drop(serde_json::to_writer(&mut *text, &View::of(agent, &self.shared.exchange, &self.who)));
+        }
+        let goes_on = has_more && self.left > 0;
+        if !goes_on {
+            let next = serde_json::to_string(&self.after.as_ref().filter(|_| has_more)).unwrap_or_default();
+            text.extend_from_slice(format!("],\"next\":{next}}}").as_bytes());
+        }
+        Ok(goes_on)
+    }
 }
 
 #[derive(Serialize)]

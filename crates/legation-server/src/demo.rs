@@ -66,7 +66,7 @@ impl Told {
 
 /// Whether it gets in nobody's way: there is nobody yet but who played it before.
 fn has_room(shared: &Shared) -> bool {
-    shared.exchange.agents().iter().all(|agent| agent.id.starts_with(CAST))
+    shared.exchange.agents_after(None, 1, |agent| !agent.id.starts_with(CAST)).is_empty()
 }
 
 /// `GET /v1/demo`

@@ -28,6 +28,16 @@ struct Ready {
     ready: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_ready: Vec<Lack>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<Clock>,
+}
+
+/// A difference between the record's clock and the machine's. Work is taken all the same.
+#[derive(Serialize)]
+struct Clock {
+    agrees: bool,
+    /// Less than zero where the record's clock is behind.
+    record_ahead_seconds: i64,
 }
 
 /// What keeps the exchange from taking work.
@@ -41,7 +51,9 @@ struct Lack {
 pub(crate) async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     let not_ready = lacks(&shared);
     let ready = not_ready.is_empty();
-    (status(ready), Json(Ready { ready, not_ready })).into_response()
+    let difference = shared.exchange.stats().clock_difference();
+    let clock = difference.is_told().then(|| Clock { agrees: false, record_ahead_seconds: difference.ahead_seconds() });
+    (status(ready), Json(Ready { ready, not_ready, clock })).into_response()
 }
 
 fn lacks(shared: &Shared) -> Vec<Lack> {

@@ -3,13 +3,13 @@
 use crate::agents::{AgentPath, unknown};
 use crate::body;
 use crate::caller::Caller;
+use crate::listing::{Pieces, answered};
 use crate::refusal::Refusal;
 use crate::shared::Shared;
 use crate::standing::Brought;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Query, State};
-use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use legation_engine::{DeliveredReview, Delivery, Error, Feed, Receipted, members};
@@ -30,6 +30,8 @@ const LONGEST: u64 = 60;
 /// enough: the rest is listed by the next request.
 pub(crate) const PAGE: usize = 32;
 pub(crate) const ENOUGH: usize = 8 << 20;
+/// The bytes after which no more messages are added to a piece of an answer.
+const PIECE: usize = 128 << 10;
 
 /// What of a mailbox is asked for.
 #[derive(Debug, Deserialize)]
@@ -100,14 +102,6 @@ fn asked_wrongly(said: &str) -> String {
 
 fn named_wrongly(said: &str) -> String {
     members::told(said).replacen("member", "parameter", 1)
-}
-
-#[derive(Serialize)]
-struct Listing<'d> {
-    messages: Vec<Item<'d>>,
-    next: u64,
-    #[serde(flatten)]
-    epoch: Counted<'d>,
 }
 
 /// The epoch positions are counted in, and what was drawn for the restore that began it.
@@ -213,26 +207,90 @@ pub(crate) async fn list(
     }
     let Wanted { after, limit, order, .. } = wanted;
     shared.exchange.must_have(after)?;
-    let first = first(&shared, &id, &wanted, brought).await?;
-    let (found, next) = match order {
-        Order::Position => {
-            let found = fetch(&shared, &id, first, limit)?;
-            let next = found.last().map(|last| last.position).or(after).unwrap_or_default();
-            (found, next)
-        }
-        Order::Priority => (shared.exchange.urgent(&id, limit, ENOUGH)?, 0),
+    let mut first = first(&shared, &id, &wanted, brought).await?;
+    let is_whole = order == Order::Priority;
+    if is_whole {
+        first = shared.exchange.urgent(&id, limit, ENOUGH)?;
+    }
+    first.truncate(limit);
+    let page = MailboxPage {
+        epoch: shared.exchange.epoch(),
+        next: after.unwrap_or_default(),
+        left: if is_whole { first.len() } else { limit },
+        found: Some(first),
+        is_whole,
+        bytes: 0,
+        listed: 0,
+        shared,
+        agent: id,
     };
-    let messages = found.iter().map(Item::of).collect::<Result<_, _>>()?;
-    let epoch = shared.exchange.epoch();
-    let listing = Listing { messages, next, epoch: (&epoch).into() };
-    let text = serde_json::to_vec(&listing).map_err(|_| Error::Entry { position: next })?;
-    Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
+    answered(page)
+}
+
+/// A mailbox, as it is being listed.
+struct MailboxPage {
+    shared: Arc<Shared>,
+    agent: String,
+    epoch: Epoch,
+    /// What was found before the rest is looked for.
+    found: Option<Vec<Delivery>>,
+    /// Whether there is no rest.
+    is_whole: bool,
+    /// How many may still be listed.
+    left: usize,
+    listed: usize,
+    bytes: usize,
+    next: u64,
+}
+
+impl Pieces for MailboxPage {
+    fn write(&mut self, text: &mut Vec<u8>) -> Result<bool, Error> {
+        if self.listed == 0 && self.found.is_some() {
+            text.extend_from_slice(br#"{"messages":["#);
+        }
+        let found = self.found.take().map_or_else(|| self.more(), Ok)?;
+        for delivery in &found {
+            if self.listed > 0 {
+                text.push(b',');
+            }
+            let from = text.len();
+            let item = Item::of(delivery)?;
+            serde_json::to_writer(&mut *text, &item).map_err(|_| Error::Entry { position: delivery.position })?;
+            (self.listed, self.bytes) = (self.listed + 1, self.bytes + text.len() - from);
+            if !self.is_whole {
+                self.next = delivery.position;
+            }
+        }
+        self.left = self.left.saturating_sub(found.len());
+        let more = !found.is_empty() && self.left > 0 && self.bytes < ENOUGH;
+        if !more {
+            let end = ListingEnd { next: self.next, epoch: (&self.epoch).into() };
+            let end = serde_json::to_string(&end).map_err(|_| Error::Entry { position: self.next })?;
+            text.extend_from_slice(b"],");
+            text.extend_from_slice(end.get(1..).unwrap_or_default().as_bytes());
+        }
+        Ok(more)
+    }
+}
+
+impl MailboxPage {
+    fn more(&self) -> Result<Vec<Delivery>, Error> {
+        self.shared.exchange.inbox_up_to(&self.agent, Some(self.next), self.left.min(PAGE), PIECE)
+    }
+}
+
+/// What stands behind the messages of a mailbox.
+#[derive(Serialize)]
+struct ListingEnd<'d> {
+    next: u64,
+    #[serde(flatten)]
+    epoch: Counted<'d>,
 }
 
 /// What there is at first, or what comes while it is waited for.
 async fn first(shared: &Arc<Shared>, id: &str, wanted: &Wanted, brought: Brought) -> Result<Vec<Delivery>, Refusal> {
     match (wanted.wait, wanted.order) {
-        (0, Order::Position) => Ok(shared.exchange.inbox(id, wanted.after, wanted.limit.min(PAGE))?),
+        (0, Order::Position) => Ok(shared.exchange.inbox_up_to(id, wanted.after, wanted.limit.min(PAGE), PIECE)?),
         (0, Order::Priority) => Ok(Vec::new()),
         (wait, Order::Position | Order::Priority) => {
             let feed = shared.exchange.consume(id, wanted.after, brought.taking(shared, id)?).with_receipts();
@@ -250,23 +308,6 @@ async fn waited(mut feed: Feed, wait: Duration) -> Result<Vec<Delivery>, Refusal
         Ok(found) => Ok(found?),
         Err(_) => Ok(Vec::new()),
     }
-}
-
-/// These and what follows them, a page at a time, until there is enough of it.
-fn fetch(shared: &Shared, id: &str, mut found: Vec<Delivery>, limit: usize) -> Result<Vec<Delivery>, Error> {
-    found.truncate(limit);
-    let (mut bytes, mut counted) = (0, 0);
-    while found.len() < limit {
-        bytes += found.iter().skip(counted).map(|found| found.bytes.len() + found.receipt.weight()).sum::<usize>();
-        counted = found.len();
-        let Some(last) = found.last().filter(|_| bytes < ENOUGH) else { break };
-        let more = shared.exchange.inbox(id, Some(last.position), (limit - counted).min(PAGE))?;
-        if more.is_empty() {
-            break;
-        }
-        found.extend(more);
-    }
-    Ok(found)
 }
 
 /// What of a mailbox is done with.

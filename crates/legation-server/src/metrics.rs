@@ -88,6 +88,8 @@ fn record(page: &mut Page, shared: &Shared) {
     page.gauge("legation_record_entries", "Entries of the record.", shared.exchange.head().size);
     let epoch = shared.exchange.epochs().last().map_or(1, |epoch| epoch.epoch);
     page.gauge("legation_record_epoch", "How often the record was restored from a copy, from 1.", epoch);
+    let ahead = "Seconds that the record's clock is ahead of the machine's.";
+    page.gauge("legation_clock_ahead_seconds", ahead, stats.clock_difference().ahead_seconds());
     page.gauge("legation_index_lag", "Entries that cannot be found yet.", shared.exchange.index_lag());
     let (_, kept) = shared.exchange.retention();
     let before = "Position before which texts were dropped.";
@@ -111,6 +113,7 @@ fn doors(page: &mut Page, shared: &Shared) {
     let closed = "legation_connections_closed_for_room_total";
     page.head(closed, "counter", "Connections that were closed to make room for others.");
     page.sample(closed, &[], visits.closed());
+    page.gauge("legation_answers_unread_bytes", "Bytes of answers that nobody has read.", shared.unread.bytes());
     sockets(page, shared);
     handshakes(page, shared);
     page.head("legation_rate_limited_total", "counter", "Requests refused by the limits of a source.");

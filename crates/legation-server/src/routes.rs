@@ -14,7 +14,7 @@ use crate::{
     agents, alerts, backup, collisions, console, constraints, conversations, dead_letters, demo, entries, erase,
     escalations, evidence, extensions, feed, halts, health, identities, inbox, keys, leftover, mcp, memory, message,
     messages, metrics, openapi, paced, page, people, record, reviews, revocations, search, signin, storage, stream,
-    talks, tasks, tools, truth, ws,
+    talks, tasks, tools, truth, unread, ws,
 };
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, HOST, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
@@ -172,6 +172,7 @@ async fn trace(State(shared): State<Arc<Shared>>, mut request: Request, next: Ne
     let named = matches!(Header::of(request.headers(), &HOST), Header::Once(host) if !is_own_name(host));
     let mut response = next.run(request).instrument(span.clone()).await;
     shared.note_answer(&guest, looked, &mut response).await;
+    let mut response = unread::counted(&shared, &guest, looked, response);
     trace.tell(response.headers_mut());
     // Answers hold tokens and messages: no cache on the way may keep them, unless they say otherwise.
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));

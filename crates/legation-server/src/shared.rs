@@ -9,6 +9,7 @@ use crate::refusal::Refusal;
 use crate::sessions::{Sessions, Subject};
 use crate::settings::{Reloaded, Settings};
 use crate::tls::Tls;
+use crate::unread::UnreadAnswers;
 use crate::visits::{Holder, Visits};
 use crate::ws::Sockets;
 use legation_engine::{Error, Exchange};
@@ -27,6 +28,7 @@ pub(crate) struct Shared {
     /// The certificate, where one is shown.
     pub(crate) tls: Option<Arc<Tls>>,
     pub(crate) visits: Arc<Visits>,
+    pub(crate) unread: UnreadAnswers,
     pub(crate) sources: Sources,
     pub(crate) sessions: Sessions,
     pub(crate) handshakes: Handshakes,
@@ -57,6 +59,7 @@ impl Shared {
             reloaded,
             tls,
             visits: Arc::new(Visits::default()),
+            unread: UnreadAnswers::default(),
             sources: Sources::new(&settings.limits),
             sessions,
             handshakes,

@@ -13,6 +13,7 @@ mod pool;
 pub(crate) use pool::{Holder, network_of};
 
 use crate::settings::Limits;
+use crate::unread::UnreadAccount;
 use legation_exchange::{Role, Who};
 use pool::HolderPool;
 use std::collections::BTreeMap;
@@ -94,12 +95,16 @@ pub(crate) struct Visit {
     begun_at: AtomicU64,
     /// Whether the latest of them has shown a credential that counts.
     proven: AtomicBool,
+    /// Whether all that has come was looked at, and more is awaited.
+    reading: AtomicBool,
     /// Whether more of the latest request's body is awaited.
     receiving: AtomicBool,
     /// Whether something is left to write that the other side does not take yet.
     writing: AtomicBool,
     /// Whether it speaks another protocol by now.
     upgraded: AtomicBool,
+    /// Bytes of answers that were handed over and are not written, and for whom they are counted.
+    unread: Mutex<(usize, Option<Arc<UnreadAccount>>)>,
     leave: Notify,
 }
 
@@ -142,22 +147,33 @@ impl Visits {
             begun: AtomicU64::new(0),
             begun_at: AtomicU64::new(0),
             proven: AtomicBool::new(false),
+            reading: AtomicBool::new(false),
             receiving: AtomicBool::new(false),
             writing: AtomicBool::new(false),
             upgraded: AtomicBool::new(false),
+            unread: Mutex::default(),
             leave: Notify::new(),
         });
         self.pool(PoolKind::Strangers).insert(&peer.holder(), number, Arc::downgrade(&visit));
         Some(visit)
     }
 
+    /// Whether strangers have all their places, and each of them waits for us: more are better taken a moment later.
+    pub(crate) fn is_crowded(&self, limits: &Limits) -> bool {
+        let pool = self.pool(PoolKind::Strangers);
+        if pool.len() < limits.unproven_connections {
+            return false;
+        }
+        let (now, mut seen) = (Instant::now(), Seen::new());
+        let waits = first_of(pool.by_age(), &mut seen, |visit| visit.waits_for_client(now));
+        drop(pool);
+        waits.is_none()
+    }
+
     /// Closes the oldest connection of the source with the most of those on which nobody has proven anything. False if
     /// there is none.
     fn make_stranger_room(&self) -> bool {
-        let now = Instant::now();
-        close_one(self.pool(PoolKind::Strangers), |pool, seen| {
-            pool.by_share().find_map(|members| oldest_of(members, seen, now, |_| true))
-        })
+        close_one(self.pool(PoolKind::Strangers), |pool, seen| largest_holders(pool, seen, |_| true))
     }
 
     /// Closes one of those, or else a connection that is between two requests, whoever's it is. False if there is none.
@@ -175,10 +191,7 @@ impl Visits {
         if principals.len() <= limits.connections.saturating_sub(limits.kept()) {
             return false;
         }
-        let now = Instant::now();
-        close_one(principals, |pool, seen| {
-            pool.by_share().find_map(|members| oldest_of(members, seen, now, |visit| !visit.is_upgraded()))
-        })
+        close_one(principals, |pool, seen| largest_holders(pool, seen, |visit| !visit.is_upgraded()))
     }
 
     fn close_idle(&self, kind: PoolKind) -> bool {
@@ -245,11 +258,23 @@ fn first_of<'v>(
     None
 }
 
-/// The oldest of a holder's connections that waits for its client; if none has waited long enough, the oldest of all.
-fn oldest_of(members: &Numbered, seen: &mut Seen, now: Instant, may_go: impl Fn(&Visit) -> bool) -> Option<Arc<Visit>> {
-    let waits_for_client =
-        |visit: &Visit| now.duration_since(visit.since) >= GRACE && !visit.awaits_our_answer(now) && may_go(visit);
-    first_of(members.values(), seen, waits_for_client).or_else(|| first_of(members.values(), seen, &may_go))
+/// A connection of one of the holders with the most: the oldest that waits for its client, if possible one that is no
+/// newcomer; if none waits, the oldest of all.
+fn largest_holders(pool: &HolderPool, seen: &mut Seen, may_go: impl Fn(&Visit) -> bool) -> Option<Arc<Visit>> {
+    let now = Instant::now();
+    let waits = |visit: &Visit| visit.waits_for_client(now) && may_go(visit);
+    let has_been_here = |visit: &Visit| now.duration_since(visit.since) >= GRACE;
+    let mut below = usize::MAX;
+    while let Some(share) = pool.largest_share(below) {
+        let found = first_of(pool.with_share(share), seen, |visit| has_been_here(visit) && waits(visit))
+            .or_else(|| first_of(pool.with_share(share), seen, waits))
+            .or_else(|| first_of(pool.with_share(share), seen, &may_go));
+        if found.is_some() {
+            return found;
+        }
+        below = share;
+    }
+    None
 }
 
 impl Visit {
@@ -334,6 +359,37 @@ impl Visit {
         self.writing.store(left, Ordering::Relaxed);
     }
 
+    /// What is handed over from here on is counted for this account.
+    pub(crate) fn answers_for(&self, account: &Arc<UnreadAccount>) {
+        let mut unread = self.unread();
+        if unread.1.as_ref().is_some_and(|before| Arc::ptr_eq(before, account)) {
+            return;
+        }
+        let (bytes, before) = std::mem::replace(&mut *unread, (0, Some(Arc::clone(account))));
+        if let Some(before) = before {
+            before.release(bytes);
+        }
+    }
+
+    /// Bytes of an answer were handed over, to be written.
+    pub(crate) fn owes(&self, bytes: usize) {
+        self.unread().0 += bytes;
+    }
+
+    /// Bytes were written.
+    pub(crate) fn wrote(&self, bytes: usize) {
+        let mut unread = self.unread();
+        let read = bytes.min(unread.0);
+        unread.0 -= read;
+        if let Some(account) = unread.1.as_ref().filter(|_| read > 0) {
+            account.release(read);
+        }
+    }
+
+    fn unread(&self) -> MutexGuard<'_, (usize, Option<Arc<UnreadAccount>>)> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// More of a body is awaited, or has come.
     pub(crate) fn receives(&self, awaited: bool) {
         self.receiving.store(awaited, Ordering::Relaxed);
@@ -348,11 +404,21 @@ impl Visit {
         self.upgraded.load(Ordering::Relaxed)
     }
 
-    /// Whether the next step is ours: a request has come whole, a moment ago, and is being answered.
-    fn awaits_our_answer(&self, now: Instant) -> bool {
-        let waits_for_client = self.receiving.load(Ordering::Relaxed) || self.writing.load(Ordering::Relaxed);
-        let is_recent = now.duration_since(self.asked_at()) < ANSWERING;
-        self.is_answering() && !self.is_upgraded() && !waits_for_client && is_recent
+    /// All that has come was looked at, and more is awaited; or more has come.
+    pub(crate) fn reads(&self, awaited: bool) {
+        self.reading.store(awaited, Ordering::Relaxed);
+    }
+
+    /// Whether the next step is the client's, and not ours: what it sent was looked at, and no whole request of a moment ago
+    /// is being answered.
+    fn waits_for_client(&self, now: Instant) -> bool {
+        if self.is_upgraded() || self.writing.load(Ordering::Relaxed) {
+            return true;
+        }
+        if self.is_answering() {
+            return self.receiving.load(Ordering::Relaxed) || now.duration_since(self.asked_at()) >= ANSWERING;
+        }
+        self.reading.load(Ordering::Relaxed)
     }
 
     fn asked_at(&self) -> Instant {
@@ -396,6 +462,10 @@ impl Drop for Visit {
     fn drop(&mut self) {
         if *self.counted.get_mut() {
             self.visits.open.fetch_sub(1, Ordering::Relaxed);
+        }
+        let (unread, account) = std::mem::take(self.unread.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if let Some(account) = account {
+            account.release(unread);
         }
         let pool = self.standing.get_mut().unwrap_or_else(PoisonError::into_inner).pool;
         drop(self.visits.pool(pool).remove(self.number));

@@ -64,6 +64,12 @@ impl<S> Watched<S> {
         self.late.get_or_insert_with(|| Box::pin(sleep_until(head.until))).as_mut().poll(cx)
     }
 
+    fn count(&self, written: &Poll<io::Result<usize>>) {
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.visit.wrote(*bytes);
+        }
+    }
+
     /// What came of a write, unless the other side has taken nothing for too long.
     fn written<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         self.visit.writes(written.is_pending());
@@ -84,7 +90,9 @@ impl<S> Watched<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match Pin::new(&mut self.stream).poll_read(cx, buf) {
+        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+        self.visit.reads(read.is_pending());
+        match read {
             Poll::Ready(read) => {
                 self.heard();
                 Poll::Ready(read)
@@ -100,6 +108,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.count(&written);
         self.written(cx, written)
     }
 
@@ -117,6 +126,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.count(&written);
         self.written(cx, written)
     }
 

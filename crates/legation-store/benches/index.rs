@@ -147,6 +147,7 @@ fn frame(position: u64, words: u64) -> Frame {
     let text = (0..words).map(|n| format!("word{}", word(n))).collect::<Vec<_>>().join(" ");
     let body = (words > 0).then(|| serde_json::json!({ "content": format!("rare{position} {text}") }).to_string());
     let effect = Effect::Accepted(Accepted {
+        machine: None,
         dialect: Format::Cap,
         kind: "message".to_owned(),
         id: format!("m-{position}"),

@@ -6,7 +6,7 @@ pub(crate) use says::{Draft, Says, To};
 
 use crate::house::{NAMES, ORCHESTRATOR, key, uri};
 use crate::rng::Rng;
-use legation_exchange::{Input, Moment, Proof, SpareId, Verified, Who};
+use legation_exchange::{Earlier, IdSearched, Input, Moment, Proof, SpareId, Verified, Who};
 use legation_protocol::{Format, Received};
 use legation_scan::{Found, How, Severity};
 
@@ -79,7 +79,10 @@ impl Letter {
         self
     }
 
-    pub(crate) fn input(&self, spare: u64) -> Input {
+    /// `found` is what a search of the whole record for its id told, where there was one.
+    pub(crate) fn input(&self, spare: u64, found: Option<Vec<Earlier>>) -> Input {
+        let searched = found.as_ref().map(|_| IdSearched::default());
+        let found = found.unwrap_or_default();
         let (received, proof) = (self.received.clone(), self.proof.clone());
         let spare_id = SpareId::Fresh(format!("msg_{spare:016x}"));
         Input::Message(Box::new(Verified {
@@ -87,7 +90,8 @@ impl Letter {
             proof,
             spare_id,
             trace: None,
-            found: Vec::new(),
+            found,
+            searched,
             opinion: None,
             scanned: self.scanned(),
         }))

@@ -20,6 +20,7 @@ use crate::asked::Asked;
 use crate::letter::{Letter, Says, To};
 use legation_exchange::rules::{Change, vcp, vlp};
 use legation_exchange::{Accepted, Agent, Effect, Moment, Policy, State};
+use legation_protocol::Format;
 use order::By;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +73,10 @@ pub(crate) struct Model {
     later: BTreeMap<u64, (Option<usize>, Vec<Change>)>,
     /// What reached nobody, and to whom it goes up.
     climbs: BTreeSet<(u64, String)>,
+    /// The signed messages there are, by digest.
+    signed: BTreeSet<String>,
+    /// The machine's time at the last message.
+    machine: Moment,
     pub(crate) counts: Counts,
 }
 
@@ -98,6 +103,8 @@ impl Model {
             talk: halts::Talk::default(),
             later: BTreeMap::new(),
             climbs: BTreeSet::new(),
+            signed: BTreeSet::new(),
+            machine: Moment::default(),
             counts: Counts::default(),
         }
     }
@@ -172,6 +179,9 @@ impl Model {
         }
         let number = asked.by_digest.get(&accepted.digest).copied();
         let letter = asked.letter(number.ok_or_else(|| format!("nobody wrote what is at {position}"))?)?;
+        let is_new = accepted.dialect != Format::Vcp || self.signed.insert(accepted.digest.clone());
+        ensure(is_new, || format!("a signed message was accepted again at {position}"))?;
+        self.machine = accepted.machine.unwrap_or(self.now);
         self.may_speak(position, letter, before)?;
         self.goes_where_it_should(position, letter, accepted)?;
         self.changes_nothing_else(position, Some(letter), accepted)?;

@@ -22,8 +22,8 @@ use calling::Bench;
 use legation_engine::{Begun, Ledger};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::rules::cap::Narrowing;
-use legation_exchange::{Input, Moment, Policy, State, Verdict, Who};
-use legation_protocol::{Code, Rejection};
+use legation_exchange::{Clocks, Input, Moment, Policy, State, Verdict, Who};
+use legation_protocol::{Code, Format, Rejection};
 use legation_store::Ring;
 use pushing::Way;
 use std::collections::{BTreeMap, VecDeque};
@@ -65,6 +65,8 @@ pub struct Summary {
     pub erased: u64,
     /// Times that what was erased was taken off the disk.
     pub cleared: u64,
+    /// Times that the machine's clock was set.
+    pub jumps: u64,
     /// What the rules did.
     pub rules: Counts,
 }
@@ -85,6 +87,7 @@ impl Summary {
             rewritten,
             erased,
             cleared,
+            jumps,
             rules,
         } = more;
         self.accepted += accepted;
@@ -100,6 +103,7 @@ impl Summary {
         self.rewritten += rewritten;
         self.erased += erased;
         self.cleared += cleared;
+        self.jumps += jumps;
         self.rules.add(*rules);
     }
 }
@@ -129,9 +133,9 @@ struct World {
     segment: u64,
     ring: Arc<Ring>,
     policy: Policy,
-    /// What the machine's clock says, and the furthest it ever said.
+    /// The machine's clock, which may be set to any time, and the record's, which runs on.
     clock: Moment,
-    latest: Moment,
+    record: Moment,
     /// The exchange, while it runs.
     ledger: Option<Ledger>,
     asked: Asked,
@@ -170,7 +174,7 @@ impl World {
             ring: keys,
             policy,
             clock,
-            latest: clock,
+            record: clock,
             ledger: None,
             asked,
             outboxes,
@@ -202,7 +206,7 @@ impl World {
             return self.start();
         }
         if self.rng.chance(30) {
-            let at = self.clock;
+            let at = self.record;
             let checkpoint = self.ledger()?.checkpoint("sim", at);
             self.asked.checkpoints.push(checkpoint);
         }
@@ -247,19 +251,31 @@ impl World {
         Err("agents go unanswered".to_owned())
     }
 
-    /// Most of the time little time passes; now and then much, or the clock is set back.
+    /// Most of the time little time passes, and now and then much. The machine's clock is set back or forward at times, which
+    /// no other clock minds.
     fn pass_time(&mut self) {
         let second = 1_000_000;
-        let (forward, most) = match self.rng.below(100) {
-            0..75 => (true, 2 * second),
-            75..88 => (true, 600 * second),
-            88..94 => (true, 3 * 3600 * second),
-            94..96 => (true, 9 * 3600 * second),
-            _ => (false, 2 * 3600 * second),
+        let most = match self.rng.below(100) {
+            0..79 => 2 * second,
+            79..92 => 600 * second,
+            92..98 => 3 * 3600 * second,
+            _ => 9 * 3600 * second,
+        };
+        let by = Duration::from_micros(self.rng.below(most));
+        (self.clock, self.record) = (self.clock.plus(by), self.record.plus(by));
+        let most = match self.rng.below(100) {
+            0..3 => 600 * second,
+            3..6 => 3 * 3600 * second,
+            6..8 => 3 * 86_400 * second,
+            _ => return,
         };
         let (by, now) = (self.rng.below(most), self.clock.micros());
-        self.clock = Moment::from_micros(if forward { now + by } else { now.saturating_sub(by) });
-        self.latest = self.latest.max(self.clock);
+        self.clock = Moment::from_micros(if self.rng.chance(50) { now + by } else { now.saturating_sub(by) });
+        self.summary.jumps += 1;
+    }
+
+    fn clocks(&self) -> Clocks {
+        Clocks { record: self.record, machine: self.clock }
     }
 
     fn plan_faults(&mut self) {
@@ -283,7 +299,7 @@ impl World {
     /// Puts a batch to the exchange. Afterwards it runs on, or has stopped in the middle.
     fn batch(&mut self, asks: &[Ask]) -> Result<(), String> {
         let inputs = asks.iter().map(|ask| self.input(ask)).collect::<Result<Vec<_>, _>>()?;
-        let (now, first) = (self.clock, self.rng.index(inputs.len() + 1));
+        let (now, first) = (self.clocks(), self.rng.index(inputs.len() + 1));
         let ledger = self.ledger()?;
         let (mut states, size) = (vec![ledger.state().clone()], ledger.size());
         match overlapped(ledger, inputs, first, now, &mut states) {
@@ -313,7 +329,7 @@ impl World {
         }
         self.model.agrees(ledger.state())?;
         // For want of room nothing fires.
-        if full { Ok(()) } else { self.model.nothing_is_late(self.clock.max(ledger.state().now())) }
+        if full { Ok(()) } else { self.model.nothing_is_late(self.record.max(ledger.state().now())) }
     }
 
     fn answer_all(&mut self, asks: &[Ask], verdicts: Vec<Verdict>) -> Result<(), String> {
@@ -407,6 +423,17 @@ impl World {
         }
     }
 
+    /// A message with the right time is neither stale nor doubted, whatever the record's clock says.
+    fn may_be_refused(&self, number: usize, why: &Rejection) -> Result<(), String> {
+        let letter = self.asked.letter(number)?;
+        let is_fresh = letter.made.plus(self.policy.past) >= self.clock;
+        let is_untimely = matches!(why.code(), Code::Stale | Code::Busy);
+        if letter.dialect == Format::Vcp && is_fresh && is_untimely {
+            return Err(format!("letter {number} has the right time, and was refused as {}", why.code()));
+        }
+        Ok(())
+    }
+
     fn hear_of_letter(&mut self, number: usize, verdict: &Verdict) -> Result<(), String> {
         let letter = self.asked.letter(number)?;
         let (sender, honest) = (letter.sender, letter.honest);
@@ -422,7 +449,7 @@ impl World {
                 self.summary.duplicates += 1;
                 position
             }
-            Verdict::Refused(_) => return Ok(()),
+            Verdict::Refused(why) => return self.may_be_refused(number, why),
         };
         if !honest {
             return Err(format!("the forged letter {number} was taken at {position}"));
@@ -457,11 +484,11 @@ fn overlapped(
     ledger: &mut Ledger,
     inputs: Vec<Input>,
     first: usize,
-    now: Moment,
+    now: Clocks,
     states: &mut Vec<State>,
 ) -> Result<Vec<Verdict>, legation_store::Error> {
     let mut inputs = inputs.into_iter();
-    ledger.fall_due(now)?;
+    ledger.fall_due(now.record)?;
     inputs.by_ref().take(first).try_for_each(|input| ledger.decide(input, now))?;
     let (mut told, written) = match ledger.begin()? {
         Begun::Over(batch) => (batch.verdicts, None),
@@ -474,7 +501,7 @@ fn overlapped(
         return Ok(told);
     }
     // What fell due before, and found no room, does so again.
-    ledger.fall_due(now)?;
+    ledger.fall_due(now.record)?;
     inputs.try_for_each(|input| ledger.decide(input, now))?;
     if let Some(written) = written {
         told.extend(ledger.finish(written.sync()?).verdicts);

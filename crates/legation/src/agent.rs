@@ -163,12 +163,26 @@ fn purge(remote: &Remote, id: &str, up_to: Option<u64>) -> anyhow::Result<Outcom
 }
 
 fn list(remote: &Remote, capability: Option<&str>) -> anyhow::Result<Outcome> {
-    let query = capability.map(|name| format!("?capability={}", encoded(name))).unwrap_or_default();
-    let reply = remote.ask("GET", &format!("/v1/agents{query}"), &Parcel::default())?;
-    remote.report(&reply, |found, out| {
-        let agents = found.get("agents").and_then(Value::as_array);
-        agents.into_iter().flatten().try_for_each(|agent| writeln!(out, "{}", line(agent)))
-    })
+    let capability = capability.map(|name| format!("&capability={}", encoded(name))).unwrap_or_default();
+    let (mut all, mut after) = (Vec::new(), String::new());
+    loop {
+        let mut reply = remote.ask("GET", &format!("/v1/agents?limit=1000{capability}{after}"), &Parcel::default())?;
+        let mut page = if reply.is_accepted() { reply.value()? } else { Value::Null };
+        if let Some(Value::Array(agents)) = page.get_mut("agents") {
+            all.append(agents);
+        }
+        if let Some(next) = page.get("next").and_then(Value::as_str) {
+            after = format!("&after={}", encoded(next));
+            continue;
+        }
+        if reply.is_accepted() {
+            reply.text = serde_json::json!({ "agents": all, "next": null }).to_string();
+        }
+        return remote.report(&reply, |found, out| {
+            let agents = found.get("agents").and_then(Value::as_array);
+            agents.into_iter().flatten().try_for_each(|agent| writeln!(out, "{}", line(agent)))
+        });
+    }
 }
 
 /// An agent in one line: its id, then what else is known of it.

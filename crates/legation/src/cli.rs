@@ -26,8 +26,8 @@ pub(crate) use conversation::{ConversationArgs, ConversationCommand, StateArg};
 pub(crate) use demo::{DemoArgs, Story};
 pub(crate) use escalation::{EscalationArgs, EscalationCommand};
 pub(crate) use exchange::{
-    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, BelowArg, ConfigArgs, ConfigCommand,
-    InboxArgs, Keeper, LogFormat, RemoteArgs, SendArgs, ServeArgs, StopAllArgs,
+    AddArgs, AgentArgs, AgentCommand, AuditArgs, AuditCommand, AuditVerifyArgs, ConfigArgs, ConfigCommand, InboxArgs,
+    Keeper, LogFormat, RemoteArgs, SendArgs, ServeArgs, StopAllArgs,
 };
 pub(crate) use identity::{IdentityArgs, IdentityCommand};
 pub(crate) use keep::{BackupArgs, EraseArgs, RestoreArgs};

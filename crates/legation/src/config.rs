@@ -215,6 +215,7 @@ impl ConfigFile {
             future: self.dedup.future.0,
             dedup_margin: self.dedup.margin.0,
             dedup_window: self.dedup.window.0,
+            stale_emergency: self.vcp.stale_emergency.into(),
             mailbox_limit: self.mailbox.limit,
             unread_limit: self.mailbox.total,
             time_to_live: self.mailbox.time_to_live.0,

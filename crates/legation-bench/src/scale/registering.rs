@@ -42,7 +42,7 @@ async fn median(exchange: &Served, first: usize) -> anyhow::Result<Duration> {
     let mut times = Vec::with_capacity(TIMED);
     for number in first..first + TIMED {
         let mut seed = [7; 32];
-        seed[..8].copy_from_slice(&(number as u64).to_le_bytes());
+        seed.iter_mut().zip((number as u64).to_le_bytes()).for_each(|(to, from)| *to = from);
         let about = format!(r#"{{"keys":["{}"]}}"#, SecretKey::from_seed(&seed).public());
         let start = instant();
         crowd::put(&mut connection, &exchange.operator, format!("timed-{number}"), &about).await?;

@@ -302,9 +302,9 @@ mod tests {
         assert!(sibling.as_mut().poll(&mut context).is_pending());
         drop(last);
         // The sibling waited for the family alone, and longer than the agent has had room.
-        let _place = entered(sibling.as_mut().poll(&mut context));
+        let place = entered(sibling.as_mut().poll(&mut context));
         assert!(first.as_mut().poll(&mut context).is_pending());
-        drop(_place);
+        drop(place);
         let _first = entered(first.as_mut().poll(&mut context));
         assert!(second.as_mut().poll(&mut context).is_pending());
         drop(other);

@@ -4,7 +4,7 @@
 use super::Desk;
 use super::notes::Notes;
 use crate::decider::now;
-use legation_exchange::{Alert, Effect, Entry, Moment, State};
+use legation_exchange::{Alert, Effect, Entry, Kind, Moment, State};
 use legation_store::Reader;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -111,7 +111,7 @@ impl Keeper {
                 let at = Moment::from_micros(frame.at);
                 let entry = Entry { position: frame.position, at, effect, body: None };
                 if let Some(alert) = Alert::raised_by(&entry) {
-                    desk.raise_again(alert);
+                    desk.raise_again(with_quote(&reader, alert));
                 }
             }
             desk.catch_up();
@@ -147,6 +147,16 @@ impl Keeper {
             }
             self.nearly_full = nearly_full;
         }
+    }
+}
+
+/// An alert with the text that its kind quotes, which only the whole entry has. Without that it is told in words of ours.
+fn with_quote(reader: &Reader, alert: Alert) -> Alert {
+    let position = alert.position.filter(|_| alert.kind == Kind::StaleEmergency);
+    let frame = position.and_then(|position| reader.read(position).ok().flatten());
+    match frame {
+        Some(frame) => alert.quoting(frame.body.here()),
+        None => alert,
     }
 }
 

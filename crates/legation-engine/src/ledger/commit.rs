@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::look::look;
 use crate::receipt::Fresh;
 use crate::transport;
-use legation_exchange::{Alert, Input, Moment, Party, Verdict};
+use legation_exchange::{Alert, Clocks, Input, Moment, Party, Verdict};
 use legation_store::{Appended, Durable, Error, Written};
 use std::sync::PoisonError;
 
@@ -39,11 +39,11 @@ pub enum Begun {
 
 impl Ledger {
     /// Decides inputs and commits what was decided, all of it.
-    pub fn batch(&mut self, inputs: Vec<Input>, now: Moment) -> Result<Batch, Error> {
-        let mut told = Batch::default();
-        self.fall_due(now)?;
+    pub fn batch(&mut self, inputs: Vec<Input>, clocks: impl Into<Clocks>) -> Result<Batch, Error> {
+        let (mut told, clocks) = (Batch::default(), clocks.into());
+        self.fall_due(clocks.record)?;
         for input in inputs {
-            self.decide(input, now)?;
+            self.decide(input, clocks)?;
             if self.is_full() {
                 told.add(self.commit()?);
             }
@@ -91,8 +91,7 @@ impl Ledger {
         let appended = self.log.show(durable);
         let batch = self.underway.take().map(|draft| self.shown(draft, appended)).unwrap_or_default();
         // What is decided already may still have to go back.
-        let durable = look(&self.committed).now();
-        self.state.settle_until(durable);
+        self.state.settle_behind(&look(&self.committed));
         batch
     }
 
@@ -110,7 +109,9 @@ impl Ledger {
         }
         drop(committed);
         transport::taken(&entries, &frames);
-        let alerts = entries.iter().filter_map(Alert::raised_by).collect();
+        let raised = entries.iter().zip(&frames);
+        let raised = raised.filter_map(|(entry, frame)| Some(Alert::raised_by(entry)?.quoting(frame.body.here())));
+        let alerts = raised.collect();
         let changed = entries.iter().filter_map(|entry| entry.effect.changes()).collect();
         let fresh = Fresh::of(frames, &mut entries, appended);
         let reached = entries.into_iter().flat_map(|entry| entry.effect.reaches()).collect();

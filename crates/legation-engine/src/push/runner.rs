@@ -7,7 +7,7 @@ use crate::carrier::{Reach, Reply};
 use crate::exchange::Error;
 use crate::mailbox::Delivery;
 use crate::outgoing::Receipts;
-use legation_exchange::{Event, Item, Mailbox, Moment, Order, Route, Standing, State};
+use legation_exchange::{Clocks, Event, Item, Mailbox, Moment, Order, Route, Standing, State};
 use legation_protocol::{Format, Received};
 use std::pin::pin;
 use std::sync::Arc;
@@ -203,8 +203,13 @@ impl Runner {
     fn may_go(&self, delivery: &Delivery) -> bool {
         match self.reach() {
             Reach::Near => true,
-            Reach::Far => is_fresh(delivery, self.outlet.wall.now()),
+            Reach::Far => is_fresh(delivery, self.clocks()),
         }
+    }
+
+    fn clocks(&self) -> Clocks {
+        let Outlet { wall, stats, .. } = &*self.outlet;
+        Clocks { record: stats.record_time(wall.steady()), machine: wall.now() }
     }
 
     fn load(&self, item: Item) -> Result<Delivery, Error> {
@@ -231,14 +236,14 @@ impl Runner {
 }
 
 /// Whether a message may be sent to another machine. Its receiver goes by the time that its sender signed, which may be
-/// earlier than when it came here.
-fn is_fresh(delivery: &Delivery, now: Moment) -> bool {
+/// earlier than when it came here. That is judged by the machine's clock, and how long it has waited by the record's.
+fn is_fresh(delivery: &Delivery, now: Clocks) -> bool {
     let Delivery { dialect, bytes, received_at, .. } = delivery;
     is_fresh_at(now, *received_at, if *dialect == Format::Vcp { signed_at(bytes) } else { None })
 }
 
-fn is_fresh_at(now: Moment, received_at: Moment, signed_at: Option<Moment>) -> bool {
-    signed_at.map_or(received_at, |signed_at| signed_at.min(received_at)).plus(FRESH) >= now
+fn is_fresh_at(now: Clocks, received_at: Moment, signed_at: Option<Moment>) -> bool {
+    received_at.plus(FRESH) >= now.record && signed_at.is_none_or(|signed_at| signed_at.plus(FRESH) >= now.machine)
 }
 
 fn signed_at(envelope: &[u8]) -> Option<Moment> {
@@ -268,7 +273,7 @@ mod tests {
             let signed =
                 signed.map(|ago| Moment::from_micros(taken.micros().checked_add_signed(ago * 1_000_000).unwrap()));
             let now = taken.plus(Duration::from_secs(age));
-            assert_eq!(is_fresh_at(now, taken, signed), want, "signed {signed:?}, {age} s after it was taken");
+            assert_eq!(is_fresh_at(now.into(), taken, signed), want, "signed {signed:?}, {age} s after it was taken");
         };
         check(None, 300, true);
         check(None, 301, false);

@@ -42,7 +42,11 @@ impl CountFile {
     pub(super) fn create(folder: &Path, batch: &str, since: Moment) -> io::Result<CountFile> {
         fs::create_dir_all(folder)?;
         let path = folder.join(format!("{batch}.{EXTENSION}"));
-        let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path)?;
         let head = format!("{FORM} {batch} {:020} ", since.micros());
         let line = format!("{head}{}\n", "-".repeat(DIGITS));
         file.write_all(line.as_bytes())?;

@@ -112,6 +112,7 @@ fn claim(to: u8) -> Input {
         spare_id: SpareId::Fresh("spare".to_owned()),
         trace: None,
         found: Vec::new(),
+        searched: None,
         opinion: None,
         scanned: Vec::new(),
     }))

@@ -163,7 +163,7 @@ async fn a_later_attempt_does_not_go_to_another_machine_either_once_the_message_
     let data = tempfile::tempdir().unwrap();
     // Five minutes pass with the first attempt.
     let late = Arc::new(AtomicU64::new(0));
-    let wall = Wall::by({
+    let wall = Wall::passing({
         let late = Arc::clone(&late);
         move || Moment::from_micros(1_771_151_400_000_000).plus(Duration::from_secs(late.load(Ordering::SeqCst)))
     });

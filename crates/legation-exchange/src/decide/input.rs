@@ -1,7 +1,7 @@
 //! What is asked for, and what is answered.
 
 use super::answer::AnswerDetails;
-use super::{Answer, Call, Erasure, Misunderstood, Restore};
+use super::{Answer, Call, Erasure, IdSearched, Misunderstood, Restore};
 use crate::effect::{Accepted, Entry, Refused, TallyBatch};
 use crate::erased::Span;
 use crate::extensions;
@@ -38,8 +38,10 @@ pub struct Verified {
     pub spare_id: SpareId,
     /// The trace it was sent in, as a W3C `traceparent`.
     pub trace: Option<String>,
-    /// Messages that it may name and that lie too far back for the state to know.
+    /// Messages that it may name, or may be a copy of, and that lie too far back for the state to know.
     pub found: Vec<Earlier>,
+    /// What a search of the whole record for its id told, where there was one.
+    pub searched: Option<IdSearched>,
     /// What a judge said of it, if one was asked.
     pub opinion: Option<Box<cap::Opinion>>,
     /// What was found in its texts.

@@ -101,11 +101,11 @@ impl Desk<'_> {
 
     /// A key that comes into use, and the one it takes over from.
     fn taking_over(&self, agent: &Agent, new: Key) -> Result<Vec<Key>, Rejection> {
-        if !new.is_live(self.now) {
+        if !new.is_live(self.clocks().latest()) {
             let message = "its `not_after` is over: it would take over from the key in use and not count itself";
             return Err(Rejection::because(Code::KeyState, message).at("/not_after"));
         }
-        let live = agent.keys.iter().filter(|key| key.is_live(self.now)).count();
+        let live = agent.keys.iter().filter(|key| key.is_live(self.clocks().latest())).count();
         if live >= LIVE_KEYS {
             let message = format!("{LIVE_KEYS} keys are in use already: retire one first");
             return Err(Rejection::because(Code::TooManyKeys, message));
@@ -133,7 +133,7 @@ impl Desk<'_> {
             return Err(Rejection::because(Code::NotAllowed, message).at("/proof"));
         };
         let statement = key_statement(&self.policy.realm, &agent.id, key);
-        if agent.live_keys(self.now).any(|own| own.verifies(statement.as_bytes(), proof)) {
+        if agent.live_keys(self.clocks().latest()).any(|own| own.verifies(statement.as_bytes(), proof)) {
             return Ok(());
         }
         Err(Rejection::because(Code::SignatureInvalid, "the proof is not signed by a key in use").at("/proof"))

@@ -1,10 +1,10 @@
 //! Whether a message is taken, and for whom. The order of the questions is the product: is it a copy,
 //! is it fresh, may its sender speak, whom does it reach.
 
+use super::freshness::Fresh;
 use super::{AnswerDetails, Asked, Decided, Decision, Desk, Earlier, Proof, SpareId, Verdict, Verified};
 use crate::effect::{Accepted, Effect};
 use crate::key::Custody;
-use crate::moment::Moment;
 use crate::quota::{Resource, check_family};
 use crate::rules::hold::{Lifter, Reason};
 use crate::rules::vcp::AlarmChange;
@@ -12,7 +12,7 @@ use crate::rules::vlp::Keys;
 use crate::rules::{Case, Change, Ruled, Ruling, Speaker, is_alarm, judge, passes_quotas, vcp};
 use crate::who::{PRINCIPALS, Who};
 use legation_protocol::vcp::Severity;
-use legation_protocol::{Code, Format, Message, Received, Recipients, Rejection};
+use legation_protocol::{Code, Format, Message, Recipients, Rejection};
 use std::borrow::Cow;
 
 impl Desk<'_> {
@@ -26,7 +26,12 @@ impl Desk<'_> {
                 }
                 decision
             }
-            Err(why) => self.refused(self.brought(verified, &why), why),
+            Err(why) => {
+                let (notice, judged_time) = (self.stale_notice(&verified, &why), self.judged_time(&why));
+                let mut decision = self.refused(self.brought(verified, &why), why);
+                self.mark_untimely(notice, judged_time, &mut decision.entries);
+                decision
+            }
         }
     }
 
@@ -42,7 +47,7 @@ impl Desk<'_> {
     }
 
     fn message(&self, verified: &Verified) -> Decided {
-        let Verified { received, proof, spare_id, trace, found, opinion, scanned } = verified;
+        let Verified { received, proof, spare_id, trace, found, opinion, scanned, .. } = verified;
         let message = received.message();
         let sender = self.proven_sender(message, proof)?;
         let (id, kept) = match (message.id(), spare_id) {
@@ -50,10 +55,10 @@ impl Desk<'_> {
             (None, SpareId::Keyed(id)) => (id.clone(), true),
             (None, SpareId::Fresh(id)) => (id.clone(), false),
         };
-        if let Some(copy) = self.copy_of(sender.id(), &id, received)? {
+        if let Some(copy) = self.copy_of(sender.id(), &id, verified)? {
             return Ok(copy);
         }
-        let remembered = self.freshness(message)?;
+        let Fresh { remembered, finding: late } = self.freshness(verified)?;
         let proves = self.first_proof(sender, proof)?;
         // A broadcast goes to everybody; reading it has found what is not for everybody.
         if let Some(found) = received.warnings().find(|found| found.code == Code::PersonalStateBroadcast) {
@@ -67,6 +72,7 @@ impl Desk<'_> {
             state,
             policy,
             now,
+            machine: self.machine,
             received,
             speaker: sender,
             id: &id,
@@ -75,8 +81,9 @@ impl Desk<'_> {
             opinion: opinion.as_deref(),
             scanned,
         };
-        let Ruling { changes, later, reasons, findings, level, metrics, instead, heard, judged, released, .. } =
+        let Ruling { changes, later, reasons, mut findings, level, metrics, instead, heard, judged, released, .. } =
             judge(&case)?;
+        findings.extend(late);
         let is_alarm = is_alarm(message);
         let reasons = if is_alarm { Vec::new() } else { reasons };
         if !passes_quotas(message) {
@@ -108,6 +115,7 @@ impl Desk<'_> {
             by: sender.person(),
             expires: self.now.plus(self.policy.time_to_live),
             remembered: kept.then_some(remembered),
+            machine: self.clocks().differing_machine(),
             trace: trace.clone(),
             emergency,
             is_alarm,
@@ -161,7 +169,7 @@ impl Desk<'_> {
             return Err(Rejection::because(Code::UnknownSender, "the sender is not registered here").at("/sender"));
         };
         match proof {
-            Proof::Signature(key) if sender.has_live_key(key, self.now) => Ok(Speaker::Agent(sender)),
+            Proof::Signature(key) if sender.has_live_key(key, self.clocks().latest()) => Ok(Speaker::Agent(sender)),
             Proof::Signature(_) => {
                 Err(Rejection::because(Code::KeyRevoked, "this key is not one of the sender's keys in use"))
             }
@@ -186,38 +194,22 @@ impl Desk<'_> {
     }
 
     /// The verdict on a message that was taken before.
-    fn copy_of(&self, sender: &str, id: &str, received: &Received) -> Result<Option<Decision>, Rejection> {
+    fn copy_of(&self, sender: &str, id: &str, verified: &Verified) -> Result<Option<Decision>, Rejection> {
+        let Verified { received, found, searched, .. } = verified;
         let message = received.message();
+        // What was found elsewhere is a copy only where it was searched for as one.
+        let searched_for = found.iter().filter(|_| searched.is_some());
         let is_it = |Earlier { accepted, .. }: &&Earlier| {
             let same_session = message.dialect() != Format::Vlp || accepted.thread.as_deref() == message.thread();
             accepted.sender == sender && accepted.id == id && same_session
         };
-        let Some(taken) = self.earlier.iter().find(is_it) else { return Ok(None) };
+        let Some(taken) = self.earlier.iter().chain(searched_for).find(is_it) else { return Ok(None) };
         if taken.accepted.digest != received.digest().to_string() {
             let message = "this sender has used the id for another message";
             return Err(Rejection::because(Code::MessageIdConflict, message).at("/message_id"));
         }
         let verdict = Verdict::Duplicate { position: taken.position, id: id.to_owned() };
         Ok(Some(Decision { verdict, entries: Vec::new() }))
-    }
-
-    /// How long the message's id is to be remembered, if the message is fresh.
-    fn freshness(&self, message: &Message) -> Result<Moment, Rejection> {
-        let (Message::Vcp(_), Some(time)) = (message, message.time()) else {
-            return Ok(self.now.plus(self.policy.dedup_window));
-        };
-        let made = Moment::of(time);
-        let refuse = |code, how: &str| {
-            let message = format!("the message was made at {time}, too far in the {how}: it is {} here", self.now);
-            Err(Rejection::because(code, message).at("/timestamp").by("VCP 7.4"))
-        };
-        if made.plus(self.policy.past) < self.now {
-            return refuse(Code::Stale, "past");
-        }
-        if made > self.now.plus(self.policy.future) {
-            return refuse(Code::Future, "future");
-        }
-        Ok(made.plus(self.policy.past).plus(self.policy.dedup_margin))
     }
 
     /// Whom the message is addressed to, by canonical id: one more than a message may go to, where there are more.

@@ -21,7 +21,7 @@ impl Desk<'_> {
             Directive::Acl(order) => acl::order(state, policy, now, order, who),
             Directive::Vlp(order) => vlp::order(state, policy, now, order, who),
             Directive::Extension(order) => extensions::order(state, policy, now, order, who),
-            Directive::Identity(order) => identity::order(state, self.policy, now, order, who),
+            Directive::Identity(order) => identity::order(state, self.policy, self.clocks().latest(), order, who),
             Directive::Copy { size, keys } => return self.copied(*size, *keys, who),
         }?;
         let verdict = Verdict::Accepted { position: state.next, id: String::new(), new: false, details: None };

@@ -2,6 +2,7 @@
 
 use super::{cap, translate};
 use crate::agent::Agent;
+use crate::clocks::Clocks;
 use crate::decide::Earlier;
 use crate::moment::Moment;
 use crate::policy::Policy;
@@ -56,6 +57,8 @@ pub(crate) struct Case<'c> {
     pub(crate) state: &'c State,
     pub(crate) policy: &'c Policy,
     pub(crate) now: Moment,
+    /// The machine's time.
+    pub(crate) machine: Moment,
     /// The message with its bytes.
     pub(crate) received: &'c Received,
     pub(crate) speaker: Speaker<'c>,
@@ -84,5 +87,12 @@ impl Case<'_> {
             Some(_) => self.policy.is_exchange(party) && translate::answers(self),
             None => self.policy.is_exchange(party) && to_us(),
         }
+    }
+}
+
+impl Case<'_> {
+    /// The time by both clocks.
+    pub(crate) fn clocks(&self) -> Clocks {
+        Clocks { record: self.now, machine: self.machine }
     }
 }

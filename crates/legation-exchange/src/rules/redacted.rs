@@ -85,6 +85,7 @@ fn of_vcp(change: &vcp::Change) -> vcp::Change {
         vcp::Change::Standing(_)
         | vcp::Change::ConstraintsLifted(_)
         | vcp::Change::ConstitutionsClash(_)
+        | vcp::Change::StaleEmergency(_)
         | vcp::Change::LetterClimbed(_) => change.clone(),
     }
 }

@@ -6,6 +6,7 @@ mod alarms;
 mod clock;
 mod cut;
 mod escalation;
+mod late;
 mod pause;
 mod resume;
 mod standing;
@@ -18,8 +19,11 @@ pub use pause::{Does, table as pause_table};
 pub use standing::{Change as StandingChange, Ordered, Standing, Standings, Stop, StopScope};
 pub use stop_many::{StopMany, reach};
 
+pub use late::{StaleEmergencies, StaleEmergencyTold};
+
 pub(crate) use cut::cut_of;
 pub(crate) use escalation::{own_emergency, repeatable};
+pub(crate) use late::{emergency_of, tell_stale, was_told_lately};
 pub(crate) use standing::{check_newcomer, family, leave, may_act, may_be_heard, may_order};
 pub(crate) use stop_many::{agents_below, suspend_below};
 pub mod constitution;
@@ -57,6 +61,8 @@ pub struct Kept {
     pub contexts: context::Contexts,
     /// Escalations and constraints on their way.
     pub letters: Letters,
+    /// Stale emergencies that people were told of lately.
+    pub late: StaleEmergencies,
 }
 
 /// What changes it.
@@ -79,6 +85,8 @@ pub enum Change {
     ContextShared(context::Sharing),
     /// An escalation or a constraint reached nobody, and goes up.
     LetterClimbed(Climbing),
+    /// People are told of an emergency that came too late.
+    StaleEmergency(StaleEmergencyTold),
 }
 
 impl Change {
@@ -98,6 +106,7 @@ impl Change {
             | Change::ConstitutionAnnounced(_)
             | Change::ConstitutionsClash(_)
             | Change::ContextShared(_)
+            | Change::StaleEmergency(_)
             | Change::LetterClimbed(_) => None,
         }
     }
@@ -112,6 +121,7 @@ impl Change {
             | Change::ConstitutionAnnounced(_)
             | Change::ConstitutionsClash(_)
             | Change::ContextShared(_)
+            | Change::StaleEmergency(_)
             | Change::LetterClimbed(_) => None,
         }
     }
@@ -162,6 +172,7 @@ impl Kept {
             Change::ConstitutionsClash(clashing) => self.constitutions.clash(clashing),
             Change::ContextShared(sharing) => self.contexts.share(at, sharing),
             Change::LetterClimbed(climbing) => self.letters.climb(climbing),
+            Change::StaleEmergency(told) => self.late.tell(at, told),
         }
     }
 

@@ -102,6 +102,7 @@ pub(crate) fn utter(policy: &Policy, entry: (u64, Moment), because: u64, heard: 
         by: None,
         expires: now.plus(policy.time_to_live),
         remembered: None,
+        machine: None,
         trace: None,
         emergency: false,
         is_alarm: true,
@@ -206,6 +207,28 @@ impl Ruling {
             }
         });
     }
+}
+
+impl Ruling {
+    /// Puts a notice on the record that reaches no mailbox: operators read it there.
+    pub(crate) fn note(&mut self, policy: &Policy, text: String) {
+        self.say(policy.exchange_id(), move |origin| {
+            let id = vlp::MessageId::parse(&format!("NTC-{}", origin.message_id)).ok()?;
+            let header = Header { id, timestamp: origin.timestamp.clone(), sender: origin.sender.clone() };
+            let notice = vlp::Message::notice(header, text, Confidence::new(1.0)?);
+            let provenance = Some(vec!["the record of the exchange".into()]);
+            Some(Message::Vlp(Box::new(vlp::Message { provenance, ..notice })))
+        });
+    }
+}
+
+/// Where each dialect has the text of a notice.
+const NOTICE_TEXTS: [&str; 3] = ["/payload/constraints/0/value/message", "/content", "/payload/error_text"];
+
+/// The text of a notice that the exchange wrote.
+pub(crate) fn notice_text(body: &[u8]) -> Option<String> {
+    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
+    NOTICE_TEXTS.iter().find_map(|at| body.pointer(at)?.as_str()).map(str::to_owned)
 }
 
 fn in_vlp(origin: &Origin, to: &str, text: &str) -> Option<Message> {

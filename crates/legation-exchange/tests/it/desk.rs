@@ -2,8 +2,8 @@
 
 use legation_exchange::rules::vlp::beyond;
 use legation_exchange::{
-    Decision, Earlier, Effect, Entry, Input, Moment, Policy, Proof, Registration, Role, SpareId, State, TokenHash,
-    Verdict, Verified, Who, decide, earlier_than, quoted_by, tick,
+    Clocks, Decision, Earlier, Effect, Entry, IdSearched, Input, Moment, Policy, Proof, Registration, Role, SpareId,
+    State, TokenHash, Verdict, Verified, Who, decide, earlier_than, id_search, quoted_by, tick,
 };
 use legation_protocol::sign::SecretKey;
 use legation_protocol::{Code, Format, Message, Received, Timestamp};
@@ -16,6 +16,8 @@ pub(crate) struct Desk {
     pub(crate) policy: Policy,
     pub(crate) record: Vec<Entry>,
     pub(crate) now: Moment,
+    /// The machine's time, where it is another.
+    pub(crate) machine: Option<Moment>,
 }
 
 /// 2026-02-15T10:30:00Z
@@ -32,15 +34,20 @@ impl Desk {
             policy: Policy::default(),
             record: Vec::new(),
             now: Moment::from_micros(START),
+            machine: None,
         }
     }
 
     pub(crate) fn ask(&mut self, input: Input) -> Verdict {
         let earlier: Vec<_> =
             earlier_than(&self.state, &input).into_iter().map(|position| self.accepted_at(position)).collect();
-        let Decision { verdict, entries } = decide(&self.state, &self.policy, input, &earlier, self.now);
+        let Decision { verdict, entries } = decide(&self.state, &self.policy, input, &earlier, self.clocks());
         self.commit(entries);
         verdict
+    }
+
+    pub(crate) fn clocks(&self) -> Clocks {
+        Clocks { record: self.now, machine: self.machine.unwrap_or(self.now) }
     }
 
     fn accepted_at(&self, position: u64) -> Earlier {
@@ -103,16 +110,31 @@ impl Desk {
     fn send_with(&mut self, text: &str, proof: Proof, scanned: Vec<Found>) -> Verdict {
         let received = Received::read(text.as_bytes()).unwrap();
         let spare_id = SpareId::Fresh("spare".to_owned());
-        let found = self.looked_up(received.message());
+        let searched = self.searched(received.message());
+        let (found, searched) = match searched {
+            Some((found, searched)) => (found, Some(searched)),
+            None => (self.looked_up(received.message()), None),
+        };
         self.ask(Input::Message(Box::new(Verified {
             received,
             proof,
             spare_id,
             trace: None,
             found,
+            searched,
             opinion: None,
             scanned,
         })))
+    }
+
+    /// What a search of the whole record for a message's id would tell, where one is needed.
+    fn searched(&self, message: &Message) -> Option<(Vec<Earlier>, IdSearched)> {
+        id_search(&self.state, &self.policy, message, self.clocks().machine)?;
+        let (id, sender) = (message.id()?, message.sender());
+        let is_it = |entry: &&Entry| matches!(&entry.effect, Effect::Accepted(accepted) if accepted.id == id && accepted.sender == sender);
+        let found = self.record.iter().filter(is_it).map(|entry| self.accepted_at(entry.position)).collect();
+        let is_told = |entry: &Entry| matches!(&entry.effect, Effect::Refused(refused) if refused.id.as_ref() == Some(&id) && refused.stale_emergency);
+        Some((found, IdSearched { was_told: self.record.iter().any(is_told) }))
     }
 
     /// What the index would lead to of the sources that the state does not know.

@@ -95,7 +95,7 @@ impl Run {
         let received = Received::read(text.as_bytes()).unwrap();
         let (spare_id, trace, opinion) = (SpareId::Fresh(format!("spare{before}")), None, None);
         let (found, scanned) = (Vec::new(), vec![found]);
-        let verified = Verified { received, proof, spare_id, trace, found, opinion, scanned };
+        let verified = Verified { received, proof, spare_id, trace, found, searched: None, opinion, scanned };
         self.desk.ask(Input::Message(Box::new(verified)));
         if self.desk.record.len() > before {
             self.words.insert(before as u64, word);

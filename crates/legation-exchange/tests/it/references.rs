@@ -188,8 +188,16 @@ fn what_lies_far_back_is_looked_up_and_handed_over() {
     };
     let found = vec![Earlier { position: claim, accepted: taken, body: None }];
     let spare_id = SpareId::Fresh("spare".to_owned());
-    let verified =
-        Verified { received, proof: by("bob"), spare_id, trace: None, found, opinion: None, scanned: Vec::new() };
+    let verified = Verified {
+        received,
+        proof: by("bob"),
+        spare_id,
+        trace: None,
+        found,
+        searched: None,
+        opinion: None,
+        scanned: vec![],
+    };
     let position = accepted(&desk.ask(Input::Message(Box::new(verified))));
     assert_eq!(targets(&desk, position), [Target::Found(claim)]);
 }

@@ -29,7 +29,9 @@ fn cap(id: &str) -> String {
 fn send(desk: &mut Desk, text: &str, proof: Proof, scanned: Vec<Found>) -> Verdict {
     let received = Received::read(text.as_bytes()).unwrap();
     let (spare_id, trace, found, opinion) = (SpareId::Fresh("spare".to_owned()), None, Vec::new(), None);
-    desk.ask(Input::Message(Box::new(Verified { received, proof, spare_id, trace, found, opinion, scanned })))
+    let searched = None;
+    let verified = Verified { received, proof, spare_id, trace, found, searched, opinion, scanned };
+    desk.ask(Input::Message(Box::new(verified)))
 }
 
 fn by(agent: &str) -> Proof {

@@ -2,7 +2,7 @@
 
 use super::Chapter;
 use super::operation::{Operation, Proof};
-use super::schema::{one_of, text};
+use super::schema::{one_of, text, within};
 use axum::http::Method;
 
 const AGENT: &str = "The agent's id, percent-encoded";
@@ -35,7 +35,9 @@ fn list() -> Operation {
     Operation::new(Method::GET, "/v1/agents", "listAgents", "List agents")
         .by(Proof::Token)
         .query("capability", text("Only those that told the directory of a topic or an action of this name"))
-        .answers(200, "The agents", "Directory")
+        .query("after", text("Only those behind this id: `next` of the answer before"))
+        .query("limit", within("How many at most", 1, 1000, 100))
+        .answers(200, "The agents, by id", "Directory")
 }
 
 fn register() -> Operation {

@@ -88,6 +88,16 @@ fn alert() -> Value {
 }
 
 fn upkeep() -> Vec<Shape> {
+    let clock = object(
+        "Where the record's clock and the machine's differ by more than a minute: work is taken all the same.",
+        [
+            must("agrees", flag("False.")),
+            must(
+                "record_ahead_seconds",
+                serde_json::json!({"type": "integer", "description": "Seconds that the record's clock is ahead; less than zero where it is behind."}),
+            ),
+        ],
+    );
     let lack = object(
         "What keeps the exchange from taking work.",
         [must("part", text("Which part of it.")), must("reason", text("Why."))],
@@ -120,7 +130,11 @@ fn upkeep() -> Vec<Shape> {
             "Ready",
             object(
                 "Whether it takes work.",
-                [must("ready", flag("Whether it does.")), may("not_ready", list("What keeps it from that.", &lack))],
+                [
+                    must("ready", flag("Whether it does.")),
+                    may("not_ready", list("What keeps it from that.", &lack)),
+                    may("clock", clock),
+                ],
             ),
         ),
     ]

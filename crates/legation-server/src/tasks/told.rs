@@ -113,7 +113,7 @@ fn tools(rights: &Rights) -> Value {
 }
 
 fn review((position, review): (&u64, &Review)) -> Value {
-    let Review { digest, overseer, is_final, request: _ } = review;
+    let Review { digest, overseer, is_final, .. } = review;
     json!({ "position": position, "digest": digest, "overseer": overseer, "final": is_final })
 }
 

@@ -78,9 +78,16 @@ impl HolderPool {
         self.holder_of.iter().filter_map(|(number, holder)| self.holders.get(holder)?.get(number))
     }
 
-    /// The connections of each holder, from the holder with the most connections on.
-    pub(super) fn by_share(&self) -> impl Iterator<Item = &Numbered> {
-        self.ranking.iter().rev().filter_map(|(_, _, holder)| self.holders.get(holder))
+    /// The most connections that a holder has, if it is fewer than this.
+    pub(super) fn largest_share(&self, below: usize) -> Option<usize> {
+        self.ranking.iter().rev().map(|(count, ..)| *count).find(|count| *count < below)
+    }
+
+    /// The connections of the holders that have so many, those of the holder with the oldest one first.
+    pub(super) fn with_share(&self, share: usize) -> impl Iterator<Item = &Weak<Visit>> {
+        let ranked = self.ranking.iter().rev().skip_while(move |(count, ..)| *count > share);
+        let holders = ranked.take_while(move |(count, ..)| *count == share);
+        holders.filter_map(|(_, _, holder)| self.holders.get(holder)).flat_map(Numbered::values)
     }
 }
 

@@ -31,11 +31,13 @@ async fn was_closed(visit: &Visit) -> bool {
 
 impl House {
     fn admit(&self) -> Option<Arc<Visit>> {
-        self.0.admit(Peer::on_socket(), &self.1)
+        self.0.admit(Peer::on_socket(), &self.1).inspect(|visit| visit.reads(true))
     }
 
     fn admit_from(&self, last: u8) -> Arc<Visit> {
-        self.0.admit(Peer { address: address(last), via: Via::Tcp }, &self.1).unwrap()
+        let visit = self.0.admit(Peer { address: address(last), via: Via::Tcp }, &self.1).unwrap();
+        visit.reads(true);
+        visit
     }
 }
 
@@ -84,6 +86,22 @@ async fn a_request_that_has_come_whole_is_answered_before_its_connection_makes_r
     let _next = house.admit().unwrap();
     assert!(was_closed(&whole).await && whole.is_cut());
     drop(requests);
+}
+
+/// One whose bytes nobody has looked at yet is not the client's fault.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_nobody_has_looked_at_makes_room_last() {
+    let house = house(10, 2);
+    let unseen = house.admit().unwrap();
+    unseen.reads(false);
+    let silent = house.admit().unwrap();
+    assert!(!house.0.is_crowded(&house.1));
+    let next = house.admit().unwrap();
+    assert!(was_closed(&silent).await && !was_closed(&unseen).await);
+    next.reads(false);
+    assert!(house.0.is_crowded(&house.1));
+    let _next = house.admit().unwrap();
+    assert!(was_closed(&unseen).await);
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,6 +10,7 @@
 mod alerts;
 mod attacks;
 mod charters;
+mod clocks;
 mod connections;
 mod console;
 mod conversations;
@@ -66,7 +67,9 @@ mod tls;
 mod tools;
 mod translate;
 mod truth;
+
 #[cfg(unix)]
 mod unix;
+mod unread;
 mod words;
 mod ws;

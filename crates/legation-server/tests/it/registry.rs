@@ -218,3 +218,37 @@ fn the_source_of_a_registration_is_shown_to_operators_and_auditors_only() {
         }
     }
 }
+
+#[test]
+fn the_directory_is_listed_page_by_page() {
+    let house = House::open();
+    let want: Vec<_> = (0..150).map(|number| format!("agent-{number:03}")).collect();
+    for (number, name) in want.iter().enumerate() {
+        let about = if number % 50 == 7 { r#"{"capabilities":{"topics":["tea"]}}"# } else { "{}" };
+        house.ask("PUT", path_of(name)).by(&house.operator).json(about).ok();
+    }
+    let page = |query: &str| {
+        let page = house.ask("GET", format!("/v1/agents{query}")).by(&house.operator).get().ok();
+        let ids = page["agents"].as_array().unwrap().iter().map(|agent| agent["id"].as_str().unwrap().to_owned());
+        (ids.collect::<Vec<_>>(), page["next"].as_str().map(str::to_owned))
+    };
+    assert_eq!(page(""), (want[..100].to_vec(), Some(want[99].clone())));
+    assert_eq!(page("?limit=1000"), (want.clone(), None));
+    assert_eq!(page("?limit=150").1, None);
+    let (mut all, mut next) = (Vec::new(), Some(String::new()));
+    while let Some(after) = next {
+        let (ids, then) = page(&format!("?limit=40&after={after}"));
+        assert!(ids.len() <= 40);
+        all.extend(ids);
+        next = then;
+    }
+    assert_eq!(all, want);
+    let able: Vec<_> = [7, 57, 107].map(|number| want[number].clone()).into();
+    assert_eq!(page("?capability=tea"), (able.clone(), None));
+    assert_eq!(page("?capability=tea&limit=2"), (able[..2].to_vec(), Some(able[1].clone())));
+    assert_eq!(page("?after=agent-149"), (Vec::new(), None));
+    for limit in ["0", "1001"] {
+        let answer = house.ask("GET", format!("/v1/agents?limit={limit}")).by(&house.operator).get();
+        answer.refused(422, "out_of_range");
+    }
+}

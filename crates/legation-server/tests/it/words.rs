@@ -68,6 +68,14 @@ impl Party {
         self.escalation(to, severity, &format!("ACK:{of}"), &fresh_id(), false)
     }
 
+    /// A signed escalation made so many seconds from now.
+    pub(crate) fn escalation_at(&self, to: &str, severity: &str, reason: &str, id: &str, seconds: i64) -> String {
+        let now = self.unsigned_escalation(to, severity, reason, id, true);
+        let mut message: serde_json::Value = serde_json::from_str(&now).unwrap();
+        message["timestamp"] = time_from_now(seconds).into();
+        self.signed(&message.to_string())
+    }
+
     fn escalation(&self, to: &str, severity: &str, reason: &str, id: &str, ack: bool) -> String {
         self.signed(&self.unsigned_escalation(to, severity, reason, id, ack))
     }

@@ -14,6 +14,7 @@ use std::path::Path;
 /// A message from one to another.
 pub(crate) fn message(sender: &str, to: &[&str], thread: Option<&str>, says: &str) -> (Effect, Option<String>) {
     let effect = Effect::Accepted(Accepted {
+        machine: None,
         dialect: if thread.is_some() { Format::Cap } else { Format::Vcp },
         kind: if thread.is_some() { "message" } else { "escalation" }.to_owned(),
         id: format!("m-{says}"),

@@ -7,7 +7,7 @@ use crate::asked::Asked;
 use crate::house::{ORCHESTRATOR, SERVER};
 use crate::letter::{Letter, To};
 use legation_exchange::rules::cap::{Change, Narrowing};
-use legation_exchange::{Moment, State, rules};
+use legation_exchange::{Clocks, Moment, State, rules};
 use std::collections::BTreeSet;
 
 /// A task.
@@ -110,7 +110,9 @@ impl Model {
         let above: Vec<_> = opened.parent.into_iter().flat_map(|parent| self.lineage(parent)).collect();
         let circle = above.iter().any(|task| task.assignee == to || task.delegator == to);
         ensure(!circle, || format!("a task came back to {to} at {position}"))?;
-        let wanted = deadline.unwrap_or_else(|| self.now.plus(self.policy.task_deadline));
+        let clocks = Clocks { record: self.now, machine: self.machine };
+        let wanted = deadline.map(|named| clocks.in_record_time(named));
+        let wanted = wanted.unwrap_or_else(|| self.now.plus(self.policy.task_deadline));
         let task = Task {
             id: letter.thread.clone().unwrap_or_default(),
             parent: opened.parent,

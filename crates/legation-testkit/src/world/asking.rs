@@ -4,7 +4,8 @@ use super::ordering::Ordered;
 use super::{Ack, World};
 use crate::house::{NAMES, ORCHESTRATOR, registration};
 use crate::letter::Letter;
-use legation_exchange::{Erasure, Input, Moment, Pushed, Who, spans};
+use legation_exchange::{Earlier, Effect, Erasure, Input, Moment, Pushed, Who, spans};
+use legation_protocol::Format;
 use std::collections::BTreeMap;
 
 /// Something that is asked.
@@ -45,7 +46,8 @@ impl World {
         Ok(match ask {
             Ask::Letter(number) => {
                 let spare = self.rng.next();
-                self.asked.letter(*number)?.input(spare)
+                let found = self.search_id(*number)?;
+                self.asked.letter(*number)?.input(spare, found)
             }
             Ask::Ack { ack: Ack { agent, up_to, positions }, honest } => {
                 let who = if *honest { Who::Agent((*agent).to_owned()) } else { Who::Nobody };
@@ -91,18 +93,37 @@ impl World {
         Ok(())
     }
 
-    /// A letter whose sender's clock is near the record's.
+    /// A letter whose sender's clock is near the machine's.
     fn letter(&mut self, like: Option<usize>) -> Result<Letter, String> {
         let minute = 60_000_000;
-        let made = Moment::from_micros(self.latest.micros() + minute / 4 - self.rng.below(3 * minute));
+        let made = Moment::from_micros(self.clock.micros() + minute / 4 - self.rng.below(3 * minute));
         let like = like.map(|number| self.asked.letter(number)).transpose()?;
         Letter::write(self.asked.letters.len(), made, like, &mut self.rng)
+    }
+
+    /// What a search of the whole record for the id of a VCP letter finds.
+    fn search_id(&mut self, number: usize) -> Result<Option<Vec<Earlier>>, String> {
+        let letter = self.asked.letter(number)?;
+        let (Format::Vcp, Some(id), sender) = (letter.dialect, letter.id.clone(), letter.sender) else {
+            return Ok(None);
+        };
+        let mut found = Vec::new();
+        for frame in self.ledger()?.log().frames(0) {
+            let frame = frame.map_err(|error| format!("the record cannot be read: {error}"))?;
+            if let Ok(Effect::Accepted(accepted)) = Effect::read(&frame.effect)
+                && accepted.sender == sender
+                && accepted.id == id
+            {
+                found.push(Earlier { position: frame.position, accepted, body: None });
+            }
+        }
+        Ok(Some(found))
     }
 
     /// A letter that a rule asks about, or one that none does.
     fn ruled_letter(&mut self) -> Result<Letter, String> {
         let Some(draft) = self.draft() else { return self.letter(None) };
-        let made = Moment::from_micros(self.latest.micros());
+        let made = self.clock;
         Letter::of(self.asked.letters.len(), made, draft, &mut self.rng)
     }
 

@@ -147,7 +147,7 @@ impl World {
             tools = Some(some);
         }
         if self.rng.chance(60) {
-            let until = self.latest.plus(std::time::Duration::from_secs(self.rng.below(5 * 3600)));
+            let until = self.clock.plus(std::time::Duration::from_secs(self.rng.below(5 * 3600)));
             // As messages write it.
             let until = legation_exchange::Moment::from_micros(until.micros() / 1000 * 1000);
             set(&mut body, "deadline", until.to_string().into());

@@ -17,6 +17,8 @@ impl World {
             self.disk.calm();
         }
         let ledger = self.open()?;
+        // As the engine: by the machine's clock, and never before the record's last.
+        self.record = self.clock.max(ledger.state().now());
         self.summary.starts += 1;
         self.model = audit(&self.asked, &self.policy, &ledger, self.dir.path())?;
         self.bench = Bench::left(ledger.state().rules().cap.calls().all_open().map(|(call, _)| call));

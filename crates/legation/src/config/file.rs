@@ -7,7 +7,7 @@ use legation_engine::{Settings, UnderWayLimits};
 use legation_exchange::rules::acl::Times;
 use legation_exchange::rules::cap::{Narrowing, Oversight, Silence};
 use legation_exchange::rules::vlp::Strictness;
-use legation_exchange::{Kind, Policy, Quotas, Shares};
+use legation_exchange::{Kind, Policy, Quotas, Shares, StaleEmergency};
 use legation_server::{HelloRule, Limits, Negotiation, ProxyHeader};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -31,6 +31,7 @@ pub(crate) struct ConfigFile {
     pub(crate) extensions: ExtensionsTable,
     pub(crate) mailbox: MailboxTable,
     pub(crate) dedup: DedupTable,
+    pub(crate) vcp: VcpTable,
     pub(crate) rules: RulesTable,
     pub(crate) reviews: ReviewsTable,
     pub(crate) conversations: ConversationsTable,
@@ -175,6 +176,31 @@ pub(crate) struct DedupTable {
     pub(crate) future: Span,
     pub(crate) margin: Span,
     pub(crate) window: Span,
+}
+
+/// What VCP leaves to an operator.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct VcpTable {
+    pub(crate) stale_emergency: StaleEmergencyMode,
+}
+
+/// What becomes of an emergency that comes too late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StaleEmergencyMode {
+    #[default]
+    Alert,
+    Suspend,
+}
+
+impl From<StaleEmergencyMode> for StaleEmergency {
+    fn from(mode: StaleEmergencyMode) -> Self {
+        match mode {
+            StaleEmergencyMode::Alert => StaleEmergency::Alert,
+            StaleEmergencyMode::Suspend => StaleEmergency::Suspend,
+        }
+    }
 }
 
 /// How strictly the protocols' rules are kept.
@@ -386,6 +412,7 @@ impl Default for ConfigFile {
             extensions: ExtensionsTable::default(),
             mailbox: MailboxTable::default(),
             dedup: DedupTable::default(),
+            vcp: VcpTable::default(),
             rules: RulesTable::default(),
             reviews: ReviewsTable::default(),
             conversations: ConversationsTable::default(),

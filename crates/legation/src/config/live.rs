@@ -3,7 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 20] = [
+pub(crate) const LIVE: [&str; 21] = [
     "hosts",
     "registration",
     "truth",
@@ -14,6 +14,7 @@ pub(crate) const LIVE: [&str; 20] = [
     "extensions",
     "mailbox",
     "dedup",
+    "vcp",
     "rules",
     "conversations",
     "acl",

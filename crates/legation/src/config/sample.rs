@@ -140,6 +140,11 @@ future = "{future}"
 margin = "{margin}"
 window = "{window}"
 
+[vcp]
+# What becomes of a signed emergency that comes too late, with an id that is new to the record: "alert" refuses it and tells
+# the sender's parent and the operators; "suspend" accepts it once, marked, as one that came in time.
+stale_emergency = "alert"
+
 [rules]
 # When a result goes past an overseer: "marked", by a decision that says so; "implied", also by a plain message of
 # the overseer to the delegator; "strict", as marked, and everything with attachments waits too.
@@ -321,6 +326,7 @@ mod tests {
             "[extensions]\n",
             "[mailbox]\n",
             "[dedup]\n",
+            "[vcp]\n",
             "[rules]\n",
             "[reviews]\n",
             "[conversations]\n",

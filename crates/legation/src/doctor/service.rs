@@ -22,7 +22,10 @@ pub(super) fn checks(remote: &Remote) -> Vec<Check> {
     };
     let told = |reply: anyhow::Result<Reply>, check: fn(&Reply) -> Check| reply.ok().as_ref().map(check);
     let clock = alive.date.as_deref().map(|date| clock(date, now()));
-    [Some(reached(&alive)), clock, told(get("/readyz"), ready), told(get("/v1/agents"), known), keys::check(remote)]
+    let readiness = get("/readyz").ok();
+    let record_clock = readiness.as_ref().and_then(record_clock);
+    let readiness = readiness.as_ref().map(ready);
+    [Some(reached(&alive)), clock, readiness, record_clock, told(get("/v1/agents"), known), keys::check(remote)]
         .into_iter()
         .flatten()
         .chain(
@@ -70,6 +73,18 @@ fn ready(reply: &Reply) -> Check {
     let lacks: Vec<_> =
         lacks.iter().flatten().map(|lack| format!("{}: {}", text(lack, "part"), text(lack, "reason"))).collect();
     Check::fail("ready", format!("it takes no messages ({})", lacks.join("; ")), "look at its log")
+}
+
+/// What the exchange says of its own two clocks, where they differ.
+fn record_clock(reply: &Reply) -> Option<Check> {
+    let ahead = reply.value().ok()?.pointer("/clock/record_ahead_seconds")?.as_i64()?;
+    let side = if ahead < 0 { "behind" } else { "ahead of" };
+    let found = format!("the record's clock is {} s {side} the exchange's machine's", ahead.unsigned_abs());
+    Some(Check::warn(
+        "record clock",
+        found,
+        "set that machine by NTP; where the record is behind, restart the exchange",
+    ))
 }
 
 fn known(reply: &Reply) -> Check {

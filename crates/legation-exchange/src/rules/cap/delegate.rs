@@ -10,6 +10,7 @@ use super::rights::{Binding, Grant, Rights};
 use super::task::Task;
 use super::tasks::Kept;
 use super::tools;
+use crate::clocks::Clocks;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::quota::{Resource, check_family};
@@ -59,7 +60,7 @@ pub(super) fn look(case: &Case<'_>, message: &Message, ruling: &mut Ruling) -> R
     let known = kept.keyed(opener, &message.task_id).filter(|(_, task)| task.is_open());
     if let Some((task, known)) = known {
         same_again(known, me, to)?;
-        on_same_terms(known, parent, message)?;
+        on_same_terms(case, known, parent, message)?;
         note_shortened(message, known.deadline, ruling);
         ruling.change(Change::Repeated { task }.into());
         return rule.map_or(Ok(()), |rule| judge::heed(case, to, &rule, ruling));
@@ -211,11 +212,18 @@ fn same_again(known: &Task, me: &str, to: &str) -> Result<(), Rejection> {
 }
 
 /// On the terms it was sent on: a limit that nobody reads is none, and who sends one is told.
-fn on_same_terms(known: &Task, parent: Option<u64>, message: &Message) -> Result<(), Rejection> {
+fn on_same_terms(case: &Case<'_>, known: &Task, parent: Option<u64>, message: &Message) -> Result<(), Rejection> {
     let grant = message.grants.as_ref().map(Grant::from).unwrap_or_default();
-    let wanted = message.deadline.as_ref().map(Moment::of);
-    // Handed over again, it may be due later than it was sent.
-    let is_sooner = wanted.is_some_and(|wanted| wanted < known.deadline && known.first_deadline != Some(wanted));
+    let wanted = named_deadline(case, message);
+    // Handed over again, it may be due later than it was sent. Where the clocks differ, the same deadline comes out a little
+    // different each time.
+    let is_near =
+        |one: Moment, other: Moment| one <= other.plus(Clocks::TOLERANCE) && other <= one.plus(Clocks::TOLERANCE);
+    let is_first = |wanted: Moment| match (case.clocks().differing_machine(), known.first_deadline) {
+        (Some(_), Some(first)) => is_near(first, wanted),
+        (_, first) => first == Some(wanted),
+    };
+    let is_sooner = wanted.is_some_and(|wanted| wanted < known.deadline && !is_first(wanted));
     let (what, at) = match () {
         () if known.parent != parent => ("a part of another task", "/parent_task_id"),
         () if known.grant != grant => ("with other grants", "/grants"),
@@ -250,11 +258,16 @@ pub(super) fn within_limits(case: &Case<'_>, parent: Option<u64>) -> Result<(), 
     }
 }
 
+/// The deadline that a sender named by a clock like the machine's, in the record's time.
+fn named_deadline(case: &Case<'_>, message: &Message) -> Option<Moment> {
+    message.deadline.as_ref().map(|named| case.clocks().in_record_time(Moment::of(named)))
+}
+
 /// When the task must be done: never later than the one it is a part of.
 fn deadline(case: &Case<'_>, message: &Message, parent: Option<u64>) -> Result<Moment, Rejection> {
-    let wanted = message.deadline.as_ref().map(Moment::of);
+    let wanted = named_deadline(case, message);
     if wanted.is_some_and(|wanted| wanted <= case.now) {
-        let message = format!("the deadline is over: it is {} here", case.now);
+        let message = format!("the deadline is over: it is {} here", case.machine);
         return Err(Rejection::because(Code::OutOfRange, message).at("/deadline").by(SPEC));
     }
     Ok(latest(case.policy, case.state, case.now, parent, wanted))

@@ -35,6 +35,7 @@ fn send(desk: &mut Desk, id: &str, opinion: Option<Opinion>) -> Verdict {
         spare_id,
         trace: None,
         found: Vec::new(),
+        searched: None,
         opinion,
         scanned: Vec::new(),
     };

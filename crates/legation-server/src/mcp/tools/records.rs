@@ -8,11 +8,14 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 struct Able {
     capability: Option<String>,
+    after: Option<String>,
+    limit: Option<u64>,
 }
 
 pub(super) async fn find_agents(call: &mut Call<'_>) -> Done {
-    let Able { capability } = call.taken()?;
-    Ok(told(call.desk.ask(call.parts, Asked::get("/v1/agents").with("capability", capability)).await))
+    let Able { capability, after, limit } = call.taken()?;
+    let asked = Asked::get("/v1/agents").with("capability", capability).with("after", after).with("limit", limit);
+    Ok(told(call.desk.ask(call.parts, asked).await))
 }
 
 #[derive(Deserialize)]

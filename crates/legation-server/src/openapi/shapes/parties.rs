@@ -13,7 +13,16 @@ pub(super) fn shapes() -> Vec<Shape> {
     vec![
         ("Agent", agent()),
         ("Stopped", stopped()),
-        ("Directory", object("Agents.", [must("agents", list("The agents.", &of("Agent")))])),
+        (
+            "Directory",
+            object(
+                "Agents.",
+                [
+                    must("agents", list("The agents.", &of("Agent"))),
+                    must("next", or_null(text("What to ask for next, as `after`; null at the end."))),
+                ],
+            ),
+        ),
         ("Registration", registration()),
         (
             "Registered",

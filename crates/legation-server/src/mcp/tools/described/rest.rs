@@ -45,7 +45,14 @@ pub(super) fn find_agents() -> Words {
     Words {
         title: "Find agents",
         about: "Lists the agents of this exchange, or those that can do something: their ids, dialects and capabilities.",
-        takes: closed("Which.", [may("capability", text("A topic or an action they have."))]),
+        takes: closed(
+            "Which.",
+            [
+                may("capability", text("A topic or an action they have.")),
+                may("after", text("Only those behind this id: `next` of the answer before.")),
+                may("limit", within("How many at most.", 1, 1000, 100)),
+            ],
+        ),
         gives: whole("Directory"),
         changes: Changes::Nothing,
     }
