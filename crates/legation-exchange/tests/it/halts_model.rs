@@ -60,6 +60,8 @@ struct Said {
     /// Who waits for it, and who will when nothing holds it.
     waiting: BTreeSet<&'static str>,
     reasons: BTreeSet<String>,
+    /// Whether it was held when it came and was never released: nobody but its sender knows of it.
+    hidden: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -161,7 +163,17 @@ impl Model {
         let reasons = words.for_review.then(|| "a person".to_owned()).into_iter().collect();
         let waiting = to.clone();
         let from_those = &names | &rests;
-        self.said.push(Said { position, from, to, session, from_those, halted, waiting, reasons });
+        self.said.push(Said {
+            position,
+            from,
+            to,
+            session,
+            from_those,
+            halted,
+            waiting,
+            reasons,
+            hidden: words.for_review,
+        });
     }
 
     /// Halts a session and what a block stops; says which session.
@@ -229,7 +241,9 @@ impl Model {
 
     fn lift(&mut self, reason: &str) {
         for (number, said) in self.said.iter_mut().enumerate() {
-            if !said.reasons.remove(reason) || !said.reasons.is_empty() {
+            let was_lifted = said.reasons.remove(reason);
+            said.hidden &= !said.reasons.is_empty();
+            if !was_lifted || !said.reasons.is_empty() {
                 continue;
             }
             if let (Some(joins), Some(session)) = (self.joins.remove(&number), &said.session) {
@@ -241,6 +255,7 @@ impl Model {
     fn approve(&mut self, number: usize) {
         let said = &mut self.said[number];
         said.reasons.remove("a person");
+        said.hidden &= !said.reasons.is_empty();
         if said.reasons.is_empty()
             && let (Some(joins), Some(session)) = (self.joins.remove(&number), &said.session)
         {
@@ -321,7 +336,7 @@ fn say(desk: &mut Desk, model: &mut Model, words: &Words) -> Result<(), TestCase
     // What is held leads nowhere for anybody but its sender, who alone knows of it.
     let is_known = |named: &usize| {
         let named = &model.said[*named];
-        named.from == NAMES[words.from] || !named.reasons.contains("a person")
+        named.from == NAMES[words.from] || !named.hidden
     };
     let mut known = leads.clone();
     known.names.retain(is_known);

@@ -9,6 +9,7 @@ use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rules::{Ruling, scan, translate};
 use crate::state::State;
+use legation_protocol::Format;
 
 pub(crate) fn due(state: &State, policy: &Policy, now: Moment) -> Option<Ruling> {
     let (position, talk, what) = state.rules.acl.first_due(now)?;
@@ -104,7 +105,12 @@ impl Late<'_> {
     }
 
     fn give_up(&self, code: &str, text: &str, ruling: &mut Ruling) {
-        if let Some(requester) = self.state.registry.agent(&self.talk.opening.requester) {
+        let requester = self.state.registry.agent(&self.talk.opening.requester);
+        // Whoever speaks the language was told of the rejection, and of the reason, by a FAILURE in reply to its request.
+        let was_told = |agent: &&Agent| {
+            code == Loss::Refused.as_str() && (agent.dialects.is_empty() || agent.dialects.contains(&Format::Acl))
+        };
+        if let Some(requester) = requester.filter(|requester| !was_told(requester)) {
             ruling.reply(requester, &self.talk.opening.id, words::failure(code, text.to_owned()));
         }
         self.go(Step::GiveUp, Some(code), ruling);
