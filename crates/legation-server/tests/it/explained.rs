@@ -364,7 +364,7 @@ fn a_delegation_is_told_to_be_done_when_its_result_was_approved() {
     assert!(done["position"].as_u64() > approval["position"].as_u64(), "{done} {approval}");
     let released =
         house.ask("GET", format!("/v1/messages/{}/explain", result["position"])).by(&house.operator).get().ok();
-    let steps = released["steps"].as_array().unwrap().iter();
-    let released = steps.filter(|step| step["step"] == "released").next().unwrap();
+    let mut steps = released["steps"].as_array().unwrap().iter();
+    let released = steps.find(|step| step["step"] == "released").unwrap();
     assert_eq!((&done["position"], &done["at"]), (&released["position"], &released["at"]));
 }
