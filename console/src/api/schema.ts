@@ -278,7 +278,10 @@ export interface paths {
          */
         readonly put: operations["registerAgent"];
         readonly post?: never;
-        /** Remove an agent, its instances and their mailboxes */
+        /**
+         * Remove an agent, its instances and their mailboxes
+         * @description What stands below it goes to its parent, unless `below` says otherwise; `suspend` is for operators.
+         */
         readonly delete: operations["removeAgent"];
         readonly options?: never;
         readonly head?: never;
@@ -419,7 +422,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Let a stopped agent go on
-         * @description For operators, whatever stopped it; for the agent above, with its own token, from an escalation of its own child, and from no operator's order. It goes for the agent's instances too.
+         * @description For operators, whatever stopped it; for the agent above, with its own token, from an escalation of its own child, and from no operator's order. It goes for the agent's instances too. With `subtree`, for operators, those below it are resumed from orders for a subtree or for all; escalations of their own, and orders that name them, still stop them.
          */
         readonly post: operations["resumeAgent"];
         readonly delete?: never;
@@ -459,7 +462,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Let an agent say nothing any more
-         * @description For operators. It goes for the agent's instances too.
+         * @description For operators. It goes for the agent's instances too, and with `subtree` for all below it, in one commit.
          */
         readonly post: operations["suspendAgent"];
         readonly delete?: never;
@@ -1078,6 +1081,46 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/v1/names/collisions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List names that collide
+         * @description For operators and auditors. New names never collide; a record that was written before all names were one namespace may have names that do.
+         */
+        readonly get: operations["listNameCollisions"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/resume-all": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Undo that all agents are suspended
+         * @description For operators. Agents that are stopped by an escalation, by an order that names them or by one for a subtree stay so.
+         */
+        readonly post: operations["resumeAll"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/v1/reviews": {
         readonly parameters: {
             readonly query?: never;
@@ -1281,6 +1324,26 @@ export interface paths {
          * @description For operators. New entries are sealed with it at once, older ones in the background.
          */
         readonly post: operations["rotateKey"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/v1/suspend-all": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Let no agent say anything any more
+         * @description For operators. Suspends every agent, in one commit; until all are resumed only operators register agents. A reason may follow by the same request.
+         */
+        readonly post: operations["suspendAll"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1948,6 +2011,8 @@ export interface components {
         /** @description A key to bring in. */
         readonly AddedKey: {
             readonly key: components["schemas"]["PublicKey"];
+            /** @description Made with this very key, over the words that docs/guides/identity.md gives: it binds the key to the agent. */
+            readonly key_proof?: components["schemas"]["Signature"];
             /**
              * Format: date-time
              * @description From when on it no longer counts.
@@ -1997,12 +2062,16 @@ export interface components {
             readonly model: string | null;
             /** @description Ontologies it understands, as prefixes of their terms. */
             readonly ontologies: readonly string[];
+            /** @description Aliases that the agent gave itself, and that no manifest or constraint means. */
+            readonly own_aliases?: readonly string[];
             /** @description The agent above it. */
             readonly parent: string | null;
             /** @description What it is for. */
             readonly purposes: readonly string[];
             /** @description Only for itself, operators and auditors. */
             readonly push?: components["schemas"]["Push"];
+            /** @description The source address it was registered from without a token; only for operators and auditors. */
+            readonly registered_from?: string;
             /** @description What the scan found in its manifest and capabilities. */
             readonly scanned?: readonly components["schemas"]["ScanFinding"][];
             /** @description The position of the entry that registered it. What was said before under its id is another's. */
@@ -2358,7 +2427,7 @@ export interface components {
          * @description The stable name of what is wrong. Each has a page in `docs/errors/`, and none is ever used for another.
          * @enum {string}
          */
-        readonly Code: "too_large" | "too_deep" | "duplicate_key" | "number_out_of_range" | "bad_unicode" | "bad_json" | "trailing_bytes" | "not_an_object" | "unknown_dialect" | "ambiguous_dialect" | "schema_invalid" | "unsupported_version" | "unknown_type" | "out_of_range" | "bad_message_id" | "bad_timestamp" | "bad_agent_id" | "reserved_id" | "self_addressed" | "signature_format" | "signature_required" | "signature_invalid" | "bad_key" | "weak_key" | "bad_context" | "bad_creed_uri" | "bad_manifest_hash" | "ack_required" | "ack_malformed" | "bad_constraint" | "constraint_weakening" | "wrong_direction" | "opaque_agent_id" | "personal_state_broadcast" | "unknown_performative" | "in_reply_to_missing" | "bad_language" | "bad_ontology" | "ontology_form" | "bad_estimate" | "bad_task_id" | "attachment_too_large" | "unknown_attachment" | "error_code_unknown" | "delegate_rules_mismatch" | "overseer_self" | "self_delegation" | "refers_to_missing" | "cycle" | "provenance_missing" | "missing_provenance_high_confidence" | "read_only_field" | "session_id_form" | "message_id_form" | "keyword_practice" | "safety_understated" | "provenance_kind_unknown" | "session_metadata_missing" | "version_range" | "ack_invariant" | "extension_name" | "too_many_extensions" | "duplicate_extension" | "identity_form" | "unsupported_missing" | "core_features_missing" | "core_feature_off" | "retry_after_missing" | "unauthenticated" | "not_allowed" | "unknown_sender" | "sender_mismatch" | "key_revoked" | "unknown_recipient" | "unknown_agent" | "not_found" | "stale" | "future" | "message_id_conflict" | "mailbox_full" | "agent_exists" | "confusable_id" | "bad_parent" | "too_many_keys" | "url_forbidden" | "key_state" | "bad_instance" | "storage_full" | "busy" | "rate_limited" | "ambiguous_message" | "fenced" | "ahead_of_record" | "erased" | "body_dropped" | "undelivered" | "review_conflict" | "unknown_review" | "not_parent" | "ack_unmatched" | "agent_suspended" | "agent_paused" | "halted" | "constraint_violated" | "delegation_denied" | "delegation_cycle" | "delegation_limit" | "task_lineage" | "task_state" | "not_a_party" | "not_overseer" | "oversight_conflict" | "tool_not_bound" | "scope_denied" | "unknown_tool" | "tool_unavailable" | "tool_timeout" | "tool_failed" | "unknown_task" | "unknown_session" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "unknown_escalation" | "untranslatable" | "unsupported_media_type" | "forbidden_origin" | "extension_limit" | "unknown_deliberation" | "deliberation_phase" | "hello_required" | "extension_inactive" | "core_feature_lost";
+        readonly Code: "too_large" | "too_deep" | "duplicate_key" | "number_out_of_range" | "bad_unicode" | "bad_json" | "trailing_bytes" | "not_an_object" | "unknown_dialect" | "ambiguous_dialect" | "schema_invalid" | "unsupported_version" | "unknown_type" | "out_of_range" | "bad_message_id" | "bad_timestamp" | "bad_agent_id" | "reserved_id" | "self_addressed" | "signature_format" | "signature_required" | "signature_invalid" | "bad_key" | "weak_key" | "bad_context" | "bad_creed_uri" | "bad_manifest_hash" | "ack_required" | "ack_malformed" | "bad_constraint" | "constraint_weakening" | "wrong_direction" | "opaque_agent_id" | "personal_state_broadcast" | "scope_form" | "unknown_performative" | "in_reply_to_missing" | "bad_language" | "bad_ontology" | "ontology_form" | "bad_estimate" | "bad_task_id" | "attachment_too_large" | "unknown_attachment" | "error_code_unknown" | "delegate_rules_mismatch" | "overseer_self" | "self_delegation" | "refers_to_missing" | "cycle" | "provenance_missing" | "missing_provenance_high_confidence" | "read_only_field" | "session_id_form" | "message_id_form" | "keyword_practice" | "safety_understated" | "provenance_kind_unknown" | "session_metadata_missing" | "version_range" | "ack_invariant" | "extension_name" | "too_many_extensions" | "duplicate_extension" | "identity_form" | "unsupported_missing" | "core_features_missing" | "core_feature_off" | "retry_after_missing" | "unauthenticated" | "not_allowed" | "unknown_sender" | "sender_mismatch" | "key_revoked" | "unknown_recipient" | "unknown_agent" | "not_found" | "stale" | "future" | "message_id_conflict" | "mailbox_full" | "agent_exists" | "confusable_id" | "bad_parent" | "too_many_keys" | "url_forbidden" | "key_state" | "key_bound" | "bad_instance" | "storage_full" | "busy" | "quota_exceeded" | "too_many_recipients" | "rate_limited" | "ambiguous_message" | "fenced" | "ahead_of_record" | "erased" | "body_dropped" | "undelivered" | "review_conflict" | "unknown_review" | "not_parent" | "ack_unmatched" | "agent_suspended" | "agent_paused" | "halted" | "constraint_violated" | "delegation_denied" | "delegation_cycle" | "delegation_limit" | "task_lineage" | "task_state" | "not_a_party" | "not_overseer" | "oversight_conflict" | "tool_not_bound" | "scope_denied" | "unknown_tool" | "tool_unavailable" | "tool_timeout" | "tool_failed" | "unknown_task" | "unknown_session" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "unknown_escalation" | "untranslatable" | "unsupported_media_type" | "forbidden_origin" | "extension_limit" | "unknown_deliberation" | "deliberation_phase" | "hello_required" | "extension_inactive" | "core_feature_lost";
         /** @description That the record only grew. */
         readonly Consistency: {
             /** @description The newest checkpoint, where the proof leads to its root. */
@@ -2695,7 +2764,7 @@ export interface components {
             readonly sender?: string;
             /** @description Somebody, and which of their messages are meant; both kinds where neither is said. Where nothing narrows it, also what extensions keep of them. */
             readonly subject?: {
-                /** @description Who: an agent by id, or `person:NAME` or `identity:SUBJECT`. */
+                /** @description Who: an agent by id, or `person:NAME` or `external:SUBJECT`. */
                 readonly agent: string;
                 /**
                  * Format: date-time
@@ -2893,6 +2962,8 @@ export interface components {
                  */
                 readonly state: "ACTIVE";
             }[];
+            /** @description The realm, which proofs name. */
+            readonly realm: string;
         };
         /** @description What is known of a message, and what became of it. */
         readonly ExplainedMessage: {
@@ -2908,8 +2979,11 @@ export interface components {
             readonly findings: readonly components["schemas"]["Finding"][];
             /** @description Its kind within the dialect. */
             readonly kind: string;
+            /** @description How its safety is judged, where it is: the stricter of what it declares and what was computed. */
+            readonly level?: string;
             /** @description Its id. */
             readonly message_id: string;
+            readonly metrics?: components["schemas"]["Metrics"];
             /** @description Where in the record it lies. */
             readonly position: number;
             /**
@@ -3222,9 +3296,12 @@ export interface components {
             readonly findings: readonly components["schemas"]["Finding"][];
             /** @description Its kind within the dialect. */
             readonly kind: string;
+            /** @description How its safety is judged, where it is: the stricter of what it declares and what was computed. */
+            readonly level?: string;
             readonly message?: components["schemas"]["Message"] | Record<string, never>;
             /** @description Its id. */
             readonly message_id: string;
+            readonly metrics?: components["schemas"]["Metrics"];
             /** @description Where in the record it lies. */
             readonly position: number;
             /**
@@ -3277,7 +3354,7 @@ export interface components {
                 /** @description Why. */
                 readonly reason: string | null;
             };
-            /** @description Whom it names. */
+            /** @description The subject it names, with its kind: `agent:`, `person:` or `external:`. */
             readonly subject: string;
         };
         /** @description A token that was issued. */
@@ -3289,7 +3366,7 @@ export interface components {
             readonly expires_at: string;
             /** @description What is kept of it. */
             readonly hash: components["schemas"]["Hash"];
-            /** @description Whom it names. */
+            /** @description The subject it names, with its kind: `agent:`, `person:` or `external:`. */
             readonly subject: string;
             /** @description The token. It is not shown again. */
             readonly token: string;
@@ -3300,7 +3377,7 @@ export interface components {
             readonly hash?: components["schemas"]["Hash"];
             /** @description Why. Everybody can read it. */
             readonly reason?: string | null;
-            /** @description Everything that names them. */
+            /** @description All tokens of this subject; without a kind, of every kind of it. */
             readonly subject?: string;
             /** @description The token itself. */
             readonly token?: string;
@@ -3312,7 +3389,7 @@ export interface components {
              * @default 3600
              */
             readonly seconds: number | null;
-            /** @description Whom it names. An agent that leaves it out means itself. */
+            /** @description The subject it names: `agent:ID`, `person:NAME` or `external:NAME`. A bare name is an agent's, else a person's, else an external subject's. An agent that leaves it out means itself. */
             readonly subject?: string | null;
         };
         /** @description What waits for an agent. */
@@ -3341,6 +3418,24 @@ export interface components {
                 readonly received_at: string;
                 /** @description What was drawn for the restore that began it; not in the first. */
                 readonly restore?: string;
+                /** @description The decision by which the message was released, if it was held. */
+                readonly review?: {
+                    /**
+                     * Format: date-time
+                     * @description The time of the release.
+                     */
+                    readonly at: string;
+                    /** @description The person or the overseer who decided; a person's role where names are not shown. */
+                    readonly by: string;
+                    /**
+                     * @description The decision.
+                     * @enum {string}
+                     */
+                    readonly decision: "approve";
+                    /** @description The position of the `released` entry. */
+                    readonly entry: number;
+                    readonly receipt?: components["schemas"]["Receipt"];
+                };
                 /** @description The trace it was sent in. */
                 readonly traceparent?: string;
             }[];
@@ -3374,6 +3469,8 @@ export interface components {
              * @description From when on it no longer counts.
              */
             readonly not_after?: string;
+            /** @description Whether the agent has shown that it holds the secret half: the key is bound to it. */
+            readonly proven?: boolean;
             readonly public: components["schemas"]["PublicKey"];
             /**
              * @description Where it stands in its life.
@@ -3408,13 +3505,40 @@ export interface components {
         };
         /** @description A line that was taken. */
         readonly LineTaken: {
+            /**
+             * Format: date-time
+             * @description The time at which an undecided hold is rejected; only where the status is `held`.
+             */
+            readonly decide_by?: string | null;
+            /** @description Roles that can lift a reason; only where the status is `held`. */
+            readonly decided_by_roles?: readonly ("operator" | "overseer" | "parent" | "reviewer")[];
+            /** @description SHOULDs that the message breaks, findings of the rules and the scan, and changes the exchange made to its terms. */
+            readonly findings?: readonly {
+                /** @description JSON pointer to the member it is about. */
+                readonly at: string | null;
+                /** @description The finding's code, for programs. */
+                readonly code: string;
+                /** @description The finding in words. */
+                readonly message: string;
+            }[];
             /** @description The number of the line, from 1. */
             readonly line: number;
             /** @description Its id; one of the exchange's where it brought none. */
             readonly message_id: string;
             /** @description Where in the record it lies. */
             readonly position: number;
+            /** @description Reasons for the hold; only where the status is `held`. */
+            readonly reasons?: readonly {
+                /** @description The reason's code, for programs. */
+                readonly code: string;
+                /** @description The reason in words. */
+                readonly message: string;
+            }[];
             readonly receipt?: components["schemas"]["Receipt"];
+            /** @description Present and true where the message names no recipient and reached nobody: it is on the record alone. */
+            readonly record_only?: boolean;
+            /** @description The review's id, which is the position of the held entry; only where the status is `held`. */
+            readonly review?: string;
             /**
              * @description `duplicate` where it had been taken before.
              * @enum {string}
@@ -3537,10 +3661,13 @@ export interface components {
             };
             /** @description Its kind within the dialect. */
             readonly kind: string;
+            /** @description How its safety is judged, where it is: the stricter of what it declares and what was computed. */
+            readonly level?: string;
             /** @description The message as it was sent, where it was asked for and is still here. */
             readonly message?: components["schemas"]["Message"];
             /** @description Its id. */
             readonly message_id: string;
+            readonly metrics?: components["schemas"]["Metrics"];
             /** @description Where in the record it lies. */
             readonly position: number;
             readonly receipt?: components["schemas"]["Receipt"];
@@ -3575,6 +3702,34 @@ export interface components {
              */
             readonly gate: "pass" | "review" | "fail";
         };
+        /** @description Two names that are, or look, the same. */
+        readonly NameCollision: {
+            /** @description The agent that has it, for ids and aliases. */
+            readonly agent?: string;
+            /**
+             * @description The kind of the first name.
+             * @enum {string}
+             */
+            readonly kind: "agent_id" | "alias" | "group" | "person" | "external_subject" | "reference";
+            /** @description The first name. */
+            readonly name: string;
+            /** @description The other name. */
+            readonly other: string;
+            /**
+             * @description The kind of the other name.
+             * @enum {string}
+             */
+            readonly other_kind: "agent_id" | "alias" | "group" | "person" | "external_subject" | "reference";
+            /** @description A way to end the collision. */
+            readonly remedy: string;
+        };
+        /** @description Names that collide. */
+        readonly NameCollisions: {
+            /** @description The first thousand. */
+            readonly collisions: readonly components["schemas"]["NameCollision"][];
+            /** @description All of them. */
+            readonly total: number;
+        };
         /** @description A key that is to be an agent's. */
         readonly NewKey: components["schemas"]["PublicKey"] | {
             readonly key: components["schemas"]["PublicKey"];
@@ -3585,11 +3740,15 @@ export interface components {
             readonly not_after?: string;
             /** @description Whether it waits to be taken into use. */
             readonly pending?: boolean;
+            /** @description Made with this very key, over the words that docs/guides/identity.md gives: it binds the key to the agent. */
+            readonly proof?: components["schemas"]["Signature"];
         };
-        /** @description Why an agent is stopped. */
+        /** @description Why an agent is stopped, and whether with all below it. */
         readonly Ordered: {
-            /** @description Why. The agent is told. */
-            readonly reason: string;
+            /** @description Why. The agent is told. It may be left out, and follow, with `subtree`. */
+            readonly reason?: string | null;
+            /** @description Whether all agents below it are stopped too. */
+            readonly subtree?: boolean;
         };
         /** @description People. */
         readonly People: {
@@ -3683,7 +3842,7 @@ export interface components {
              * @description What was decided; what was `held` may have gone on since. `answered` is of what a tool answered.
              * @enum {string}
              */
-            readonly verdict: "accepted" | "held" | "answered";
+            readonly verdict: "accepted" | "held" | "answered" | "released";
         };
         /** @description Why something was refused: the same body everywhere. */
         readonly Refusal: {
@@ -3786,12 +3945,14 @@ export interface components {
             /** @description Their positions. */
             readonly positions: readonly number[];
         };
-        /** @description Why an agent may go on. */
+        /** @description Why an agent may go on, and whether with all below it. */
         readonly Resumed: {
             /** @description From which escalation, by message id or position. Left out: all that stops it, for an operator; the only one there is, for the agent above. */
             readonly escalation?: string | null;
-            /** @description Why. The agent is told. */
-            readonly reason: string;
+            /** @description Why. The agent is told. It may be left out with `subtree`. */
+            readonly reason?: string | null;
+            /** @description Whether all agents below it are resumed too. Not together with `escalation`. */
+            readonly subtree?: boolean;
         };
         /** @description A message that waits for a person. */
         readonly Review: {
@@ -3850,13 +4011,13 @@ export interface components {
         /** @description What becomes of a held message. */
         readonly ReviewDecision: {
             /**
-             * @description What.
+             * @description The decision. `refuse` is the older spelling of `reject`.
              * @enum {string}
              */
-            readonly decision: "approve" | "refuse" | "claim";
+            readonly decision: "approve" | "reject" | "refuse" | "claim";
             /** @description The digest that was shown. */
             readonly digest: components["schemas"]["Hash"];
-            /** @description Why. A refusal needs it: the sender is told. */
+            /** @description Why. A rejection needs it: the sender is told. */
             readonly reason?: string;
         };
         /** @description What waits for a person. */
@@ -4057,6 +4218,11 @@ export interface components {
              */
             readonly state: "PENDING" | "ACTIVE" | "ROTATING" | "RETIRED";
         };
+        /** @description Why all agents are stopped, or go on. */
+        readonly StopAll: {
+            /** @description Why. The agents are told. */
+            readonly reason?: string | null;
+        };
         /** @description Why an agent stands still, for itself, operators and auditors. */
         readonly Stopped: {
             /** @description Who stopped it: an operator, or the agent that escalated. */
@@ -4114,11 +4280,38 @@ export interface components {
         };
         /** @description A message that was taken. */
         readonly Taken: {
+            /**
+             * Format: date-time
+             * @description The time at which an undecided hold is rejected; only where the status is `held`.
+             */
+            readonly decide_by?: string | null;
+            /** @description Roles that can lift a reason; only where the status is `held`. */
+            readonly decided_by_roles?: readonly ("operator" | "overseer" | "parent" | "reviewer")[];
+            /** @description SHOULDs that the message breaks, findings of the rules and the scan, and changes the exchange made to its terms. */
+            readonly findings?: readonly {
+                /** @description JSON pointer to the member it is about. */
+                readonly at: string | null;
+                /** @description The finding's code, for programs. */
+                readonly code: string;
+                /** @description The finding in words. */
+                readonly message: string;
+            }[];
             /** @description Its id; one of the exchange's where it brought none. */
             readonly message_id: string;
             /** @description Where in the record it lies. */
             readonly position: number;
+            /** @description Reasons for the hold; only where the status is `held`. */
+            readonly reasons?: readonly {
+                /** @description The reason's code, for programs. */
+                readonly code: string;
+                /** @description The reason in words. */
+                readonly message: string;
+            }[];
             readonly receipt?: components["schemas"]["Receipt"];
+            /** @description Present and true where the message names no recipient and reached nobody: it is on the record alone. */
+            readonly record_only?: boolean;
+            /** @description The review's id, which is the position of the held entry; only where the status is `held`. */
+            readonly review?: string;
             /**
              * @description `duplicate` where it had been taken before.
              * @enum {string}
@@ -4571,20 +4764,20 @@ export interface components {
         readonly VcpHandshakeHello: {
             /**
              * Client name
-             * @description A name and version of the client's software, for people who look for a fault. It grants nothing.
+             * @description A name and version of the client's software, for people who look for a fault. It grants nothing. null means none.
              * @example creedspace-web/2.4.0
              */
-            readonly client_id?: string;
+            readonly client_id?: string | null;
             /**
              * Wanted extensions
-             * @description The extensions the client would like to use, each named VCP-X- followed by a letter and then letters, digits and hyphens, at most 128 characters in all. A server ignores an item of any other form, and every item past the 256th, so this schema lets them through.
+             * @description The extensions the client would like to use, each named VCP-X- followed by a letter and then letters, digits and hyphens, at most 128 characters in all. A server ignores an item of any other form, and every item past the 256th, so this schema lets them through. null means none.
              * @default []
              * @example [
              *       "VCP-X-Personal",
              *       "VCP-X-Relational"
              *     ]
              */
-            readonly extensions: readonly unknown[];
+            readonly extensions: readonly unknown[] | null;
             /**
              * Identity token
              * @description A VCP/I identity token, vcp:i:<issuer>:<subject>:<expiry>:<signature>. null, or leaving it out, means anonymous. Whether the token is genuine is the server's to find out.
@@ -4593,10 +4786,10 @@ export interface components {
             readonly identity: string | null;
             /**
              * Lowest version
-             * @description The lowest VCP version the client can work with; 1.0 when left out. It must not be above version, which a schema cannot compare.
+             * @description The lowest VCP version the client can work with; 1.0 when left out or null. It must not be above version, which a schema cannot compare.
              * @default 1.0
              */
-            readonly min_version: components["schemas"]["VcpHandshakeVersion"];
+            readonly min_version: components["schemas"]["VcpHandshakeVersion"] | null;
             /**
              * Message type
              * @description Always vcp-hello.
@@ -5585,7 +5778,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "message_id_conflict" | "agent_exists" | "key_state" | "ambiguous_message" | "fenced" | "ahead_of_record" | "undelivered" | "review_conflict" | "ack_unmatched" | "delegation_cycle" | "task_lineage" | "task_state" | "oversight_conflict" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "deliberation_phase";
+                    readonly error?: "message_id_conflict" | "agent_exists" | "key_state" | "key_bound" | "ambiguous_message" | "fenced" | "ahead_of_record" | "undelivered" | "review_conflict" | "ack_unmatched" | "delegation_cycle" | "task_lineage" | "task_state" | "oversight_conflict" | "session_closed" | "sequence_repeated" | "ambiguous_reference" | "deliberation_phase";
                 };
             };
         };
@@ -5637,7 +5830,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "unknown_dialect" | "ambiguous_dialect" | "schema_invalid" | "unsupported_version" | "unknown_type" | "out_of_range" | "bad_message_id" | "bad_timestamp" | "bad_agent_id" | "self_addressed" | "signature_format" | "bad_key" | "weak_key" | "bad_context" | "bad_creed_uri" | "bad_manifest_hash" | "ack_required" | "ack_malformed" | "bad_constraint" | "opaque_agent_id" | "unknown_performative" | "in_reply_to_missing" | "bad_language" | "bad_ontology" | "ontology_form" | "bad_estimate" | "bad_task_id" | "unknown_attachment" | "error_code_unknown" | "delegate_rules_mismatch" | "overseer_self" | "self_delegation" | "refers_to_missing" | "cycle" | "provenance_missing" | "missing_provenance_high_confidence" | "read_only_field" | "session_id_form" | "message_id_form" | "keyword_practice" | "safety_understated" | "provenance_kind_unknown" | "session_metadata_missing" | "version_range" | "ack_invariant" | "extension_name" | "too_many_extensions" | "duplicate_extension" | "identity_form" | "unsupported_missing" | "core_features_missing" | "core_feature_off" | "retry_after_missing" | "stale" | "future" | "confusable_id" | "bad_parent" | "too_many_keys" | "url_forbidden" | "bad_instance" | "untranslatable";
+                    readonly error?: "unknown_dialect" | "ambiguous_dialect" | "schema_invalid" | "unsupported_version" | "unknown_type" | "out_of_range" | "bad_message_id" | "bad_timestamp" | "bad_agent_id" | "self_addressed" | "signature_format" | "bad_key" | "weak_key" | "bad_context" | "bad_creed_uri" | "bad_manifest_hash" | "ack_required" | "ack_malformed" | "bad_constraint" | "opaque_agent_id" | "scope_form" | "unknown_performative" | "in_reply_to_missing" | "bad_language" | "bad_ontology" | "ontology_form" | "bad_estimate" | "bad_task_id" | "unknown_attachment" | "error_code_unknown" | "delegate_rules_mismatch" | "overseer_self" | "self_delegation" | "refers_to_missing" | "cycle" | "provenance_missing" | "missing_provenance_high_confidence" | "read_only_field" | "session_id_form" | "message_id_form" | "keyword_practice" | "safety_understated" | "provenance_kind_unknown" | "session_metadata_missing" | "version_range" | "ack_invariant" | "extension_name" | "too_many_extensions" | "duplicate_extension" | "identity_form" | "unsupported_missing" | "core_features_missing" | "core_feature_off" | "retry_after_missing" | "stale" | "future" | "confusable_id" | "bad_parent" | "too_many_keys" | "url_forbidden" | "bad_instance" | "too_many_recipients" | "untranslatable";
                 };
             };
         };
@@ -5677,7 +5870,7 @@ export interface components {
             content: {
                 readonly "application/json": components["schemas"]["Refusal"] & {
                     /** @enum {unknown} */
-                    readonly error?: "mailbox_full" | "rate_limited" | "delegation_limit" | "extension_limit";
+                    readonly error?: "mailbox_full" | "quota_exceeded" | "rate_limited" | "delegation_limit" | "extension_limit";
                 };
             };
         };
@@ -6321,7 +6514,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description The agents */
+            /** @description The agents, by id */
             readonly 200: {
                 headers: {
                     readonly traceparent: components["headers"]["traceparent"];
@@ -6426,7 +6619,10 @@ export interface operations {
     };
     readonly removeAgent: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description What becomes of the agents below it; `keep` when left out */
+                readonly below?: "keep" | "suspend" | "remove";
+            };
             readonly header?: {
                 /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
                 readonly traceparent?: components["parameters"]["Traceparent"];
@@ -6453,6 +6649,7 @@ export interface operations {
             readonly 401: components["responses"]["Refused401"];
             readonly 403: components["responses"]["Refused403"];
             readonly 404: components["responses"]["Refused404"];
+            readonly 422: components["responses"]["Refused422"];
             readonly 429: components["responses"]["Refused429"];
             readonly 503: components["responses"]["Refused503"];
             readonly 507: components["responses"]["Refused507"];
@@ -7954,7 +8151,7 @@ export interface operations {
     readonly listIdentities: {
         readonly parameters: {
             readonly query?: {
-                /** @description Only those that name them */
+                /** @description Only those of this subject, with or without its kind */
                 readonly subject?: string;
             };
             readonly header?: {
@@ -8426,6 +8623,73 @@ export interface operations {
             readonly 503: components["responses"]["Refused503"];
         };
     };
+    readonly listNameCollisions: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The collisions */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["NameCollisions"];
+                };
+            };
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly resumeAll: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["StopAll"];
+            };
+        };
+        readonly responses: {
+            /** @description Done, and in the record */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Done"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 404: components["responses"]["Refused404"];
+            readonly 408: components["responses"]["Refused408"];
+            readonly 413: components["responses"]["Refused413"];
+            readonly 415: components["responses"]["Refused415"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+            readonly 507: components["responses"]["Refused507"];
+        };
+    };
     readonly listReviews: {
         readonly parameters: {
             readonly query?: {
@@ -8839,6 +9103,44 @@ export interface operations {
             readonly 403: components["responses"]["Refused403"];
             readonly 429: components["responses"]["Refused429"];
             readonly 503: components["responses"]["Refused503"];
+        };
+    };
+    readonly suspendAll: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The trace this request belongs to (W3C Trace Context). A message carries it to its recipients. */
+                readonly traceparent?: components["parameters"]["Traceparent"];
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["StopAll"];
+            };
+        };
+        readonly responses: {
+            /** @description Done, and in the record */
+            readonly 200: {
+                headers: {
+                    readonly traceparent: components["headers"]["traceparent"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Done"];
+                };
+            };
+            readonly 400: components["responses"]["Refused400"];
+            readonly 401: components["responses"]["Refused401"];
+            readonly 403: components["responses"]["Refused403"];
+            readonly 408: components["responses"]["Refused408"];
+            readonly 413: components["responses"]["Refused413"];
+            readonly 415: components["responses"]["Refused415"];
+            readonly 422: components["responses"]["Refused422"];
+            readonly 429: components["responses"]["Refused429"];
+            readonly 503: components["responses"]["Refused503"];
+            readonly 507: components["responses"]["Refused507"];
         };
     };
     readonly listTasks: {

@@ -78,13 +78,13 @@ async fn register(exchange: &Served) -> anyhow::Result<Vec<Agent>> {
         tops.push(put(&mut connection, operator, format!("top-{number}"), "{}").await?);
         let about = format!(r#"{{"parent":"top-{number}"}}"#);
         put(&mut connection, operator, format!("deaf-{number}"), &about).await?;
-        let about = below(&format!("deaf-{number}"), number);
+        let about = below(&format!("deaf-{number}"), EMERGENCIES + number);
         put(&mut connection, operator, format!("quiet-{number}"), &about).await?;
     }
     Ok(tops)
 }
 
-/// The keys of those who raise alarms. Nothing depends on their being secret.
+/// The keys of those who raise alarms: one each, first of those that raise emergencies. Nothing depends on their being secret.
 fn key(number: u8) -> SecretKey {
     SecretKey::from_seed(&[number + 101; 32])
 }
@@ -129,7 +129,7 @@ async fn emergency(exchange: &Served, number: u8) -> anyhow::Result<Duration> {
 /// From the first byte of an alarm that nobody answers until the next above has it.
 async fn unanswered(address: SocketAddr, number: u8, top: Agent) -> anyhow::Result<Duration> {
     let (mut below, mut above) = (Connection::open(address).await?, Connection::open(address).await?);
-    let alarm = alarm("critical", &format!("quiet-{number}"), &format!("deaf-{number}"), number)?;
+    let alarm = alarm("critical", &format!("quiet-{number}"), &format!("deaf-{number}"), EMERGENCIES + number)?;
     let bearer = top.bearer();
     let wait = get(&format!("/v1/agents/{}/inbox?wait=60", top.name), &[("Authorization", &bearer)]);
     let sent = instant();

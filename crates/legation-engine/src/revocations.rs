@@ -67,12 +67,14 @@ impl Exchange {
     pub fn key_staple(&self, agent: &str, key: &PublicKey) -> Result<Result<Signed, Rejection>, Error> {
         let staple = {
             let state = self.state();
-            if let Err(rejection) = state.check_standing_key(agent, key) {
-                return Ok(Err(rejection));
-            }
-            match state.registry().agent(agent).and_then(|agent| agent.key(key)) {
-                None => return Ok(Err(Rejection::because(Code::NotFound, "there is no agent with this key"))),
-                Some(found) => self.staple(&state, (Of::Key, key_hash(agent, key)), found.state, found.not_after),
+            let listed = state.registry().agent(agent).and_then(|agent| agent.key(key));
+            match (listed, state.check_standing_key(agent, key)) {
+                (None, Err(rejection)) if rejection.code() == Code::KeyRevoked => return Ok(Err(rejection)),
+                (None, _) => return Ok(Err(Rejection::because(Code::NotFound, "there is no agent with this key"))),
+                (Some(_), Err(rejection)) => return Ok(Err(rejection)),
+                (Some(found), Ok(())) => {
+                    self.staple(&state, (Of::Key, key_hash(agent, key)), found.state, found.not_after)
+                }
             }
         };
         self.attested(staple.to_canonical()).map(Ok)

@@ -2,8 +2,8 @@
 
 use legation_engine::Ledger;
 use legation_exchange::{
-    Input, Moment, Policy, Proof, Registration, Said, SpareId, State, Tally, TallyBatch, TokenHash, Verdict, Verified,
-    Who,
+    Input, Moment, Policy, Proof, Quotas, Registration, Said, SpareId, State, Tally, TallyBatch, TokenHash, Verdict,
+    Verified, Who,
 };
 use legation_protocol::{Code, Received};
 use legation_store::{Disk, EFFECT_MAX, Known, Log, Options, Ring, verify};
@@ -34,7 +34,8 @@ fn ring() -> Arc<Ring> {
 }
 
 fn ledger(log: Log) -> Ledger {
-    Ledger::open(log, State::deciding(), Policy::default()).unwrap()
+    let quotas = Quotas::UNLIMITED;
+    Ledger::open(log, State::deciding(), Policy { quotas, ..Policy::default() }).unwrap()
 }
 
 /// What came of each input: a position, or the code it was refused with.

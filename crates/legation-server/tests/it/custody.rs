@@ -100,12 +100,10 @@ fn nobody_has_anothers_messages_signed() {
     house.ask("POST", "/v1/messages").by(&house.operator).json(&message).refused(401, "signature_required");
     house.ask("POST", "/v1/messages").json(&message).refused(401, "signature_required");
     house.ask("POST", "/.well-known/vcp/messages").json(&message).refused(401, "signature_required");
-    // To register the public half as one's own gives nothing.
+    // The public half is bound to its agent: nobody registers it as their own.
     let public = keys(&house, "helper")[0]["public"].clone();
     let body = json!({"keys": [public]}).to_string();
-    let mut thief = Party::new("thief");
-    house.ask("PUT", path_of("thief")).json(body).ok()["token"].as_str().unwrap().clone_into(&mut thief.token);
-    house.send(&thief, &unsigned(&thief, "bob")).refused(401, "signature_required");
+    house.ask("PUT", path_of("thief")).json(body).refused(409, "key_bound");
     // A signature that is wrong is not put right.
     house.send(&helper, &other.signed(&message)).refused(401, "signature_invalid");
     assert_eq!(house.inbox(&bob, "")["messages"], json!([]));

@@ -241,7 +241,9 @@ fn a_held_answer_has_its_terms_and_a_released_item_its_review() {
         assert_eq!((&told["review"], &told["decided_by_roles"]), (&json!(review), &json!(["operator", "reviewer"])));
         assert_eq!(told["reasons"][0]["code"], "injection_suspected", "{told}");
         assert!(told["reasons"][0]["message"].is_string() && told["decide_by"].is_string(), "{told}");
-        assert!(told["findings"][0]["code"].is_string() && told["findings"][0]["at"] == "/content", "{told}");
+        let findings = told["findings"].as_array().unwrap();
+        let found = |code: &str, at: &str| findings.iter().any(|found| found["code"] == code && found["at"] == at);
+        assert!(found("instruction_override", "/content") && found("keyword_practice", "/keywords"), "{told}");
         decide(&house, &rita, &review, "approve").ok();
         let house = house.restart();
         let item = house.inbox(&bob, "")["messages"][0].clone();

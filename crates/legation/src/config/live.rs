@@ -3,7 +3,7 @@
 use super::Config;
 
 /// Changed by SIGHUP.
-pub(crate) const LIVE: [&str; 21] = [
+pub(crate) const LIVE: [&str; 22] = [
     "hosts",
     "registration",
     "truth",
@@ -16,6 +16,7 @@ pub(crate) const LIVE: [&str; 21] = [
     "dedup",
     "vcp",
     "rules",
+    "reviews",
     "conversations",
     "acl",
     "scanning",

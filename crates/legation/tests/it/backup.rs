@@ -396,7 +396,8 @@ fn what_was_revoked_after_a_backup_stays_so_through_restore() {
     assert_eq!(done.code, 0, "{}", done.err);
     let fork = Served::with(&["--data", served.folder().join("restored").to_str().unwrap()], |_| {});
     let ask = |args: &[&str]| fork.run(args, "");
-    assert!(ask(&["agent", "key", "list", "ann"]).out.contains("COMPROMISED"));
+    let keys = ask(&["agent", "key", "list", "ann"]);
+    assert!(keys.out.contains("COMPROMISED"), "{}{}", keys.out, keys.err);
     for id in ["ann", "mallory"] {
         let again = ask(&["agent", "add", id, "--key", &ann]);
         assert!(again.code == 1, "{id}: {}", again.out);

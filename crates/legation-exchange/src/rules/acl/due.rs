@@ -106,10 +106,11 @@ impl Late<'_> {
 
     fn give_up(&self, code: &str, text: &str, ruling: &mut Ruling) {
         let requester = self.state.registry.agent(&self.talk.opening.requester);
-        // Whoever speaks the language was told of the rejection, and of the reason, by a FAILURE in reply to its request.
-        let was_told = |agent: &&Agent| {
-            code == Loss::Refused.as_str() && (agent.dialects.is_empty() || agent.dialects.contains(&Format::Acl))
-        };
+        // Whoever speaks the language was told of the rejection of its request, and of the reason, by a FAILURE in reply
+        // to it. The rejection of a translated answer has told its author alone.
+        let request_rejected = code == Loss::Refused.as_str() && self.state.rules.holds.never_went(self.position);
+        let was_told =
+            |agent: &&Agent| request_rejected && (agent.dialects.is_empty() || agent.dialects.contains(&Format::Acl));
         if let Some(requester) = requester.filter(|requester| !was_told(requester)) {
             ruling.reply(requester, &self.talk.opening.id, words::failure(code, text.to_owned()));
         }
