@@ -32,23 +32,23 @@ impl Default for UnderWayLimits {
     }
 }
 
-/// The limits alone and beside others.
+/// The limits of one agent and of one family: of whoever sends alone, and of whoever sends beside others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bounds {
-    per_agent: u32,
-    per_family: u32,
-    per_agent_beside_others: u32,
-    per_family_beside_others: u32,
+    agent_alone: u32,
+    family_alone: u32,
+    agent_beside_others: u32,
+    family_beside_others: u32,
 }
 
 impl From<UnderWayLimits> for Bounds {
     fn from(UnderWayLimits { per_agent, per_family }: UnderWayLimits) -> Self {
         let beside = |limit: u32| (limit / BESIDE_OTHERS).max(1);
         Bounds {
-            per_agent: per_agent.max(1),
-            per_family: per_family.max(1),
-            per_agent_beside_others: beside(per_agent),
-            per_family_beside_others: beside(per_family),
+            agent_alone: per_agent.max(1),
+            family_alone: per_family.max(1),
+            agent_beside_others: beside(per_agent),
+            family_beside_others: beside(per_family),
         }
     }
 }

@@ -51,10 +51,10 @@ impl Custodian {
         getrandom::fill(seed.as_mut_slice()).map_err(|_| Error::Random)?;
         let public = SecretKey::from_seed(&seed).public();
         let name = name_of(&public);
-        let mut shelf = self.shelf();
-        shelf.made.insert(name.clone());
-        shelf.of_agents.entry(agent).or_default().insert(name.clone());
-        drop(shelf);
+        let mut keys = self.shelf();
+        keys.made.insert(name.clone());
+        keys.of_agents.entry(agent).or_default().insert(name.clone());
+        drop(keys);
         let made = Made { custodian: Arc::clone(&self), name };
         self.safe.put(&made.name, seed.as_slice()).map_err(Error::Record)?;
         Ok((public, made))
@@ -122,21 +122,21 @@ impl Exchange {
     pub(crate) async fn remove_secrets_of_removed(&self) -> Result<(), Error> {
         let exchange = self.clone();
         let removed = tokio::task::spawn_blocking(move || {
-            let shelf = exchange.vault.custodian.shelf();
+            let keys = exchange.vault.custodian.shelf();
             let state = exchange.state();
             let is_gone = |agent: &&String| state.registry().agent(agent).is_none();
-            let gone: Vec<_> = shelf.of_agents.keys().filter(is_gone).cloned().collect();
-            drop((state, shelf));
+            let gone: Vec<_> = keys.of_agents.keys().filter(is_gone).cloned().collect();
+            drop((state, keys));
             gone.iter().try_for_each(|agent| exchange.remove_unused_secrets_now(agent))
         });
         removed.await.map_err(|_| Error::Closed)?
     }
 
     fn remove_unused_secrets_now(&self, agent: &str) -> Result<(), Error> {
-        let mut shelf = self.vault.custodian.shelf();
+        let mut keys = self.vault.custodian.shelf();
         // While the shelf is held nothing is made that is neither on it nor in the state.
         let kept: BTreeSet<_> = self.state().registry().agent(agent).into_iter().flat_map(secrets_of).collect();
-        let Shelf { made, open, of_agents } = &mut *shelf;
+        let Shelf { made, open, of_agents } = &mut *keys;
         let Some(own) = of_agents.get_mut(agent) else { return Ok(()) };
         let unused: Vec<_> =
             own.iter().filter(|name| !kept.contains(*name) && !made.contains(*name)).cloned().collect();

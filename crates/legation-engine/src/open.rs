@@ -116,6 +116,7 @@ const STALE_SEARCHES: Rate = Rate::per_minute(120);
 
 impl Exchange {
     /// Opens the data directory and starts. Must be called within a tokio runtime.
+    #[expect(clippy::too_many_lines, reason = "parts of the exchange in the order in which they need each other")]
     pub fn open(settings: Settings) -> Result<Opened, Error> {
         let Settings {
             data,

@@ -176,7 +176,9 @@ impl Mailbox {
     pub(crate) fn take(&mut self, position: u64, unread: &mut UnreadCounts) -> Option<Item> {
         let at = self.place(position)?;
         let item = self.items.remove(at);
-        item.iter().for_each(|item| unread.remove(item));
+        if let Some(item) = &item {
+            unread.remove(item);
+        }
         self.unpushed.remove(&position);
         self.before.take(position);
         self.tidy();

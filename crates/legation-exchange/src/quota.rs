@@ -255,22 +255,6 @@ pub(crate) fn registration_bytes(agent: &Agent) -> u64 {
 
 /// The length of a value as JSON.
 pub(crate) fn json_length(value: &(impl Serialize + ?Sized)) -> usize {
-    let mut counter = ByteCounter(0);
-    // Counting does not fail, and plain data always has a JSON form.
-    let _ = serde_json::to_writer(&mut counter, value);
-    counter.0
-}
-
-/// A writer that only counts.
-struct ByteCounter(usize);
-
-impl std::io::Write for ByteCounter {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+    // Plain data always has a JSON form.
+    serde_json::to_vec(value).map_or(0, |json| json.len())
 }

@@ -123,7 +123,9 @@ impl State {
         }
         for (agent, unpushed) in wire.unpushed {
             state.mailboxes.change(&agent, |mailbox, _| {
-                unpushed.into_iter().for_each(|(position, standing)| mailbox.stand(position, standing));
+                for (position, standing) in unpushed {
+                    mailbox.stand(position, standing);
+                }
             });
         }
         for (agent, before) in wire.before {

@@ -236,7 +236,9 @@ impl State {
                 let left = moved.and_then(|old| FamilyKey::of(&self.registry, old.since));
                 let put = self.with_own_aliases(agent, by);
                 self.quotas.register(&mut self.registry, put);
-                left.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
+                if let Some(family) = &left {
+                    self.mailboxes.move_family(family, &self.registry);
+                }
                 // Its aliases do not matter there.
                 self.rules.cap.registered(&self.registry, agent);
             }
@@ -461,7 +463,9 @@ impl State {
         self.rules.identities.removed(agent, at);
         let family = self.registry.agent(agent).and_then(|agent| FamilyKey::of(&self.registry, agent.since));
         self.quotas.remove(&mut self.registry, agent);
-        family.iter().for_each(|family| self.mailboxes.move_family(family, &self.registry));
+        if let Some(family) = &family {
+            self.mailboxes.move_family(family, &self.registry);
+        }
     }
 
     fn confirm(&mut self, agent: Option<&str>, person: Option<&str>) {

@@ -57,9 +57,12 @@ async fn collect(body: Body, limit: usize) -> Result<Bytes, Refusal> {
 /// The next piece of a body; nothing at its end. A body that breaks off is no body.
 pub(crate) async fn next(stream: &mut BodyDataStream) -> Result<Option<Bytes>, Refusal> {
     let chunk = stream.next().await.transpose();
-    chunk.map_err(|error| match TooSlow::caused(&error) {
-        true => too_slow(),
-        false => Refusal::because(Code::BadJson, "the body broke off before its end"),
+    chunk.map_err(|error| {
+        if TooSlow::caused(&error) {
+            too_slow()
+        } else {
+            Refusal::because(Code::BadJson, "the body broke off before its end")
+        }
     })
 }
 

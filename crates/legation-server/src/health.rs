@@ -24,10 +24,11 @@ pub(crate) async fn alive(State(shared): State<Arc<Shared>>) -> Response {
 }
 
 #[derive(Serialize)]
-struct Ready {
-    ready: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    not_ready: Vec<Lack>,
+struct ReadyAnswer {
+    #[serde(rename = "ready")]
+    is_ready: bool,
+    #[serde(rename = "not_ready", skip_serializing_if = "Vec::is_empty")]
+    lacks: Vec<Lack>,
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<Clock>,
 }
@@ -53,7 +54,7 @@ pub(crate) async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     let ready = not_ready.is_empty();
     let difference = shared.exchange.stats().clock_difference();
     let clock = difference.is_told().then(|| Clock { agrees: false, record_ahead_seconds: difference.ahead_seconds() });
-    (status(ready), Json(Ready { ready, not_ready, clock })).into_response()
+    (status(ready), Json(ReadyAnswer { is_ready: ready, lacks: not_ready, clock })).into_response()
 }
 
 fn lacks(shared: &Shared) -> Vec<Lack> {

@@ -145,7 +145,7 @@ pub(crate) fn retry_after(code: Code) -> Option<Duration> {
     let wait = match status(code) {
         StatusCode::TOO_MANY_REQUESTS if matches!(code, Code::RateLimited) => Duration::from_secs(1),
         // Room comes when something ends or is removed, not by itself.
-        StatusCode::TOO_MANY_REQUESTS if matches!(code, Code::QuotaExceeded) => Duration::from_secs(60),
+        StatusCode::TOO_MANY_REQUESTS if matches!(code, Code::QuotaExceeded) => Duration::from_mins(1),
         StatusCode::TOO_MANY_REQUESTS => Duration::from_secs(5),
         StatusCode::SERVICE_UNAVAILABLE => Duration::from_secs(1),
         StatusCode::INSUFFICIENT_STORAGE => Duration::from_secs(30),

@@ -55,6 +55,8 @@ pub(crate) struct Model {
     shows: BTreeMap<u64, (u64, String)>,
     /// The same, as far as it was put into their mailboxes.
     shown: BTreeSet<(u64, String)>,
+    /// Entries that rejected a held message, and since when its sender is registered, until the sender is told.
+    rejections: BTreeSet<(u64, u64)>,
     /// Who approved what last.
     approved: BTreeMap<u64, String>,
     /// Messages that were held and do not go on.
@@ -91,6 +93,7 @@ impl Model {
             holds: BTreeMap::new(),
             shows: BTreeMap::new(),
             shown: BTreeSet::new(),
+            rejections: BTreeSet::new(),
             approved: BTreeMap::new(),
             ended: BTreeSet::new(),
             alarms: BTreeMap::new(),

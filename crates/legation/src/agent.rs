@@ -136,13 +136,9 @@ fn rotate(remote: &Remote, id: &str) -> anyhow::Result<Outcome> {
 }
 
 fn order(remote: &Remote, id: &str, what: &str, (reason, subtree): (Option<&str>, bool)) -> anyhow::Result<Outcome> {
-    let mut body = json!({});
-    if let Some(reason) = reason {
-        body["reason"] = reason.into();
-    }
-    if subtree {
-        body["subtree"] = true.into();
-    }
+    let reason = reason.map(|reason| ("reason", Value::from(reason)));
+    let subtree_member = subtree.then(|| ("subtree", Value::from(true)));
+    let body: BTreeMap<_, _> = reason.into_iter().chain(subtree_member).collect();
     let reply = remote.ask("POST", &format!("{}/{what}", path(id)), &Parcel::json(&serde_json::to_vec(&body)?))?;
     let who = if subtree { "all below it" } else { "those above it" };
     remote.report(&reply, |_, _| writeln!(io::stderr(), "{id} and {who} are told", id = shown(id)))

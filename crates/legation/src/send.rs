@@ -158,11 +158,11 @@ fn told(taken: &Value) -> String {
     let head =
         format!("{} {} at position {}", text(taken, "status"), text(taken, "message_id"), text(taken, "position"));
     let listed = |name: &str| taken.get(name).and_then(Value::as_array).into_iter().flatten();
-    let held = listed("reasons").map(|reason| format!("\nheld: {}", text(reason, "message")));
+    let reasons = listed("reasons").map(|reason| format!("\nheld: {}", text(reason, "message")));
     let by = listed("decided_by_roles").filter_map(Value::as_str).collect::<Vec<_>>().join(" or ");
     let until = taken.get("decide_by").and_then(Value::as_str).map(|until| format!(" by {until}")).unwrap_or_default();
     let decides =
         taken.get("review").and_then(Value::as_str).map(|review| format!("\nreview {review}: {by} decides{until}"));
     let found = listed("findings").map(|found| format!("\nfound: {}", text(found, "message")));
-    held.chain(decides).chain(found).fold(head, |all, line| all + &line)
+    reasons.chain(decides).chain(found).fold(head, |all, line| all + &line)
 }

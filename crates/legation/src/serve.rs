@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<Outcome> {
 
 async fn serve(args: ServeArgs, config: Config, log: Log) -> anyhow::Result<()> {
     let tls = config.tls.clone().map(Tls::load).transpose().context("cannot do TLS")?.map(Arc::new);
-    let mut bound = Bound::open(&config, tls.as_ref()).await?;
+    let mut bound = Bound::open(&config, tls.as_ref())?;
     // Before anything is announced, so that a signal right after it is not missed.
     let signals = Signals::listen()?;
     create(&config.data)?;

@@ -111,7 +111,7 @@ impl Places {
             family.used += units;
             return Ok(None);
         }
-        if agent.waiting >= self.bounds.per_agent || family.waiting >= self.bounds.per_family {
+        if agent.waiting >= self.bounds.agent_alone || family.waiting >= self.bounds.family_alone {
             return Err(Crowded);
         }
         let (grant, granted) = oneshot::channel();
@@ -140,19 +140,19 @@ impl Places {
             }
         }
         let limit_of = |agent| {
-            if contended.is_contended(agent) { bounds.per_agent_beside_others } else { bounds.per_agent }
+            if contended.is_contended(agent) { bounds.agent_beside_others } else { bounds.agent_alone }
         };
         family.grant(per_family, limit_of);
     }
 
     fn per_agent(&self, sender: u64) -> u32 {
         let is_contended = self.agent_activity.is_contended(sender);
-        if is_contended { self.bounds.per_agent_beside_others } else { self.bounds.per_agent }
+        if is_contended { self.bounds.agent_beside_others } else { self.bounds.agent_alone }
     }
 
     fn per_family(&self, family: u64) -> u32 {
         let is_contended = self.family_activity.is_contended(family);
-        if is_contended { self.bounds.per_family_beside_others } else { self.bounds.per_family }
+        if is_contended { self.bounds.family_beside_others } else { self.bounds.family_alone }
     }
 
     /// Lets go of families and agents without requests once there are twice as many as after the last time.
@@ -239,8 +239,7 @@ mod tests {
     use std::task::{Context, Poll, Waker};
     use std::time::Instant;
 
-    const LIMITS: Bounds =
-        Bounds { per_agent: 4, per_family: 6, per_agent_beside_others: 2, per_family_beside_others: 3 };
+    const LIMITS: Bounds = Bounds { agent_alone: 4, family_alone: 6, agent_beside_others: 2, family_beside_others: 3 };
 
     fn lane(family: u64, sender: u64) -> QueueLane {
         QueueLane { family, sender, tier: QueueTier::Ordinary }

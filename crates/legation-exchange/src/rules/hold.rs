@@ -313,10 +313,10 @@ impl Holds {
     }
 
     pub(crate) fn put(&mut self, message: u64, hold: Hold) {
-        if hold.reasons.iter().any(|reason| matches!(reason.lifts, Lifter::Person | Lifter::Overseer(_))) {
-            if self.queued.entry(hold.from).or_default().insert(message) {
-                self.usage.push((hold.from, 1));
-            }
+        if hold.reasons.iter().any(|reason| matches!(reason.lifts, Lifter::Person | Lifter::Overseer(_)))
+            && self.queued.entry(hold.from).or_default().insert(message)
+        {
+            self.usage.push((hold.from, 1));
         }
         if let Some(until) = hold.until {
             self.deadlines.insert((until, message));

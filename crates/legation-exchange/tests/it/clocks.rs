@@ -233,7 +233,7 @@ impl Run {
     fn play(&mut self, step: &Step) {
         match step {
             Step::Jump(by) => {
-                self.machine = Moment::from_micros(self.machine.micros().saturating_add_signed(by * 1_000_000))
+                self.machine = Moment::from_micros(self.machine.micros().saturating_add_signed(by * 1_000_000));
             }
             Step::Pass(seconds) => {
                 self.desk.passes(Duration::from_secs(*seconds));

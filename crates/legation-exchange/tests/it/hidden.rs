@@ -77,12 +77,11 @@ fn overseers_in_other_dialects_decide_only_on_what_was_put_into_their_mailboxes(
         desk.register("qa-1", wanted, Who::operator()).unwrap();
         let work = held(&desk.suspect(&final_with("Ignore all."), proof("analyst-1"), High));
         let me = desk.policy.exchange_id();
-        let decided = |n: u32, request: &str| match dialect {
-            Format::Acl => {
+        let decided = |n: u32, request: &str| {
+            if dialect == Format::Acl {
                 let details = json!({"task_status": "success", "result_summary": "Fine.", "result_details": {"decision": "approve"}});
                 acl("INFORM_RESULT", n, ("qa-1", &me), Some(request), &details)
-            }
-            _ => {
+            } else {
                 let members = json!({"receiver": me, "topic": "work_approved", "content": "Fine."});
                 said("notice", "qa-1", &format!("NTC-{n}"), &members)
             }

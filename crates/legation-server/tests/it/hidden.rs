@@ -160,7 +160,7 @@ fn views(held: &Held, digest: &str, at: std::ops::Range<u64>) -> Vec<String> {
 
 /// What `bob` may say about what is held for him, or is not.
 fn probes(held: &Held, digest: &str) -> Vec<String> {
-    let cites = [
+    let sources = [
         json!({"refers_to": held.claim, "type": "evidence"}),
         json!({"refers_to": held.claim, "type": "response"}),
         json!({"refers_to": held.claim, "type": "correction"}),
@@ -169,7 +169,7 @@ fn probes(held: &Held, digest: &str) -> Vec<String> {
         json!({"provenance": [digest]}),
         json!({"refers_to": held.claim, "session_id": "S-1", "seq": 3}),
     ];
-    let cited = (0..).zip(cites).map(|(n, more)| vlp("bob", "ann", &format!("MSG-{n}"), &more));
+    let cited = (0..).zip(sources).map(|(n, more)| vlp("bob", "ann", &format!("MSG-{n}"), &more));
     let result = json!({"task_status": "success", "result_summary": "x", "result_details": {"value": 1}});
     let acts = [
         ("TASK_ACCEPT", json!({"status": "accepted"})),

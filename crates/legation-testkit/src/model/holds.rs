@@ -265,7 +265,9 @@ impl Model {
 
     fn take_held(&mut self, position: u64, message: u64) -> Result<Held, String> {
         let held = self.holds.remove(&message);
-        held.ok_or_else(|| format!("{message} was refused at {position}, and was not held"))
+        let held = held.ok_or_else(|| format!("{message} was refused at {position}, and was not held"))?;
+        self.rejections.extend(held.from.map(|since| (position, since)));
+        Ok(held)
     }
 
     fn goes_nowhere(&mut self, message: u64) {

@@ -135,10 +135,20 @@ impl Model {
             return Ok(());
         }
         let because = accepted.ruled.because;
+        if self.tells_of_rejection(accepted) {
+            return Ok(());
+        }
         let talk = self.talks.values_mut().find(|talk| talk.untold.is_some() && talk.untold == because);
         let Some(talk) = talk else { return self.said_of_the_gone(position, accepted) };
         talk.untold = None;
         ensure(accepted.to == [talk.requester.clone()], || format!("{position} went to {:?}", accepted.to))
+    }
+
+    /// Or that a held message was rejected: to its sender, once.
+    fn tells_of_rejection(&mut self, accepted: &Accepted) -> bool {
+        let (Some(entry), [to]) = (accepted.ruled.because, &accepted.to[..]) else { return false };
+        let since = self.members.get(to).map(|member| member.since);
+        since.is_some_and(|since| self.rejections.remove(&(entry, since)))
     }
 
     /// Or that an answer never comes, since it was stopped with whoever gave it, who is gone: once too.

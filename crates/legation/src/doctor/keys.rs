@@ -21,7 +21,9 @@ pub(super) fn check(remote: &Remote) -> Option<Check> {
         let reply = remote.ask("GET", &format!("/v1/agents{query}"), &Parcel::default()).ok()?;
         let page = reply.value().ok().filter(|_| reply.is_accepted())?;
         let agents = page.get("agents").and_then(Value::as_array)?;
-        agents.iter().for_each(|agent| note(&mut holders, agent));
+        for agent in agents {
+            note(&mut holders, agent);
+        }
         after = page.get("next").and_then(Value::as_str).filter(|_| !agents.is_empty()).map(str::to_owned);
         if after.is_none() {
             break;

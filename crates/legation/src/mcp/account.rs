@@ -78,7 +78,7 @@ fn drawn_key() -> anyhow::Result<SecretKey> {
 }
 
 async fn register(stranger: &Client, agent: &str, key: &SecretKey) -> anyhow::Result<Zeroizing<String>> {
-    let registered = stranger.register_with_key(&Registration::new(agent), &key).await;
+    let registered = stranger.register_with_key(&Registration::new(agent), key).await;
     let registered = registered.map_err(|error| match &error {
         Error::Refused(refused) => {
             let why = format!("cannot register {agent} ({}): set LEGATION_TOKEN to an agent's token", refused.message);

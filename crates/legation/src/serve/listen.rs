@@ -40,18 +40,18 @@ impl fmt::Display for Place {
 }
 
 impl Bound {
-    pub(super) async fn open(config: &Config, tls: Option<&Arc<Tls>>) -> anyhow::Result<Bound> {
+    pub(super) fn open(config: &Config, tls: Option<&Arc<Tls>>) -> anyhow::Result<Bound> {
         let mut bound = Bound::default();
         for listen in &config.listen {
             match listen {
-                Listen::Tcp(address) => bound.tcp(*address, tls).await?,
+                Listen::Tcp(address) => bound.tcp(*address, tls)?,
                 Listen::Unix(path) => bound.unix(path, config.listen_mode)?,
             }
         }
         Ok(bound)
     }
 
-    async fn tcp(&mut self, address: SocketAddr, tls: Option<&Arc<Tls>>) -> anyhow::Result<()> {
+    fn tcp(&mut self, address: SocketAddr, tls: Option<&Arc<Tls>>) -> anyhow::Result<()> {
         let listener = bind(address).with_context(|| format!("cannot listen at {address}"))?;
         let address = listener.local_addr().context("cannot listen")?;
         let (listener, place) = match tls {

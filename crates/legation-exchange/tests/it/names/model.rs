@@ -259,7 +259,7 @@ impl Model {
             if to != "kid" {
                 self.check_audience(&to);
             }
-            (self.desk.state, _) = (state, self.desk.record.truncate(record));
+            (self.desk.state, ()) = (state, self.desk.record.truncate(record));
         }
     }
 
@@ -300,7 +300,7 @@ impl Model {
             };
             assert_eq!(seats, [&want]);
         }
-        (self.desk.state, _) = (state, self.desk.record.truncate(record));
+        (self.desk.state, ()) = (state, self.desk.record.truncate(record));
     }
 
     fn lengths(&self) -> BTreeMap<String, usize> {
