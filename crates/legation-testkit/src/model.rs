@@ -55,6 +55,10 @@ pub(crate) struct Model {
     shows: BTreeMap<u64, (u64, String)>,
     /// The same, as far as it was put into their mailboxes.
     shown: BTreeSet<(u64, String)>,
+    /// Messages that were held when they came and are not released, with the time since which their sender is registered.
+    hidden: BTreeMap<u64, Option<u64>>,
+    /// Open tasks whose delegation reached nobody, and since when: they fail as soon as time passes.
+    undelivered: BTreeMap<u64, Moment>,
     /// Entries that rejected a held message, and since when its sender is registered, until the sender is told.
     rejections: BTreeSet<(u64, u64)>,
     /// Who approved what last.
@@ -93,6 +97,8 @@ impl Model {
             holds: BTreeMap::new(),
             shows: BTreeMap::new(),
             shown: BTreeSet::new(),
+            hidden: BTreeMap::new(),
+            undelivered: BTreeMap::new(),
             rejections: BTreeSet::new(),
             approved: BTreeMap::new(),
             ended: BTreeSet::new(),
@@ -147,8 +153,14 @@ impl Model {
                 self.took_back(&pushed.agent, None, &delivered);
                 self.mail.pushed(position, pushed)?;
             }
-            Effect::Died { agent, positions, .. } => self.bury(position, agent, positions)?,
-            Effect::Erased(erased) => self.erase(erased),
+            Effect::Died { agent, positions, tasks, .. } => {
+                self.lose_delegations(tasks);
+                self.bury(position, agent, positions)?;
+            }
+            Effect::Erased(erased) => {
+                self.lose_delegations(&erased.tasks);
+                self.erase(erased);
+            }
             Effect::Called(called) => self.called(asked, position, called, &before)?,
             Effect::Answered(answered) => self.call_ended(asked, position, answered)?,
             Effect::Refused(_) | Effect::Cleared { .. } => {}
@@ -318,6 +330,9 @@ impl Model {
         self.alarms.iter().try_for_each(|(position, alarm)| late("alarm", *position, alarm.due))?;
         self.holds.iter().try_for_each(|(position, held)| late("review", *position, held.until))?;
         self.talks.iter().try_for_each(|(position, talk)| late("conversation", *position, talk.due))?;
+        self.undelivered.iter().try_for_each(|(task, since)| {
+            ensure(*since >= now, || format!("the task of {task} did not fail, and nobody got it since {since:?}"))
+        })?;
         self.tasks.iter().try_for_each(|(position, task)| late("task", *position, task.open.then_some(task.deadline)))
     }
 }

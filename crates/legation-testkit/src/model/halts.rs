@@ -39,6 +39,16 @@ impl Talk {
 }
 
 impl Model {
+    /// What a letter names, as far as its sender may know of it: nobody else knows a held message, nor one that was rejected.
+    fn named_to(&self, letter: &Letter) -> BTreeSet<u64> {
+        let since = self.members.get(letter.sender).map(|member| member.since);
+        let is_known = |message: &u64| match self.hidden.get(message) {
+            None => true,
+            Some(from) => *from == since || self.shown.contains(&(*message, letter.sender.to_owned())),
+        };
+        self.talk.named_by(letter).into_iter().filter(is_known).collect()
+    }
+
     /// Nobody speaks in a session that is halted, or goes on from what is.
     pub(super) fn may_go_on(&self, position: u64, letter: &Letter) -> Check {
         let halted = letter.thread.as_ref().is_some_and(|session| self.sessions.contains(session));
@@ -47,7 +57,7 @@ impl Model {
             let with = self.talk.spoken.get(message).or_else(|| self.talk.blocks.get(message));
             with.is_some_and(|session| self.sessions.contains(session))
         };
-        let stopped = self.talk.back_from(self.talk.named_by(letter)).into_iter().find(stops);
+        let stopped = self.talk.back_from(self.named_to(letter)).into_iter().find(stops);
         ensure(stopped.is_none(), || format!("{position} goes on from {stopped:?}, which is halted"))
     }
 
@@ -98,7 +108,7 @@ impl Model {
             self.talk.spoken.insert(position, session);
         }
         // A name that leads to what is said later leads nowhere.
-        let named = self.talk.named_by(letter);
+        let named = self.named_to(letter);
         if !named.is_empty() {
             self.talk.from.insert(position, named);
         }

@@ -66,6 +66,7 @@ impl Model {
         let until = reasons.contains(&Lifter::Person).then(|| self.now.plus(self.policy.review_time));
         let left = u64::try_from(self.policy.time_to_live.as_micros()).unwrap_or(u64::MAX);
         self.counts.held += 1;
+        self.hidden.insert(position, from);
         let to = accepted.to.iter().cloned().collect();
         self.holds.insert(position, Held { from, to, lay: BTreeMap::new(), reasons, until, left });
     }
@@ -291,6 +292,7 @@ impl Model {
 
     pub(super) fn release(&mut self, position: u64, released: &Released) -> Check {
         let message = released.message;
+        self.hidden.remove(&message);
         self.shown.extend(self.shows.remove(&message));
         if let Some(by) = self.approved.remove(&message) {
             let told = released.review.as_ref().map(|review| &review.by);

@@ -208,7 +208,14 @@ impl Model {
         Ok(())
     }
 
+    /// The delegations of these tasks reached nobody.
+    pub(super) fn lose_delegations(&mut self, tasks: &[u64]) {
+        let open = tasks.iter().filter(|number| self.tasks.get(number).is_some_and(|task| task.open));
+        self.undelivered.extend(open.map(|number| (*number, self.now)));
+    }
+
     fn end(&mut self, number: u64) {
+        self.undelivered.remove(&number);
         if let Some(task) = self.tasks.get_mut(&number) {
             task.open = false;
         }
@@ -230,6 +237,7 @@ impl Model {
     }
 
     fn hand_again(&mut self, number: u64, to: Option<&String>) {
+        self.undelivered.remove(&number);
         let (usual, handed) = (self.now.plus(self.policy.task_deadline), self.next);
         let Some(task) = self.tasks.get(&number) else { return };
         let above = task.parent.and_then(|parent| self.tasks.get(&parent)).map(|above| above.deadline);
@@ -256,7 +264,8 @@ impl Model {
 
     /// A delegation that was held does not go on.
     pub(super) fn no_delegation(&mut self, message: u64) {
-        if self.tasks.get(&message).is_some_and(|task| task.waits) {
+        // One that is gone from the record fails in an entry of its own, so that its delegator is told.
+        if self.tasks.get(&message).is_some_and(|task| task.waits) && !self.undelivered.contains_key(&message) {
             self.close_parts(message);
             self.end(message);
         }
