@@ -462,6 +462,8 @@ impl State {
         self.rules.extensions.forget(&Subject::agent(agent));
         self.rules.identities.removed(agent, at);
         let family = self.registry.agent(agent).and_then(|agent| FamilyKey::of(&self.registry, agent.since));
+        // What ended with the agent was its own: it is counted while the registry still knows it.
+        self.count_usage();
         self.quotas.remove(&mut self.registry, agent);
         if let Some(family) = &family {
             self.mailboxes.move_family(family, &self.registry);
