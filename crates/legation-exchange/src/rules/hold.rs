@@ -373,6 +373,10 @@ impl Holds {
                 with.extend(self.refuse(said));
                 with.push(said);
             }
+            // What was never released stays unknown to others after it is erased.
+            if self.never_went(message) {
+                self.refused.insert(message);
+            }
             self.take(message);
         }
         with
