@@ -7,17 +7,22 @@ impl State {
     /// Counts what an entry changed, for the families that everybody belongs to now.
     pub(super) fn count_usage(&mut self) {
         let State { rules, quotas, registry, .. } = self;
+        let mut senders = Vec::new();
         for (since, change) in rules.holds.take_usage() {
             let Some(sender) = quotas.sender(registry, since).map(str::to_owned) else { continue };
             quotas.charge(registry, &sender, Resource::HeldMessages, change);
             if rules.holds.queued_of(since) == 0 {
                 quotas.forget_sender(since);
             }
-            quotas.settle(&sender);
+            senders.push(sender);
         }
-        for (agent, resource, change) in rules.take_usage_changes() {
-            quotas.charge(registry, &agent, resource, change);
-            quotas.settle(&agent);
+        // An account that is empty for a moment is not settled: the same entry may add to it again.
+        let changes: Vec<_> = rules.take_usage_changes().collect();
+        for (agent, resource, change) in &changes {
+            quotas.charge(registry, agent, *resource, *change);
+        }
+        for agent in senders.iter().chain(changes.iter().map(|(agent, ..)| agent)) {
+            quotas.settle(agent);
         }
     }
 
