@@ -296,9 +296,9 @@ impl Log {
         self.buffer.resize(self.buffer.len() + rest, 0);
         let disk = self.options.disk.as_ref();
         let Err(source) = disk.write_at(file, &self.buffer, *end) else { return Ok(()) };
-        // Where part of it was written, zeros say again that nothing is there; a start would
-        // cut it away too, since it is no whole batch.
-        let erased = disk.write_at(file, &vec![0; self.buffer.len()], *end);
+        // Where part of it was written, zeros say again that nothing is there; durably, since only the padding of a
+        // whole batch may be what found no room, and a start after a power cut would take such a batch for committed.
+        let erased = disk.write_at(file, &vec![0; self.buffer.len()], *end).and_then(|()| disk.sync(file));
         if is_full(&source) && (erased.is_ok() || erased.is_err_and(|error| is_full(&error))) {
             self.active.torn = true;
             return Err(Error::Full { dir: self.dir.clone(), source });
