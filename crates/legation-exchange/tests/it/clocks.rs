@@ -200,11 +200,11 @@ struct Run {
 }
 
 impl Run {
-    fn send(&mut self, text: String) -> Verdict {
+    fn send(&mut self, text: &str) -> Verdict {
         self.desk.machine = Some(self.machine);
-        let verdict = self.desk.send(&text, signed());
+        let verdict = self.desk.send(text, signed());
         if let Verdict::Accepted { .. } = verdict {
-            assert!(self.accepted.insert(text.clone()), "accepted twice: {text}");
+            assert!(self.accepted.insert(text.to_owned()), "accepted twice: {text}");
         }
         verdict
     }
@@ -243,7 +243,7 @@ impl Run {
                 let made = Moment::from_micros(self.machine.micros().saturating_add_signed(off * 1_000_000));
                 let text = message(self.sent.len() as u64, made);
                 self.sent.push(text.clone());
-                let verdict = self.send(text);
+                let verdict = self.send(&text);
                 if (-300..=30).contains(off) {
                     accepted(&verdict);
                 }
@@ -251,7 +251,7 @@ impl Run {
             Step::Resend(which) if !self.sent.is_empty() => {
                 let text = which.get(&self.sent).clone();
                 let was_accepted = self.accepted.contains(&text);
-                let verdict = self.send(text);
+                let verdict = self.send(&text);
                 let is_stale =
                     matches!(&verdict, Verdict::Refused(why) if matches!(why.code(), Code::Stale | Code::Future));
                 assert!(!was_accepted || is_stale || matches!(verdict, Verdict::Duplicate { .. }), "{verdict:?}");
@@ -275,7 +275,7 @@ proptest! {
         run.machine = Moment::from_micros(START);
         run.play(&Step::Send(-100));
         for text in run.sent.clone() {
-            run.send(text);
+            run.send(&text);
         }
     }
 }

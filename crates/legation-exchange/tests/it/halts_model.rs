@@ -335,8 +335,8 @@ fn say(desk: &mut Desk, model: &mut Model, words: &Words) -> Result<(), TestCase
     let leads = Leads { session, names, rests };
     // What is held leads nowhere for anybody but its sender, who alone knows of it.
     let is_known = |named: &usize| {
-        let named = &model.said[*named];
-        named.from == NAMES[words.from] || !named.hidden
+        let earlier = &model.said[*named];
+        earlier.from == NAMES[words.from] || !earlier.hidden
     };
     let mut known = leads.clone();
     known.names.retain(is_known);

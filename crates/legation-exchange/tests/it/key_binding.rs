@@ -173,6 +173,9 @@ fn a_proof_binds_a_key_from_the_start() {
     folds_again(&desk);
 }
 
+/// A way of proving that one holds a key.
+type Proving<'p> = &'p dyn Fn(&mut Desk) -> Result<(), Code>;
+
 #[test]
 fn an_unproven_claim_blocks_nobody_and_ends_when_the_key_is_proven() {
     let by_message = |desk: &mut Desk| signs(desk, "ann", 1, 0);
@@ -184,7 +187,7 @@ fn an_unproven_claim_blocks_nobody_and_ends_when_the_key_is_proven() {
         desk.register("ann", with(claimed(2)), Who::operator()).unwrap();
         add(desk, "ann", proven("ann", 1))
     };
-    let proofs: [&dyn Fn(&mut Desk) -> Result<(), Code>; 3] = [&by_message, &by_proof, &by_added];
+    let proofs: [Proving<'_>; 3] = [&by_message, &by_proof, &by_added];
     for proves in proofs {
         let mut desk = desk();
         desk.register("mallory", with(claimed(1)), Who::Nobody).unwrap();

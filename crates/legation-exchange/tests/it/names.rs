@@ -86,12 +86,12 @@ fn was_registered(desk: &mut Desk, id: &str, aliases: &[&str], who: &str) {
     let mut agent = old.unwrap_or_else(blank);
     agent.aliases = formats.into_iter().zip(aliases.iter().map(|name| (*name).to_owned())).collect();
     agent.own_aliases = None;
-    write(desk, Effect::Registered { agent: Box::new(agent), by: who.to_owned() });
+    write(desk, &Effect::Registered { agent: Box::new(agent), by: who.to_owned() });
 }
 
-fn write(desk: &mut Desk, effect: Effect) {
+fn write(desk: &mut Desk, effect: &Effect) {
     // As an entry lies in the record.
-    let effect: Effect = serde_json::from_str(&serde_json::to_string(&effect).unwrap()).unwrap();
+    let effect: Effect = serde_json::from_str(&serde_json::to_string(effect).unwrap()).unwrap();
     let entry = Entry { position: desk.state.next(), at: desk.now, effect, body: None };
     desk.state.apply(&entry);
     desk.record.push(entry);
@@ -418,7 +418,7 @@ fn a_child_named_like_a_subject_gets_nothing_of_it_in_an_older_record_either() {
         let expires = desk.now.plus(Duration::from_hours(1));
         let (subject, by) = (subject.to_owned(), by.to_owned());
         let issued = Change::Issued { token: token(text), subject, expires, by: by.clone() };
-        write(desk, Effect::Changed { changes: vec![legation_exchange::rules::Change::Identity(issued)], by });
+        write(desk, &Effect::Changed { changes: vec![legation_exchange::rules::Change::Identity(issued)], by });
     };
     old(&mut desk, "one", "user_42", "operator");
     was_registered(&mut desk, "user_42", &[], "agent parent");

@@ -27,7 +27,9 @@ fn child(desk: &mut Desk, parent: &str, id: &str) {
 fn with_limit(limit: u64) -> Desk {
     let mut desk = Desk::new();
     desk.policy.unread_limit = limit;
-    ["hog", "polite", "sink", "other"].into_iter().for_each(|id| desk.agent(id));
+    for id in ["hog", "polite", "sink", "other"] {
+        desk.agent(id);
+    }
     desk
 }
 

@@ -191,7 +191,9 @@ impl Model {
             return;
         }
         let mut added = live(&self.desk);
-        before.iter().for_each(|one| drop(added.remove(added.iter().position(|other| other == one).unwrap())));
+        for one in &before {
+            added.remove(added.iter().position(|other| other == one).unwrap());
+        }
         let [subject] = &added[..] else { panic!("{added:?}") };
         match subject.split_once(':').unwrap() {
             ("agent", id) => assert_eq!(self.desk.state.registry().resolve(name).unwrap().id, id),
