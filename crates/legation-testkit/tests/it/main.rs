@@ -35,8 +35,8 @@ fn the_rules_were_asked(summary: &Summary) {
     }
     // A session must have gone on for a while, and somebody not have read.
     assert!(taken_back > 40, "{summary:?}");
-    // And somebody elsewhere have gone on from it.
-    assert!(built_on > 2, "{summary:?}");
+    // And somebody elsewhere have gone on from it, who may know of it: what is held leads nowhere for others.
+    assert!(built_on > 1, "{summary:?}");
 }
 
 #[test]

@@ -70,8 +70,9 @@ fn a_message_is_timed_from_its_send_to_its_delivery() {
 #[test]
 fn a_long_record_is_compared_with_a_short_one() {
     let rows = measured("scale");
-    assert_eq!(rows.len(), 4);
+    assert_eq!(rows.len(), 5);
     check_compared(&rows[0]);
+    assert!(rows[4]["ratio"].is_number() && rows[4]["bound"]["held"].is_boolean(), "{rows:?}");
     assert!(rows[1]["legation"]["seconds"].is_number() && rows[2]["legation"]["mebibytes"].is_number(), "{rows:?}");
 }
 
