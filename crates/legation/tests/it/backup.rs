@@ -395,8 +395,8 @@ fn what_was_revoked_after_a_backup_stays_so_through_restore() {
     let done = restored("restored", "revoked.json");
     assert_eq!(done.code, 0, "{}", done.err);
     let fork = Served::with(&["--data", served.folder().join("restored").to_str().unwrap()], |_| {});
-    let token = fs::read_to_string(served.folder().join("restored").join("operator.token")).unwrap();
-    let ask = |args: &[&str]| fork.run_as(Some(token.trim()), args, "");
+    let operator = fs::read_to_string(served.folder().join("restored").join("operator.token")).unwrap();
+    let ask = |args: &[&str]| fork.run_as(Some(operator.trim()), args, "");
     let keys = ask(&["agent", "key", "list", "ann"]);
     assert!(keys.out.contains("COMPROMISED"), "{}{}", keys.out, keys.err);
     for id in ["ann", "mallory"] {
